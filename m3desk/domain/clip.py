@@ -1,0 +1,79 @@
+"""Sources and clips: where a memory comes from, in integer microseconds from the source's start.
+
+t = 0 is the first presentation time over all streams of the container. Seconds appear only at the edges
+(commands, JSON, the window).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+MICROSECOND = 1_000_000
+"""Microseconds in a second: the unit of every stored time."""
+
+ClipState = Literal["queued", "episodic", "done", "failed", "skipped"]
+SourceState = Literal["queued", "working", "paused", "done", "partial", "failed", "cancelled"]
+
+
+def seconds(microseconds: int) -> float:
+    """Return microseconds as seconds."""
+    return microseconds / MICROSECOND
+
+
+def microseconds(seconds_: float) -> int:
+    """Return seconds as whole microseconds, to the nearest."""
+    return round(seconds_ * MICROSECOND)
+
+
+def clock(at: int) -> str:
+    """Return a time as people read it: `01:30`, with hours only where needed (`1:02:03`)."""
+    total = max(0, at) // MICROSECOND
+    hours, rest = divmod(total, 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60:02d}:{rest % 60:02d}"
+
+
+def clip_id(source: str, index: int) -> str:
+    """Return the id of a clip, such as `s1.c12`."""
+    return f"{source}.c{index}"
+
+
+def source_of(some_id: str) -> str:
+    """Return the source in a clip's or an observation's id: `s1` of `s1.c12.f3`."""
+    return some_id.split(".", 1)[0]
+
+
+def clip_of(observation: str) -> str:
+    """Return the clip in an observation's id: `s1.c12` of `s1.c12.f3`."""
+    return observation.rsplit(".", 1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One video or sound file. `width`/`height`: pixels as displayed (after rotation), None without a picture."""
+
+    id: str
+    uri: str
+    duration: int | None
+    width: int | None
+    height: int | None
+    fps: float | None
+    has_audio: bool
+    sha256: str | None
+    started_at: str | None = None
+    bytes: int | None = None
+    state: SourceState = "queued"
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A consecutive span of a source: [start, end) microseconds; `index` counts from 0 in time order."""
+
+    id: str
+    source: str
+    index: int
+    start: int
+    end: int
+    state: ClipState = "queued"
+    error: str | None = None

@@ -1,0 +1,142 @@
+"""Evidence: what was seen and heard. Written once; an edit supersedes it by a new observation and the old one stays.
+
+Times are microseconds from the source's start. Boxes are x, y, width, height in pixels of the frame as displayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedBox:
+    """Where something is at one moment."""
+
+    at: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class FaceTrack:
+    """One face followed within a clip. Ends at a shot cut, where its embedding jumps, and at the clip's end.
+
+    `score`: mean detection score, 0–1. `quality`: how useful its best crop is for recognition, 0–1.
+    `crops`: media ids of its best crops, best first; each is stored with a margin of half the face's size.
+    `landmarks`: for each crop, 5 points (x, y) in the crop's pixels: right eye, left eye, nose, right and left mouth corner
+    (the subject's right, as YuNet gives them).
+    `cluster`: tracks of one clip with the same number look like one face. `motion`: mouth-opening movement, one
+    value per box, unitless, for telling who speaks; empty where it was not measured.
+    """
+
+    id: str
+    clip: str
+    start: int
+    end: int
+    boxes: tuple[TimedBox, ...]
+    score: float
+    quality: float
+    crops: tuple[str, ...] = ()
+    landmarks: tuple[tuple[tuple[float, float], ...], ...] = ()
+    cluster: int = 0
+    motion: tuple[float, ...] = ()
+    continues: str | None = None
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One stretch of speech by one speaker; belongs to the clip in which it starts, and may end after it.
+
+    `language`: ISO 639-1 code or None. `confidence`: the recogniser's mean word probability, 0–1.
+    `audio`: media id of its sound, lossless 16 kHz mono. `overlapped`: somebody else speaks at the same time.
+    `embeddable`: long and clean enough (≥ 1 s) to tell whose voice it is.
+    """
+
+    id: str
+    clip: str
+    start: int
+    end: int
+    text: str
+    words: tuple[Word, ...]
+    language: str | None
+    confidence: float
+    audio: str | None = None
+    cluster: int = 0
+    overlapped: bool = False
+    embeddable: bool = True
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSeen:
+    """A thing in view for a while. `box`: where it was at its clearest. `label`: a COCO class name in English."""
+
+    clip: str
+    start: int
+    end: int
+    label: str
+    score: float
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class TextOnScreen:
+    """Words readable in the picture for a while."""
+
+    clip: str
+    start: int
+    end: int
+    text: str
+    score: float
+    box: Box
+
+
+Observation = FaceTrack | Utterance
+
+
+@dataclass(frozen=True, slots=True)
+class Perceived:
+    """All evidence of one clip, before anybody is recognised. Observation ids are final (`s1.c12.f0`, `s1.c12.u0`).
+
+    `vectors`: observation id → (n, d) float32 unit rows, one to a few per observation, best first (faces: per good crop;
+    voices: per window). `media`: media id → bytes (see `store.files`: JPEG crops, FLAC speech, the clip's thumbnail).
+    `apart`: pairs of observation ids that can't be one person (two faces in one frame, overlapping speech).
+    `thumbnail`: media id of the clip's picture, None without a picture. `cuts`: times of shot cuts.
+    `scene`: cheap facts about the pictures for the writer (for example {"motion": 0.1, "brightness": 0.5}).
+    """
+
+    clip: str
+    faces: tuple[FaceTrack, ...] = ()
+    utterances: tuple[Utterance, ...] = ()
+    objects: tuple[ObjectSeen, ...] = ()
+    texts: tuple[TextOnScreen, ...] = ()
+    vectors: Mapping[str, Floats] = field(default_factory=dict)
+    media: Mapping[str, bytes] = field(default_factory=dict)
+    apart: frozenset[tuple[str, str]] = frozenset()
+    thumbnail: str | None = None
+    cuts: tuple[int, ...] = ()
+    scene: Mapping[str, float] = field(default_factory=dict)
+
+    def observation(self, id_: str) -> Observation:
+        """Return the face track or utterance with this id. Raises KeyError when the clip has none."""
+        for o in (*self.faces, *self.utterances):
+            if o.id == id_:
+                return o
+        raise KeyError(id_)

@@ -1,0 +1,133 @@
+"""Sentences: episodic memories (what happened), semantic memories (what is true), and the drafts of both.
+
+A sentence never holds a person's name or number. Where it speaks of somebody, its text holds a neutral placeholder (the
+language's word for "someone", such as `someone` or `某人`) covered by a span, which says which observations it rests on; who that
+is, is looked up through the bindings in force whenever the sentence is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Topic = Literal["attribute", "relationship", "habit", "plot", "general"]
+TOPICS: tuple[Topic, ...] = ("attribute", "relationship", "habit", "plot", "general")
+
+PLACEHOLDER: dict[str, str] = {"en": "someone", "zh": "某人"}
+"""The word that stands for a person in a stored sentence, by language; other languages use English."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Code points [start, end) of a sentence that stand for whoever these observations belong to (one person each span)."""
+
+    start: int
+    end: int
+    observations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as a memory writer drafts it.
+
+    `start`, `end`: microseconds of the source. `citations`: ids of the observations it rests on (spans' included); never
+    empty unless it rests on the whole clip (objects, text on screen), then () = the span start–end.
+    `entities`: labels of objects and places it speaks of ("dog", "kitchen"). `quoted`: code-point ranges [start, end) of the text that were
+    said or read on screen: they may hold tags or instructions and never mean anything.
+    `event`: what kind of happening the rule-based writer saw ("appears", "returns", "leaves", "says", "text", "object", "scene", …).
+    `rests_on`: for a semantic sentence, indexes into the draft's sentences or ids of stored nodes it was concluded from.
+    """
+
+    text: str
+    kind: Literal["episodic", "semantic"]
+    start: int
+    end: int
+    spans: tuple[Span, ...] = ()
+    citations: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    quoted: tuple[tuple[int, int], ...] = ()
+    language: str = "en"
+    event: str | None = None
+    topic: Topic | None = None
+    rests_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One vote that the owners of two observations (a face track and an utterance) are one person."""
+
+    a: str
+    b: str
+    by: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class HeardName:
+    """A name that may belong to whoever owns `observation`. `evidence`: observation id, or `screen:START-END`, with the words.
+
+    `by`: "introduced" (I'm Ann), "addressed" (Thanks, Ann), "caption" (Host JEFF STEEN).
+    """
+
+    observation: str
+    name: str
+    score: float
+    by: str
+    evidence: str
+    words: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a memory writer returns for one clip: sentences in time order, votes and names heard. Nothing is bound yet."""
+
+    sentences: tuple[Sentence, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    names: tuple[HeardName, ...] = ()
+    model: str = ""
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSentence:
+    """A memory as the store gives it back, with everything resolved for showing.
+
+    `text`: stored text with placeholders; `shown`: with names and numbers in force ("Ann", "Jeff Steen?", "Person 3").
+    `people`: person ids in order of mention. `tagged`: with `<person_3>` in place of each placeholder (for models).
+    """
+
+    id: str
+    kind: str
+    text: str
+    shown: str
+    tagged: str
+    clip: str
+    source: str
+    start: int
+    end: int
+    weight: float
+    people: tuple[str, ...] = ()
+    citations: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    topic: str | None = None
+    valid_until: str | None = None
+    pinned: bool = False
+    stale: bool = False
+    quoted: tuple[tuple[int, int], ...] = ()
+    event: str | None = None
+    model: str = ""
+    language: str = "en"
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a drafted semantic sentence: added, or it reinforces (`target` gets +1) or contradicts (`target` is weakened) a stored one.
+
+    Of `contradict`, the new sentence is added and linked `contradicts` to the target, which gets an end of validity.
+    """
+
+    kind: Literal["add", "reinforce", "contradict"]
+    target: str | None = None
+    similarity: float | None = None

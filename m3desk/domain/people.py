@@ -1,0 +1,83 @@
+"""People and who is bound to them, as readers of a memory see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from m3desk.domain.evidence import FaceTrack, Utterance
+
+NameState = Literal["none", "suggested", "confirmed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedName:
+    """A name heard or read. `evidence`: observation ids or `screen:START-END` strings; `score` 0–1 summed over evidence."""
+
+    name: str
+    score: float
+    evidence: tuple[str, ...]
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What face and voice nodes add up to. `id` is `person_3`; times are microseconds, of source `first_seen[0]`.
+
+    `shown`: what people read: a confirmed name, else "Jeff Steen?" (best suggestion), else "Person 3".
+    `portrait`: media id of the best face crop, None for a voice alone.
+    """
+
+    id: str
+    number: int
+    name: str | None
+    name_state: NameState
+    shown: str
+    suggested_names: tuple[SuggestedName, ...] = ()
+    aliases: tuple[str, ...] = ()
+    faces: tuple[str, ...] = ()
+    voices: tuple[str, ...] = ()
+    first_seen: tuple[str, int] | None = None
+    last_seen: tuple[str, int] | None = None
+    screen_time: int = 0
+    speech_time: int = 0
+    clips: tuple[str, ...] = ()
+    ignored: bool = False
+    portrait: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The belief "this observation belongs to that node". `by`: model name and version, or `user`. Never overwritten."""
+
+    observation: str
+    node: str
+    score: float | None
+    runner_up: str | None
+    margin: float | None
+    by: str
+    at: str
+    sequence: int
+    superseded: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRow:
+    """A face track with who it is now."""
+
+    track: FaceTrack
+    node: str | None
+    person: str | None
+    shown: str
+    set_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechRow:
+    """An utterance with who speaks now."""
+
+    utterance: Utterance
+    node: str | None
+    person: str | None
+    shown: str
+    set_aside: bool = False

@@ -1,0 +1,110 @@
+"""Every error that M3Desk raises on purpose: what happened, and a hint that says what to do.
+
+M3DeskError
+├── UsageError            the command or its arguments are wrong (exit 2)
+├── SourceError           a video or sound file cannot be used
+│   ├── SourceMissing     there is no such file
+│   ├── SourceUnreadable  not a video or sound file, empty, or broken from the first byte
+│   └── SourceChanged     the file is not the one that was memorized
+├── MemoryProblem         a memory folder cannot be used
+│   ├── MemoryMissing     there is no memory there
+│   ├── MemoryBusy        another M3Desk is writing to it
+│   ├── MemoryTooNew      written by a newer M3Desk
+│   └── MemoryDamaged     the truth itself does not read
+├── ModelError            a model cannot be used
+│   ├── ModelMissing      its weights are not on this machine
+│   ├── BackendMissing    the library that runs it is not installed
+│   └── ModelFailed       it ran and failed
+├── DownloadError         weights or the demo clip could not be fetched or verified
+├── CorrectionError       a correction cannot be applied (unknown person, conflict, nothing to undo)
+├── ImportProblem         a file to import is not what it says, or is hostile
+└── Cancelled             the user stopped it (exit 130 for Ctrl-C)
+"""
+
+from __future__ import annotations
+
+
+class M3DeskError(Exception):
+    """Say what went wrong (`str(error)`) and what to do about it (`hint`); `exit_code` is the command's."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def line(self) -> str:
+        """Return the one line a command prints: what was wrong and what to do."""
+        return f"{self} {self.hint}".strip() if self.hint else str(self)
+
+
+class UsageError(M3DeskError):
+    exit_code = 2
+
+
+class SourceError(M3DeskError):
+    pass
+
+
+class SourceMissing(SourceError):
+    pass
+
+
+class SourceUnreadable(SourceError):
+    pass
+
+
+class SourceChanged(SourceError):
+    pass
+
+
+class MemoryProblem(M3DeskError):
+    pass
+
+
+class MemoryMissing(MemoryProblem):
+    pass
+
+
+class MemoryBusy(MemoryProblem):
+    pass
+
+
+class MemoryTooNew(MemoryProblem):
+    pass
+
+
+class MemoryDamaged(MemoryProblem):
+    pass
+
+
+class ModelError(M3DeskError):
+    pass
+
+
+class ModelMissing(ModelError):
+    pass
+
+
+class BackendMissing(ModelError):
+    pass
+
+
+class ModelFailed(ModelError):
+    pass
+
+
+class DownloadError(M3DeskError):
+    pass
+
+
+class CorrectionError(M3DeskError):
+    pass
+
+
+class ImportProblem(M3DeskError):
+    pass
+
+
+class Cancelled(M3DeskError):
+    exit_code = 130

@@ -1,0 +1,1 @@
+"""Measuring a memory against known truth."""

@@ -1,0 +1,174 @@
+"""What the engine tells the window and the terminal: frozen facts, small, picklable, in order. They come up and never change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Event = Any
+"""Any of the classes below (dispatch by type)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReady:
+    """The engine opened a memory. `device`: "CPU, 2 threads". `missing`: port → what to do about it."""
+
+    memory: str
+    device: str
+    profile: str
+    missing: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLost:
+    """The engine process ended by itself; it is started again where `restarting`."""
+
+    message: str
+    hint: str
+    restarting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLoading:
+    name: str
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQueued:
+    source: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChanged:
+    """State, order or progress of a source changed: read it again."""
+
+    source: str
+    state: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Work on a source. `done`, `total`: microseconds; `stage`: "decoding", "faces", "speech", "objects", "writing", "knowledge".
+
+    `rate`: seconds of source per second of work so far; `left`: estimated seconds of work left, None when unknown.
+    """
+
+    source: str
+    clip: str
+    stage: str
+    done: int
+    total: int
+    rate: float | None
+    left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSeen:
+    """Early news of the clip in work, before its commit: the first face boxes and words, to show at once.
+
+    `faces`: (at, x, y, width, height) rows; nothing here is stored yet, ids are not given.
+    """
+
+    source: str
+    clip: str
+    faces: tuple[tuple[int, float, float, float, float], ...] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClipCommitted:
+    """A clip was committed. `state`: "episodic" (evidence and sentences), "done" (knowledge too), "failed", "skipped"."""
+
+    clip: str
+    state: str
+    nodes: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A correction, undo, redo or revert was applied."""
+
+    step: int
+    kind: str
+    text: str
+    can_undo: bool
+    can_redo: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AskStarted:
+    ask: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskRound:
+    """One round of control. `action`: "search" or "answer"; `results`: node or clip ids; `shown`: what was found, a line each."""
+
+    ask: str
+    number: int
+    action: str
+    query: str
+    results: tuple[str, ...]
+    shown: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class AskText:
+    """The next piece of the answer as it is written."""
+
+    ask: str
+    piece: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a part of an answer rests on. Times: microseconds of `source`. `mark`: as it stands in the answer, such as "[06:14]"."""
+
+    clip: str
+    source: str
+    start: int
+    end: int
+    node: str | None
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskDone:
+    """`quoted`: there is no language model, so the answer quotes the best-supported memories and says so."""
+
+    ask: str
+    answer: str
+    found: bool
+    citations: tuple[Citation, ...]
+    model: str
+    seconds: float
+    quoted: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Downloading:
+    """`state`: "working", "done", "failed"; bytes of the model `name`."""
+
+    name: str
+    done: int
+    total: int
+    state: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know. `level`: "info", "warning", "error"."""
+
+    level: str
+    text: str
+    hint: str = ""
+    report: str = ""

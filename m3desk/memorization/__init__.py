@@ -1,0 +1,1 @@
+"""What is remembered of a clip: sentences and knowledge composed from evidence."""

@@ -1,0 +1,1 @@
+"""Where memories rest: SQLite (the truth), LanceDB (a rebuildable index), media files."""

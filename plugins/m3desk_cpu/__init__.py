@@ -1,0 +1,1 @@
+"""Embedded backends: models that run on a CPU without torch."""

@@ -1,0 +1,1 @@
+"""The window: shows events, passes on commands, decides nothing."""
