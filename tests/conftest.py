@@ -1,0 +1,31 @@
+"""Fixtures every test may use: where the shared test material and the fetched weights are, if they are here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return `../shared/data` beside the checkout, or skip."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("../shared/data is not here")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def weights() -> Path:
+    """Return the folder of fetched weights, or skip where `m3desk models pull` has not run."""
+    from m3desk.paths import models_dir
+
+    if not (models_dir() / "whisper-base" / "model.bin").is_file():
+        pytest.skip("weights are not here; run: m3desk models pull")
+    return models_dir()
