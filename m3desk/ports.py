@@ -231,7 +231,8 @@ class Cluster:
 class ClipView:
     """What a memory writer is given. An omni model uses `media`; the embedded one composes from `perceived`.
 
-    `recent`: the last sentences of the clip before (same source), oldest first. `language`: wanted output ("en", "zh"), or None = the scene's.
+    `recent`: the last sentences of the clip before (same source), oldest first. `language`: wanted output ("en", "zh"),
+    or None = the scene's.
     `previous`: evidence of the clip before, for what enters, leaves and returns across the border; None for the first.
     """
 

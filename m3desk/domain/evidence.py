@@ -136,7 +136,8 @@ class Perceived:
 
     def observation(self, id_: str) -> Observation:
         """Return the face track or utterance with this id. Raises KeyError when the clip has none."""
-        for o in (*self.faces, *self.utterances):
+        everything: tuple[Observation, ...] = (*self.faces, *self.utterances)
+        for o in everything:
             if o.id == id_:
                 return o
         raise KeyError(id_)

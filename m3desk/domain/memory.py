@@ -123,7 +123,8 @@ class StoredSentence:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of a drafted semantic sentence: added, or it reinforces (`target` gets +1) or contradicts (`target` is weakened) a stored one.
+    """What becomes of a drafted semantic sentence: added, or it reinforces (`target` gets +1)
+    or contradicts (`target` is weakened) a stored one.
 
     Of `contradict`, the new sentence is added and linked `contradicts` to the target, which gets an end of validity.
     """
