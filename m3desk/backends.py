@@ -1,0 +1,109 @@
+"""Which plugin answers a port: found by entry point, imported only when it is chosen, opened only when it is first needed.
+
+The group of an entry point is the port (`m3desk.faces`), its name is what a profile says (`yunet`), and its object is a maker:
+`maker(weights, threads) -> backend`, where `weights(name)` gives the path of verified weights or raises ModelMissing.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from m3desk.errors import BackendMissing, ModelError
+from m3desk.ports import Models
+
+Weights = Callable[[str], Path]
+
+PORTS = tuple(f.name for f in fields(Models) if f.name != "missing")
+
+EMBEDDED: dict[str, str] = {
+    "faces": "yunet",
+    "face_vectors": "sface",
+    "speech_activity": "silero",
+    "voice_vectors": "campplus",
+    "speech": "whisper-base",
+    "objects": "ssd-mobilenet-v2",
+    "screen_text": "rapidocr",
+    "text_vectors": "use" if sys.platform == "win32" else "e5-small",
+    "language": "llama-cpp",
+}
+"""The default profile: a backend's name for each port it fills. The memory writer of this profile is the engine's own."""
+
+PROFILES: dict[str, dict[str, str]] = {"embedded": EMBEDDED}
+
+
+def available(port: str) -> dict[str, EntryPoint]:
+    """Return the installed backends of a port by name, none of them imported."""
+    return {e.name: e for e in entry_points(group=f"m3desk.{port}")}
+
+
+class Backends:
+    """The backends of one profile, opened once each, on first use, from any thread."""
+
+    def __init__(
+        self,
+        weights: Weights,
+        *,
+        profile: Mapping[str, str] = EMBEDDED,
+        threads: int = 2,
+        on_load: Callable[[str, bool], None] | None = None,
+    ) -> None:
+        """`on_load(name, done)` hears when a backend begins to open and when it is open."""
+        self._weights = weights
+        self._profile = dict(profile)
+        self._threads = threads
+        self._on_load = on_load or (lambda _name, _done: None)
+        self._open: dict[str, Any] = {}
+        self._missing: dict[str, str] = {}
+        self._locks = {port: threading.Lock() for port in PORTS}
+
+    def get(self, port: str) -> Any | None:
+        """Open the backend of a port; None where the profile has none or it can't be used (see `missing`)."""
+        with self._locks[port]:
+            if port in self._open or port in self._missing or port not in self._profile:
+                return self._open.get(port)
+            name = self._profile[port]
+            self._on_load(name, False)
+            try:
+                self._open[port] = self._make(port, name)
+            except ModelError as error:
+                self._missing[port] = error.line()
+            finally:
+                self._on_load(name, True)
+            return self._open.get(port)
+
+    def _make(self, port: str, name: str) -> Any:
+        found = available(port)
+        if name not in found:
+            there = ", ".join(sorted(found)) or "none"
+            raise BackendMissing(f"no backend “{name}” for {port} is installed (there are: {there}).", "Check the profile in the settings.")
+        try:
+            maker = found[name].load()
+        except ImportError as error:
+            raise BackendMissing(f"the backend “{name}” needs a library that is not installed ({error}).", _extra(found[name])) from error
+        return maker(self._weights, self._threads)
+
+    def forget_missing(self) -> None:
+        """Try again, on the next use, what could not be opened (weights may have been fetched since)."""
+        self._missing.clear()
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Port → what is wrong and what to do about it, for what was tried and could not be opened."""
+        return dict(self._missing)
+
+    def models(self, *ports: str) -> Models:
+        """Open these ports (all of the profile by default) and return them together."""
+        chosen = {port: self.get(port) for port in (ports or PORTS)}
+        return Models(**chosen, missing=self.missing)
+
+
+def _extra(entry: EntryPoint) -> str:
+    distribution = entry.dist.name if entry.dist else "m3desk"
+    extras = entry.extras
+    return f"Install it: pip install '{distribution}[{','.join(extras)}]'." if extras else f"Install it again: pip install {distribution}."

@@ -1,0 +1,69 @@
+"""The doors of the embedded backends: one maker an entry point. Cheap to import; models load inside the makers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Weights = Callable[[str], Path]
+
+
+def yunet(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.faces import YuNet
+
+    return YuNet(weights("yunet"), 1)
+
+
+def sface(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.faces import SFace
+
+    return SFace(weights("sface"), 1)
+
+
+def silero(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.voices import Silero
+
+    return Silero(1)
+
+
+def campplus(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.voices import CamPlus
+
+    return CamPlus(weights("campplus"), 1)
+
+
+def whisper_base(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.speech import Whisper
+
+    return Whisper(weights("whisper-base"), threads)
+
+
+def ssd_mobilenet(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.objects import SsdMobileNet
+
+    return SsdMobileNet(weights("ssd-mobilenet-v2"), 1)
+
+
+def rapidocr(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.screen_text import RapidOcr
+
+    return RapidOcr(threads)
+
+
+def e5_small(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.text_vectors import E5Small
+
+    return E5Small(threads)
+
+
+def universal_sentence(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.text_vectors import UniversalSentence
+
+    return UniversalSentence(threads)
+
+
+def llama_cpp(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.language import LlamaCpp
+
+    return LlamaCpp(weights("qwen2.5-coder-1.5b") / "model.gguf", threads)
