@@ -1,0 +1,556 @@
+"""A desk, a reader and a player with an invented memory, for testing the window without engine, models or files.
+
+Everything is deterministic. Source s1 has six clips of 30 s (0–3 done, 4 episodic, 5 queued), s2 waits in the queue.
+Use: `desk = FakeDesk(); desk.emit(events.…); desk.calls` holds each command as (name, arguments).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import cv2
+import numpy as np
+
+from m3desk import events
+from m3desk.domain.clip import MICROSECOND, Clip, Source
+from m3desk.domain.correction import Effect, Step
+from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
+from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.memory import Span, StoredSentence
+from m3desk.domain.people import Binding, Person, SpeechRow, SuggestedName, TrackRow
+from m3desk.errors import CorrectionError, ModelMissing
+from m3desk.ports import Found
+
+WIDTH, HEIGHT = 960, 540
+CLIP = 30 * MICROSECOND
+NAMES = ("Ann", "Bob", None, "李梅", None, None, "Grace Hopper", None)
+LINES = (
+    "I'm Ann and this is the first time that we meet here.",
+    "Thanks, Ann. I would like a green tea, please.",
+    "We leave on Friday at nine if the weather holds.",
+    "你好，我叫李梅，很高兴认识你。",
+    "Nobody has seen the report since Tuesday.",
+    "Place blue at F two now.",
+    "That is not what the chart on the wall says.",
+    "See you tomorrow then.",
+)
+
+
+def _picture(seed: int, width: int, height: int, face: bool = True) -> bytes:
+    """Return a JPEG of a simple face (or a landscape) whose colours depend on the seed."""
+    rng = np.random.default_rng(seed)
+    image = np.empty((height, width, 3), np.uint8)
+    image[:] = rng.integers(60, 160, 3)
+    if face:
+        centre, size = (width // 2, height // 2), (width // 4, height // 3)
+        cv2.ellipse(image, centre, size, 0, 0, 360, tuple(int(c) for c in rng.integers(140, 230, 3)), -1, cv2.LINE_AA)
+        for dx in (-1, 1):
+            cv2.circle(image, (width // 2 + dx * width // 10, height * 9 // 20), max(2, width // 30), (40, 40, 40), -1, cv2.LINE_AA)
+        cv2.ellipse(image, (width // 2, height * 5 // 8), (width // 10, height // 24), 0, 0, 180, (60, 60, 160), 2, cv2.LINE_AA)
+    else:
+        cv2.rectangle(image, (0, height * 2 // 3), (width, height), tuple(int(c) for c in rng.integers(30, 120, 3)), -1)
+        cv2.circle(image, (int(rng.integers(width)), height // 4), height // 8, (80, 200, 240), -1, cv2.LINE_AA)
+    return bytes(cv2.imencode(".jpg", image)[1])
+
+
+def _boxes(person: int, start: int, end: int) -> tuple[TimedBox, ...]:
+    """Return boxes every 0.2 s of a face that sways slowly."""
+    size = 90 + 12 * (person % 3)
+    left = 60 + (person % 4) * 220
+    top = 90 + (person // 4) * 170
+    step = MICROSECOND // 5
+    return tuple(
+        TimedBox(t, left + 40 * math.sin(t / 3e6 + person), top + 12 * math.cos(t / 2e6), float(size), size * 1.25)
+        for t in range(start, end + 1, step)
+    )
+
+
+def _shown(person: int) -> str:
+    if person == 2:
+        return "Jeff Steen?"
+    return NAMES[person] or f"Person {person + 1}"
+
+
+class World:
+    """The invented memory: lists of rows, mutable so that corrections in tests can be seen."""
+
+    def __init__(self, extra_nodes: int = 230) -> None:
+        self.sequence = 10
+        self.sources = [
+            Source("s1", "/videos/meeting in the kitchen.mp4", 6 * CLIP, WIDTH, HEIGHT, 25.0, True, "ab" * 32, None, 48_000_000, "working"),
+            Source("s2", "/videos/旅行 Ålesund.mkv", 95 * MICROSECOND, 1280, 720, 30.0, True, "cd" * 32, None, 21_000_000, "queued"),
+            Source("s3", "/videos/broken.mp4", None, None, None, None, False, None, None, 0, "failed", "This file is not a video."),
+        ]
+        states = ("done", "done", "done", "done", "episodic", "queued")
+        self.clips = [Clip(f"s1.c{i}", "s1", i, i * CLIP, (i + 1) * CLIP, states[i]) for i in range(6)]  # type: ignore[arg-type]
+        self.clips += [Clip(f"s2.c{i}", "s2", i, i * CLIP, min((i + 1) * CLIP, 95 * MICROSECOND)) for i in range(4)]
+        self.tracks: list[TrackRow] = []
+        self.speech: list[SpeechRow] = []
+        self.sentences: list[StoredSentence] = []
+        self.objects: list[ObjectSeen] = []
+        self.texts: list[TextOnScreen] = []
+        self.media = {f"thumb.c{i}": _picture(900 + i, 160, 90, face=False) for i in range(6)}
+        for i in range(5):
+            self._fill_clip(self.clips[i])
+        self._add_semantic()
+        self.people = [self._person(i) for i in range(8)]
+        self.extra = extra_nodes
+        self.steps = [
+            Step(
+                1,
+                4,
+                "name",
+                {"person": "person_1", "name": "Ann"},
+                {},
+                "2026-11-20T10:00:00+00:00",
+                "user",
+                None,
+                False,
+                "named Person 1 Ann",
+            )
+        ]
+        self.chats: list[dict[str, Any]] = []
+
+    def _fill_clip(self, clip: Clip) -> None:
+        present = [(clip.index + k) % 8 for k in range(3)]
+        for k, p in enumerate(present):
+            start, end = clip.start + k * 2 * MICROSECOND, clip.end - (3 - k) * MICROSECOND
+            crop = f"crop.p{p}.{clip.index}"
+            self.media[crop] = _picture(p, 160, 160)
+            track = FaceTrack(f"{clip.id}.f{k}", clip.id, start, end, _boxes(p, start, end), 0.93, 0.8, (crop,), (), k)
+            self.tracks.append(TrackRow(track, f"n{p * 2 + 1}", f"person_{p + 1}", _shown(p)))
+        for k in range(4):
+            p, text = present[k % 2], LINES[(clip.index * 3 + k) % len(LINES)]
+            start = clip.start + (2 + 7 * k) * MICROSECOND
+            parts = text.split() if " " in text else list(text)
+            step = 5 * MICROSECOND // len(parts)
+            words = tuple(Word(start + i * step, start + (i + 1) * step, w) for i, w in enumerate(parts))
+            said = Utterance(
+                f"{clip.id}.u{k}", clip.id, start, words[-1].end, text, words, "zh" if "你" in text else "en", 0.86, None, k % 2
+            )
+            self.speech.append(SpeechRow(said, f"n{p * 2 + 2}", f"person_{p + 1}", _shown(p)))
+            self._sentence(clip, start, words[-1].end, f"someone says “{text}”", p, said.id, "says")
+        self._sentence(
+            clip, clip.start, clip.end - MICROSECOND, "someone sits at the table and looks around", present[2], f"{clip.id}.f2", "appears"
+        )
+        self.objects.append(ObjectSeen(clip.id, clip.start, clip.end, "cup", 0.8, (400.0, 380.0, 60.0, 70.0)))
+        self.texts.append(
+            TextOnScreen(clip.id, clip.start, clip.start + 6 * MICROSECOND, "Host JEFF STEEN", 0.95, (60.0, 470.0, 300.0, 40.0))
+        )
+
+    def _sentence(self, clip: Clip, start: int, end: int, text: str, person: int, citation: str, event: str) -> None:
+        n = len(self.sentences)
+        name = f"person_{person + 1}"
+        self.sentences.append(
+            StoredSentence(
+                f"m{n + 1}", "episodic", text, text.replace("someone", _shown(person), 1), text.replace("someone", f"<{name}>", 1),
+                clip.id, clip.source, start, end, 1.0, (name,), (citation,), (Span(0, 7, (citation,)),), event=event, model="rules 1",
+            )
+        )  # fmt: skip
+
+    def _add_semantic(self) -> None:
+        knowledge = (
+            ("someone drinks green tea", 1, "habit"), ("someone leads the meeting", 0, "attribute"), ("someone and Ann are colleagues", 1, "relationship"),
+            ("someone is from Chengdu", 3, "attribute"), ("the report has been missing since Tuesday", 4, "plot"), ("someone is tall", 2, "attribute"),
+        )  # fmt: skip
+        for k, (text, p, topic) in enumerate(knowledge):
+            clip, name = self.clips[k % 4], f"person_{p + 1}"
+            has = text.startswith("someone")
+            self.sentences.append(
+                StoredSentence(
+                    f"k{k + 1}", "semantic", text, text.replace("someone", _shown(p), 1), text.replace("someone", f"<{name}>", 1), clip.id,
+                    "s1", clip.start, clip.end, 1.0 + k % 4, (name,) if has else (), (f"{clip.id}.u1",), (), topic, model="qwen2.5-coder 1.5b",
+                    pinned=k == 0,
+                )
+            )  # fmt: skip
+
+    def _person(self, i: int) -> Person:
+        mine = [r for r in self.tracks if r.person == f"person_{i + 1}"]
+        said = [r for r in self.speech if r.person == f"person_{i + 1}"]
+        times = sorted([r.track.start for r in mine] + [r.utterance.start for r in said])
+        suggested = (SuggestedName("Jeff Steen", 0.8, ("screen:0-6",), "Host JEFF STEEN"),) if i == 2 else ()
+        return Person(
+            f"person_{i + 1}", i + 1, NAMES[i], "confirmed" if NAMES[i] else ("suggested" if suggested else "none"), _shown(i), suggested, (),
+            (f"n{i * 2 + 1}",), (f"n{i * 2 + 2}",), ("s1", times[0]) if times else None, ("s1", times[-1]) if times else None,
+            sum(r.track.end - r.track.start for r in mine), sum(r.utterance.end - r.utterance.start for r in said),
+            tuple(dict.fromkeys(r.track.clip for r in mine)), False, mine[0].track.crops[0] if mine else None,
+        )  # fmt: skip
+
+    def graph(self) -> GraphView:
+        nodes, edges = [], []
+        for i, p in enumerate(self.people):
+            nodes.append(
+                NodeRow(f"n{i * 2 + 1}", "face", p.shown, "", float(p.screen_time) / 1e7, "s1.c0", "s1", 0, CLIP, p.id, (p.id,), p.portrait)
+            )
+            nodes.append(NodeRow(f"n{i * 2 + 2}", "voice", p.shown, "", float(p.speech_time) / 1e7, "s1.c0", "s1", 0, CLIP, p.id, (p.id,)))
+            edges.append(EdgeRow(f"n{i * 2 + 1}", f"n{i * 2 + 2}", 1.0, "equivalence"))
+        for s in self.sentences:
+            nodes.append(NodeRow(s.id, s.kind, s.shown[:40], s.shown, s.weight, s.clip, s.source, s.start, s.end, None, s.people))  # type: ignore[arg-type]
+            edges += [EdgeRow(s.id, f"n{int(p.split('_')[1]) * 2 - 1}", 1.0, "mentions") for p in s.people]
+        nodes.append(NodeRow("o1", "object", "cup", "cup", 5.0, "s1.c0", "s1", 0, CLIP))
+        nodes.append(NodeRow("o2", "place", "kitchen", "kitchen", 5.0, "s1.c0", "s1", 0, CLIP))
+        rng = np.random.default_rng(7)
+        for k in range(self.extra):
+            clip = self.clips[k % 5]
+            nodes.append(
+                NodeRow(f"x{k}", "episodic", f"small event {k}", f"small event number {k}", 1.0, clip.id, "s1", clip.start, clip.end)
+            )
+            edges.append(EdgeRow(f"x{k}", f"n{int(rng.integers(8)) * 2 + 1}", 1.0, "mentions"))
+            if k % 3 == 0:
+                edges.append(EdgeRow(f"x{k}", ("o1", "o2")[k % 2], 1.0, "mentions"))
+        return GraphView(tuple(nodes), tuple(edges), self.sequence)
+
+
+class FakeReader:
+    """Answers `ports.Reader` from a World."""
+
+    def __init__(self, world: World, path: str = "/memories/kitchen.m3desk") -> None:
+        self.world, self.path = world, path
+
+    def version(self) -> int:
+        return self.world.sequence
+
+    def sources(self) -> list[Source]:
+        return list(self.world.sources)
+
+    def clips(self, source: str | None = None) -> list[Clip]:
+        return [c for c in self.world.clips if source in (None, c.source)]
+
+    def thumbnail(self, clip: str) -> str | None:
+        media = f"thumb.{clip.split('.')[1]}" if clip.startswith("s1.") else None
+        return media if media in self.world.media else None
+
+    def tracks(self, source: str, start: int | None = None, end: int | None = None) -> list[TrackRow]:
+        return [
+            r for r in self.world.tracks
+            if r.track.id.startswith(source + ".") and (end is None or r.track.start < end) and (start is None or r.track.end > start)
+        ]  # fmt: skip
+
+    def speech(self, source: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]:
+        return [
+            r for r in self.world.speech
+            if r.utterance.id.startswith(source + ".") and (end is None or r.utterance.start < end) and (start is None or r.utterance.end > start)
+        ]  # fmt: skip
+
+    def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
+        return [o for o in self.world.objects if o.clip.startswith(source + ".")]
+
+    def texts(self, source: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]:
+        return [t for t in self.world.texts if t.clip.startswith(source + ".")]
+
+    def people(self) -> list[Person]:
+        return list(self.world.people)
+
+    def person(self, ref: str) -> Person:
+        for p in self.world.people:
+            if ref in (p.id, str(p.number), f"Person {p.number}", p.name, *p.aliases):
+                return p
+        raise CorrectionError(f"Nobody here is called {ref}.", "See `m3desk people list`.")
+
+    def memories(
+        self, *, kind: str | None = None, person: str | None = None, source: str | None = None, clip: str | None = None
+    ) -> list[StoredSentence]:
+        rows = [
+            s for s in self.world.sentences
+            if kind in (None, s.kind) and (person is None or person in s.people) and source in (None, s.source) and clip in (None, s.clip)
+        ]  # fmt: skip
+        return sorted(rows, key=lambda s: (s.source, s.start, s.id))
+
+    def sentence(self, node: str) -> StoredSentence:
+        for s in self.world.sentences:
+            if s.id == node:
+                return s
+        raise KeyError(node)
+
+    def node(self, id_: str) -> NodeRow:
+        for n in self.world.graph().nodes:
+            if n.id == id_:
+                return n
+        raise KeyError(id_)
+
+    def neighbours(self, id_: str) -> list[EdgeRow]:
+        return [e for e in self.world.graph().edges if id_ in (e.a, e.b)]
+
+    def graph(self) -> GraphView:
+        return self.world.graph()
+
+    def bindings(self, observation: str | None = None) -> list[Binding]:
+        rows = [
+            Binding(r.track.id, r.node or "", 0.71, "n3", 0.2, "sface 2021dec", "2026-11-20T10:00:00+00:00", 3) for r in self.world.tracks
+        ]
+        return [b for b in rows if observation in (None, b.observation)]
+
+    def journal(self) -> list[Step]:
+        return list(self.world.steps)
+
+    def chats(self) -> list[dict[str, Any]]:
+        return list(self.world.chats)
+
+    def media(self, id_: str) -> bytes | None:
+        return self.world.media.get(id_)
+
+    def close(self) -> None:
+        pass
+
+
+def _done(value: Any) -> Future[Any]:
+    future: Future[Any] = Future()
+    if isinstance(value, Exception):
+        future.set_exception(value)
+    else:
+        future.set_result(value)
+    return future
+
+
+class FakeDesk:
+    """Answers `ports.Desk`: notes each command in `calls`, applies the simplest effect to its World and tells it by events."""
+
+    def __init__(self, world: World | None = None, *, memory: str = "/memories/kitchen.m3desk") -> None:
+        self.world = world or World()
+        self.memory = memory
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+        self.fail: dict[str, Exception] = {}
+        self._heard: list[Callable[[Any], None]] = []
+        self._lock = threading.Lock()
+        self._asks = 0
+
+    def _note(self, name: str, *args: Any, **kw: Any) -> None:
+        self.calls.append((name, args, kw))
+
+    def called(self, name: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        """Return the arguments of each call of a command so far."""
+        return [(a, k) for n, a, k in self.calls if n == name]
+
+    def emit(self, *happened: Any) -> None:
+        """Send events from another thread, as the engine does; return once they were handed over."""
+
+        def send() -> None:
+            for event in happened:
+                for heard in list(self._heard):
+                    heard(event)
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        thread.join()
+
+    def subscribe(self, on_event: Callable[[Any], None]) -> Callable[[], None]:
+        self._heard.append(on_event)
+        self.emit(events.EngineReady(self.memory, "CPU, 2 threads", "embedded", {"language": "m3desk models pull --llm"}))
+        return lambda: self._heard.remove(on_event) if on_event in self._heard else None
+
+    def reader(self) -> FakeReader:
+        return FakeReader(self.world, self.memory)
+
+    def memorize(self, paths: Sequence[str]) -> Future[list[str]]:
+        self._note("memorize", list(paths))
+        ids = []
+        for path in paths:
+            id_ = f"s{len(self.world.sources) + 1}"
+            self.world.sources.append(Source(id_, path, 60 * MICROSECOND, WIDTH, HEIGHT, 25.0, True, None))
+            ids.append(id_)
+            self.emit(events.SourceQueued(id_, path))
+        return _done(ids)
+
+    def _state(self, source: str, state: str) -> None:
+        self.world.sources = [replace(s, state=state) if s.id == source else s for s in self.world.sources]  # type: ignore[arg-type]
+        self.emit(events.SourceChanged(source, state))
+
+    def pause(self, paused: bool) -> None:
+        self._note("pause", paused)
+        self._state("s1", "paused" if paused else "working")
+
+    def cancel(self, source: str) -> None:
+        self._note("cancel", source)
+        self._state(source, "cancelled")
+
+    def retry(self, source: str) -> None:
+        self._note("retry", source)
+        self._state(source, "queued")
+
+    def move(self, source: str, to: int) -> None:
+        self._note("move", source, to)
+
+    def remove_source(self, source: str, *, dry_run: bool = False) -> Future[Effect]:
+        self._note("remove_source", source, dry_run=dry_run)
+        if not dry_run:
+            self.world.sources = [s for s in self.world.sources if s.id != source]
+            self.emit(events.SourceChanged(source, "removed"))
+        return _done(Effect("removes 6 clips, 22 memories and 3 people who appear nowhere else"))
+
+    def relink(self, source: str, path: str) -> Future[None]:
+        self._note("relink", source, path)
+        return _done(self.fail.get("relink"))
+
+    def prefer(self, source: str, at: int) -> None:
+        self._note("prefer", source, at)
+
+    def ask(self, question: str, *, source: str | None = None, start: int | None = None, end: int | None = None) -> str:
+        self._note("ask", question, source=source, start=start, end=end)
+        self._asks += 1
+        ask = f"a{self._asks}"
+        cited = events.Citation("s1.c1", "s1", 37 * MICROSECOND, 42 * MICROSECOND, "m2", "[00:37]")
+        self.emit(
+            events.AskStarted(ask, question),
+            events.AskRound(
+                ask,
+                1,
+                "search",
+                "what does Bob drink",
+                ("m2", "k1"),
+                ("[00:37] Bob says “…green tea, please.”", "Bob drinks green tea"),
+                0.8,
+            ),
+            events.AskText(ask, "Bob asked for "),
+            events.AskText(ask, "green tea [00:37]."),
+            events.AskDone(ask, "Bob asked for green tea [00:37].", True, (cited,), "qwen2.5-coder 1.5b", 2.1),
+        )
+        return ask
+
+    def stop_asking(self, ask: str) -> None:
+        self._note("stop_asking", ask)
+
+    def search(self, text: str, k: int = 20) -> Future[list[Found]]:
+        self._note("search", text, k)
+        hits = [s for s in self.world.sentences if text.lower() in s.shown.lower()][:k]
+        return _done([Found(s.id, s.kind, s.shown, 0.9, f"words: {text}", s.clip, s.source, s.start, s.end, s.people) for s in hits])
+
+    def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]:
+        self._note("correct", kind, dict(args), why=why, dry_run=dry_run)
+        if kind in self.fail:
+            return _done(self.fail[kind])
+        text = f"{kind}: changes 3 memories"
+        if dry_run:
+            return _done(Effect(text, memories=("m1", "m2", "m3")))
+        self._apply(kind, dict(args))
+        step = len(self.world.steps) + 1
+        self.world.sequence += 1
+        self.world.steps.append(
+            Step(step, self.world.sequence, kind, dict(args), {}, "2026-11-20T11:00:00+00:00", "user", why, False, text)
+        )
+        self.emit(events.Corrected(step, kind, text, True, False))
+        return _done(Effect(text, memories=("m1", "m2", "m3"), step=step))
+
+    def _apply(self, kind: str, args: dict[str, Any]) -> None:
+        if kind == "name":
+            self.world.people = [
+                replace(p, name=args["name"], shown=args["name"], name_state="confirmed") if p.id == args["person"] else p
+                for p in self.world.people
+            ]
+        elif kind == "assign":
+            who = args.get("person")
+            shown = next((p.shown for p in self.world.people if p.id == who), args.get("name") or "Person 9")
+            chosen = set(args["observations"])
+            self.world.tracks = [
+                replace(r, person=who or "person_9", shown=shown) if r.track.id in chosen else r for r in self.world.tracks
+            ]
+            self.world.speech = [
+                replace(r, person=who or "person_9", shown=shown) if r.utterance.id in chosen else r for r in self.world.speech
+            ]
+        elif kind == "set-aside":
+            chosen = set(args["observations"])
+            self.world.tracks = [replace(r, set_aside=True) if r.track.id in chosen else r for r in self.world.tracks]
+
+    def _undo_step(self, undone: bool) -> Future[Effect]:
+        for i in reversed(range(len(self.world.steps))):
+            step = self.world.steps[i]
+            if step.undone is not undone:
+                self.world.steps[i] = replace(step, undone=undone)
+                self.world.sequence += 1
+                self.emit(events.Corrected(step.step, "undo" if undone else "redo", step.text, i > 0 or not undone, undone))
+                return _done(Effect(step.text, step=step.step))
+        return _done(CorrectionError("There is nothing to undo." if undone else "There is nothing to redo."))
+
+    def undo(self) -> Future[Effect]:
+        self._note("undo")
+        return self._undo_step(True)
+
+    def redo(self) -> Future[Effect]:
+        self._note("redo")
+        return self._undo_step(False)
+
+    def revert(self, step: int) -> Future[Effect]:
+        self._note("revert", step)
+        return _done(Effect(f"takes back step {step}", step=len(self.world.steps) + 1))
+
+    def models(self) -> Future[list[dict[str, Any]]]:
+        rows = [
+            ("yunet", 232_589, "MIT", "ready", ""), ("sface", 9_700_000, "Apache-2.0", "ready", ""), ("whisper-base", 145_000_000, "MIT", "ready", ""),
+            ("ssd-mobilenet-v2", 69_000_000, "Apache-2.0", "missing", ""), ("qwen2.5-coder-1.5b", 1_120_000_000, "Apache-2.0", "missing", "llm"),
+            ("demo", 9_000_000, "public domain", "ready", "demo"),
+        ]  # fmt: skip
+        return _done(
+            [
+                {"name": n, "version": "1", "profile": g or "embedded", "bytes": b, "licence": lic, "sha256": "0" * 64, "state": st,
+                 "path": f"/models/{n}" if st == "ready" else None}
+                for n, b, lic, st, g in rows
+            ]
+        )  # fmt: skip
+
+    def pull(self, *, llm: bool = False, names: Sequence[str] = ()) -> Future[None]:
+        self._note("pull", llm=llm, names=tuple(names))
+        if "pull" in self.fail:
+            return _done(self.fail["pull"])
+        for name in names or ("ssd-mobilenet-v2",):
+            self.emit(events.Downloading(name, 5, 10, "working"), events.Downloading(name, 10, 10, "done"))
+        return _done(None)
+
+    def doctor(self) -> Future[dict[str, Any]]:
+        return _done(
+            {"python": "3.11.7", "platform": "Linux", "cpu": "2 cores", "memory_bytes": 8 << 30, "gpus": [], "display": True,
+             "profiles": [{"name": "embedded", "ready": True, "reason": "about 2× real time"}], "cameras": [], "microphones": []}
+        )  # fmt: skip
+
+    def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]:
+        self._note("export", path, format_, source)
+        return _done(None)
+
+    def close(self) -> None:
+        self._note("close")
+
+
+def model_missing() -> ModelMissing:
+    """Return the error that asking without a language model gives."""
+    return ModelMissing("The language model is not on this machine.", "Fetch it with `m3desk models pull --llm`.")
+
+
+class FakePlayer:
+    """A player of an invented video: a picture with a moving stripe, 25 a second, in its own thread. See `m3desk_ui.video_view`."""
+
+    def __init__(self, on_frame: Callable[[Any], None], on_state: Callable[[Any], None]) -> None:
+        self.on_frame, self.on_state = on_frame, on_state
+        self.calls: list[tuple[Any, ...]] = []
+        self.at, self.playing, self.speed = 0, False, 1.0
+        self._stop = threading.Event()
+
+    def frame(self, at: int) -> np.ndarray:
+        """Return the BGRA picture at a time: the same each time."""
+        picture = np.full((HEIGHT, WIDTH, 4), (70, 55, 45, 255), np.uint8)
+        cv2.rectangle(picture, (0, HEIGHT * 2 // 3), (WIDTH, HEIGHT), (50, 80, 60, 255), -1)
+        for p in range(8):
+            box = _boxes(p, at, at)[0]
+            centre = (int(box.x + box.width / 2), int(box.y + box.height / 2))
+            cv2.ellipse(
+                picture,
+                centre,
+                (int(box.width / 2), int(box.height / 2)),
+                0,
+                0,
+                360,
+                (150 + p * 10, 190, 220 - p * 8, 255),
+                -1,
+                cv2.LINE_AA,
+            )
+        cv2.line(picture, (at // 40_000 % WIDTH, HEIGHT - 10), (at // 40_000 % WIDTH + 40, HEIGHT - 10), (255, 255, 255, 255), 4)
+        return picture
+
+    def close(self) -> None:
+        self._stop.set()
+
+    def wait(self) -> None:
+        time.sleep(0.01)
