@@ -149,26 +149,56 @@ class World:
         name = f"person_{person + 1}"
         self.sentences.append(
             StoredSentence(
-                f"m{n + 1}", "episodic", text, text.replace("someone", _shown(person), 1), text.replace("someone", f"<{name}>", 1),
-                clip.id, clip.source, start, end, 1.0, (name,), (citation,), (Span(0, 7, (citation,)),), event=event, model="rules 1",
+                f"m{n + 1}",
+                "episodic",
+                text,
+                text.replace("someone", _shown(person), 1),
+                text.replace("someone", f"<{name}>", 1),
+                clip.id,
+                clip.source,
+                start,
+                end,
+                1.0,
+                (name,),
+                (citation,),
+                (Span(0, 7, (citation,)),),
+                event=event,
+                model="rules 1",
             )
-        )  # fmt: skip
+        )
 
     def _add_semantic(self) -> None:
         knowledge = (
-            ("someone drinks green tea", 1, "habit"), ("someone leads the meeting", 0, "attribute"), ("someone and Ann are colleagues", 1, "relationship"),
-            ("someone is from Chengdu", 3, "attribute"), ("the report has been missing since Tuesday", 4, "plot"), ("someone is tall", 2, "attribute"),
-        )  # fmt: skip
+            ("someone drinks green tea", 1, "habit"),
+            ("someone leads the meeting", 0, "attribute"),
+            ("someone and Ann are colleagues", 1, "relationship"),
+            ("someone is from Chengdu", 3, "attribute"),
+            ("the report has been missing since Tuesday", 4, "plot"),
+            ("someone is tall", 2, "attribute"),
+        )
         for k, (text, p, topic) in enumerate(knowledge):
             clip, name = self.clips[k % 4], f"person_{p + 1}"
             has = text.startswith("someone")
             self.sentences.append(
                 StoredSentence(
-                    f"k{k + 1}", "semantic", text, text.replace("someone", _shown(p), 1), text.replace("someone", f"<{name}>", 1), clip.id,
-                    "s1", clip.start, clip.end, 1.0 + k % 4, (name,) if has else (), (f"{clip.id}.u1",), (), topic, model="qwen2.5-coder 1.5b",
+                    f"k{k + 1}",
+                    "semantic",
+                    text,
+                    text.replace("someone", _shown(p), 1),
+                    text.replace("someone", f"<{name}>", 1),
+                    clip.id,
+                    "s1",
+                    clip.start,
+                    clip.end,
+                    1.0 + k % 4,
+                    (name,) if has else (),
+                    (f"{clip.id}.u1",),
+                    (),
+                    topic,
+                    model="qwen2.5-coder 1.5b",
                     pinned=k == 0,
                 )
-            )  # fmt: skip
+            )
 
     def _person(self, i: int) -> Person:
         mine = [r for r in self.tracks if r.person == f"person_{i + 1}"]
@@ -176,11 +206,23 @@ class World:
         times = sorted([r.track.start for r in mine] + [r.utterance.start for r in said])
         suggested = (SuggestedName("Jeff Steen", 0.8, ("screen:0-6",), "Host JEFF STEEN"),) if i == 2 else ()
         return Person(
-            f"person_{i + 1}", i + 1, NAMES[i], "confirmed" if NAMES[i] else ("suggested" if suggested else "none"), _shown(i), suggested, (),
-            (f"n{i * 2 + 1}",), (f"n{i * 2 + 2}",), ("s1", times[0]) if times else None, ("s1", times[-1]) if times else None,
-            sum(r.track.end - r.track.start for r in mine), sum(r.utterance.end - r.utterance.start for r in said),
-            tuple(dict.fromkeys(r.track.clip for r in mine)), False, mine[0].track.crops[0] if mine else None,
-        )  # fmt: skip
+            f"person_{i + 1}",
+            i + 1,
+            NAMES[i],
+            "confirmed" if NAMES[i] else ("suggested" if suggested else "none"),
+            _shown(i),
+            suggested,
+            (),
+            (f"n{i * 2 + 1}",),
+            (f"n{i * 2 + 2}",),
+            ("s1", times[0]) if times else None,
+            ("s1", times[-1]) if times else None,
+            sum(r.track.end - r.track.start for r in mine),
+            sum(r.utterance.end - r.utterance.start for r in said),
+            tuple(dict.fromkeys(r.track.clip for r in mine)),
+            False,
+            mine[0].track.crops[0] if mine else None,
+        )
 
     def graph(self) -> GraphView:
         nodes, edges = [], []
@@ -228,15 +270,19 @@ class FakeReader:
 
     def tracks(self, source: str, start: int | None = None, end: int | None = None) -> list[TrackRow]:
         return [
-            r for r in self.world.tracks
+            r
+            for r in self.world.tracks
             if r.track.id.startswith(source + ".") and (end is None or r.track.start < end) and (start is None or r.track.end > start)
-        ]  # fmt: skip
+        ]
 
     def speech(self, source: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]:
         return [
-            r for r in self.world.speech
-            if r.utterance.id.startswith(source + ".") and (end is None or r.utterance.start < end) and (start is None or r.utterance.end > start)
-        ]  # fmt: skip
+            r
+            for r in self.world.speech
+            if r.utterance.id.startswith(source + ".")
+            and (end is None or r.utterance.start < end)
+            and (start is None or r.utterance.end > start)
+        ]
 
     def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
         return [o for o in self.world.objects if o.clip.startswith(source + ".")]
@@ -257,9 +303,10 @@ class FakeReader:
         self, *, kind: str | None = None, person: str | None = None, source: str | None = None, clip: str | None = None
     ) -> list[StoredSentence]:
         rows = [
-            s for s in self.world.sentences
+            s
+            for s in self.world.sentences
             if kind in (None, s.kind) and (person is None or person in s.people) and source in (None, s.source) and clip in (None, s.clip)
-        ]  # fmt: skip
+        ]
         return sorted(rows, key=lambda s: (s.source, s.start, s.id))
 
     def sentence(self, node: str) -> StoredSentence:
@@ -480,17 +527,28 @@ class FakeDesk:
 
     def models(self) -> Future[list[dict[str, Any]]]:
         rows = [
-            ("yunet", 232_589, "MIT", "ready", ""), ("sface", 9_700_000, "Apache-2.0", "ready", ""), ("whisper-base", 145_000_000, "MIT", "ready", ""),
-            ("ssd-mobilenet-v2", 69_000_000, "Apache-2.0", "missing", ""), ("qwen2.5-coder-1.5b", 1_120_000_000, "Apache-2.0", "missing", "llm"),
+            ("yunet", 232_589, "MIT", "ready", ""),
+            ("sface", 9_700_000, "Apache-2.0", "ready", ""),
+            ("whisper-base", 145_000_000, "MIT", "ready", ""),
+            ("ssd-mobilenet-v2", 69_000_000, "Apache-2.0", "missing", ""),
+            ("qwen2.5-coder-1.5b", 1_120_000_000, "Apache-2.0", "missing", "llm"),
             ("demo", 9_000_000, "public domain", "ready", "demo"),
-        ]  # fmt: skip
+        ]
         return _done(
             [
-                {"name": n, "version": "1", "profile": g or "embedded", "bytes": b, "licence": lic, "sha256": "0" * 64, "state": st,
-                 "path": f"/models/{n}" if st == "ready" else None}
+                {
+                    "name": n,
+                    "version": "1",
+                    "profile": g or "embedded",
+                    "bytes": b,
+                    "licence": lic,
+                    "sha256": "0" * 64,
+                    "state": st,
+                    "path": f"/models/{n}" if st == "ready" else None,
+                }
                 for n, b, lic, st, g in rows
             ]
-        )  # fmt: skip
+        )
 
     def pull(self, *, llm: bool = False, names: Sequence[str] = ()) -> Future[None]:
         self._note("pull", llm=llm, names=tuple(names))
@@ -502,9 +560,18 @@ class FakeDesk:
 
     def doctor(self) -> Future[dict[str, Any]]:
         return _done(
-            {"python": "3.11.7", "platform": "Linux", "cpu": "2 cores", "memory_bytes": 8 << 30, "gpus": [], "display": True,
-             "profiles": [{"name": "embedded", "ready": True, "reason": "about 2× real time"}], "cameras": [], "microphones": []}
-        )  # fmt: skip
+            {
+                "python": "3.11.7",
+                "platform": "Linux",
+                "cpu": "2 cores",
+                "memory_bytes": 8 << 30,
+                "gpus": [],
+                "display": True,
+                "profiles": [{"name": "embedded", "ready": True, "reason": "about 2× real time"}],
+                "cameras": [],
+                "microphones": [],
+            }
+        )
 
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]:
         self._note("export", path, format_, source)

@@ -1,0 +1,55 @@
+"""What the user points at: one object through which the views follow each other, so that none knows another.
+
+Times are microseconds. Signals carry them as `object`: Qt's own int has 32 bits and ends after 36 minutes.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+
+class Selection(QObject):
+    """Kinds of things: "person", "node" (any graph node: memory, face, voice, object, place), "observation", "clip", "source"."""
+
+    seek = Signal(str, object, bool)
+    """source, microseconds, play: the video view goes there (and plays it)."""
+    selected = Signal(str, str)
+    """kind, id: the inspector shows it and the views mark it. ("", "") = nothing."""
+    span = Signal(str, object, object)
+    """source, start, end: a span of the timeline was chosen to ask or search in; start == end == 0 takes it back."""
+    watching = Signal(str, object)
+    """source, microseconds: where the video is now; at most ten times a second."""
+    highlighted = Signal(object)
+    """A tuple of (source, start, end): search hits or citations, to mark on the timeline."""
+    asked_about = Signal(str)
+    """A question to put into the chat's box (from a span, a node or a memory)."""
+    wanted = Signal(str)
+    """The name of a view to bring to the front: "inspector", "chat", "people", "graph", "memories", "transcript", "sources"."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.current: tuple[str, str] = ("", "")
+        self.chosen_span: tuple[str, int, int] | None = None
+        self.at: tuple[str, int] = ("", 0)
+        self.selected.connect(self._keep)
+        self.span.connect(self._keep_span)
+        self.watching.connect(self._keep_at)
+
+    def select(self, kind: str, id_: str) -> None:
+        """Select a thing; what is selected already is not told again."""
+        if (kind, id_) != self.current:
+            self.selected.emit(kind, id_)
+
+    def play(self, source: str | None, at: int | None) -> None:
+        """Go to a moment and play it; without one (knowledge has no time), do nothing."""
+        if source and at is not None:
+            self.seek.emit(source, at, True)
+
+    def _keep(self, kind: str, id_: str) -> None:
+        self.current = (kind, id_)
+
+    def _keep_span(self, source: str, start: int, end: int) -> None:
+        self.chosen_span = (source, start, end) if end > start else None
+
+    def _keep_at(self, source: str, at: int) -> None:
+        self.at = (source, at)

@@ -1,0 +1,89 @@
+"""Words and numbers as people read them, in the language of the window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from m3desk.domain.clip import MICROSECOND, clock
+
+__all__ = ["clock", "duration", "kind", "megabytes", "precise_clock", "source_state", "speed", "stage", "topic"]
+
+
+def precise_clock(at: int) -> str:
+    """Return a time with tenths: `01:30.4`."""
+    return f"{clock(at)}.{max(0, at) // 100_000 % 10}"
+
+
+def duration(microseconds: int) -> str:
+    """Return how long something takes: `8 s`, `3 min 20 s`, `1 h 5 min`."""
+    total = round(max(0, microseconds) / MICROSECOND)
+    if total < 60:
+        return QCoreApplication.translate("Texts", "%1 s").replace("%1", str(total))
+    if total < 3600:
+        return QCoreApplication.translate("Texts", "%1 min %2 s").replace("%1", str(total // 60)).replace("%2", str(total % 60))
+    return QCoreApplication.translate("Texts", "%1 h %2 min").replace("%1", str(total // 3600)).replace("%2", str(total % 3600 // 60))
+
+
+def megabytes(size: int) -> str:
+    """Return a size as people read it (1.1 GB), in the window's language."""
+    return QLocale().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
+
+
+def speed(rate: float) -> str:
+    """Return a rate: `1.8×`."""
+    return f"{rate:.1f}×"
+
+
+def source_state(state: str) -> str:
+    """Return the state of a source or clip in words."""
+    words = {
+        "queued": QCoreApplication.translate("Texts", "waiting"),
+        "working": QCoreApplication.translate("Texts", "being memorized"),
+        "paused": QCoreApplication.translate("Texts", "paused"),
+        "done": QCoreApplication.translate("Texts", "memorized"),
+        "episodic": QCoreApplication.translate("Texts", "memorized, knowledge follows"),
+        "partial": QCoreApplication.translate("Texts", "memorized in part"),
+        "failed": QCoreApplication.translate("Texts", "failed"),
+        "cancelled": QCoreApplication.translate("Texts", "cancelled"),
+        "skipped": QCoreApplication.translate("Texts", "skipped"),
+    }
+    return words.get(state, state)
+
+
+def stage(name: str) -> str:
+    """Return a stage of the work in words."""
+    words = {
+        "decoding": QCoreApplication.translate("Texts", "reading the video"),
+        "faces": QCoreApplication.translate("Texts", "finding faces"),
+        "speech": QCoreApplication.translate("Texts", "listening"),
+        "objects": QCoreApplication.translate("Texts", "looking at things"),
+        "writing": QCoreApplication.translate("Texts", "writing memories"),
+        "knowledge": QCoreApplication.translate("Texts", "drawing conclusions"),
+    }
+    return words.get(name, name)
+
+
+def kind(name: str) -> str:
+    """Return a kind of node or memory in words."""
+    words = {
+        "face": QCoreApplication.translate("Texts", "face"),
+        "voice": QCoreApplication.translate("Texts", "voice"),
+        "episodic": QCoreApplication.translate("Texts", "event"),
+        "semantic": QCoreApplication.translate("Texts", "knowledge"),
+        "object": QCoreApplication.translate("Texts", "object"),
+        "place": QCoreApplication.translate("Texts", "place"),
+        "person": QCoreApplication.translate("Texts", "person"),
+    }
+    return words.get(name, name)
+
+
+def topic(name: str | None) -> str:
+    """Return a topic of knowledge in words."""
+    words = {
+        "attribute": QCoreApplication.translate("Texts", "traits"),
+        "relationship": QCoreApplication.translate("Texts", "relationships"),
+        "habit": QCoreApplication.translate("Texts", "habits"),
+        "plot": QCoreApplication.translate("Texts", "what happened"),
+        "general": QCoreApplication.translate("Texts", "general"),
+    }
+    return words.get(name or "general", name or "")

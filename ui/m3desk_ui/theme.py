@@ -1,0 +1,184 @@
+"""Colours, palette and style sheet of the window, light and dark: every colour that a view paints with comes from here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication, QStyleFactory
+
+from m3desk import paths
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """Colour names as Qt reads them. `people`: a dozen hues told apart by colour-blind eyes (after Paul Tol's bright and muted sets)."""
+
+    dark: bool
+    window: str
+    surface: str
+    raised: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    link: str
+    good: str
+    warn: str
+    bad: str
+    kinds: dict[str, str]
+    people: tuple[str, ...]
+
+
+LIGHT = Colours(
+    False,
+    "#f3f4f6",
+    "#ffffff",
+    "#e9ebef",
+    "#d3d7de",
+    "#1b1f27",
+    "#5d6573",
+    "#2f6fde",
+    "#ffffff",
+    "#1d5fd0",
+    "#1c8a4b",
+    "#b26a00",
+    "#c62f3b",
+    {
+        "face": "#4477aa",
+        "voice": "#228833",
+        "episodic": "#b8860b",
+        "semantic": "#aa3377",
+        "object": "#7a6a58",
+        "place": "#2a8fa8",
+        "person": "#4477aa",
+    },
+    ("#4477aa", "#cc6677", "#228833", "#b8860b", "#2a8fa8", "#aa3377", "#7a6a58", "#882255", "#44aa99", "#6f5bd0", "#999933", "#d0682a"),
+)
+DARK = Colours(
+    True,
+    "#1b1e24",
+    "#22262e",
+    "#2c313b",
+    "#3b414d",
+    "#e8eaee",
+    "#9aa3b2",
+    "#5b93f5",
+    "#0d1117",
+    "#7fb0ff",
+    "#4cc27a",
+    "#e5a443",
+    "#f0727c",
+    {
+        "face": "#66a3e0",
+        "voice": "#5cc06b",
+        "episodic": "#e3b341",
+        "semantic": "#e070b0",
+        "object": "#b8a48c",
+        "place": "#66ccee",
+        "person": "#66a3e0",
+    },
+    ("#66a3e0", "#ee8899", "#5cc06b", "#e3b341", "#66ccee", "#e070b0", "#b8a48c", "#c06a9c", "#62cbb8", "#a594ff", "#c7c75a", "#f0935a"),
+)
+
+_now = LIGHT
+
+
+def colours() -> Colours:
+    """Return the colours in force."""
+    return _now
+
+
+def kind_colour(kind: str) -> QColor:
+    """Return the colour of a node type (shapes differ too, so colour is never all that tells kinds apart)."""
+    return QColor(_now.kinds.get(kind, _now.muted))
+
+
+def person_colour(person: str | None) -> QColor:
+    """Return the colour of a person (`person_3`), the same in every view; grey for nobody."""
+    if not person:
+        return QColor(_now.muted)
+    tail = person.rsplit("_", 1)[-1]
+    number = int(tail) if tail.isdigit() else sum(map(ord, person))
+    return QColor(_now.people[(number - 1) % len(_now.people)])
+
+
+def system_is_dark() -> bool:
+    """Say whether the desktop asks for dark; without a desktop that says, light."""
+    from PySide6.QtCore import Qt
+
+    app = QApplication.instance()
+    if isinstance(app, QApplication):
+        return app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    return False
+
+
+def palette(c: Colours) -> QPalette:
+    """Return a Fusion palette in our colours. (setColorScheme does nothing under Xvfb, and Qt's own Link is unreadable on dark.)"""
+    p = QPalette()
+    role = QPalette.ColorRole
+    for r, colour in (
+        (role.Window, c.window),
+        (role.WindowText, c.text),
+        (role.Base, c.surface),
+        (role.AlternateBase, c.window),
+        (role.Text, c.text),
+        (role.Button, c.raised),
+        (role.ButtonText, c.text),
+        (role.BrightText, c.bad),
+        (role.Highlight, c.accent),
+        (role.HighlightedText, c.on_accent),
+        (role.Link, c.link),
+        (role.LinkVisited, c.link),
+        (role.ToolTipBase, c.raised),
+        (role.ToolTipText, c.text),
+        (role.PlaceholderText, c.muted),
+        (role.Light, c.raised),
+        (role.Midlight, c.raised),
+        (role.Mid, c.line),
+        (role.Dark, c.line),
+        (role.Shadow, "#000000"),
+        (role.Accent, c.accent),
+    ):
+        p.setColor(r, QColor(colour))
+    for r in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        p.setColor(QPalette.ColorGroup.Disabled, r, QColor(c.muted))
+    p.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(c.line))
+    return p
+
+
+def apply(app: QApplication, wanted: str = "system") -> None:
+    """Put "light", "dark" or the system's theme on the whole app."""
+    global _now
+    _now = DARK if wanted == "dark" or (wanted == "system" and system_is_dark()) else LIGHT
+    app.setStyle(QStyleFactory.create("Fusion"))
+    app.setPalette(palette(_now))
+    sheet = (paths.resources() / "style.qss").read_text(encoding="utf-8")
+    fields = ("window", "surface", "raised", "line", "text", "muted", "accent", "on_accent", "link", "good", "warn", "bad")
+    for name in sorted(fields, key=len, reverse=True):
+        sheet = sheet.replace(f"@{name}", getattr(_now, name))
+    app.setStyleSheet(sheet)
+
+
+def icon(name: str, colour: str | None = None):  # type: ignore[no-untyped-def]
+    """Return an icon of qtawesome ("mdi6.play") in the theme's colours."""
+    import qtawesome
+
+    return qtawesome.icon(name, color=colour or _now.text, color_disabled=_now.line)
+
+
+def display_works() -> bool:
+    """Try a window system in a child process: a set but dead DISPLAY makes Qt abort, not raise."""
+    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM") in ("offscreen", "minimal", "vnc"):
+        return True
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False
+    code = "from PySide6.QtGui import QGuiApplication; QGuiApplication([])"
+    try:
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
