@@ -1,0 +1,271 @@
+"""Cuts a source into clips and decodes one clip: pictures on a fixed grid of times, sound from a fixed pre-roll.
+
+The same clip gives the same pictures and samples, bit for bit, whenever and after whatever it is decoded: each reading opens the
+file anew, seeks to a place that follows from the clip's start alone, and keeps nothing for the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from m3desk.domain.clip import MICROSECOND, Clip, Source, clip_id, clock
+from m3desk.media.streams import Kind, Opened, Showing, frame_time, open_media
+from m3desk.ports import SAMPLE_RATE, Frame, Sound
+
+SHORTEST_TAIL = MICROSECOND
+"""What is left at the end joins the clip before when it is shorter."""
+
+OVERRUN = 3 * MICROSECOND
+"""How far past its end a clip's sound goes: an utterance belongs to the clip in which it starts (memory.md, Borders)."""
+
+# The first AAC frame after a seek lacks the half it overlaps with, Opus wants 80 ms to settle, MP3 borrows bits from frames before,
+# and a resampler has a filter's length of past: a second of sound is decoded and dropped before the resampled stretch begins …
+_SETTLE = MICROSECOND
+# … which begins on a whole second at least two before the clip: there every common rate has a whole number of samples.
+_PRE_ROLL = 2 * MICROSECOND
+
+# A time stamp this far from where the last frame ended is a gap; nearer, it is the container's rounding (Matroska: 1 ms).
+_GAP_SECONDS = 0.02
+
+_SEEK_STEPS = (0, MICROSECOND, 4 * MICROSECOND, 16 * MICROSECOND, 64 * MICROSECOND)
+
+# What is missing at the end of a stream and still is no damage: durations of containers are rounded and streams seldom end together.
+_TOLERATED_END = MICROSECOND
+
+
+def plan(source: Source, clip_seconds: float = 30.0, start: int = 0, end: int | None = None, readable: int | None = None) -> list[Clip]:
+    """Return the clips of [start, end) microseconds of a source, in time order and without gaps.
+
+    `readable`: up to when the file can be read (`file.readable_until`); clips wholly after that are `skipped` and say why.
+    """
+    length = round(clip_seconds * MICROSECOND)
+    stop = min(end, source.duration or end) if end is not None else source.duration or 0
+    starts = list(range(max(start, 0), stop, length))
+    if len(starts) > 1 and stop - starts[-1] < SHORTEST_TAIL:
+        starts.pop()
+    clips = []
+    for index, (a, b) in enumerate(zip(starts, [*starts[1:], stop], strict=True)):
+        lost = readable is not None and a >= readable
+        error = f"The file cannot be read from {clock(readable or 0)} on." if lost else None
+        clips.append(Clip(clip_id(source.id, index), source.id, index, a, b, "skipped" if lost else "queued", error))
+    return clips
+
+
+class FileClip:
+    """One clip of a file, decoded on demand; answers `ports.ClipMedia`. Its readers may run in different threads."""
+
+    def __init__(self, source: Source, clip: Clip, path: str, fps: float = 5.0, overrun: int = OVERRUN, threads: int = 2) -> None:
+        self.source = source
+        self.clip = clip
+        self.path = path
+        self._fps = fps
+        self._overrun = overrun
+        self._threads = threads
+        self._problems: dict[Kind, tuple[str, ...]] = {}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be decoded, in words, known once frames() and sound() have been read."""
+        return self._problems.get("picture", ()) + self._problems.get("sound", ())
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the picture shown at each moment k / fps within [start, end), in time order.
+
+        That is the newest frame presented by then: of a variable rate a frame may be yielded more than once (the same array),
+        before a stream's first frame and after its last nothing is. `at` is the moment of the grid.
+        Raises SourceMissing, SourceUnreadable when the file cannot be opened.
+        """
+        self._problems["picture"] = ()
+        if self.source.width is None:
+            return
+        with open_media(self.path, self._threads) as opened:
+            if opened.picture is None:
+                return
+            yield from self._sampled(opened)
+
+    def _sampled(self, opened: Opened) -> Iterator[Frame]:
+        moments = _grid(self._fps, self.clip.start, self.clip.end)
+        moment = next(moments, None)
+        reader = _Reader(opened, "picture", self.clip.start)
+        showing = Showing(opened)
+        shown: Any = None
+        picture: NDArray[np.uint8] | None = None
+        for at, frame in reader.frames():
+            while moment is not None and moment < at:
+                if shown is not None:
+                    picture = showing.bgr(shown) if picture is None else picture
+                    yield Frame(moment, picture)
+                moment = next(moments, None)
+            if moment is None:
+                break
+            shown, picture = frame, None
+        else:
+            end = reader.end
+            while moment is not None and shown is not None and moment < end:
+                picture = showing.bgr(shown) if picture is None else picture
+                yield Frame(moment, picture)
+                moment = next(moments, None)
+            self._problems["picture"] = (*self._cut_short(opened, "picture", end), *reader.told("picture", self.clip))
+            return
+        self._problems["picture"] = reader.told("picture", self.clip)
+
+    def sound(self) -> Sound:
+        """Return the sound from the clip's start to up to `overrun` past its end, sample i at start + i / 16,000 s.
+
+        Gaps and what is damaged are silent; after the stream's end nothing follows. Length 0 without sound.
+        Raises SourceMissing, SourceUnreadable when the file cannot be opened.
+        """
+        self._problems["sound"] = ()
+        nothing = np.zeros(0, np.float32)
+        if not self.source.has_audio:
+            return nothing
+        with open_media(self.path) as opened:
+            if opened.sound is None:
+                return nothing
+            stop = self.clip.end + self._overrun
+            if self.source.duration is not None:
+                stop = min(stop, self.source.duration)
+            origin = max(0, (self.clip.start - _PRE_ROLL) // MICROSECOND)
+            reader = _Reader(opened, "sound", max(0, origin * MICROSECOND - _SETTLE))
+            native, rate = _mono(reader, origin * MICROSECOND, stop + _SETTLE)
+            problems = reader.told("sound", self.clip)
+            if reader.ended:
+                problems = (*self._cut_short(opened, "sound", reader.end), *problems)
+            self._problems["sound"] = problems
+        first = self.clip.start * SAMPLE_RATE // MICROSECOND - origin * SAMPLE_RATE
+        last = stop * SAMPLE_RATE // MICROSECOND - origin * SAMPLE_RATE
+        return _resampled(native, rate)[first:last].copy()
+
+    def _cut_short(self, opened: Opened, kind: Kind, end: int) -> tuple[str, ...]:
+        """Say from when a stream that ended within the clip is missing, where the container promised more of it."""
+        declared = opened.declared_end(kind)
+        if declared is None:
+            other = opened.sound if kind == "picture" else opened.picture
+            declared = self.source.duration if other is None else None
+        if declared is None or end >= min(declared, self.clip.end) - _TOLERATED_END:
+            return ()
+        return (f"the {kind} cannot be read from {clock(max(end, 0))} on",)
+
+
+def _grid(fps: float, start: int, end: int) -> Iterator[int]:
+    """Yield the moments k / fps (k whole, counted from the source's start) within [start, end), in microseconds."""
+    k = int(start * fps / MICROSECOND)
+    while (at := round(k * MICROSECOND / fps)) < end:
+        if at >= start:
+            yield at
+        k += 1
+
+
+class _Reader:
+    """Reads the decoded frames of one stream from a moment on, and knows what was damaged and where the stream ended."""
+
+    def __init__(self, opened: Opened, kind: Kind, start: int) -> None:
+        self.end = 0
+        self.ended = False
+        self._opened = opened
+        self._kind: Kind = kind
+        self._start = start
+        self._damaged: list[int] = []
+
+    def frames(self) -> Iterator[tuple[int, Any]]:
+        """Yield (time, frame) in order; the first is at or before the start, except where the stream begins later.
+
+        A container's index speaks of decoding times and key frames, and may lead a little too far (B frames, open groups of
+        pictures, intra refresh): then the search goes back by fixed steps, at last to the file's start.
+        """
+        for back in (*_SEEK_STEPS, None):
+            if back is None or self._start - back <= 0:
+                self._opened.rewind()
+                yield from self._from_here()
+                return
+            self._opened.seek(self._kind, self._start - back)
+            self._damaged.clear()
+            run = self._from_here()
+            first = next(run, None)
+            if first is not None and first[0] <= self._start:
+                yield first
+                yield from run
+                return
+
+    def _from_here(self) -> Iterator[tuple[int, Any]]:
+        at: int | None = None
+        for packet in self._opened.packets(self._kind):
+            try:
+                frames = packet.decode()
+            except (av.FFmpegError, OSError):
+                if packet.pts is not None:
+                    self._damaged.append(self._opened.time(packet.stream, packet.pts))
+                continue
+            for frame in frames:
+                now = frame_time(self._opened, frame, at)
+                if at is not None and now <= at and self._kind == "picture":
+                    continue  # a time stamp that goes back is a fault of the file
+                at = now
+                self.end = max(self.end, at + frame_duration(self._opened, self._kind, frame))
+                yield at, frame
+        self.ended = True
+
+    def told(self, kind: Kind, clip: Clip) -> tuple[str, ...]:
+        """Return what was damaged within the clip, in words."""
+        inside = [at for at in self._damaged if clip.start <= at < clip.end]
+        if not inside:
+            return ()
+        return (f"{len(inside)} damaged pieces of the {kind} were left out, the first at {clock(min(inside))}",)
+
+
+def frame_duration(opened: Opened, kind: Kind, frame: Any) -> int:
+    """Return how long a frame lasts, in microseconds; where it doesn't say, one frame at the stream's average rate."""
+    if kind == "sound":
+        return round(frame.samples * MICROSECOND / frame.sample_rate) if frame.sample_rate else 0
+    if frame.duration:
+        return int(frame.duration * frame.time_base * MICROSECOND)
+    rate = opened.picture.average_rate if opened.picture is not None else None
+    return round(MICROSECOND / (rate or 25))
+
+
+def _mono(reader: _Reader, start: int, stop: int) -> tuple[Sound, int]:
+    """Return the sound of [start, stop) microseconds as one channel at its own rate, and that rate; shorter where it ends earlier."""
+    mixers: dict[Sequence[Any], Any] = {}
+    pieces: list[tuple[int, Sound]] = []
+    rate = 0
+    due: int | None = None
+    for at, frame in reader.frames():
+        if at >= stop:
+            break
+        rate = rate or frame.sample_rate
+        key = (frame.format.name, frame.layout.name, frame.sample_rate)
+        if key not in mixers:
+            mixers[key] = av.AudioResampler(format="fltp", layout="mono", rate=rate)
+        frame.pts = None
+        index = round((at - start) * rate / MICROSECOND)
+        if due is not None and abs(index - due) < _GAP_SECONDS * rate:
+            index = due
+        for mixed in mixers[key].resample(frame):
+            samples = mixed.to_ndarray()[0]
+            pieces.append((index, samples))
+            index += len(samples)
+        due = index
+    whole = max((index + len(samples) for index, samples in pieces), default=0)
+    sound = np.zeros(max(0, min(whole, round((stop - start) * rate / MICROSECOND))), np.float32)
+    for index, samples in pieces:
+        a, b = max(index, 0), min(index + len(samples), len(sound))
+        if a < b:
+            sound[a:b] = samples[a - index : b - index]
+    return sound, rate or SAMPLE_RATE
+
+
+def _resampled(sound: Sound, rate: int) -> Sound:
+    """Return the sound at 16 kHz; output sample 0 lies on input sample 0."""
+    if rate == SAMPLE_RATE or not len(sound):
+        return np.clip(sound, -1.0, 1.0)
+    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(sound[None]), format="fltp", layout="mono")
+    frame.sample_rate = rate
+    resampler = av.AudioResampler(format="fltp", layout="mono", rate=SAMPLE_RATE)
+    pieces: list[Sound] = [f.to_ndarray()[0] for f in (*resampler.resample(frame), *resampler.resample(None))]
+    resampled: Sound = np.clip(np.concatenate(pieces), -1.0, 1.0)
+    return resampled

@@ -1,0 +1,153 @@
+"""What a video or sound file is: its length, size and kind, its fingerprint, and how far it can be read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import av
+
+from m3desk.domain.clip import MICROSECOND, Source
+from m3desk.errors import Cancelled, SourceMissing, SourceUnreadable
+from m3desk.media.streams import Opened, check_file, open_media, orientation, square_size
+
+MEDIA_ENDINGS = frozenset((
+    ".3g2", ".3gp", ".aac", ".avi", ".flac", ".flv", ".m2ts", ".m4a", ".m4v", ".mka", ".mkv", ".mov", ".mp3", ".mp4", ".mpeg", ".mpg",
+    ".mts", ".mxf", ".oga", ".ogg", ".ogv", ".opus", ".ts", ".vob", ".wav", ".webm", ".wma", ".wmv",
+))  # fmt: skip
+"""File name endings that a folder is searched for. A file given by name is tried whatever its ending."""
+
+# A first frame comes within a few packets; where 500 give none, the stream cannot be decoded.
+_TRIED_PACKETS = 500
+
+# These carry no index and FFmpeg guesses their length from the first packets' bit rate: their packets are counted instead.
+_GUESSED_LENGTH = frozenset({"aac", "ac3", "eac3", "amr", "dts", "h264", "hevc", "m4v", "mp3", "mpegvideo"})
+
+
+def probe(path: str | Path) -> Source:
+    """Return what a file is, with `id` and `sha256` left empty. `uri`: its absolute path.
+
+    Raises SourceMissing, SourceUnreadable.
+    """
+    file = Path(path).absolute()
+    with open_media(file) as opened:
+        size = _picture_size(opened)
+        sound = _first_frame(opened, "sound") is not None
+        if size is None and not sound:
+            raise SourceUnreadable(f"Nothing in {file.name} can be decoded.", "Copy or download it again, or convert it to .mp4.")
+        rate = (opened.picture.average_rate or opened.picture.guessed_rate) if size and opened.picture is not None else None
+        return Source(
+            id="",
+            uri=str(file),
+            duration=_duration(opened),
+            width=size[0] if size else None,
+            height=size[1] if size else None,
+            fps=round(float(rate), 3) if rate else None,
+            has_audio=sound,
+            sha256=None,
+            bytes=file.stat().st_size,
+        )
+
+
+def _first_frame(opened: Opened, kind: Literal["picture", "sound"]) -> Any | None:
+    """Return the first frame that decodes, from the start of the file; None where none does."""
+    if opened.stream(kind) is None:
+        return None
+    opened.rewind()
+    for packet in islice(opened.packets(kind), _TRIED_PACKETS):
+        try:
+            frames = packet.decode()
+        except (av.FFmpegError, OSError):
+            continue
+        if frames:
+            return frames[0]
+    return None
+
+
+def _picture_size(opened: Opened) -> tuple[int, int] | None:
+    """Return the displayed (width, height), or None where no picture decodes."""
+    frame = _first_frame(opened, "picture")
+    if frame is None:
+        return None
+    assert opened.picture is not None
+    return orientation(frame).size(*square_size(frame.width, frame.height, opened.picture.sample_aspect_ratio))
+
+
+def _duration(opened: Opened) -> int:
+    """Return the length in microseconds: from t = 0 to the end of the stream that ends last."""
+    names = set(opened.container.format.name.split(","))
+    if not names & _GUESSED_LENGTH:
+        ends = [end for kind in ("picture", "sound") if (end := opened.declared_end(kind)) is not None]
+        if opened.container.duration:
+            ends.append(opened.container.duration)
+        if ends and max(ends) > 0:
+            return max(ends)
+    opened.rewind()
+    return max(_end_of_packets(opened) or 0, 1)
+
+
+def _end_of_packets(opened: Opened) -> int | None:
+    """Read on to the end and return when the last readable packet ends, None where nothing is readable."""
+    end: int | None = None
+    for packet in opened.packets("both"):
+        if packet.pts is not None and packet.size:
+            end = max(end or 0, opened.time(packet.stream, packet.pts + (packet.duration or 0)))
+    return end
+
+
+def readable_until(path: str | Path, duration: int) -> int:
+    """Return up to when (microseconds) a file of that declared length can be read: `duration` unless it is cut short.
+
+    Looks at the end first; where that is missing, halves its way to the last readable packet (some 15 seeks an hour of video).
+    """
+    with open_media(path) as opened:
+        kind: Literal["picture", "sound"] = "picture" if opened.picture is not None else "sound"
+        opened.seek(kind, duration - MICROSECOND)
+        end = _end_of_packets(opened)
+        if end is None:
+            low, high = 0, duration
+            while high - low > MICROSECOND:
+                middle = (low + high) // 2
+                opened.seek(kind, middle)
+                readable = any(packet.size for packet in islice(opened.packets("both"), 1))
+                low, high = (middle, high) if readable else (low, middle)
+            opened.seek(kind, low)
+            end = _end_of_packets(opened) or 0
+        # Streams may end a little before the container says; a missing second is no damage.
+        return duration if end > duration - MICROSECOND else end
+
+
+def fingerprint(path: str | Path, cancelled: Callable[[], bool] = lambda: False) -> str:
+    """Return the SHA-256 of a file as hex, read in pieces of 4 MB.
+
+    Raises SourceMissing, SourceUnreadable, Cancelled.
+    """
+    file = Path(path)
+    check_file(file)
+    digest = hashlib.sha256()
+    try:
+        with file.open("rb") as stream:
+            while piece := stream.read(1 << 22):
+                if cancelled():
+                    raise Cancelled(f"Stopped while reading {file.name}.")
+                digest.update(piece)
+    except OSError as error:
+        raise SourceUnreadable(f"{file.name} cannot be read: {error.strerror or error}.", "Check that you may read it.") from error
+    return digest.hexdigest()
+
+
+def media_files(folder: str | Path) -> list[Path]:
+    """Return the media files directly in a folder, by name (case ignored); hidden ones are left out.
+
+    Raises SourceMissing when there is no such folder, SourceUnreadable when there is nothing to use in it.
+    """
+    place = Path(folder).absolute()
+    if not place.is_dir():
+        raise SourceMissing(f"There is no folder {place}.", "Check the path and its spelling.")
+    found = [f for f in place.iterdir() if f.suffix.lower() in MEDIA_ENDINGS and not f.name.startswith(".") and f.is_file()]
+    if not found:
+        raise SourceUnreadable(f"There is no video or sound file in {place}.", "Give a folder that holds some, or a file.")
+    return sorted(found, key=lambda f: (f.name.casefold(), f.name))

@@ -1,0 +1,271 @@
+"""An opened video or sound file: which of its streams count, where its time starts, how a decoded frame is to be shown.
+
+Nothing here knows of clips or of playing.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import av
+import numpy as np
+from av.container import InputContainer
+from av.stream import Disposition
+from av.video.reformatter import VideoReformatter
+from numpy.typing import NDArray
+
+from m3desk.domain.clip import MICROSECOND
+from m3desk.errors import SourceMissing, SourceUnreadable
+
+# FFmpeg also "plays" text files, pictures and playlists that name other files or hosts; none of these is a source here.
+_NOT_MEDIA = frozenset(
+    {"tty", "bin", "xbin", "adf", "idf", "concat", "hls", "dash", "sdp", "rtsp", "ffmetadata", "image2", "txd", "lavfi", "ico"}
+)
+_PICTURE_SUFFIXES = ("_pipe", "image2")
+
+# Only the file itself is read: a container that refers to other files or hosts does not reach them.
+_OPTIONS = {"protocol_whitelist": "file"}
+
+_HINT = "Give a video or sound file, such as .mp4, .mkv, .webm, .mov, .avi, .wav or .mp3."
+
+# Reading goes on after damaged packets, but not for ever: a truncated MP4 answers with one error for each lost packet.
+MAX_ERRORS_IN_A_ROW = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Orientation:
+    """How stored pixels become displayed ones: transpose first, then mirror the columns and the rows."""
+
+    transposed: bool = False
+    mirror_x: bool = False
+    mirror_y: bool = False
+
+    def size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the displayed (width, height) of a stored picture."""
+        return (height, width) if self.transposed else (width, height)
+
+    def apply(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return (h, w, channels) as displayed, C-contiguous."""
+        if self.transposed:
+            picture = picture.swapaxes(0, 1)
+        if self.mirror_x:
+            picture = picture[:, ::-1]
+        if self.mirror_y:
+            picture = picture[::-1]
+        return np.ascontiguousarray(picture)
+
+
+UPRIGHT = Orientation()
+
+
+def orientation(frame: Any) -> Orientation:
+    """Read the display matrix of a decoded frame: x' = a·x + c·y, y' = b·x + d·y, numbers in 16.16 fixed point (ISO 14496-12)."""
+    data = frame.side_data.get("DISPLAYMATRIX")
+    if data is None:
+        return UPRIGHT
+    a, b, _, c, d = struct.unpack_from("=5i", bytes(data))
+    if abs(b) + abs(c) > abs(a) + abs(d):
+        return Orientation(True, mirror_x=c < 0, mirror_y=b < 0)
+    return Orientation(False, mirror_x=a < 0, mirror_y=d < 0)
+
+
+def square_size(width: int, height: int, aspect: Fraction | None) -> tuple[int, int]:
+    """Return the size of the stored picture with square pixels: the wider axis is stretched, so nothing is lost.
+
+    An `aspect` (sample aspect ratio) outside 1/4…4 is taken as an error of the file and ignored.
+    """
+    if not aspect or aspect == 1 or not Fraction(1, 4) <= aspect <= 4:
+        return width, height
+    if aspect > 1:
+        return round(width * aspect), height
+    return width, round(height / aspect)
+
+
+Kind = Literal["picture", "sound"]
+
+
+@dataclass(slots=True)
+class Opened:
+    """An open container. `zero`: microseconds of the container's own clock at which the source's t = 0 lies.
+
+    `picture`, `sound`: the video stream (cover art is none) and the sound stream a player would choose.
+    """
+
+    path: str
+    container: InputContainer
+    picture: Any | None
+    sound: Any | None
+    zero: int
+    threads: int = 1
+    _touched: bool = False
+
+    def close(self) -> None:
+        self.container.close()
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def time(self, stream: Any, pts: int) -> int:
+        """Return a time stamp of a stream as microseconds of the source."""
+        at: int = round(pts * stream.time_base * MICROSECOND)
+        return at - self.zero
+
+    def stream(self, kind: Kind) -> Any | None:
+        """Return the stream that is the picture or the sound, None where there is none."""
+        return self.picture if kind == "picture" else self.sound
+
+    def declared_end(self, kind: Kind) -> int | None:
+        """Return when a stream ends, as the container says; None where it doesn't."""
+        stream = self.stream(kind)
+        if stream is None:
+            return None
+        if stream.duration:
+            return self.time(stream, (stream.start_time or 0) + stream.duration)
+        # Matroska writes a tag for each stream: 00:00:16.667000000, counted from the container's own zero.
+        parts = stream.metadata.get("DURATION", "").split(":")
+        try:
+            hours, minutes, seconds = (float(p) for p in parts)
+        except ValueError:
+            return None
+        return round((hours * 3600 + minutes * 60 + seconds) * MICROSECOND) - self.zero
+
+    def seek(self, kind: Kind, at: int) -> None:
+        """Go to the last key frame of a stream at or before `at` microseconds, or to the file's start where the format can't seek."""
+        stream = self.stream(kind)
+        assert stream is not None
+        self._touched = True
+        target = int((max(at, 0) + self.zero) / MICROSECOND / stream.time_base)
+        try:
+            self.container.seek(target, stream=stream, backward=True)
+        except (av.FFmpegError, OSError):
+            self.rewind()
+
+    def rewind(self) -> None:
+        """Go to the file's beginning, whatever the format, by opening it anew unless nothing was read yet."""
+        if not self._touched:
+            return
+        self._touched = False
+        self.container.close()
+        again = open_media(self.path, self.threads)
+        self.container, self.picture, self.sound = again.container, again.picture, again.sound
+
+    def packets(self, kind: Kind | Literal["both"]) -> Iterator[Any]:
+        """Yield the packets of a stream, and at the end an empty one that flushes its decoder.
+
+        Read errors are passed over; reading ends where nothing more can be read.
+        """
+        errors = 0
+        self._touched = True
+        while errors < MAX_ERRORS_IN_A_ROW:
+            chosen = [s for k, s in (("picture", self.picture), ("sound", self.sound)) if s is not None and kind in (k, "both")]
+            try:
+                for packet in self.container.demux(*chosen):
+                    errors = 0
+                    yield packet
+                return
+            except (av.FFmpegError, OSError):
+                errors += 1
+
+
+def open_media(path: str | Path, threads: int = 1) -> Opened:
+    """Open a file and choose its streams; pictures are decoded with that many threads.
+
+    Raises SourceMissing when there is no such file, SourceUnreadable when it is a folder, empty, or not video or sound.
+    """
+    file = Path(path).absolute()
+    check_file(file)
+    container: InputContainer | None = None
+    try:
+        container = av.open(str(file), options=_OPTIONS, metadata_errors="replace")
+        return _opened(file, container, threads)
+    except SourceUnreadable:
+        if container is not None:
+            container.close()
+        raise
+    except av.FFmpegError as error:
+        raise SourceUnreadable(f"{file.name} is not a video or sound file, or its beginning or index is damaged.", _HINT) from error
+    except OSError as error:
+        raise SourceUnreadable(f"{file.name} cannot be read: {error.strerror or error}.", "Check that you may read it.") from error
+
+
+def _opened(file: Path, container: InputContainer, threads: int) -> Opened:
+    names = set(container.format.name.split(","))
+    if any(name.endswith(_PICTURE_SUFFIXES) for name in names):
+        raise SourceUnreadable(f"{file.name} is a still picture, not a video.", _HINT)
+    if names & _NOT_MEDIA:
+        raise SourceUnreadable(f"{file.name} is not a video or sound file.", _HINT)
+    streams = container.streams
+    pictures = [s for s in streams.video if not s.disposition & Disposition.attached_pic and s.codec_context is not None]
+    sounds = [s for s in streams.audio if s.codec_context is not None]
+    if not pictures and not sounds:
+        raise SourceUnreadable(f"{file.name} holds neither moving pictures nor sound that can be decoded.", _HINT)
+    starts = [s.start_time * s.time_base for s in (*pictures, *sounds) if s.start_time is not None and s.time_base is not None]
+    zero = round(min(starts) * MICROSECOND) if starts else 0
+    for stream in pictures:
+        stream.codec_context.thread_count = threads
+        stream.codec_context.thread_type = "AUTO" if threads > 1 else "SLICE"
+    return Opened(str(file), container, _default(pictures), _default(sounds), zero, threads)
+
+
+def _default(streams: list[Any]) -> Any | None:
+    """Return the stream a player would choose: the first that is marked as the default, else the first."""
+    marked = [s for s in streams if s.disposition & Disposition.default]
+    return (marked or streams or [None])[0]
+
+
+def check_file(file: Path) -> None:
+    """Raise SourceMissing or SourceUnreadable where `file` cannot be a source whatever is in it."""
+    try:
+        if file.is_dir():
+            raise SourceUnreadable(f"{file} is a folder, not a file.", "Give a video file, or the folder's files one by one.")
+        if not file.exists():
+            raise SourceMissing(f"There is no file {file}.", "Check the path and its spelling.")
+        if file.stat().st_size == 0:
+            raise SourceUnreadable(f"{file.name} is empty (0 bytes).", "Copy or download it again.")
+    except OSError as error:
+        raise SourceUnreadable(f"{file} cannot be read: {error.strerror or error}.", "Check that you may read it.") from error
+
+
+class Showing:
+    """Makes displayed pictures of decoded frames: rotated, with square pixels. Keeps its converter from frame to frame."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._aspect = opened.picture.sample_aspect_ratio if opened.picture is not None else None
+        self._reformatter = VideoReformatter()
+
+    def bgr(self, frame: Any) -> NDArray[np.uint8]:
+        """Return (h, w, 3) uint8 BGR as displayed, at full size."""
+        width, height = square_size(frame.width, frame.height, self._aspect)
+        return orientation(frame).apply(self._converted(frame, "bgr24", width, height, "BILINEAR"))
+
+    def bgra(self, frame: Any, fit: tuple[int, int] | None = None) -> NDArray[np.uint8]:
+        """Return (h, w, 4) uint8 BGRA as displayed, made smaller (never larger) to fit within `fit` = (width, height)."""
+        width, height = square_size(frame.width, frame.height, self._aspect)
+        turn = orientation(frame)
+        if fit:
+            shown = turn.size(width, height)
+            scale = min(fit[0] / shown[0], fit[1] / shown[1], 1.0)
+            width, height = max(1, round(width * scale)), max(1, round(height * scale))
+        return turn.apply(self._converted(frame, "bgra", width, height, "FAST_BILINEAR"))
+
+    def _converted(self, frame: Any, format_: str, width: int, height: int, interpolation: str) -> NDArray[np.uint8]:
+        converted = self._reformatter.reformat(frame, width, height, format_, interpolation=interpolation)
+        return np.asarray(converted.to_ndarray(), np.uint8)
+
+
+def frame_time(opened: Opened, frame: Any, before: int | None) -> int:
+    """Return when a frame is shown; raw streams have no time stamps, there it is `before` plus one frame."""
+    if frame.pts is not None:
+        at: int = round(frame.pts * frame.time_base * MICROSECOND)
+        return at - opened.zero
+    stream = opened.picture
+    step = round(MICROSECOND / (stream.average_rate or stream.guessed_rate or 25)) if stream is not None else 40_000
+    return 0 if before is None else before + step
