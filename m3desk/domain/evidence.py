@@ -5,6 +5,7 @@ Times are microseconds from the source's start. Boxes are x, y, width, height in
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +14,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 Box = tuple[float, float, float, float]
+
+
+def media_id(data: bytes, ending: str) -> str:
+    """Return the name of a stored crop, sound or picture: sha256 in hex and the ending, such as `.jpg` or `.flac`."""
+    return hashlib.sha256(data).hexdigest() + ending
 
 
 @dataclass(frozen=True, slots=True)
