@@ -1,0 +1,135 @@
+"""A small language model in this process, by llama.cpp (xllamacpp): replies in pieces, held to a grammar or a JSON schema."""
+
+from __future__ import annotations
+
+import queue
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from m3desk.errors import BackendMissing, Cancelled, ModelFailed, ModelMissing
+from m3desk.ports import Message
+
+_WAIT = 0.05
+"""Seconds between looks at `cancelled` while the model reads the prompt (it says nothing until then)."""
+
+
+class LlamaCpp:
+    """Qwen2.5-Coder-1.5B-Instruct or another chat model as GGUF. Temperature 0: the same messages give the same reply.
+
+    The prompt cache stays on: with equal thread counts it changed no log-probability of any reply (tests/plugins/test_language.py
+    compares cold with cached), and it saves a third of the wait.
+    """
+
+    def __init__(self, path: Path, threads: int, context: int = 4096) -> None:
+        if not Path(path).is_file():
+            raise ModelMissing(f"the language model is not here ({path}).", "Fetch it: m3desk models pull --llm")
+        try:
+            import xllamacpp
+        except ImportError as error:
+            raise BackendMissing(f"the language model needs xllamacpp ({error}).", "pip install xllamacpp") from error
+        self.name = f"{Path(path).parent.name} xllamacpp {version('xllamacpp')}"
+        self.context = context
+        self._lock = threading.Lock()
+        try:
+            self._server: Any = xllamacpp.Server(_parameters(xllamacpp, Path(path), threads, context))
+        except (RuntimeError, OSError, ValueError) as error:
+            raise ModelFailed(f"the language model did not load: {error}.", "Check it: m3desk models verify") from error
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str | None = None,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 256,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
+        """Yield the reply in pieces. Raises Cancelled when `cancelled` turns true, ModelFailed when the model refuses."""
+        request: dict[str, Any] = {
+            "messages": [{"role": m.role, "content": _inert(m.text)} for m in messages],
+            "max_tokens": max_tokens,
+            "temperature": 0,
+            "seed": 0,
+            "stream": True,
+        }
+        if grammar is not None:
+            request["grammar"] = grammar
+        elif schema is not None:
+            request["response_format"] = {"type": "json_schema", "json_schema": {"schema": dict(schema)}}
+        with self._lock:
+            yield from self._stream(request, cancelled)
+
+    def _stream(self, request: dict[str, Any], cancelled: Callable[[], bool]) -> Iterator[str]:
+        """Run the request on its own thread and hand its pieces over as they come.
+
+        The server tells of each piece by a callback; one that returns True ends the generation (one that raises does not).
+        """
+        pieces: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
+        stop = threading.Event()
+
+        def heard(chunk: Mapping[str, Any]) -> bool:
+            if "error" in chunk:
+                pieces.put(ModelFailed(f"the language model refused: {chunk['error'].get('message', chunk['error'])}."))
+                return True
+            for choice in chunk.get("choices", ()):
+                text = choice.get("delta", {}).get("content")
+                if text:
+                    pieces.put(text)
+            return stop.is_set()
+
+        def work() -> None:
+            try:
+                self._server.handle_chat_completions(request, heard)
+            except Exception as error:  # The C++ side raises RuntimeError and others of its own.
+                pieces.put(ModelFailed(f"the language model failed: {error}."))
+            finally:
+                pieces.put(None)
+
+        worker = threading.Thread(target=work, name="llama", daemon=True)
+        worker.start()
+        try:
+            yield from _pieces(pieces, cancelled)
+        finally:
+            stop.set()
+            worker.join()
+
+
+def _inert(text: str) -> str:
+    """Return text whose "<|im_start|>" and the like are words: the server would read them as the chat's own marks."""
+    return text.replace("<|", "< |").replace("|>", "| >").replace("\0", " ")
+
+
+def _pieces(pieces: queue.SimpleQueue[str | Exception | None], cancelled: Callable[[], bool]) -> Iterator[str]:
+    while True:
+        if cancelled():
+            raise Cancelled("stopped.")
+        try:
+            piece = pieces.get(timeout=_WAIT)
+        except queue.Empty:
+            continue
+        if piece is None:
+            return
+        if isinstance(piece, Exception):
+            raise piece
+        yield piece
+
+
+def _parameters(xllamacpp: Any, path: Path, threads: int, context: int) -> Any:
+    p = xllamacpp.CommonParams()
+    p.model.path = str(path)
+    p.n_ctx = context
+    p.n_parallel = 1
+    # Both counts: left alone, the second is the number of cores, and two pools on two cores starve each other.
+    p.cpuparams.n_threads = threads
+    p.cpuparams_batch.n_threads = threads
+    p.verbosity = -1
+    p.warmup = False
+    # The cache of finished prompts in RAM (8 GB by default) would only grow; the one slot keeps its last prompt anyway.
+    p.cache_ram_mib = 0
+    # The server also listens on a port of 127.0.0.1; with a key that nobody is told, nobody else on this machine can use it.
+    p.api_keys = [secrets.token_urlsafe(32)]
+    return p
