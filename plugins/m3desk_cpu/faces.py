@@ -124,7 +124,7 @@ class SFace:
 
 
 def similarity(source: Any, target: Any) -> Any:
-    """Return the (2, 3) turn, scale and shift that brings source points onto target points best (least squares, no mirroring; Umeyama 1991).
+    """Return the (2, 3) turn, scale and shift that brings source points onto target points best (least squares; Umeyama 1991).
 
     Without random sampling, unlike cv2.estimateAffinePartial2D: the same landmarks give the same picture.
     """

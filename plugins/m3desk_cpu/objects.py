@@ -9,13 +9,16 @@ from m3desk.errors import ModelFailed
 from m3desk.ports import DetectedObject, Picture
 from m3desk_cpu.faces import need, opencv
 
-COCO = (
-    "-,person,bicycle,car,motorcycle,airplane,bus,train,truck,boat,traffic light,fire hydrant,-,stop sign,parking meter,bench,bird,cat,dog,"
-    "horse,sheep,cow,elephant,bear,zebra,giraffe,-,backpack,umbrella,-,-,handbag,tie,suitcase,frisbee,skis,snowboard,sports ball,kite,"
-    "baseball bat,baseball glove,skateboard,surfboard,tennis racket,bottle,-,wine glass,cup,fork,knife,spoon,bowl,banana,apple,sandwich,"
-    "orange,broccoli,carrot,hot dog,pizza,donut,cake,chair,couch,potted plant,bed,-,dining table,-,-,toilet,-,tv,laptop,mouse,remote,"
-    "keyboard,cell phone,microwave,oven,toaster,sink,refrigerator,-,book,clock,vase,scissors,teddy bear,hair drier,toothbrush"
-).split(",")
+_NAMES = (
+    "-,person,bicycle,car,motorcycle,airplane,bus,train,truck,boat,traffic light,fire hydrant,-,stop sign,parking meter,"
+    "bench,bird,cat,dog,horse,sheep,cow,elephant,bear,zebra,giraffe,-,backpack,umbrella,-,-,handbag,tie,suitcase,frisbee,"
+    "skis,snowboard,sports ball,kite,baseball bat,baseball glove,skateboard,surfboard,tennis racket,bottle,-,wine glass,cup,"
+    "fork,knife,spoon,bowl,banana,apple,sandwich,orange,broccoli,carrot,hot dog,pizza,donut,cake,chair,couch,potted plant,"
+    "bed,-,dining table,-,-,toilet,-,tv,laptop,mouse,remote,keyboard,cell phone,microwave,oven,toaster,sink,refrigerator,-,"
+    "book,clock,vase,scissors,teddy bear,hair drier,toothbrush"
+)
+
+COCO = tuple(_NAMES.split(","))
 """Names of the class numbers 1–90; `-` marks the ten that COCO never used (TensorFlow models, mscoco_label_map.pbtxt)."""
 
 

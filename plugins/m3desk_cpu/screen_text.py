@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -40,13 +41,15 @@ class RapidOcr:
             # Its networks load on first use; do that now, so that what is missing or broken is said here.
             self._reader(np.full((64, 256, 3), 255, np.uint8))
         except Exception as e:
-            raise ModelFailed(f"The text reader does not open: {e}", "Install it again: pip install --force-reinstall rapidocr==3.10.0") from e
+            raise ModelFailed(
+                f"The text reader does not open: {e}", "Install it again: pip install --force-reinstall rapidocr==3.10.0"
+            ) from e
         logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
 
     def read(self, picture: Picture) -> list[ReadText]:
         try:
             with self._lock:
-                answer = self._reader(picture)
+                answer: Any = self._reader(picture)
         except Exception as e:
             raise ModelFailed(f"Reading text in the picture failed: {e}") from e
         if answer.txts is None or answer.boxes is None:

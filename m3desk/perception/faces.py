@@ -1,0 +1,244 @@
+"""What is seen in one clip, in one pass over its pictures: face tracks, things, texts, cuts, and the picture that stands for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, media_id
+from m3desk.errors import Cancelled
+from m3desk.events import EvidenceSeen
+from m3desk.perception.objects import Glance, objects_seen
+from m3desk.perception.scenes import THUMBNAIL, Look, cut_between, cuts, facts, jpeg, look, shrink, worth
+from m3desk.perception.scenes import change as change_of
+from m3desk.perception.sightings import Sighting, lip_movement, sightings, vector
+from m3desk.perception.texts import Grey, Reading, changed, grey, texts_on_screen
+from m3desk.perception.tracks import Track, apart, remembering, tracks
+from m3desk.ports import ClipMedia, Frame, Models, Picture, ReadText
+
+OBJECTS_EVERY = 3_000_000
+"""Microseconds between two looks for things within a shot; a look costs 80 ms of one core."""
+
+TEXTS_EVERY = 2_000_000
+"""Microseconds between two looks for text within a shot; a look costs 100 ms of one core, and 10 more a line."""
+
+READ_AT = 1280
+"""Longest side of the picture that text is read from, pixels."""
+
+NEWS_EVERY = 1_000_000
+"""Microseconds of the clip between two pieces of early news."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The visual half of a clip's evidence, in the words of `domain.evidence.Perceived`."""
+
+    faces: tuple[FaceTrack, ...] = ()
+    objects: tuple[ObjectSeen, ...] = ()
+    texts: tuple[TextOnScreen, ...] = ()
+    vectors: Mapping[str, Floats] = field(default_factory=dict)
+    media: Mapping[str, bytes] = field(default_factory=dict)
+    apart: frozenset[tuple[str, str]] = frozenset()
+    thumbnail: str | None = None
+    cuts: tuple[int, ...] = ()
+    scene: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Pass:
+    """What one pass over the pictures gathers."""
+
+    looks: list[Look] = field(default_factory=list)
+    sighted: list[list[Sighting]] = field(default_factory=list)
+    glances: list[Glance] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    greys: list[tuple[int, Grey]] = field(default_factory=list)
+    grey_scale: float = 1.0
+    standing: Picture | None = None
+    best: float = -1.0
+
+
+class Stopwatch:
+    """Adds up seconds of wall clock by stage; what it reads is never stored with evidence."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def restart(self) -> None:
+        """Count from now on."""
+        self._since = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Count the time since the last lap to `stage`."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
+        self._since = now
+
+
+def see(
+    media: ClipMedia,
+    models: Models,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_news: Callable[[EvidenceSeen], None] | None = None,
+    watch: Stopwatch | None = None,
+) -> Seen:
+    """Return what is seen in a clip; what has no model is left out. Raises Cancelled when `cancelled` says so between two pictures."""
+    watch = watch or Stopwatch()
+    gathered = _watch_through(media, models, cancelled, on_news, watch)
+    clip = media.clip
+    cut_times = cuts(gathered.looks)
+    embedder = models.face_vectors
+    make = None if embedder is None else remembering(lambda s: vector(embedder, s))
+    found = tracks(gathered.sighted, cut_times, make, lambda: _stop(cancelled))
+    watch.lap("face vectors")
+    faces, vectors, stored, not_one = _evidence(clip.id, found)
+    picture = None if gathered.standing is None else jpeg(gathered.standing, 80)
+    if picture is not None:
+        stored[media_id(picture, ".jpg")] = picture
+    seen = Seen(
+        faces=faces,
+        objects=objects_seen(clip.id, gathered.glances, cut_times, clip.start, clip.end),
+        texts=texts_on_screen(clip.id, gathered.readings, gathered.greys, gathered.grey_scale, clip.end),
+        vectors=vectors,
+        media=stored,
+        apart=not_one,
+        thumbnail=None if picture is None else media_id(picture, ".jpg"),
+        cuts=cut_times,
+        scene=facts(gathered.looks, cut_times),
+    )
+    watch.lap("joining")
+    return seen
+
+
+def _stop(cancelled: Callable[[], bool]) -> None:
+    if cancelled():
+        raise Cancelled("Stopped.")
+
+
+# ---------------------------------------------------------------- one pass over the pictures
+
+
+def _watch_through(
+    media: ClipMedia,
+    models: Models,
+    cancelled: Callable[[], bool],
+    on_news: Callable[[EvidenceSeen], None] | None,
+    watch: Stopwatch,
+) -> _Pass:
+    gathered = _Pass()
+    step = 0.0
+    shot_from = 0
+    news: list[tuple[int, float, float, float, float]] = []
+    told: int | None = None
+    last: Frame | None = None
+    for number, frame in enumerate(media.frames()):
+        watch.lap("decoding")
+        _stop(cancelled)
+        brief = look(frame)
+        if gathered.looks:
+            if cut_between(gathered.looks[-1], brief, step):
+                shot_from = number
+            step = change_of(gathered.looks[-1], brief)[0]
+        gathered.looks.append(brief)
+        watch.lap("scenes")
+        faces = [] if models.faces is None else sightings(models.faces, frame.picture, number, frame.at)
+        gathered.sighted.append(faces)
+        watch.lap("faces")
+        # The first picture of a shot may still be mixed with the last of the one before: look at the second.
+        fresh = number == shot_from + 1
+        _look_for_things(gathered, models, frame, fresh)
+        watch.lap("objects")
+        _look_for_texts(gathered, models, frame, fresh)
+        watch.lap("texts")
+        _consider(gathered, frame, brief)
+        news += [(frame.at, *s.box) for s in faces]
+        if on_news is not None and news and (told is None or frame.at - told >= NEWS_EVERY):
+            on_news(EvidenceSeen(media.source.id, media.clip.id, faces=tuple(news)))
+            news, told = [], frame.at
+        last = frame
+        watch.lap("scenes")
+    watch.lap("decoding")
+    if last is not None and len(gathered.looks) == 1:
+        _look_for_things(gathered, models, last, True)
+        _look_for_texts(gathered, models, last, True)
+    if on_news is not None and news:
+        on_news(EvidenceSeen(media.source.id, media.clip.id, faces=tuple(news)))
+    return gathered
+
+
+def _look_for_things(gathered: _Pass, models: Models, frame: Frame, fresh: bool) -> None:
+    if models.objects is None:
+        return
+    if fresh or (gathered.glances and frame.at - gathered.glances[-1].at >= OBJECTS_EVERY):
+        gathered.glances.append(Glance(frame.at, tuple(models.objects.detect(frame.picture))))
+
+
+def _look_for_texts(gathered: _Pass, models: Models, frame: Frame, fresh: bool) -> None:
+    """Read the picture after a cut, and every TEXTS_EVERY if more than faces changed since; else the texts still stand there."""
+    if models.screen_text is None:
+        return
+    now = grey(frame.picture)
+    gathered.grey_scale = now.shape[1] / frame.picture.shape[1]
+    gathered.greys.append((frame.at, now))
+    due = bool(gathered.readings) and frame.at - gathered.readings[-1].at >= TEXTS_EVERY
+    if not (fresh or due):
+        return
+    if due and not fresh:
+        before = next((g for at, g in reversed(gathered.greys) if at == gathered.readings[-1].at), None)
+        if not changed(before, now, [s.box for s in gathered.sighted[-1]], gathered.grey_scale):
+            gathered.readings.append(Reading(frame.at, gathered.readings[-1].texts))
+            return
+    small, scale = shrink(frame.picture, READ_AT)
+    texts = tuple(ReadText(t.text, t.score, _scaled(t.box, 1 / scale)) for t in models.screen_text.read(small))
+    gathered.readings.append(Reading(frame.at, texts))
+
+
+def _scaled(box: tuple[float, float, float, float], by: float) -> tuple[float, float, float, float]:
+    return box[0] * by, box[1] * by, box[2] * by, box[3] * by
+
+
+def _consider(gathered: _Pass, frame: Frame, brief: Look) -> None:
+    """Keep the picture if it stands better for the clip than the best so far."""
+    height, width = frame.picture.shape[:2]
+    area = sum(s.box[2] * s.box[3] for s in gathered.sighted[-1]) / (width * height)
+    value = round(worth(brief, area), 3)
+    if value > gathered.best:
+        gathered.best, gathered.standing = value, np.array(shrink(frame.picture, THUMBNAIL)[0])
+
+
+# ---------------------------------------------------------------- as evidence
+
+
+def _evidence(
+    clip: str, found: list[Track]
+) -> tuple[tuple[FaceTrack, ...], dict[str, Floats], dict[str, bytes], frozenset[tuple[str, str]]]:
+    """Return face tracks with final ids in order of start, their vectors, their crops and the pairs that can't be one."""
+    names = [f"{clip}.f{n}" for n in range(len(found))]
+    faces = []
+    stored: dict[str, bytes] = {}
+    for name, track in zip(names, found, strict=True):
+        crops = [jpeg(s.crop, 92) for s in track.best]
+        ids = tuple(media_id(data, ".jpg") for data in crops)
+        stored.update(zip(ids, crops, strict=True))
+        faces.append(
+            FaceTrack(
+                id=name,
+                clip=clip,
+                start=track.seen[0].at,
+                end=track.seen[-1].at,
+                boxes=tuple(TimedBox(s.at, *(round(v, 1) for v in s.box)) for s in track.seen),
+                score=round(track.score, 4),
+                quality=track.quality,
+                crops=ids,
+                landmarks=tuple(tuple((round(float(x), 1), round(float(y), 1)) for x, y in s.marks) for s in track.best),
+                cluster=track.cluster,
+                motion=lip_movement(track.seen),
+            )
+        )
+    vectors = {name: t.rows for name, t in zip(names, found, strict=True) if t.rows.size}
+    return tuple(faces), vectors, stored, frozenset((names[i], names[k]) for i, k in apart(found))

@@ -1,0 +1,81 @@
+"""Things in view: detections of one picture every few seconds joined into spans."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from m3desk.domain.evidence import ObjectSeen
+from m3desk.perception.texts import overlap
+from m3desk.ports import DetectedObject
+
+LONE = 0.65
+"""Score that a thing seen in one picture only must reach."""
+
+REPEATED = 0.5
+"""Score that a thing seen in several pictures must reach in its clearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What was found at one moment, boxes in pixels of the displayed frame."""
+
+    at: int
+    objects: tuple[DetectedObject, ...]
+
+
+@dataclass(slots=True)
+class _Thing:
+    seen: list[tuple[int, DetectedObject]] = field(default_factory=list)
+
+
+def objects_seen(clip: str, glances: Sequence[Glance], cuts: Sequence[int], start: int, end: int) -> tuple[ObjectSeen, ...]:
+    """Join what was found into things with spans, in order of start, then label. A span ends at a shot cut.
+
+    A thing in a shot's first (last) glance is taken to be there from the shot's start (to its end); elsewhere it ends with the
+    first glance that misses it twice in a row.
+    """
+    found = []
+    for (first, last), group in _by_shot(glances, cuts, start, end):
+        times = [g.at for g in group]
+        for thing in _things(group):
+            best = max((o for _, o in thing.seen), key=lambda o: (o.score, o.box))
+            if best.score < (LONE if len(thing.seen) == 1 and len(group) > 1 else REPEATED):
+                continue
+            i, k = times.index(thing.seen[0][0]), times.index(thing.seen[-1][0])
+            span = (first if i == 0 else times[i], last if k + 1 == len(times) else times[k + 1])
+            box = tuple(round(v, 1) for v in best.box)
+            found.append(ObjectSeen(clip, *span, best.label, round(best.score, 4), box))  # type: ignore[arg-type]
+    return tuple(sorted(found, key=lambda o: (o.start, o.label, -o.score, o.box)))
+
+
+def _by_shot(glances: Sequence[Glance], cuts: Sequence[int], start: int, end: int) -> list[tuple[tuple[int, int], list[Glance]]]:
+    borders = [start, *cuts, end]
+    shots: list[list[Glance]] = [[] for _ in borders[1:]]
+    for g in glances:
+        shots[bisect_right(cuts, g.at)].append(g)
+    return [((a, b), group) for a, b, group in zip(borders, borders[1:], shots, strict=False) if group]
+
+
+def _things(glances: Sequence[Glance]) -> list[_Thing]:
+    """Follow each thing of a shot from glance to glance by label and place; one missed glance does not end it."""
+    things: list[_Thing] = []
+    times = [g.at for g in glances]
+    for n, glance in enumerate(glances):
+        oldest = times[max(0, n - 2)]
+        taken: set[int] = set()
+        for found in glance.objects:
+            pairs = [
+                (overlap(t.seen[-1][1].box, found.box), -i)
+                for i, t in enumerate(things)
+                if i not in taken and t.seen[-1][1].label == found.label and oldest <= t.seen[-1][0] < glance.at
+            ]
+            best = max(pairs, default=(0.0, 0))
+            if best[0] >= 0.15:
+                things[-best[1]].seen.append((glance.at, found))
+                taken.add(-best[1])
+            else:
+                things.append(_Thing([(glance.at, found)]))
+                taken.add(len(things) - 1)
+    return things

@@ -1,0 +1,106 @@
+"""Everything seen and heard in one clip, put together: pictures and sound are perceived at once, each on a thread of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from m3desk.domain.clip import Clip
+from m3desk.domain.evidence import Floats, Perceived, Utterance
+from m3desk.events import EvidenceSeen
+from m3desk.perception.faces import Seen, Stopwatch, see
+from m3desk.ports import ClipMedia, Models
+
+
+class HeardLike(Protocol):
+    """The audible half of a clip's evidence, as `perception.voices.hear` gives it."""
+
+    @property
+    def utterances(self) -> tuple[Utterance, ...]: ...
+    @property
+    def vectors(self) -> Mapping[str, Floats]: ...
+    @property
+    def media(self) -> Mapping[str, bytes]: ...
+    @property
+    def apart(self) -> frozenset[tuple[str, str]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PerceptionTimes:
+    """Seconds of wall clock that a clip took: in all, by stage of the pictures, and the sound. Never stored with the evidence."""
+
+    clip: str
+    total: float
+    seeing: float
+    hearing: float
+    stages: Mapping[str, float] = field(default_factory=dict)
+
+
+def merge(clip: Clip, seen: Seen, heard: HeardLike) -> Perceived:
+    """Return the clip's evidence: face tracks `s1.c12.f0…` and utterances `s1.c12.u0…`, each numbered in order of (start, id)."""
+    names = {u.id: f"{clip.id}.u{n}" for n, u in enumerate(sorted(heard.utterances, key=lambda u: (u.start, u.id)))}
+    by_start = sorted(seen.faces, key=lambda t: (t.start, int(t.id.rsplit("f", 1)[1])))
+    names |= {t.id: f"{clip.id}.f{n}" for n, t in enumerate(by_start)}
+    utterances = sorted((replace(u, id=names[u.id], clip=clip.id) for u in heard.utterances), key=lambda u: int(u.id.rsplit("u", 1)[1]))
+    pairs = ((names[a], names[b]) for a, b in {*seen.apart, *heard.apart})
+    return Perceived(
+        clip=clip.id,
+        faces=tuple(replace(t, id=names[t.id], clip=clip.id) for t in by_start),
+        utterances=tuple(utterances),
+        objects=seen.objects,
+        texts=seen.texts,
+        vectors={names[i]: rows for i, rows in {**seen.vectors, **heard.vectors}.items()},
+        media={**seen.media, **heard.media},
+        apart=frozenset((min(p), max(p)) for p in pairs),
+        thumbnail=seen.thumbnail,
+        cuts=seen.cuts,
+        scene=seen.scene,
+    )
+
+
+def perceive(
+    media: ClipMedia,
+    models: Models,
+    *,
+    heard_until: int | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_news: Callable[[EvidenceSeen], None] | None = None,
+    on_times: Callable[[PerceptionTimes], None] | None = None,
+) -> Perceived:
+    """Return all evidence of a clip. `heard_until`: end of the last utterance of the clip before, which this one skips.
+
+    What has no model is left out. Raises Cancelled, ModelError, SourceError; an error in one half stops the other.
+    """
+    from m3desk.perception.voices import hear
+
+    began, watch, broken = time.perf_counter(), Stopwatch(), False
+    took = {"seeing": 0.0, "hearing": 0.0}
+
+    def stop() -> bool:
+        return broken or cancelled()
+
+    def timed_see() -> Seen:
+        watch.restart()
+        seen = see(media, models, cancelled=stop, on_news=on_news, watch=watch)
+        took["seeing"] = time.perf_counter() - began
+        return seen
+
+    def timed_hear() -> HeardLike:
+        heard: HeardLike = hear(media, models, heard_until=heard_until, cancelled=stop)
+        took["hearing"] = time.perf_counter() - began
+        return heard
+
+    with ThreadPoolExecutor(2, "m3desk-perception") as pool:
+        eyes, ears = pool.submit(timed_see), pool.submit(timed_hear)
+        try:
+            for half in as_completed((eyes, ears)):
+                half.result()
+        except BaseException:
+            broken = True
+            raise
+    if on_times is not None:
+        on_times(PerceptionTimes(media.clip.id, time.perf_counter() - began, took["seeing"], took["hearing"], dict(watch.seconds)))
+    return merge(media.clip, eyes.result(), ears.result())

@@ -1,0 +1,155 @@
+"""Faces of one picture: find them, cut them out, judge how useful they are; and what is kept of a track."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from m3desk.domain.evidence import Box, Floats
+from m3desk.perception.scenes import shrink
+from m3desk.ports import DetectedFace, FaceDetector, FaceEmbedder, Picture
+
+SIDE = 960
+"""Longest side of the picture that faces are looked for in: one of 18 pixels in 1280 × 720 is still 13 there."""
+
+NEAR = 480
+"""The same, where nothing was found: a face of more than about 300 pixels is seen only in a smaller picture."""
+
+SMALLEST = 12.0
+"""Narrowest face that is followed, in pixels of the frame."""
+
+CROP = 288
+"""Longest side of a kept crop, pixels; with its margin a face is then 144, more than a recogniser's 112."""
+
+MOUTH = np.array([[18.0, 20.0], [46.0, 20.0], [32.0, 34.0], [22.0, 48.0], [42.0, 48.0]], np.float32)
+"""Where the five landmarks lie in the 64 × 64 grey face that lips are watched in."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sighting:
+    """One face in one picture. `frame`: number of the picture in the clip; `box`, `landmarks`: pixels of the frame.
+
+    `crop`: the face with half its size around it, at most CROP pixels; `marks`: (5, 2) landmarks in the crop's pixels.
+    `quality`: how useful for recognition, 0–1; `steady`: (64, 64) grey face, turned upright, for lip movement.
+    """
+
+    frame: int
+    at: int
+    box: Box
+    score: float
+    landmarks: Floats
+    crop: Picture
+    marks: Floats
+    quality: float
+    steady: NDArray[np.uint8]
+
+    @property
+    def size(self) -> float:
+        return math.sqrt(self.box[2] * self.box[3])
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return self.box[0] + self.box[2] / 2, self.box[1] + self.box[3] / 2
+
+
+def sightings(detector: FaceDetector, picture: Picture, frame: int, at: int) -> list[Sighting]:
+    """Find the faces of a picture, best first."""
+    found: list[DetectedFace] = []
+    longest = max(picture.shape[:2])
+    for side in (SIDE, NEAR) if longest > NEAR else (SIDE,):
+        smaller, scale = shrink(picture, side)
+        found = [_scaled(f, 1 / scale) for f in detector.detect(smaller)]
+        if found:
+            break
+    return [_sighting(picture, f, frame, at) for f in found if min(f.box[2], f.box[3]) >= SMALLEST and _plausible(f)]
+
+
+def _scaled(face: DetectedFace, by: float) -> DetectedFace:
+    x, y, w, h = face.box
+    return DetectedFace((x * by, y * by, w * by, h * by), face.score, np.asarray(face.landmarks * by, np.float32))
+
+
+def _plausible(face: DetectedFace) -> bool:
+    """Say whether the parts lie as in a face: taller than wide or nearly so, eyes above the mouth, all within reach of the box."""
+    x, y, w, h = face.box
+    eyes, mouth = face.landmarks[:2].mean(0), face.landmarks[3:].mean(0)
+    inside = (face.landmarks >= (x - 0.25 * w, y - 0.25 * h)).all() and (face.landmarks <= (x + 1.25 * w, y + 1.25 * h)).all()
+    return bool(inside) and 0.7 < h / max(w, 1e-6) < 2.4 and float(np.hypot(*(mouth - eyes))) > 0.2 * h
+
+
+def _sighting(picture: Picture, face: DetectedFace, frame: int, at: int) -> Sighting:
+    crop, marks = cut_out(picture, face)
+    steady = np.asarray(cv2.cvtColor(cv2.warpAffine(crop, upright(marks), (64, 64)), cv2.COLOR_BGR2GRAY), np.uint8)
+    height, width = picture.shape[:2]
+    x, y = max(0.0, face.box[0]), max(0.0, face.box[1])
+    box = (x, y, min(width, face.box[0] + face.box[2]) - x, min(height, face.box[1] + face.box[3]) - y)
+    return Sighting(frame, at, box, face.score, face.landmarks, crop, marks, quality(face, steady), steady)
+
+
+def cut_out(picture: Picture, face: DetectedFace) -> tuple[Picture, Floats]:
+    """Return the face with a margin of half its size (as far as the picture goes), and its landmarks there."""
+    height, width = picture.shape[:2]
+    x, y, w, h = face.box
+    left, top = max(0, int(x - w / 2)), max(0, int(y - h / 2))
+    right, bottom = max(left + 1, min(width, int(x + 1.5 * w) + 1)), max(top + 1, min(height, int(y + 1.5 * h) + 1))
+    crop, scale = shrink(picture[top:bottom, left:right], CROP)
+    return np.ascontiguousarray(crop), np.asarray((face.landmarks - (left, top)) * scale, np.float32)
+
+
+def upright(marks: Floats) -> Any:
+    """Return the (2, 3) turn, scale and shift that brings landmarks to MOUTH best (least squares; Umeyama 1991)."""
+    source, target = marks.astype(np.float64), MOUTH.astype(np.float64)
+    mean_s, mean_t = source.mean(0), target.mean(0)
+    s, t = source - mean_s, target - mean_t
+    spread = float((s**2).sum()) or 1e-9
+    a, b = float((s * t).sum()) / spread, float((s[:, 0] * t[:, 1] - s[:, 1] * t[:, 0]).sum()) / spread
+    turn = np.array([[a, -b], [b, a]])
+    return np.hstack([turn, (mean_t - turn @ mean_s)[:, None]])
+
+
+def quality(face: DetectedFace, steady: NDArray[np.uint8]) -> float:
+    """Return how useful a face is for recognition, 0–1: the product of its size, sharpness, frontality and the detector's score.
+
+    Size counts up to 80 pixels (a recogniser's input shows a face of that width); sharpness is the spread of the Laplacian against that of
+    the picture; frontality is how central the nose lies between the eyes and how far these are apart.
+    """
+    size = min(1.0, (face.box[2] * face.box[3]) ** 0.5 / 80)
+    eyes, mouth = face.landmarks[:2], face.landmarks[3:]
+    span = float(np.hypot(*(eyes[1] - eyes[0]))) or 1e-6
+    along = (eyes[1] - eyes[0]) / span
+    offset = abs(float((face.landmarks[2] - (eyes.mean(0) + mouth.mean(0)) / 2) @ along)) / span
+    front = max(0.1, 1 - 1.6 * offset) * min(1.0, span / (0.38 * max(face.box[2], 1e-6)))
+    edges = float(cv2.Laplacian(steady, cv2.CV_32F).std())
+    sharp = min(1.0, edges / (0.35 * float(steady.std()) + 4))
+    return round(float(size**0.7 * front * (0.4 + 0.6 * sharp) * min(1.0, face.score / 0.9)), 4)
+
+
+def vector(embedder: FaceEmbedder, seen: Sighting) -> Floats:
+    """Return the (d,) unit vector of a sighting, made from its crop, so that the stored crop can be embedded again."""
+    box = (float(seen.marks[:, 0].min()), float(seen.marks[:, 1].min()), float(np.ptp(seen.marks[:, 0])), float(np.ptp(seen.marks[:, 1])))
+    return np.asarray(embedder.embed(seen.crop, [DetectedFace(box, seen.score, seen.marks)])[0], np.float32)
+
+
+def lip_movement(track: Sequence[Sighting]) -> tuple[float, ...]:
+    """Return a value a sighting: how much the mouth changed since the one before, beyond what the eyes did, in units of contrast.
+
+    What moves the whole face (a turn, a jump of the landmarks) moves the eyes too and is taken off. 0 at the first and after gaps.
+    """
+    values = [0.0]
+    for a, b in pairwise(track):
+        if b.frame - a.frame > 1:
+            values.append(0.0)
+            continue
+        one, other = a.steady.astype(np.float32), b.steady.astype(np.float32)
+        spread = float(one.std() + other.std()) / 2 + 4
+        step = np.abs(one / max(float(one.mean()), 1) - other / max(float(other.mean()), 1)) * float(other.mean())
+        mouth, eyes = float(step[40:60, 16:48].mean()), float(step[12:30, 10:54].mean())
+        values.append(round(max(0.0, mouth - 0.8 * eyes) / spread, 4))
+    return tuple(values)

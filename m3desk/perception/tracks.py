@@ -1,0 +1,266 @@
+"""From faces in pictures to face tracks: link, split where the face changes, keep the best, and group tracks that look like one face."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from m3desk.domain.evidence import Floats
+from m3desk.perception.sightings import Sighting
+from m3desk.perception.texts import overlap
+
+Vector = Callable[[Sighting], Floats]
+"""Gives the unit vector of a sighting; made once each (see `remembering`)."""
+
+GAP = 1_000_000
+"""A face that is lost for up to this many microseconds (a turn of the head, a hand) is the same track."""
+
+STEP = 800_000
+"""A track's face is looked at this often, in microseconds, to notice when it becomes another's."""
+
+LIKE = 0.3
+"""Cosine that a face must reach to be taken for the one lost a moment ago nearby (1 % of different people do)."""
+
+JUMP = 0.18
+"""Mean cosine between what is before and after, below which a track is cut in two (turning one's head leaves 0.3 and more)."""
+
+KEPT = 5
+"""Crops and vectors kept of a track."""
+
+GROUPED = 0.42
+"""Mean cosine between two groups of tracks of one clip from which they count as one face."""
+
+
+@dataclass(slots=True, eq=False)
+class Track:
+    """Sightings of one face in time order. `best`: the kept ones, best first; `rows`: (n, d) unit vectors of these; `cluster`: from 0."""
+
+    seen: list[Sighting]
+    best: list[Sighting] = field(default_factory=list)
+    rows: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    cluster: int = 0
+
+    @property
+    def quality(self) -> float:
+        return max(s.quality for s in self.seen)
+
+    @property
+    def score(self) -> float:
+        return float(np.mean([s.score for s in self.seen]))
+
+
+def remembering(make: Vector) -> Vector:
+    """Return `make`, called once for each sighting."""
+    made: dict[int, Floats] = {}
+
+    def vector(seen: Sighting) -> Floats:
+        if id(seen) not in made:
+            made[id(seen)] = make(seen)
+        return made[id(seen)]
+
+    return vector
+
+
+def tracks(
+    pictures: Sequence[Sequence[Sighting]], cuts: Sequence[int], vector: Vector | None, check: Callable[[], None] = lambda: None
+) -> list[Track]:
+    """Return the tracks of a clip in order of their first sighting. `pictures`: the faces of each sampled picture, in time order.
+
+    Without vectors, faces are linked by place alone, and each track is a cluster. `check` is called often and may raise.
+    """
+    whole: list[Track] = []
+    for seen in _link(pictures, cuts, vector):
+        check()
+        whole += [Track(seen)] if vector is None else [Track(part) for part in _split(seen, vector)]
+    kept = [t for t in whole if _real(t)]
+    kept.sort(key=lambda t: (t.seen[0].at, t.seen[0].box))
+    for number, t in enumerate(kept):
+        check()
+        t.best = _best(t, vector)
+        t.cluster = number
+        if vector is not None:
+            t.rows = np.stack([vector(s) for s in t.best])
+    if vector is not None:
+        for t, number in zip(kept, clusters([t.rows for t in kept], apart(kept)), strict=True):
+            t.cluster = number
+    return kept
+
+
+# ---------------------------------------------------------------- linking
+
+
+def _link(pictures: Sequence[Sequence[Sighting]], cuts: Sequence[int], vector: Vector | None) -> list[list[Sighting]]:
+    """Join each picture's faces to the tracks of the same shot that they continue, nearest first."""
+    done: list[list[Sighting]] = []
+    open_: list[list[Sighting]] = []
+    for faces in pictures:
+        if not faces:
+            continue
+        at, shot = faces[0].at, bisect_right(cuts, faces[0].at)
+        still = [t for t in open_ if at - t[-1].at <= GAP and bisect_right(cuts, t[-1].at) == shot]
+        done += [t for t in open_ if not any(t is s for s in still)]
+        open_ = still
+        pairs = sorted((cost, i, k) for i, t in enumerate(open_) for k, s in enumerate(faces) if (cost := _distance(t, s)) is not None)
+        for_track, for_face = {i for _, i, _ in pairs}, {k for _, _, k in pairs}
+        contested = len(pairs) > min(len(for_track), len(for_face)) if pairs else False
+        if vector is not None:
+            pairs = sorted(
+                (c, i, k) for c, i, k in ((_judged(open_[i], faces[k], c, contested, vector), i, k) for c, i, k in pairs) if c is not None
+            )
+        old: set[int] = set()
+        new: set[int] = set()
+        for _, i, k in pairs:
+            if i not in old and k not in new:
+                open_[i].append(faces[k])
+                old.add(i)
+                new.add(k)
+        open_ += [[s] for k, s in enumerate(faces) if k not in new]
+    return done + open_
+
+
+def _distance(track: list[Sighting], face: Sighting) -> float | None:
+    """Return how far a face is from where the track would be now, in face sizes; None when it can't be the next of it."""
+    last = track[-1]
+    ratio = face.size / last.size
+    if not 0.5 < ratio < 2.0:
+        return None
+    steps = max(1, face.frame - last.frame)
+    x, y = last.centre
+    if len(track) > 1 and last.frame - track[-2].frame == 1:
+        # Half the last step goes on for a picture or two: heads swing back more often than they travel.
+        ox, oy = track[-2].centre
+        x, y = x + 0.5 * (x - ox) * min(steps, 2), y + 0.5 * (y - oy) * min(steps, 2)
+    size = (face.size + last.size) / 2
+    moved = float(np.hypot(face.centre[0] - x, face.centre[1] - y)) / size
+    stayed = float(np.hypot(face.centre[0] - last.centre[0], face.centre[1] - last.centre[1])) / size
+    far = min(moved, stayed)
+    return far + abs(float(np.log(ratio))) if far <= 0.9 + 0.3 * min(steps - 1, 4) else None
+
+
+def _judged(track: list[Sighting], face: Sighting, cost: float, contested: bool, vector: Vector) -> float | None:
+    """Return the cost with looks weighed in where place alone is doubtful; None when the face is somebody else's."""
+    last = track[-1]
+    near = overlap(last.box, face.box)
+    if not contested and face.frame - last.frame <= 2 and near >= 0.3:
+        return cost
+    recent = max(track[-5:], key=lambda s: (s.quality, s.at))
+    like = float(vector(recent) @ vector(face))
+    clear = min(recent.quality, face.quality) >= 0.2
+    if like < (LIKE if near < 0.3 else JUMP) and (clear or near < 0.3):
+        return None
+    return cost + (1 - like)
+
+
+# ---------------------------------------------------------------- splitting, keeping
+
+
+def _split(seen: list[Sighting], vector: Vector) -> list[list[Sighting]]:
+    """Cut a track where the face before looks unlike the face after, by looking every STEP and then closer."""
+    looked = _every(seen, STEP)
+    if len(looked) < 2:
+        return [seen]
+    rows = np.stack([vector(seen[i]) for i in looked])
+    weights = np.array([max(0.05, seen[i].quality) for i in looked], np.float32)
+    best: tuple[float, int] | None = None
+    for k in range(1, len(looked)):
+        before, after = _mean(rows[:k], weights[:k]), _mean(rows[k:], weights[k:])
+        like = float(before @ after)
+        if (
+            float((rows[:k] @ rows[k:].T).max()) < LIKE
+            and min(weights[:k].max(), weights[k:].max()) >= 0.15
+            and (best is None or like < best[0])
+        ):
+            best = (like, k)
+    if best is None or best[0] >= JUMP:
+        return [seen]
+    k = best[1]
+    low, high = looked[k - 1], looked[k]
+    before, after = _mean(rows[:k], weights[:k]), _mean(rows[k:], weights[k:])
+    while high - low > 1:
+        middle = (low + high) // 2
+        here = vector(seen[middle])
+        if float(here @ before) >= float(here @ after):
+            low = middle
+        else:
+            high = middle
+    return _split(seen[:high], vector) + _split(seen[high:], vector)
+
+
+def _every(seen: Sequence[Sighting], step: int) -> list[int]:
+    """Return the places of the best sighting of each stretch of `step` microseconds."""
+    places: dict[int, int] = {}
+    for i, s in enumerate(seen):
+        stretch = (s.at - seen[0].at) // step
+        if stretch not in places or s.quality > seen[places[stretch]].quality:
+            places[stretch] = i
+    return sorted(places.values())
+
+
+def _mean(rows: Floats, weights: Floats) -> Floats:
+    total = (rows * weights[:, None]).sum(0)
+    return np.asarray(total / max(float(np.linalg.norm(total)), 1e-9), np.float32)
+
+
+def _real(track: Track) -> bool:
+    """Say whether a track is of a face and not of a thing that looked like one for a moment."""
+    sizes = float(np.median([s.size for s in track.seen]))
+    scores = sorted((s.score for s in track.seen), reverse=True)
+    support = len(scores)
+    if support < 2 or sizes < 14:
+        return False
+    if support == 2:
+        return scores[1] >= 0.85 and track.quality >= 0.2
+    return scores[2] >= 0.75 and track.score >= 0.68
+
+
+def _best(track: Track, vector: Vector | None) -> list[Sighting]:
+    """Return up to KEPT sightings, the best of their stretches of time, best first; only one or two of a short track."""
+    wanted = min(KEPT, 1 + (track.seen[-1].at - track.seen[0].at) // 1_500_000)
+    # From those that were embedded anyway, spread over the track, as long as they are of use.
+    places = sorted(_every(track.seen, STEP), key=lambda i: (-track.seen[i].quality, i))
+    floor = 0.5 * track.seen[places[0]].quality
+    return [track.seen[i] for i in places[:wanted] if track.seen[i].quality >= floor]
+
+
+# ---------------------------------------------------------------- which tracks are one face
+
+
+def apart(found: Sequence[Track]) -> set[tuple[int, int]]:
+    """Return the pairs of places (i < k) of tracks that share a picture, so can't be one person."""
+    frames = [{s.frame for s in t.seen} for t in found]
+    return {(i, k) for i, k in combinations(range(len(found)), 2) if frames[i] & frames[k]}
+
+
+def clusters(rows: Sequence[Floats], not_one: set[tuple[int, int]], least: float = GROUPED) -> list[int]:
+    """Return a cluster number for each track, numbered in order of first appearance.
+
+    Average linkage over the tracks' mean vectors: the most alike two groups join while they reach `least` and hold no pair that can't
+    be one. Ties go to the earlier tracks.
+    """
+    n = len(rows)
+    if n == 0:
+        return []
+    means = np.stack([_mean(r, np.ones(len(r), np.float32)) for r in rows])
+    like = means @ means.T
+    groups = [[i] for i in range(n)]
+    while True:
+        best: tuple[float, int, int] | None = None
+        for a, b in combinations(range(len(groups)), 2):
+            if any((min(i, k), max(i, k)) in not_one for i in groups[a] for k in groups[b]):
+                continue
+            value = float(np.mean([like[i, k] for i in groups[a] for k in groups[b]]))
+            if value >= least and (best is None or value > best[0]):
+                best = (value, a, b)
+        if best is None:
+            break
+        groups[best[1]] = sorted(groups[best[1]] + groups[best[2]])
+        del groups[best[2]]
+    numbers = [0] * n
+    for number, group in enumerate(sorted(groups)):
+        for i in group:
+            numbers[i] = number
+    return numbers
