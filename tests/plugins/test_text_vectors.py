@@ -36,11 +36,6 @@ def test_a_question_is_not_embedded_like_a_sentence(e5):
 
 
 ENGLISH = ["Alice put the red mug on the shelf.", "Bob is allergic to peanuts.", "Bob paid the electricity bill.", "The dog sleeps."]
-    "Alice put the red mug on the shelf.",
-    "Bob is allergic to peanuts.",
-    "Bob paid the electricity bill.",
-    "The dog sleeps in the yard.",
-]
 CHINESE = ["爱丽丝把红杯子放在架子上。", "鲍勃对花生过敏。", "鲍勃交了电费。", "狗在院子里睡觉。"]
 
 
