@@ -42,7 +42,7 @@ def probe(path: str | Path) -> Source:
         return Source(
             id="",
             uri=str(file),
-            duration=_duration(opened),
+            duration=duration_of(opened),
             width=size[0] if size else None,
             height=size[1] if size else None,
             fps=round(float(rate), 3) if rate else None,
@@ -76,7 +76,7 @@ def _picture_size(opened: Opened) -> tuple[int, int] | None:
     return orientation(frame).size(*square_size(frame.width, frame.height, opened.picture.sample_aspect_ratio))
 
 
-def _duration(opened: Opened) -> int:
+def duration_of(opened: Opened) -> int:
     """Return the length in microseconds: from t = 0 to the end of the stream that ends last."""
     names = set(opened.container.format.name.split(","))
     if not names & _GUESSED_LENGTH:

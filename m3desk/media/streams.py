@@ -241,6 +241,10 @@ class Showing:
         self._aspect = opened.picture.sample_aspect_ratio if opened.picture is not None else None
         self._reformatter = VideoReformatter()
 
+    def size(self, frame: Any) -> tuple[int, int]:
+        """Return the displayed (width, height) of a frame."""
+        return orientation(frame).size(*square_size(frame.width, frame.height, self._aspect))
+
     def bgr(self, frame: Any) -> NDArray[np.uint8]:
         """Return (h, w, 3) uint8 BGR as displayed, at full size."""
         width, height = square_size(frame.width, frame.height, self._aspect)
