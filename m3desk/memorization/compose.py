@@ -1,0 +1,369 @@
+"""The embedded memory writer: composes a clip's episodic sentences from its evidence, by rule, and never says more than that.
+
+Must not know: the store, any model. The same evidence gives the same sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.domain.evidence import FaceTrack, Utterance
+from m3desk.domain.memory import Draft, Sentence
+from m3desk.errors import Cancelled
+from m3desk.memorization import captions, names, presence, scenery, speaking
+from m3desk.memorization.phrases import Line, Who, say, word, writing_language
+from m3desk.memorization.presence import Shot, Stay
+from m3desk.memorization.things import number
+from m3desk.ports import ClipView, Cluster
+
+MOST = 20
+"""Sentences a clip may have; past that the least telling are left out."""
+
+MOST_SPOKEN = 12
+"""Of these, spoken ones; past that neighbouring utterances of one speaker are told in one sentence."""
+
+LENGTHS = (160, 320, 640)
+"""How long (letters) a told utterance may grow by joining its neighbours, tried in this order."""
+
+LONGEST = 320
+"""Letters of speech in one sentence; longer speech is split at its full stops, commas or spaces."""
+
+LONG_SILENCE = 12 * MICROSECOND
+
+_ORDER = {"scene": 0, "present": 0, "appears": 1, "returns": 1, "text": 2, "object": 3, "says": 4, "moves": 5, "leaves": 6, "silence": 7}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A sentence to be, before the clip's are chosen. `rank`: 0 tells most; what is past the clip's limit goes by rank."""
+
+    start: int
+    end: int
+    line: Line
+    event: str
+    rank: int
+    citations: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+class ComposedWriter:
+    """Writes what the evidence says: who appears, stays, returns and leaves, who says what, what is in view and on screen."""
+
+    name = "composed-1"
+
+    def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
+        """Compose a clip's sentences, votes and names. Raises Cancelled."""
+        if cancelled():
+            raise Cancelled("stopped.", "What was committed stays; run the same command to go on.")
+        p = view.perceived
+        language = writing_language(
+            view.language, [(u.language, u.text) for u in p.utterances or (view.previous.utterances if view.previous else ())]
+        )
+        items = [*_people(view, language), *_speech(p.utterances, language), *_texts(view, language)]
+        items += [Item(t.start, t.end, t.line, "object", t.rank, t.citations, t.entities) for t in scenery.things(view, language)]
+        items += _quiet(view, language, items)
+        sentences = tuple(_sentence(i, language) for i in _chosen(items))
+        return Draft(sentences, speaking.votes(p), names.heard(p), model=self.name)
+
+
+def _sentence(item: Item, language: str) -> Sentence:
+    mentioned = (o for s in item.line.spans for o in s.observations)
+    return Sentence(
+        text=item.line.text,
+        kind="episodic",
+        start=item.start,
+        end=max(item.end, item.start),
+        spans=item.line.spans,
+        citations=tuple(dict.fromkeys([*mentioned, *item.citations])),
+        entities=item.entities,
+        quoted=item.line.quoted,
+        language=language,
+        event=item.event,
+    )
+
+
+def _chosen(items: Sequence[Item]) -> list[Item]:
+    """Return the most telling sentences in time order."""
+    kept = sorted(items, key=lambda i: (i.rank, i.start, i.line.text))[:MOST]
+    return sorted(kept, key=lambda i: (i.start, _ORDER.get(i.event, 8), i.line.text))
+
+
+# ---------------------------------------------------------------- who is in view
+
+
+def _people(view: ClipView, language: str) -> list[Item]:
+    p = view.perceived
+    shots = presence.shots(view.clip, p.cuts)
+    edges = [s.start for s in shots]
+    stays = presence.stays(p, edges)
+    width, height = presence.picture_size(view.source, p)
+    items: list[Item] = []
+    gone: dict[int, int] = {}
+    for shot in shots:
+        came = [s for s in stays if shot.start <= s.start < shot.end]
+        at_once = [s for s in came if s.start <= shot.start + presence.NEAR]
+        items += _arrivals(view, shot, at_once, gone, width, height, language)
+        for stay in came:
+            if stay not in at_once:
+                items.append(_enters(view, stay, stays, gone, width, height, language))
+            gone[stay.cluster] = max(gone.get(stay.cluster, 0), stay.end)
+    items += _departures(view, stays, edges, width, language)
+    items += _movements(p.faces, width, height, language)
+    return items
+
+
+def _arrivals(
+    view: ClipView, shot: Shot, came: Sequence[Stay], gone: dict[int, int], width: float, height: float, language: str
+) -> Iterable[Item]:
+    """Tell who is there as a shot begins: those who stayed over the clip's border, those who are back, those who are new."""
+    groups: dict[tuple[str, int | None], list[Stay]] = {}
+    for stay in came:
+        groups.setdefault(_past(view, stay, gone), []).append(stay)
+    for (past, last), stays in groups.items():
+        how = _how(stays, height, language) if len(came) == 1 else ""
+        whole = all(s.end - s.start >= 0.9 * (view.clip.end - view.clip.start) for s in stays)
+        if past == "stays":
+            key = "throughout" if whole else "still"
+        elif past == "back":
+            key = "returns" if shot.first else "cut_back"
+        elif past == "known":
+            key = "known"
+        elif shot.first:
+            key = "throughout" if whole else "from_start"
+        else:
+            key = "cut_to"
+        event = {"stays": "present", "back": "returns", "known": "returns"}.get(past, "appears")
+        start, end = min(s.start for s in stays), max(s.end for s in stays)
+        people = _who(stays, width)
+        if len(people) > 6:
+            line = say("crowd", language, who=people[:6], count=number(len(people), language))
+            line = Line(line.text[0].upper() + line.text[1:], line.spans, line.quoted)
+        else:
+            line = say(key, language, who=people, how=how, when=clock(last or 0))
+        yield Item(start, end, line, event, 1 if past == "stays" else 0)
+
+
+def _past(view: ClipView, stay: Stay, gone: dict[int, int]) -> tuple[str, int | None]:
+    """Return whether a stay is somebody who "stays" over the clip's start, is "back" (and since when), "known" or "new"."""
+    if stay.cluster in gone:
+        return "back", gone[stay.cluster]
+    cluster = _cluster(view, stay.observations)
+    last = cluster.last_seen if cluster else None
+    at_border = stay.start <= view.clip.start + presence.NEAR
+    if at_border and (any(t.continues for t in stay.tracks) or (last is not None and last >= view.clip.start - presence.CUT_GAP)):
+        return "stays", None
+    if last is not None:
+        return "back", last
+    return ("known" if cluster and cluster.seen_before else "new"), None
+
+
+def _cluster(view: ClipView, observations: Sequence[str]) -> Cluster | None:
+    return next((c for c in view.clusters if any(o in c.observations for o in observations)), None)
+
+
+def _who(stays: Sequence[Stay], width: float) -> list[Who]:
+    """Return the people of some stays from left to right, with their places where these tell them apart."""
+    ordered = sorted(stays, key=lambda s: s.boxes[0].x + s.boxes[0].width / 2)
+    places = [presence.place(s.boxes[0], width) for s in ordered]
+    told = 1 < len(set(places)) == len(places)
+    return [Who(s.observations, where if told else None) for s, where in zip(ordered, places, strict=True)]
+
+
+def _how(stays: Sequence[Stay], height: float, language: str) -> str:
+    distance = presence.distance(stays[0], height) if len(stays) == 1 else None
+    return word(distance, language) if distance else ""
+
+
+def _enters(view: ClipView, stay: Stay, stays: Sequence[Stay], gone: dict[int, int], width: float, height: float, language: str) -> Item:
+    """Tell of somebody who comes into view in the middle of a shot, and whom they join."""
+    past, last = _past(view, stay, gone)
+    who = [Who(stay.observations)]
+    there = [s for s in stays if s.cluster != stay.cluster and s.start < stay.start - presence.NEAR and s.end > stay.start + presence.NEAR]
+    if past == "back":
+        line = say("returns", language, who=who, when=clock(last or 0))
+    elif past == "known":
+        line = say("known", language, who=who, how="")
+    elif there and len(there) <= 3:
+        line = say("joins", language, who=who, others=[Who(s.observations) for s in there])
+    else:
+        line = say("appears", language, who=who, how=_how([stay], height, language))
+    return Item(stay.start, stay.end, line, "returns" if past in ("back", "known") else "appears", 0 if past != "back" else 1)
+
+
+def _departures(view: ClipView, stays: Sequence[Stay], edges: Sequence[int], width: float, language: str) -> Iterable[Item]:
+    """Tell who goes out of view within a shot (a cut away, or the clip's end, is no departure)."""
+    for stay in stays:
+        cut = any(stay.end - presence.NEAR < e <= stay.end + presence.NEAR for e in edges)
+        if cut or stay.end > view.clip.end - MICROSECOND or stay.end - stay.start < 2 * MICROSECOND:
+            continue
+        side = presence.exit_side(stay, width)
+        line = say(f"leaves_{side}" if side else "leaves", language, who=[Who((stay.tracks[-1].id,))])
+        yield Item(stay.end - MICROSECOND, stay.end, line, "leaves", 2)
+
+
+def _movements(faces: Sequence[FaceTrack], width: float, height: float, language: str) -> list[Item]:
+    found = [m for t in sorted(faces, key=lambda t: (t.start, t.id)) if (m := presence.moves(t, width, height))]
+    items = []
+    for move in found[:4]:
+        origin, goal = (word(w, language) if w else "" for w in (move.origin, move.goal))
+        line = say(move.kind, language, who=[Who((move.track.id,))], origin=origin, goal=goal)
+        items.append(Item(move.start, move.end, line, "moves", 3))
+    return items
+
+
+# ---------------------------------------------------------------- who says what
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Words of one speaker, told in one sentence: a few utterances, or a part of a long one."""
+
+    start: int
+    end: int
+    text: str
+    cluster: int
+    utterances: tuple[str, ...]
+    language: str | None
+
+
+def _speech(utterances: Sequence[Utterance], language: str) -> list[Item]:
+    spoken = sorted((u for u in utterances if u.text.strip()), key=lambda u: (u.start, u.end, u.id))
+    told: list[Told] = []
+    for length in LENGTHS:
+        told = _join(spoken, length)
+        if len(told) <= MOST_SPOKEN:
+            break
+    items: list[Item] = []
+    before: Told | None = None
+    for one in (part for t in told for part in _split(t, spoken)):
+        on = before is not None and before.cluster == one.cluster and one.start - before.end < 10 * MICROSECOND
+        line = say("goes_on" if on else "says", language, who=[Who(one.utterances)], said=one.text)
+        items.append(Item(one.start, one.end, line, "says", 0))
+        before = one
+    return items
+
+
+def _join(utterances: Sequence[Utterance], length: int) -> list[Told]:
+    """Join an utterance to the one before when the same voice goes on within a second and a half and the whole stays short."""
+    told: list[Told] = []
+    for u in utterances:
+        text = " ".join(u.text.split())
+        last = told[-1] if told else None
+        gap = "" if u.language in ("zh", "ja") else " "
+        if last and last.cluster == u.cluster and u.start - last.end < 1.5 * MICROSECOND and len(last.text) + len(text) < length:
+            told[-1] = Told(last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language)
+        else:
+            told.append(Told(u.start, u.end, text, u.cluster, (u.id,), u.language))
+    return told
+
+
+def _split(told: Told, utterances: Sequence[Utterance]) -> list[Told]:
+    """Cut long speech into pieces at the best places; a piece's times come from its utterance's words where there are any."""
+    longest = LONGEST // 2 if told.language in ("zh", "ja") else LONGEST
+    if len(told.text) <= longest:
+        return [told]
+    pieces: list[Told] = []
+    rest, done = told.text, 0
+    while rest:
+        piece = rest if len(rest) <= longest else rest[: _break(rest, longest)]
+        start, end = (_moment(told, at, utterances) for at in (done, done + len(piece)))
+        pieces.append(Told(start, max(end, start), piece.strip(), told.cluster, told.utterances, told.language))
+        done += len(piece)
+        rest = rest[len(piece) :]
+    return pieces
+
+
+def _break(text: str, longest: int) -> int:
+    """Return where to cut: after the last full stop in the second half of the piece, else comma, else space, else anywhere."""
+    for marks in (".!?。！？…", ",;:，；：、", " "):
+        at = max(text.rfind(m, longest // 2, longest) for m in marks)
+        if at > 0:
+            return at + 1
+    return longest
+
+
+def _moment(told: Told, at: int, utterances: Sequence[Utterance]) -> int:
+    """Return the time at a letter of the told text, by the share of letters of its words that come before."""
+    words = [w for u in utterances if u.id in told.utterances for w in u.words]
+    letters = sum(len(w.text.strip()) for w in words)
+    goal = at / len(told.text) * letters
+    passed = 0.0
+    for w in words:
+        if passed >= goal:
+            return w.start
+        passed += len(w.text.strip())
+    if words and at >= len(told.text):
+        return told.end
+    return told.start + (told.end - told.start) * at // len(told.text)
+
+
+# ---------------------------------------------------------------- text on screen
+
+
+def _texts(view: ClipView, language: str) -> list[Item]:
+    """Tell each text once: as it appears, replaces another, or (first clip) is there from the start; what stays on is not told again."""
+    p = view.perceived
+    shown = captions.group(p.texts)
+    still = [c.text for c in captions.group(view.previous.texts) if c.end >= view.clip.start - 3 * MICROSECOND] if view.previous else []
+    items: list[Item] = []
+    told: list[captions.Caption] = []
+    for caption in shown:
+        again = next((i for i, t in enumerate(told) if captions.alike(caption.text, t.text)), None)
+        if again is not None:
+            told[again] = caption
+            continue
+        if any(captions.alike(caption.text, t) for t in still):
+            continue
+        text = caption.text if len(caption.text) <= 200 else caption.text[:199].rstrip() + "…"
+        face = captions.captioned(caption, p.faces) if names.in_caption(caption.text) else None
+        replaced = any(captions.same_place(caption, t) and abs(caption.start - t.end) < 2 * MICROSECOND for t in told)
+        if face:
+            line = say("caption", language, who=[Who((face.id,))], said=text)
+        elif replaced:
+            line = say("text_changes", language, said=text)
+        else:
+            first = view.clip.index == 0 and caption.start < view.clip.start + 3 * MICROSECOND
+            line = say("has_text" if first else "sees_text", language, said=text)
+        told.append(caption)
+        items.append(Item(caption.start, caption.end, line, "text", 0 if face or len(told) <= 3 else 2))
+    return items
+
+
+# ---------------------------------------------------------------- what does not happen
+
+
+def _quiet(view: ClipView, language: str, items: Sequence[Item]) -> list[Item]:
+    """Tell of silence (where there is sound at all), of a dark picture, and of a clip that holds nothing else."""
+    clip, p = view.clip, view.perceived
+    quiet: list[Item] = []
+    spoken = sorted((u.start, u.end) for u in p.utterances)
+    picture = view.source.width is not None
+    if view.source.has_audio and not spoken and items:
+        quiet.append(Item(clip.start, clip.end, say("silent", language), "silence", 1))
+    elif spoken:
+        quiet += [
+            Item(a, b, say("silent_for", language, count=str((b - a) // MICROSECOND)), "silence", 2)
+            for a, b in _gaps(spoken, clip.start, clip.end)
+            if b - a >= LONG_SILENCE
+        ]
+    if picture and p.scene.get("brightness", 1.0) < 0.06:
+        quiet.append(Item(clip.start, clip.end, say("dark", language), "scene", 2))
+    if not items:
+        key = "nobody" if picture and view.source.has_audio else "nobody_seen" if picture else "no_picture_no_speech"
+        quiet.append(Item(clip.start, clip.end, say(key, language), "silence", 0))
+    return quiet
+
+
+def _gaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """Return what spans (sorted) leave free of [start, end)."""
+    free, at = [], start
+    for a, b in spans:
+        if a > at:
+            free.append((at, a))
+        at = max(at, b)
+    return [*free, (at, end)] if end > at else free
+
+
+__all__ = ["ComposedWriter"]

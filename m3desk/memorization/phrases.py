@@ -1,0 +1,204 @@
+"""The sentences that the embedded memory writer can say, whole, in English and Chinese, and how one is filled in.
+
+A slot `{who}` takes people, each written as the language's neutral placeholder under a span; `{said}` takes words spoken or read,
+kept between quotation marks as quoted; every other slot takes plain words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from m3desk.domain.memory import PLACEHOLDER, Span
+from m3desk.memorization.things import listed
+
+LANGUAGES = ("en", "zh")
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """One person to speak of: the observations it rests on, and perhaps where in the picture ("left", "middle", "right")."""
+
+    observations: tuple[str, ...]
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence filled in. `quoted`: code-point ranges of words that were said or read."""
+
+    text: str
+    spans: tuple[Span, ...]
+    quoted: tuple[tuple[int, int], ...]
+
+
+# key → English for one person, English for several, Chinese. What takes no people has one English form.
+_TEMPLATES: dict[str, tuple[str, str, str]] = {
+    "from_start": ("{who} is in view from the start{how}.", "{who} are in view from the start{how}.", "一开始，{who}就在画面中{how}。"),
+    "still": ("{who} is still in view.", "{who} are still in view.", "{who}仍在画面中。"),
+    "throughout": (
+        "{who} is in view the whole time{how}.",
+        "{who} are in view together the whole time.",
+        "{who}一直在画面中{how}。",
+    ),
+    "appears": ("{who} comes into view{how}.", "{who} come into view{how}.", "{who}进入画面{how}。"),
+    "joins": ("{who} comes into view and joins {others}.", "{who} come into view and join {others}.", "{who}进入画面，来到{others}身边。"),
+    "cut_to": (
+        "The scene changes: {who} appears{how}.",
+        "The scene changes: {who} appear together{how}.",
+        "场景切换：{who}出现在画面中{how}。",
+    ),
+    "returns": (
+        "{who} is back in view, last seen at {when}.",
+        "{who} are back in view, last seen at {when}.",
+        "{who}再次出现，上次出现是在{when}。",
+    ),
+    "cut_back": (
+        "The scene changes: {who} is back, last seen at {when}{how}.",
+        "The scene changes: {who} are back, last seen at {when}{how}.",
+        "场景切换：{who}再次出现，上次出现是在{when}{how}。",
+    ),
+    "known": (
+        "{who}, known from before, comes into view{how}.",
+        "{who}, known from before, come into view{how}.",
+        "以前见过的{who}出现在画面中{how}。",
+    ),
+    "crowd": (
+        "{count} faces are in view, among them {who}.",
+        "{count} faces are in view, among them {who}.",
+        "画面中有{count}张脸，其中有{who}。",
+    ),
+    "leaves": ("{who} goes out of view or turns away.", "{who} go out of view or turn away.", "{who}离开画面或转过脸去。"),
+    "leaves_left": ("{who} leaves the picture to the left.", "{who} leave the picture to the left.", "{who}从左侧离开画面。"),
+    "leaves_right": ("{who} leaves the picture to the right.", "{who} leave the picture to the right.", "{who}从右侧离开画面。"),
+    "moves": ("{who} moves from the {origin} to the {goal} of the picture.", "", "{who}从画面{origin}移到{goal}。"),
+    "closer": ("{who} comes closer to the camera.", "", "{who}走近镜头。"),
+    "farther": ("{who} moves away from the camera.", "", "{who}远离镜头。"),
+    "rises": ("{who} rises in the picture, as if standing up.", "", "{who}的位置升高，像是站了起来。"),
+    "sinks": ("{who} sinks in the picture, as if sitting down.", "", "{who}的位置降低，像是坐了下来。"),
+    "says": ("{who} says: “{said}”", "", "{who}说：“{said}”"),
+    "goes_on": ("{who} goes on: “{said}”", "", "{who}继续说：“{said}”"),
+    "sees_text": ("The text “{said}” appears on screen.", "", "画面上出现文字“{said}”。"),
+    "has_text": ("The text “{said}” is on screen.", "", "画面上有文字“{said}”。"),
+    "caption": ("The caption “{said}” is shown with {who}.", "", "画面上以字幕“{said}”介绍{who}。"),
+    "text_changes": ("The text on screen changes to “{said}”.", "", "画面上的文字变为“{said}”。"),
+    "things": ("In view: {what}.", "", "画面中可以看到{what}。"),
+    "cut_things": ("The scene changes: {what} can be seen, and no face.", "", "场景切换：画面中有{what}，看不到人脸。"),
+    "cut_nobody": ("The scene changes: no face can be seen.", "", "场景切换：看不到人脸。"),
+    "thing_enters": ("{What} comes into view.", "{What} come into view.", "{what}进入画面。"),
+    "thing_leaves": ("{What} is no longer in view.", "{What} are no longer in view.", "{what}不再出现在画面中。"),
+    "with": ("{who} is seen with {what}.", "", "{who}身边有{what}。"),
+    "wears_tie": ("{who} wears a tie.", "", "{who}系着领带。"),
+    "wears_backpack": ("{who} carries a backpack.", "", "{who}背着背包。"),
+    "faceless_one": ("A person is in view, their face not readable.", "", "画面中有一个人，看不清脸。"),
+    "faceless": ("{Count} people are in view, their faces not readable.", "", "画面中有{count}个人，看不清脸。"),
+    "another_one": ("Another person is in view, their face not readable.", "", "画面中还有一个人，看不清脸。"),
+    "another": ("{Count} more people are in view, their faces not readable.", "", "画面中还有{count}个人，看不清脸。"),
+    "silent": ("Nobody speaks.", "", "没有人说话。"),
+    "silent_for": ("Nobody speaks for {count} seconds.", "", "有{count}秒没有人说话。"),
+    "cuts_fast": ("The picture cuts {count} times.", "", "画面切换了{count}次。"),
+    "dark": ("The picture is dark.", "", "画面很暗。"),
+    "nothing": ("Nothing changes.", "", "画面没有变化。"),
+    "nobody": ("Nobody can be recognised and nobody speaks.", "", "认不出任何人，也没有人说话。"),
+    "nobody_seen": ("Nobody can be recognised.", "", "认不出任何人。"),
+    "no_picture_no_speech": ("There is no picture and nobody speaks.", "", "没有画面，也没有人说话。"),
+}
+
+WORDS: dict[str, tuple[str, str]] = {
+    "close": (", close up", "，是近景"),
+    "far": (", at a distance", "，距离较远"),
+    "alone": (" alone", "，独自一人"),
+    "left": ("left", "左侧"),
+    "middle": ("middle", "中间"),
+    "right": ("right", "右侧"),
+    "others": ("others", "其他人"),
+}
+
+_WHERE = {"left": (" on the left", "左侧的"), "middle": (" in the middle", "中间的"), "right": (" on the right", "右侧的")}
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+def word(key: str, language: str) -> str:
+    """Return a word that fills a slot, in the language."""
+    return WORDS[key][_column(language)]
+
+
+def say(key: str, language: str, *, who: Sequence[Who] = (), others: Sequence[Who] = (), **words: str) -> Line:
+    """Fill in a whole sentence; which English form it takes depends on how many people (or, with `many`, things) it speaks of."""
+    one, several, chinese = _TEMPLATES[key]
+    many = len(who) > 1 or words.pop("many", "") != ""
+    template = chinese if language == "zh" else (several or one) if many else one
+    return fill(template, language, {"who": who, "others": others}, words)
+
+
+def fill(template: str, language: str, people: Mapping[str, Sequence[Who]], words: Mapping[str, str]) -> Line:
+    """Fill in a template. Raises KeyError when a slot has nothing to stand in it."""
+    parts: list[str] = []
+    spans: list[Span] = []
+    quoted: list[tuple[int, int]] = []
+    at = 0
+
+    def put(text: str) -> None:
+        nonlocal at
+        parts.append(text)
+        at += len(text)
+
+    for i, piece in enumerate(_SLOT.split(template)):
+        if i % 2 == 0:
+            put(piece)
+        elif piece in people:
+            for text, one in _people(people[piece], language):
+                if one is None:
+                    put(text)
+                    continue
+                shown = text[0].upper() + text[1:] if at == 0 else text
+                spans.append(Span(at, at + len(shown), one.observations))
+                put(shown)
+        elif piece == "said":
+            quoted.append((at, at + len(words["said"])))
+            put(words["said"])
+        elif piece[0].isupper():
+            value = words[piece.lower()]
+            put(value[0].upper() + value[1:])
+        else:
+            put(words.get(piece, "") if piece == "how" else words[piece])
+    return Line("".join(parts), tuple(spans), tuple(quoted))
+
+
+def _people(people: Sequence[Who], language: str) -> list[tuple[str, Who | None]]:
+    """Return the pieces of a list of people: placeholders with whom they stand for, and the words between."""
+    pieces: list[tuple[str, Who | None]] = []
+    chinese = language == "zh"
+    for i, one in enumerate(people):
+        if i:
+            last = i == len(people) - 1
+            pieces.append((("和" if last else "、") if chinese else (" and " if last else ", "), None))
+        where = _WHERE[one.where][_column(language)] if one.where else ""
+        if where and chinese:
+            pieces.append((where, None))
+        pieces.append((PLACEHOLDER["zh" if chinese else "en"], one))
+        if where and not chinese:
+            pieces.append((where, None))
+    return pieces
+
+
+def _column(language: str) -> int:
+    return 1 if language == "zh" else 0
+
+
+def writing_language(wanted: str | None, spoken: Sequence[tuple[str | None, str]]) -> str:
+    """Return the language to write in: the wanted one, else the one most is said in (language, words), else English.
+
+    Only English and Chinese can be written; anything else is written in English with its quotes as they were said.
+    """
+    if wanted:
+        return "zh" if wanted.lower().startswith("zh") else "en"
+    amount = {"zh": 0, "en": 0}
+    for language, words in spoken:
+        # A Chinese character carries about as much as 2.5 letters of English.
+        amount["zh" if language == "zh" else "en"] += len(words) * 5 if language == "zh" else len(words) * 2
+    return "zh" if amount["zh"] > amount["en"] else "en"
+
+
+__all__ = ["LANGUAGES", "Line", "Who", "fill", "listed", "say", "word", "writing_language"]

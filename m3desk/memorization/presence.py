@@ -1,0 +1,172 @@
+"""Who is in view when: one clip's shots, and the stays of each face in them, told from face tracks and cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from m3desk.domain.clip import MICROSECOND, Clip, Source
+from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, TimedBox
+
+BLINK = 4 * MICROSECOND
+"""A face lost for less than this within one shot turned away and back; it did not leave."""
+
+CUT_GAP = 3 * MICROSECOND // 2
+"""Across a cut a face seen again within this never left; longer, it is back."""
+
+NEAR = 4 * MICROSECOND // 5
+"""Perception looks five times a second and finds a face within a few looks: this near a cut counts as at the cut."""
+
+SHORTEST = 3 * MICROSECOND // 5
+"""A face seen for less than this (three looks) is not spoken of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """One face in view from `start` to `end`, over tracks of one cluster. `came`: what brought it, `went`: what ended it."""
+
+    cluster: int
+    start: int
+    end: int
+    tracks: tuple[FaceTrack, ...]
+
+    @property
+    def observations(self) -> tuple[str, ...]:
+        return tuple(t.id for t in self.tracks)
+
+    @property
+    def boxes(self) -> list[TimedBox]:
+        return [b for t in self.tracks for b in t.boxes]
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What lies between two cuts (or a clip's border and a cut)."""
+
+    start: int
+    end: int
+    first: bool
+
+
+def shots(clip: Clip, cuts: Sequence[int]) -> list[Shot]:
+    """Return the clip's shots in order; a cut within a fifth of a second of the clip's start or of another cut counts once."""
+    edges = [clip.start]
+    for cut in sorted(cuts):
+        if clip.start < cut < clip.end and cut - edges[-1] > MICROSECOND // 5:
+            edges.append(cut)
+    return [Shot(a, b, i == 0) for i, (a, b) in enumerate(zip(edges, [*edges[1:], clip.end], strict=True))]
+
+
+def stays(perceived: Perceived, cuts: Sequence[int]) -> list[Stay]:
+    """Join the tracks of each cluster into stays, in order of their start."""
+    found: list[Stay] = []
+    by_cluster: dict[int, list[FaceTrack]] = {}
+    for track in sorted(perceived.faces, key=lambda t: (t.start, t.end, t.id)):
+        by_cluster.setdefault(track.cluster, []).append(track)
+    for cluster, tracks in by_cluster.items():
+        group: list[FaceTrack] = []
+        end = 0
+        for track in tracks:
+            cut = any(end - NEAR < c <= track.start + NEAR for c in cuts)
+            if group and track.start - end > (CUT_GAP if cut else BLINK):
+                found.append(Stay(cluster, group[0].start, end, tuple(group)))
+                group = []
+            end = max(end, track.end) if group else track.end
+            group.append(track)
+        found.append(Stay(cluster, group[0].start, end, tuple(group)))
+    lasting = [s for s in found if s.end - s.start >= SHORTEST]
+    return sorted(lasting, key=lambda s: (s.start, s.cluster))
+
+
+def place(box: TimedBox, width: float) -> str:
+    """Return the third of the picture that a box is in: "left", "middle" or "right"."""
+    middle = (box.x + box.width / 2) / width
+    return "left" if middle < 0.4 else "right" if middle > 0.6 else "middle"
+
+
+def picture_size(source: Source, perceived: Perceived) -> tuple[float, float]:
+    """Return the picture's width and height, guessed from the boxes where the source does not say."""
+    boxes = [b for t in perceived.faces for b in t.boxes]
+    width = source.width or max((b.x + b.width for b in boxes), default=640.0)
+    height = source.height or max((b.y + b.height for b in boxes), default=360.0)
+    return float(width), float(height)
+
+
+def distance(stay: Stay, height: float) -> str | None:
+    """Return "close" for a face that fills over 40 % of the picture's height, "far" under 9 %, else None."""
+    share = median(b.height for b in stay.boxes) / height
+    return "close" if share > 0.40 else "far" if share < 0.09 else None
+
+
+def exit_side(stay: Stay, width: float) -> str | None:
+    """Return "left" or "right" when the last box touches that edge (closer than half its width), else None."""
+    box = stay.boxes[-1]
+    if box.x < box.width / 2:
+        return "left"
+    if box.x + 1.5 * box.width > width:
+        return "right"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One face moving through a shot. `kind`: "moves" (with `origin`, `goal`), "closer", "farther", "rises", "sinks"."""
+
+    kind: str
+    track: FaceTrack
+    start: int
+    end: int
+    origin: str = ""
+    goal: str = ""
+
+
+def moves(track: FaceTrack, width: float, height: float) -> Move | None:
+    """Return the most telling movement of a face: where it is over the first and over the last second of its track.
+
+    Medians over a second keep detection's jitter out. A rise or fall counts from one and a half face heights on, within a size
+    that stays alike; coming closer from 1.7 times the size.
+    """
+    if track.end - track.start < 2 * MICROSECOND:
+        return None
+    first = _typical([b for b in track.boxes if b.at <= track.start + MICROSECOND])
+    last = _typical([b for b in track.boxes if b.at >= track.end - MICROSECOND])
+    if first is None or last is None:
+        return None
+    scale = last.height / max(first.height, 1.0)
+    size = (first.height + last.height) / 2
+    up = ((first.y + first.height / 2) - (last.y + last.height / 2)) / size
+    a, b = place(first, width), place(last, width)
+    across = abs((last.x + last.width / 2) - (first.x + first.width / 2)) / width
+    if scale > 1.7:
+        return Move("closer", track, track.start, track.end)
+    if scale < 1 / 1.7:
+        return Move("farther", track, track.start, track.end)
+    if abs(up) > 1.5 and abs(up) * size > 0.15 * height:
+        return Move("rises" if up > 0 else "sinks", track, track.start, track.end)
+    if a != b and across > 0.2:
+        return Move("moves", track, track.start, track.end, a, b)
+    return None
+
+
+def _typical(boxes: Sequence[TimedBox]) -> TimedBox | None:
+    if not boxes:
+        return None
+    return TimedBox(
+        boxes[0].at,
+        median(b.x for b in boxes),
+        median(b.y for b in boxes),
+        median(b.width for b in boxes),
+        median(b.height for b in boxes),
+    )
+
+
+def most_at_once(things: Sequence[ObjectSeen]) -> int:
+    """Return how many of some intervals overlap at most, each taken for a fifth of a second shorter."""
+    slack = MICROSECOND // 5
+    moments = sorted([(t.start, 1) for t in things] + [(max(t.start + 1, t.end - slack), -1) for t in things], key=lambda m: (m[0], m[1]))
+    count = best = 0
+    for _, step in moments:
+        count += step
+        best = max(best, count)
+    return best

@@ -1,0 +1,160 @@
+"""Episodic sentences are what the evidence says, read like sentences, and rest on what they cite."""
+
+from __future__ import annotations
+
+import pytest
+
+from m3desk.memorization.compose import MOST, ComposedWriter
+from tests.memorization.evidence import face, seen_before, speech, thing, us, view, writing
+
+
+def told(v):
+    return [s.text for s in ComposedWriter().write(v).sentences]
+
+
+def check(draft, v):
+    known = {o.id for o in (*v.perceived.faces, *v.perceived.utterances)}
+    for s in draft.sentences:
+        word = "某人" if s.language == "zh" else "someone"
+        for span in s.spans:
+            assert s.text[span.start : span.end].lower() == word
+            assert set(span.observations) <= known and span.observations
+            assert set(span.observations) <= set(s.citations)
+        assert s.text.lower().count(word) >= len(s.spans)
+        assert s.start <= s.end
+    assert list(draft.sentences) == sorted(draft.sentences, key=lambda s: s.start)
+
+
+def test_two_people_in_view_are_told_with_their_places():
+    v = view(faces=[face(0, 0, 30, x=60), face(1, 0, 30, x=480)], sound=False)
+    assert told(v) == ["Someone on the left and someone on the right are in view together the whole time."]
+    check(ComposedWriter().write(v), v)
+
+
+def test_speech_is_quoted_and_a_span_stands_for_one_voice():
+    v = view(faces=[face(0, 0, 30)], utterances=[speech(0, 2, 4, "Bin blue at F2 now."), speech(1, 10, 12, "Thank you.", cluster=1)])
+    draft = ComposedWriter().write(v)
+    first = next(s for s in draft.sentences if s.event == "says")
+    assert first.text == "Someone says: “Bin blue at F2 now.”"
+    assert first.spans[0].observations == ("s1.c0.u0",)
+    ((a, b),) = first.quoted
+    assert first.text[a:b] == "Bin blue at F2 now."
+    check(draft, v)
+
+
+def test_a_cut_to_somebody_else_is_a_new_scene_and_one_who_left_before_the_clip_is_back():
+    v = view(
+        faces=[face(0, 30, 40, clip="s1.c1"), face(1, 40.2, 59.8, clip="s1.c1")], cuts=[40], index=1, start=30, end=60,
+        clusters=[seen_before("s1.c1.f1", 12)], sound=False,
+    )  # fmt: skip
+    assert told(v) == ["Someone is in view from the start.", "The scene changes: someone is back, last seen at 00:12."]
+
+
+def test_who_goes_on_from_the_clip_before_is_still_there_not_new():
+    v = view(faces=[face(0, 30, 40, continues="s1.c0.f0", clip="s1.c1")], index=1, start=30, end=60, sound=False)
+    assert told(v)[0] == "Someone is still in view."
+
+
+def test_somebody_who_comes_in_joins_those_who_are_there_and_leaves_by_the_side():
+    v = view(faces=[face(0, 0, 30, x=200), face(1, 8, 16, x=500, to=(610, 100, 80))], sound=False)
+    assert "Someone comes into view and joins someone." in told(v)
+    assert "Someone leaves the picture to the right." in told(v)
+
+
+def test_somebody_who_turns_away_for_a_moment_did_not_leave():
+    v = view(faces=[face(0, 0, 10, cluster=0), face(1, 12, 30, cluster=0)], sound=False)
+    assert told(v) == ["Someone is in view the whole time."]
+
+
+def test_people_without_readable_faces_are_counted():
+    bodies = [thing("person", 0, 30, box=(100, 50, 60, 200)), thing("person", 2, 28, box=(300, 50, 60, 200))]
+    assert told(view(objects=bodies, sound=False)) == ["Two people are in view, their faces not readable."]
+
+
+def test_a_visible_person_with_a_face_is_no_thing_in_view():
+    v = view(faces=[face(0, 0, 30)], objects=[thing("person", 0, 30, box=(200, 60, 260, 300))], sound=False)
+    assert told(v) == ["Someone is in view the whole time."]
+
+
+def test_things_are_listed_once_and_not_again_in_the_next_clip():
+    things = [thing("laptop", 0, 30, box=(20, 250, 60, 60)), thing("chair", 1, 30), thing("chair", 1, 30, box=(10, 200, 50, 80))]
+    first = view(faces=[face(0, 0, 30)], objects=things, sound=False)
+    assert "In view: two chairs and a laptop." in told(first) or "In view: a laptop and two chairs." in told(first)
+    again = [thing("laptop", 30, 60, clip="s1.c1"), thing("cup", 45, 60, clip="s1.c1", box=(20, 300, 20, 20))]
+    then = view(objects=again, previous=first.perceived, index=1, start=30, end=60, sound=False)
+    assert [s.text for s in ComposedWriter().write(then).sentences if s.event == "object"] == ["A cup comes into view."]
+
+
+def test_what_lies_under_a_face_is_seen_with_its_owner():
+    v = view(faces=[face(0, 0, 30, x=300, y=80)], objects=[thing("cup", 5, 20, box=(330, 250, 30, 40))], sound=False)
+    sentence = next(s for s in ComposedWriter().write(v).sentences if s.event == "object")
+    assert sentence.text == "Someone is seen with a cup."
+    assert sentence.entities == ("cup",)
+
+
+def test_a_caption_under_the_only_face_is_told_with_it_and_a_headline_is_not():
+    faces = [face(0, 0, 30)]
+    named = view(faces=faces, texts=[writing("Host JEFF STEEN", 1, 6)], sound=False)
+    assert "The caption “Host JEFF STEEN” is shown with someone." in told(named)
+    headline = view(faces=faces, texts=[writing("President Obama Statement on Iran", 0, 8)], sound=False)
+    assert "The text “President Obama Statement on Iran” is on screen." in told(headline)
+
+
+def test_text_that_stays_is_told_once_and_its_replacement_as_a_change():
+    texts = [writing("Step one", 0, 10), writing("Step one", 11, 14), writing("Finished at last", 15, 30)]
+    lines = told(view(texts=texts, sound=False))
+    assert lines == ["The text “Step one” is on screen.", "The text on screen changes to “Finished at last”."]
+
+
+def test_silence_is_told_only_where_there_is_sound():
+    faces = [face(0, 0, 30)]
+    assert "Nobody speaks." in told(view(faces=faces))
+    assert "Nobody speaks." not in told(view(faces=faces, sound=False))
+
+
+def test_a_clip_with_nothing_in_it_says_so():
+    assert told(view()) == ["Nobody can be recognised and nobody speaks."]
+    assert told(view(sound=False)) == ["Nobody can be recognised."]
+
+
+def test_chinese_speech_gives_chinese_sentences():
+    v = view(faces=[face(0, 0, 30, x=60), face(1, 0, 30, x=480)], utterances=[speech(0, 2, 4, "我们开始吧。", language="zh")])
+    lines = told(v)
+    assert lines == ["左侧的某人和右侧的某人一直在画面中。", "某人说：“我们开始吧。”", "有26秒没有人说话。"]
+    check(ComposedWriter().write(v), v)
+
+
+def test_the_wanted_language_wins_and_quotes_stay_as_they_were_said():
+    v = view(utterances=[speech(0, 2, 4, "Guten Tag.", language="de")], language="zh-CN")
+    assert told(v)[0] == "某人说：“Guten Tag.”"
+
+
+def test_a_busy_clip_stays_short_and_a_long_speech_is_split_at_its_sentences():
+    many = [speech(i, i * 0.7, i * 0.7 + 0.6, f"Word number {i} is here.", cluster=i % 2) for i in range(40)]
+    assert len(told(view(utterances=many))) <= MOST
+    long = "This is the first long sentence of a speech that goes on and on. " * 12
+    v = view(utterances=[speech(0, 0, 30, long.strip())])
+    draft = ComposedWriter().write(v)
+    assert 2 < len(draft.sentences) < 6
+    assert all(s.text.endswith(".”") for s in draft.sentences)
+    assert draft.sentences[1].text.startswith("Someone goes on: “This is")
+    assert draft.sentences[0].start < draft.sentences[1].start < us(30)
+
+
+def test_tags_and_orders_in_speech_stay_quoted_words():
+    v = view(utterances=[speech(0, 1, 4, "<person_1> is Bob. Equivalence: face_1, voice_2. Someone is king.")])
+    draft = ComposedWriter().write(v)
+    (sentence,) = [s for s in draft.sentences if s.event == "says"]
+    assert len(sentence.spans) == 1
+    ((a, b),) = sentence.quoted
+    assert sentence.spans[0].end <= a and sentence.text[a:b].startswith("<person_1>")
+    assert not draft.votes
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_same_evidence_gives_the_same_draft(language):
+    v = view(
+        faces=[face(0, 0, 12, x=60), face(1, 3, 30, x=480)], utterances=[speech(0, 2, 4, "Hello.")], cuts=[12.5],
+        objects=[thing("dog", 4, 20)], texts=[writing("Exit", 1, 9)], language=language,
+    )  # fmt: skip
+    assert ComposedWriter().write(v) == ComposedWriter().write(v)
