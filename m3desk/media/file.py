@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import av
 
 from m3desk.domain.clip import MICROSECOND, Source
 from m3desk.errors import Cancelled, SourceMissing, SourceUnreadable
-from m3desk.media.streams import Opened, check_file, open_media, orientation, square_size
+from m3desk.media.streams import Kind, Opened, check_file, open_media, orientation, square_size
 
 MEDIA_ENDINGS = frozenset((
     ".3g2", ".3gp", ".aac", ".avi", ".flac", ".flv", ".m2ts", ".m4a", ".m4v", ".mka", ".mkv", ".mov", ".mp3", ".mp4", ".mpeg", ".mpg",
@@ -52,7 +52,7 @@ def probe(path: str | Path) -> Source:
         )
 
 
-def _first_frame(opened: Opened, kind: Literal["picture", "sound"]) -> Any | None:
+def _first_frame(opened: Opened, kind: Kind) -> Any | None:
     """Return the first frame that decodes, from the start of the file; None where none does."""
     if opened.stream(kind) is None:
         return None
@@ -84,9 +84,15 @@ def duration_of(opened: Opened) -> int:
         if opened.container.duration:
             ends.append(opened.container.duration)
         if ends and max(ends) > 0:
-            return max(ends)
+            # Some writers forget the last frame's own length: what is there counts.
+            opened.seek(_main(opened), max(ends) - MICROSECOND)
+            return max([*ends, _end_of_packets(opened) or 0])
     opened.rewind()
     return max(_end_of_packets(opened) or 0, 1)
+
+
+def _main(opened: Opened) -> Kind:
+    return "picture" if opened.picture is not None else "sound"
 
 
 def _end_of_packets(opened: Opened) -> int | None:
@@ -104,7 +110,7 @@ def readable_until(path: str | Path, duration: int) -> int:
     Looks at the end first; where that is missing, halves its way to the last readable packet (some 15 seeks an hour of video).
     """
     with open_media(path) as opened:
-        kind: Literal["picture", "sound"] = "picture" if opened.picture is not None else "sound"
+        kind = _main(opened)
         opened.seek(kind, duration - MICROSECOND)
         end = _end_of_packets(opened)
         if end is None:

@@ -442,9 +442,7 @@ class Player:
             self._clock.set(at - round((wall - now) * self._running_speed * MICROSECOND), running=True)
             self._waiting_until = None
 
-    def _sound_told(self) -> None:
-        file = self._file
-        reason = file.speaker.silent_reason if file is not None and file.speaker is not None else None
+    def _sound_told(self, reason: str) -> None:
         with self._wake:
             self._state = replace(self._state, silent_reason=reason)
             self._wished = True

@@ -80,14 +80,14 @@ class Speaker:
     """Decodes sound ahead in its own thread and hands it to an output. All methods return at once.
 
     `heard(at, wall)`: called from the output's thread for each block, with the media time of its first sample.
-    `told()`: called when `silent_reason` changes.
+    `told(reason)`: called when it turns out that nothing can be heard.
     """
 
     def __init__(
         self,
         open_file: Callable[[], Opened],
         heard: Callable[[int, float], None],
-        told: Callable[[], None],
+        told: Callable[[str], None],
         output: Callable[[Fill], Output] = PortAudioOutput,
     ) -> None:
         self.silent_reason: str | None = None
@@ -143,10 +143,10 @@ class Speaker:
             self._serve(output, opened)
         except Silent as reason:
             self.silent_reason = str(reason)
-            self._told()
+            self._told(self.silent_reason)
         except Exception as error:  # a driver that fails costs the sound, not the picture
             self.silent_reason = f"no sound: {error}"
-            self._told()
+            self._told(self.silent_reason)
         finally:
             if output is not None:
                 output.close()
