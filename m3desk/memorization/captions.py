@@ -44,13 +44,29 @@ def group(texts: Sequence[TextOnScreen]) -> list[Caption]:
             groups.append([text])
         else:
             home.append(text)
-    captions = [
-        Caption(
-            tuple(sorted(g, key=lambda t: (round(t.box[1] / max(t.box[3], 1.0)), t.box[0]))), min(t.start for t in g), max(t.end for t in g)
-        )
-        for g in groups
-    ]
+    captions = [Caption(tuple(_in_reading_order(_once(g))), min(t.start for t in g), max(t.end for t in g)) for g in groups]
     return sorted(captions, key=lambda c: (c.start, c.box[1], c.text))
+
+
+def _once(lines: Sequence[TextOnScreen]) -> list[TextOnScreen]:
+    """Leave out second readings of a line: alike, in the same place; the longer stays."""
+    kept: list[TextOnScreen] = []
+    for line in sorted(lines, key=lambda t: (-len(t.text), -t.score, t.start)):
+        if not any(alike(line.text, k.text) and _overlap(line.box, k.box) >= 0.5 for k in kept):
+            kept.append(line)
+    return kept
+
+
+def _in_reading_order(lines: Sequence[TextOnScreen]) -> list[TextOnScreen]:
+    """Order lines from the top; what stands on one height goes from the left."""
+    rows: list[list[TextOnScreen]] = []
+    for line in sorted(lines, key=lambda t: (t.box[1] + t.box[3] / 2, t.box[0])):
+        middle = line.box[1] + line.box[3] / 2
+        if rows and middle < rows[-1][0].box[1] + 0.8 * rows[-1][0].box[3]:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [line for row in rows for line in sorted(row, key=lambda t: t.box[0])]
 
 
 def worth_reading(text: str) -> bool:
@@ -127,8 +143,13 @@ def _alone_under(face: FaceTrack, faces: Iterable[FaceTrack], caption: Caption) 
 
 
 def same_place(a: Caption, b: Caption) -> bool:
-    """Return whether two captions overlap by half of the smaller one: one takes the other's place."""
-    width = min(a.box[0] + a.box[2], b.box[0] + b.box[2]) - max(a.box[0], b.box[0])
-    height = min(a.box[1] + a.box[3], b.box[1] + b.box[3]) - max(a.box[1], b.box[1])
-    smaller = min(a.box[2] * a.box[3], b.box[2] * b.box[3])
-    return width > 0 and height > 0 and width * height >= 0.5 * smaller
+    """Return whether one caption takes the other's place: they overlap by half of the smaller one."""
+    return _overlap(a.box, b.box) >= 0.5
+
+
+def _overlap(a: Box, b: Box) -> float:
+    """Return the shared area of two boxes as a part of the smaller one."""
+    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
+    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+    smaller = min(a[2] * a[3], b[2] * b[3])
+    return width * height / smaller if width > 0 and height > 0 and smaller > 0 else 0.0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.evidence import FaceTrack, Utterance
@@ -239,7 +240,7 @@ def _speech(utterances: Sequence[Utterance], language: str) -> list[Item]:
     before: Told | None = None
     for one in (part for t in told for part in _split(t, spoken)):
         on = before is not None and before.cluster == one.cluster and one.start - before.end < 10 * MICROSECOND
-        line = say("goes_on" if on else "says", language, who=[Who(one.utterances)], said=one.text)
+        line = say("goes_on" if on else "says", language, who=[Who(one.utterances)], said=[one.text])
         items.append(Item(one.start, one.end, line, "says", 0))
         before = one
     return items
@@ -303,32 +304,43 @@ def _moment(told: Told, at: int, utterances: Sequence[Utterance]) -> int:
 
 
 def _texts(view: ClipView, language: str) -> list[Item]:
-    """Tell each text once: as it appears, replaces another, or (first clip) is there from the start; what stays on is not told again."""
+    """Tell each text once: as it appears, replaces another, or (first clip) is there from the start; what stays on is not told again.
+
+    Texts that appear together, and belong to no face, are told together.
+    """
     p = view.perceived
-    shown = captions.group(p.texts)
     still = [c.text for c in captions.group(view.previous.texts) if c.end >= view.clip.start - 3 * MICROSECOND] if view.previous else []
     items: list[Item] = []
     told: list[captions.Caption] = []
-    for caption in shown:
+    plain: list[captions.Caption] = []
+    for caption in captions.group(p.texts):
         again = next((i for i, t in enumerate(told) if captions.alike(caption.text, t.text)), None)
         if again is not None:
             told[again] = caption
             continue
         if any(captions.alike(caption.text, t) for t in still):
             continue
-        text = caption.text if len(caption.text) <= 200 else caption.text[:199].rstrip() + "…"
         face = captions.captioned(caption, p.faces) if names.in_caption(caption.text) else None
-        replaced = any(captions.same_place(caption, t) and abs(caption.start - t.end) < 2 * MICROSECOND for t in told)
         if face:
-            line = say("caption", language, who=[Who((face.id,))], said=text)
-        elif replaced:
-            line = say("text_changes", language, said=text)
+            line = say("caption", language, who=[Who((face.id,))], said=[_short(caption.text)])
+            items.append(Item(caption.start, caption.end, line, "text", 0))
+        elif any(captions.same_place(caption, t) and abs(caption.start - t.end) < 2 * MICROSECOND for t in told):
+            line = say("text_changes", language, said=[_short(caption.text)])
+            items.append(Item(caption.start, caption.end, line, "text", 1))
         else:
-            first = view.clip.index == 0 and caption.start < view.clip.start + 3 * MICROSECOND
-            line = say("has_text" if first else "sees_text", language, said=text)
+            plain.append(caption)
         told.append(caption)
-        items.append(Item(caption.start, caption.end, line, "text", 0 if face or len(told) <= 3 else 2))
+    for _, same in groupby(plain, key=lambda c: c.start // MICROSECOND):
+        together = list(same)[:5]
+        there = view.clip.index == 0 and together[0].start < view.clip.start + 3 * MICROSECOND
+        key = ("has_text" if there else "sees_text") + ("s" if len(together) > 1 else "")
+        line = say(key, language, said=[_short(c.text) for c in together])
+        items.append(Item(together[0].start, max(c.end for c in together), line, "text", 1))
     return items
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199].rstrip() + "…"
 
 
 # ---------------------------------------------------------------- what does not happen

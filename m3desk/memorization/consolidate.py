@@ -157,7 +157,7 @@ def _stem(word: str) -> str:
 
 
 _VALUES = {_stem(v): i for i, group in enumerate(CLASSES) for v in group}
-_OPPOSITE = {frozenset((_stem(a), _stem(b))) for a, b in ANTONYMS}
+_OPPOSITE = {frozenset(_stem(w) for w in pair) for pair in ANTONYMS}
 
 
 def _values(statement: _Statement) -> set[str]:
@@ -193,6 +193,10 @@ def _single_valued(a: str, b: str) -> bool:
     for pattern in SINGLE_VALUED:
         p, q = pattern.search(a), pattern.search(b)
         if p and q:
-            one, other = (m[m.lastindex or 0].casefold().strip(" .。") for m in (p, q))
+            one, other = _value(p), _value(q)
             return one != other and one not in other and other not in one
     return False
+
+
+def _value(match: re.Match[str]) -> str:
+    return match.group(match.lastindex or 0).casefold().strip(" .。")

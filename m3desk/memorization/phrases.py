@@ -1,7 +1,7 @@
 """The sentences that the embedded memory writer can say, whole, in English and Chinese, and how one is filled in.
 
 A slot `{who}` takes people, each written as the language's neutral placeholder under a span; `{said}` takes words spoken or read,
-kept between quotation marks as quoted; every other slot takes plain words.
+kept between quotation marks as quoted (`{saids}`: several); every other slot takes plain words.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "goes_on": ("{who} goes on: “{said}”", "", "{who}继续说：“{said}”"),
     "sees_text": ("The text “{said}” appears on screen.", "", "画面上出现文字“{said}”。"),
     "has_text": ("The text “{said}” is on screen.", "", "画面上有文字“{said}”。"),
+    "sees_texts": ("These texts appear on screen: {saids}.", "", "画面上出现这些文字：{saids}。"),
+    "has_texts": ("These texts are on screen: {saids}.", "", "画面上有这些文字：{saids}。"),
     "caption": ("The caption “{said}” is shown with {who}.", "", "画面上以字幕“{said}”介绍{who}。"),
     "text_changes": ("The text on screen changes to “{said}”.", "", "画面上的文字变为“{said}”。"),
     "things": ("In view: {what}.", "", "画面中可以看到{what}。"),
@@ -124,15 +126,15 @@ def word(key: str, language: str) -> str:
     return WORDS[key][_column(language)]
 
 
-def say(key: str, language: str, *, who: Sequence[Who] = (), others: Sequence[Who] = (), **words: str) -> Line:
+def say(key: str, language: str, *, who: Sequence[Who] = (), others: Sequence[Who] = (), said: Sequence[str] = (), **words: str) -> Line:
     """Fill in a whole sentence; which English form it takes depends on how many people (or, with `many`, things) it speaks of."""
     one, several, chinese = _TEMPLATES[key]
     many = len(who) > 1 or words.pop("many", "") != ""
     template = chinese if language == "zh" else (several or one) if many else one
-    return fill(template, language, {"who": who, "others": others}, words)
+    return fill(template, language, {"who": who, "others": others}, said, words)
 
 
-def fill(template: str, language: str, people: Mapping[str, Sequence[Who]], words: Mapping[str, str]) -> Line:
+def fill(template: str, language: str, people: Mapping[str, Sequence[Who]], said: Sequence[str], words: Mapping[str, str]) -> Line:
     """Fill in a template. Raises KeyError when a slot has nothing to stand in it."""
     parts: list[str] = []
     spans: list[Span] = []
@@ -156,8 +158,13 @@ def fill(template: str, language: str, people: Mapping[str, Sequence[Who]], word
                 spans.append(Span(at, at + len(shown), one.observations))
                 put(shown)
         elif piece == "said":
-            quoted.append((at, at + len(words["said"])))
-            put(words["said"])
+            quoted.append((at, at + len(said[0])))
+            put(said[0])
+        elif piece == "saids":
+            for n, text in enumerate(said):
+                put("“" if not n else "、“" if language == "zh" else ", “")
+                quoted.append((at, at + len(text)))
+                put(text + "”")
         elif piece[0].isupper():
             value = words[piece.lower()]
             put(value[0].upper() + value[1:])

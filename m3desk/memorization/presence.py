@@ -18,6 +18,12 @@ CUT_GAP = 3 * MICROSECOND // 2
 NEAR = 4 * MICROSECOND // 5
 """Perception looks five times a second and finds a face within a few looks: this near a cut counts as at the cut."""
 
+CLEAR, UNCLEAR = 0.4, 0.2
+"""Quality of a face: next to one that is clear, one below UNCLEAR (blurred, tiny, half hidden) is not spoken of."""
+
+WINDOW = 4 * MICROSECOND
+"""Standing up or sitting down takes less than this."""
+
 SHORTEST = 3 * MICROSECOND // 5
 """A face seen for less than this (three looks) is not spoken of."""
 
@@ -34,6 +40,10 @@ class Stay:
     @property
     def observations(self) -> tuple[str, ...]:
         return tuple(t.id for t in self.tracks)
+
+    @property
+    def quality(self) -> float:
+        return max(t.quality for t in self.tracks)
 
     @property
     def boxes(self) -> list[TimedBox]:
@@ -76,7 +86,12 @@ def stays(perceived: Perceived, cuts: Sequence[int]) -> list[Stay]:
             group.append(track)
         found.append(Stay(cluster, group[0].start, end, tuple(group)))
     lasting = [s for s in found if s.end - s.start >= SHORTEST]
-    return sorted(lasting, key=lambda s: (s.start, s.cluster))
+    told = [s for s in lasting if s.quality >= UNCLEAR or not any(_together(s, o) and o.quality >= CLEAR for o in lasting)]
+    return sorted(told, key=lambda s: (s.start, s.cluster))
+
+
+def _together(a: Stay, b: Stay) -> bool:
+    return a.start < b.end and b.start < a.end
 
 
 def place(box: TimedBox, width: float) -> str:
@@ -94,9 +109,9 @@ def picture_size(source: Source, perceived: Perceived) -> tuple[float, float]:
 
 
 def distance(stay: Stay, height: float) -> str | None:
-    """Return "close" for a face that fills over 40 % of the picture's height, "far" under 9 %, else None."""
+    """Return "close" for a face that fills over 60 % of the picture's height, "far" under 9 %, else None."""
     share = median(b.height for b in stay.boxes) / height
-    return "close" if share > 0.40 else "far" if share < 0.09 else None
+    return "close" if share > 0.60 else "far" if share < 0.09 else None
 
 
 def exit_side(stay: Stay, width: float) -> str | None:
@@ -122,38 +137,40 @@ class Move:
 
 
 def moves(track: FaceTrack, width: float, height: float) -> Move | None:
-    """Return the most telling movement of a face: where it is over the first and over the last second of its track.
+    """Return the most telling movement of a face within WINDOW, or over its whole track for coming closer and going across.
 
-    Medians over a second keep detection's jitter out. A rise or fall counts from one and a half face heights on, within a size
-    that stays alike; coming closer from 1.7 times the size.
+    Positions are medians over three fifths of a second, which keeps detection's jitter out. A rise or fall counts from 1.2 face
+    heights on (and an eighth of the picture), coming closer from 1.7 times the size.
     """
-    if track.end - track.start < 2 * MICROSECOND:
+    if track.end - track.start < 2 * MICROSECOND or track.quality < UNCLEAR:
         return None
-    first = _typical([b for b in track.boxes if b.at <= track.start + MICROSECOND])
-    last = _typical([b for b in track.boxes if b.at >= track.end - MICROSECOND])
-    if first is None or last is None:
+    typical = [_typical(track.boxes[i : i + 3]) for i in range(len(track.boxes) - 2)]
+    if not typical:
         return None
+    best: tuple[float, Move] | None = None
+    for i, a in enumerate(typical):
+        for b in typical[i + 1 :]:
+            if b.at - a.at > WINDOW:
+                break
+            up = (a.y + a.height / 2) - (b.y + b.height / 2)
+            size = (a.height + b.height) / 2
+            if abs(up) > 1.2 * size and abs(up) > height / 8 and (best is None or abs(up) / size > best[0]):
+                best = abs(up) / size, Move("rises" if up > 0 else "sinks", track, a.at, b.at)
+    if best:
+        return best[1]
+    first, last = typical[0], typical[-1]
     scale = last.height / max(first.height, 1.0)
-    size = (first.height + last.height) / 2
-    up = ((first.y + first.height / 2) - (last.y + last.height / 2)) / size
-    a, b = place(first, width), place(last, width)
-    across = abs((last.x + last.width / 2) - (first.x + first.width / 2)) / width
-    if scale > 1.7:
-        return Move("closer", track, track.start, track.end)
-    if scale < 1 / 1.7:
-        return Move("farther", track, track.start, track.end)
-    if abs(up) > 1.5 and abs(up) * size > 0.15 * height:
-        return Move("rises" if up > 0 else "sinks", track, track.start, track.end)
-    if a != b and across > 0.2:
-        return Move("moves", track, track.start, track.end, a, b)
+    if scale > 1.7 or scale < 1 / 1.7:
+        return Move("closer" if scale > 1 else "farther", track, track.start, track.end)
+    origin, goal = place(first, width), place(last, width)
+    if origin != goal and abs((last.x + last.width / 2) - (first.x + first.width / 2)) > 0.2 * width:
+        return Move("moves", track, track.start, track.end, origin, goal)
     return None
 
 
-def _typical(boxes: Sequence[TimedBox]) -> TimedBox | None:
-    if not boxes:
-        return None
+def _typical(boxes: Sequence[TimedBox]) -> TimedBox:
     return TimedBox(
-        boxes[0].at,
+        boxes[len(boxes) // 2].at,
         median(b.x for b in boxes),
         median(b.y for b in boxes),
         median(b.width for b in boxes),

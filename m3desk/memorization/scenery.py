@@ -19,11 +19,8 @@ LASTING = 3 * MICROSECOND // 2
 SHOT_NEAR = 2 * MICROSECOND
 """Things are looked for every second or so: this near a cut counts as at the cut."""
 
-STIRRING = HELD | {
-    "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant",
-    "bear", "zebra", "giraffe", "kite", "skateboard", "surfboard", "snowboard", "skis", "backpack",
-}  # fmt: skip
-"""What comes and goes. A chair that comes into view was only found late."""
+STIRRING = HELD | {"bird", "cat", "dog", "horse", "cow", "elephant", "bear", "zebra", "giraffe", "backpack", "bicycle", "motorcycle"}
+"""What comes and goes. A chair or a parked car that comes into view was only found late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ def things(view: ClipView, language: str) -> list[Thing]:
     told = _still_there(view) if not any(abs(c - view.clip.start) < MICROSECOND // 5 for c in p.cuts) else set()
     found: list[Thing] = []
     used: set[str] = set()
-    for handled in _handled(seen, p.faces, language):
+    for handled in _handled(seen, p.faces, told, view.clip.start, language):
         used.update(handled.entities)
         found.append(handled)
     for shot in shots:
@@ -102,11 +99,11 @@ def _comings_and_goings(shot: presence.Shot, here: Sequence[ObjectSeen], told: s
             yield Thing(thing.end, thing.end, say("thing_leaves", language, what=what), 3, (thing.label,))
 
 
-def _handled(seen: Sequence[ObjectSeen], faces: Sequence[FaceTrack], language: str) -> Iterable[Thing]:
+def _handled(seen: Sequence[ObjectSeen], faces: Sequence[FaceTrack], before: set[str], start: int, language: str) -> Iterable[Thing]:
     """Tell what somebody holds or wears: a thing right below exactly one face."""
     done: set[tuple[str, int]] = set()
     for thing in seen:
-        if thing.label not in HELD | WORN:
+        if thing.label not in HELD | WORN or (thing.label in before and thing.start <= start + presence.NEAR):
             continue
         near = {f.cluster: f for f in faces if f.start < thing.end and f.end > thing.start and _below(thing, _box_at(f, thing))}
         if len(near) != 1:
@@ -159,8 +156,10 @@ def _faceless(view: ClipView, language: str) -> list[Thing]:
 
 
 def _within(face: FaceTrack, body: ObjectSeen) -> bool:
-    if face.end <= body.start or face.start >= body.end:
-        return False
-    b = _box_at(face, body)
+    """Return whether a face is ever inside a body (a fifth wider and higher: its box is where it was clearest, and people move)."""
     x, y, width, height = body.box
-    return x <= b.x + b.width / 2 <= x + width and y - 0.1 * height <= b.y + b.height / 2 <= y + height
+    return any(
+        x - 0.2 * width <= b.x + b.width / 2 <= x + 1.2 * width and y - 0.2 * height <= b.y + b.height / 2 <= y + height
+        for b in face.boxes
+        if body.start <= b.at <= body.end
+    )
