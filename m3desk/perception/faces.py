@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -146,7 +146,11 @@ def _watch_through(
             step = change_of(gathered.looks[-1], brief)[0]
         gathered.looks.append(brief)
         watch.lap("scenes")
-        faces = [] if models.faces is None else sightings(models.faces, frame.picture, number, frame.at)
+        if last is not None and frame.picture is last.picture:
+            # A slide show or a slow stream shows one picture for many moments.
+            faces = [replace(s, frame=number, at=frame.at) for s in gathered.sighted[-1]]
+        else:
+            faces = [] if models.faces is None else sightings(models.faces, frame.picture, number, frame.at)
         gathered.sighted.append(faces)
         watch.lap("faces")
         # The first picture of a shot may still be mixed with the last of the one before: look at the second.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,10 +11,10 @@ from m3desk.domain.evidence import ObjectSeen
 from m3desk.perception.texts import overlap
 from m3desk.ports import DetectedObject
 
-LONE = 0.65
+LONE = 0.7
 """Score that a thing seen in one picture only must reach."""
 
-REPEATED = 0.5
+REPEATED = 0.6
 """Score that a thing seen in several pictures must reach in its clearest."""
 
 
@@ -40,7 +41,8 @@ def objects_seen(clip: str, glances: Sequence[Glance], cuts: Sequence[int], star
     for (first, last), group in _by_shot(glances, cuts, start, end):
         times = [g.at for g in group]
         for thing in _things(group):
-            best = max((o for _, o in thing.seen), key=lambda o: (o.score, o.box))
+            label = _label(thing)
+            best = max((o for _, o in thing.seen if o.label == label), key=lambda o: (o.score, o.box))
             if best.score < (LONE if len(thing.seen) == 1 and len(group) > 1 else REPEATED):
                 continue
             i, k = times.index(thing.seen[0][0]), times.index(thing.seen[-1][0])
@@ -58,8 +60,24 @@ def _by_shot(glances: Sequence[Glance], cuts: Sequence[int], start: int, end: in
     return [((a, b), group) for a, b, group in zip(borders, borders[1:], shots, strict=False) if group]
 
 
+def _same(before: DetectedObject, now: DetectedObject) -> float:
+    """Return the overlap of two detections if they may be one thing, else 0: a thing that stands still may get another label."""
+    near = overlap(before.box, now.box)
+    if before.label == now.label:
+        return near if near >= 0.15 else 0.0
+    return near if near >= 0.5 and "person" not in (before.label, now.label) else 0.0
+
+
+def _label(thing: _Thing) -> str:
+    """Return the label with the greatest sum of scores."""
+    totals: dict[str, float] = defaultdict(float)
+    for _, o in thing.seen:
+        totals[o.label] += o.score
+    return max(totals, key=lambda k: (totals[k], k))
+
+
 def _things(glances: Sequence[Glance]) -> list[_Thing]:
-    """Follow each thing of a shot from glance to glance by label and place; one missed glance does not end it."""
+    """Follow each thing of a shot from glance to glance by place and label; one missed glance does not end it."""
     things: list[_Thing] = []
     times = [g.at for g in glances]
     for n, glance in enumerate(glances):
@@ -67,12 +85,12 @@ def _things(glances: Sequence[Glance]) -> list[_Thing]:
         taken: set[int] = set()
         for found in glance.objects:
             pairs = [
-                (overlap(t.seen[-1][1].box, found.box), -i)
+                (near, -i)
                 for i, t in enumerate(things)
-                if i not in taken and t.seen[-1][1].label == found.label and oldest <= t.seen[-1][0] < glance.at
+                if i not in taken and oldest <= t.seen[-1][0] < glance.at and (near := _same(t.seen[-1][1], found)) > 0
             ]
             best = max(pairs, default=(0.0, 0))
-            if best[0] >= 0.15:
+            if best[0] > 0:
                 things[-best[1]].seen.append((glance.at, found))
                 taken.add(-best[1])
             else:

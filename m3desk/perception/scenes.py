@@ -57,8 +57,12 @@ def cuts(looks: Sequence[Look]) -> tuple[int, ...]:
     steps = [change(a, b)[0] for a, b in pairwise(looks)]
     found = []
     for i, (a, b) in enumerate(pairwise(looks)):
-        near = steps[max(0, i - 3) : i] + steps[i + 1 : i + 4]
-        if not cut_between(a, b, float(np.median(near)) if near else 0.0):
+        old, new = steps[max(0, i - 3) : i], steps[i + 1 : i + 4]
+        usual = float(np.median(old + new)) if old + new else 0.0
+        if old and new:
+            # A still shot may be followed by a restless one; then the step stands out from one side only.
+            usual = min(usual, 2 * float(np.median(old)), 2 * float(np.median(new)))
+        if not cut_between(a, b, usual):
             continue
         after, before = looks[i + 2] if i + 2 < len(looks) else None, looks[i - 1] if i > 0 else None
         if after is not None and change(a, after)[0] < 0.3 * steps[i]:

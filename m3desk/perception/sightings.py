@@ -19,7 +19,7 @@ from m3desk.ports import DetectedFace, FaceDetector, FaceEmbedder, Picture
 SIDE = 960
 """Longest side of the picture that faces are looked for in: one of 18 pixels in 1280 × 720 is still 13 there."""
 
-NEAR = 480
+NEAR = 320
 """The same, where nothing was found: a face of more than about 300 pixels is seen only in a smaller picture."""
 
 SMALLEST = 12.0

@@ -89,11 +89,10 @@ def texts_on_screen(
     `greys`: (time, grey picture) of every frame, `scale` grey pixels a frame pixel; `end`: the clip's end.
     """
     found = []
-    for line in _lines(readings):
+    for line, (start, stop) in _joined([(line, _span(line, greys, scale, end)) for line in _lines(readings)]):
         best = best_reading([r for _, r in line.readings])
         if not believable(best, len(line.readings)):
             continue
-        start, stop = _span(line, greys, scale, end)
         found.append(TextOnScreen(clip, start, stop, best.text, round(best.score, 4), tuple(round(v, 1) for v in best.box)))  # type: ignore[arg-type]
     return tuple(sorted(found, key=lambda t: (t.start, t.box[1], t.box[0], t.text)))
 
@@ -118,6 +117,20 @@ def _lines(readings: Sequence[Reading]) -> list[_Line]:
     return lines
 
 
+def _joined(lines: list[tuple[_Line, tuple[int, int]]]) -> list[tuple[_Line, tuple[int, int]]]:
+    """Join lines that stand in one place at one time and read alike: one was found with its first letter missing, say."""
+    kept: list[tuple[_Line, tuple[int, int]]] = []
+    for line, (start, end) in lines:
+        for i, (other, (first, last)) in enumerate(kept):
+            here, there = line.readings[0][1], other.readings[-1][1]
+            if start < last and first < end and overlap(here.box, there.box) >= 0.25 and alike(here, there):
+                kept[i] = (_Line(sorted([*other.readings, *line.readings], key=lambda r: r[0])), (min(start, first), max(end, last)))
+                break
+        else:
+            kept.append((line, (start, end)))
+    return kept
+
+
 def best_reading(readings: Sequence[ReadText]) -> ReadText:
     """Return the reading most agree on (scores of like readings added); of those with the same letters, the one with more spaces.
 
@@ -131,13 +144,13 @@ def best_reading(readings: Sequence[ReadText]) -> ReadText:
 
 
 def believable(text: ReadText, seen: int) -> bool:
-    """Say whether a reading is text at all: patterns and corners are read as one or two doubtful signs."""
+    """Say whether a reading is text at all: patterns and corners are read as one or two signs; one alone may be a Chinese word."""
     signs = len(plain(text.text))
     if signs >= 4:
         return text.score >= (0.75 if seen > 1 else 0.85)
     if signs >= 2:
         return text.score >= (0.9 if seen > 1 else 0.97)
-    return signs == 1 and text.score >= 0.98 and seen >= 3
+    return signs == 1 and ord(plain(text.text)) >= 0x2E80 and text.score >= 0.98 and seen >= 3
 
 
 def _span(line: _Line, greys: Sequence[tuple[int, Grey]], scale: float, end: int) -> tuple[int, int]:

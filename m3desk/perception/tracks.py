@@ -19,11 +19,14 @@ Vector = Callable[[Sighting], Floats]
 GAP = 1_000_000
 """A face that is lost for up to this many microseconds (a turn of the head, a hand) is the same track."""
 
-STEP = 800_000
+STEP = 1_000_000
 """A track's face is looked at this often, in microseconds, to notice when it becomes another's."""
 
 LIKE = 0.3
 """Cosine that a face must reach to be taken for the one lost a moment ago nearby (1 % of different people do)."""
+
+STRANGE = 0.05
+"""Cosine below which a face is not even taken for one that moved on a little in the last 0.4 s (different people: 0.1 on average)."""
 
 JUMP = 0.18
 """Mean cosine between what is before and after, below which a track is cut in two (turning one's head leaves 0.3 and more)."""
@@ -33,6 +36,10 @@ KEPT = 5
 
 GROUPED = 0.42
 """Mean cosine between two groups of tracks of one clip from which they count as one face."""
+
+
+POOR = 0.4
+"""Quality below which a face is too small, turned or blurred to say much."""
 
 
 @dataclass(slots=True, eq=False)
@@ -85,7 +92,7 @@ def tracks(
         if vector is not None:
             t.rows = np.stack([vector(s) for s in t.best])
     if vector is not None:
-        for t, number in zip(kept, clusters([t.rows for t in kept], apart(kept)), strict=True):
+        for t, number in zip(kept, clusters([t.rows for t in kept], [t.quality for t in kept], apart(kept)), strict=True):
             t.cluster = number
     return kept
 
@@ -149,6 +156,9 @@ def _judged(track: list[Sighting], face: Sighting, cost: float, contested: bool,
         return cost
     recent = max(track[-5:], key=lambda s: (s.quality, s.at))
     like = float(vector(recent) @ vector(face))
+    if not contested and face.frame - last.frame <= 2:
+        # Nobody else is near: a quick turn while moving; if it is somebody else after all, the track is cut later (see _split).
+        return cost + (1 - like) if like >= STRANGE else None
     clear = min(recent.quality, face.quality) >= 0.2
     if like < (LIKE if near < 0.3 else JUMP) and (clear or near < 0.3):
         return None
@@ -212,6 +222,9 @@ def _real(track: Track) -> bool:
     support = len(scores)
     if support < 2 or sizes < 14:
         return False
+    if track.quality < 0.1 and track.score < 0.8:
+        # Backs of heads and signs on walls; a real face turned away is still found with 0.85.
+        return False
     if support == 2:
         return scores[1] >= 0.85 and track.quality >= 0.2
     return scores[2] >= 0.75 and track.score >= 0.68
@@ -235,11 +248,11 @@ def apart(found: Sequence[Track]) -> set[tuple[int, int]]:
     return {(i, k) for i, k in combinations(range(len(found)), 2) if frames[i] & frames[k]}
 
 
-def clusters(rows: Sequence[Floats], not_one: set[tuple[int, int]], least: float = GROUPED) -> list[int]:
+def clusters(rows: Sequence[Floats], quality: Sequence[float], not_one: set[tuple[int, int]], least: float = GROUPED) -> list[int]:
     """Return a cluster number for each track, numbered in order of first appearance.
 
     Average linkage over the tracks' mean vectors: the most alike two groups join while they reach `least` and hold no pair that can't
-    be one. Ties go to the earlier tracks.
+    be one. Ties go to the earlier tracks. Groups of nothing but poor faces must be 0.1 more alike: blur makes strangers alike.
     """
     n = len(rows)
     if n == 0:
@@ -253,7 +266,8 @@ def clusters(rows: Sequence[Floats], not_one: set[tuple[int, int]], least: float
             if any((min(i, k), max(i, k)) in not_one for i in groups[a] for k in groups[b]):
                 continue
             value = float(np.mean([like[i, k] for i in groups[a] for k in groups[b]]))
-            if value >= least and (best is None or value > best[0]):
+            poor = max(quality[i] for i in groups[a] + groups[b]) < POOR
+            if value >= least + (0.1 if poor else 0.0) and (best is None or value > best[0]):
                 best = (value, a, b)
         if best is None:
             break

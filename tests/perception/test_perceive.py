@@ -1,0 +1,89 @@
+"""Both halves of a clip's evidence, put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from m3desk.domain.clip import Clip
+from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance
+from m3desk.errors import Cancelled, ModelFailed
+from m3desk.perception.faces import Seen
+from m3desk.perception.perceive import PerceptionTimes, merge, perceive
+from m3desk.ports import DetectedFace, Models, Picture
+from tests.perception.invented import ColourEmbedder, DrawnClip, SquareDetector, draw
+
+CLIP = Clip("s1.c3", "s1", 3, 0, 30_000_000)
+
+
+@dataclass(frozen=True)
+class Heard:
+    utterances: tuple[Utterance, ...] = ()
+    vectors: dict[str, Floats] = field(default_factory=dict)
+    media: dict[str, bytes] = field(default_factory=dict)
+    apart: frozenset[tuple[str, str]] = frozenset()
+
+
+def said(id_: str, start: int) -> Utterance:
+    return Utterance(id_, "?", start, start + 1_000_000, "yes", (), "en", 0.9)
+
+
+def track(id_: str, start: int) -> FaceTrack:
+    return FaceTrack(id_, "?", start, start + 1_000_000, (TimedBox(start, 0, 0, 10, 10),), 0.9, 0.5)
+
+
+def test_ids_are_given_in_order_of_start() -> None:
+    row = np.ones((1, 2), np.float32)
+    heard = Heard((said("b", 5), said("a", 2)), {"a": row}, {"x.flac": b"x"}, frozenset({("b", "a")}))
+    seen = Seen((track("s1.c3.f0", 9), track("s1.c3.f1", 1)), vectors={"s1.c3.f0": row}, apart=frozenset({("s1.c3.f0", "s1.c3.f1")}))
+    merged = merge(CLIP, seen, heard)
+    assert [(u.id, u.start, u.clip) for u in merged.utterances] == [("s1.c3.u0", 2, "s1.c3"), ("s1.c3.u1", 5, "s1.c3")]
+    assert [(t.id, t.start, t.clip) for t in merged.faces] == [("s1.c3.f0", 1, "s1.c3"), ("s1.c3.f1", 9, "s1.c3")]
+    assert set(merged.vectors) == {"s1.c3.u0", "s1.c3.f1"}
+    assert merged.apart == {("s1.c3.f0", "s1.c3.f1"), ("s1.c3.u0", "s1.c3.u1")}
+    assert merged.media == {"x.flac": b"x"}
+
+
+def test_more_than_ten_tracks_keep_their_order() -> None:
+    merged = merge(CLIP, Seen(tuple(track(f"s1.c3.f{i}", i) for i in range(12))), Heard())
+    assert [t.id for t in merged.faces] == [f"s1.c3.f{i}" for i in range(12)]
+    assert [t.start for t in merged.faces] == list(range(12))
+
+
+def clip() -> DrawnClip:
+    return DrawnClip([draw([("ann", 40 + 5 * i, 80, 48)]) for i in range(12)])
+
+
+def eyes() -> Models:
+    pytest.importorskip("m3desk.perception.voices")
+    return Models(faces=SquareDetector(), face_vectors=ColourEmbedder())
+
+
+def test_a_silent_clip_has_faces_and_no_utterances() -> None:
+    times: list[PerceptionTimes] = []
+    found = perceive(clip(), eyes(), on_times=times.append)
+    assert isinstance(found, Perceived)
+    assert [t.id for t in found.faces] == ["s1.c2.f0"]
+    assert found.utterances == ()
+    assert times[0].clip == "s1.c2"
+    assert times[0].stages["faces"] > 0
+
+
+def test_a_broken_model_is_said_and_stops_both_halves() -> None:
+    pytest.importorskip("m3desk.perception.voices")
+
+    class Broken:
+        name = "broken"
+
+        def detect(self, picture: Picture) -> list[DetectedFace]:
+            raise ModelFailed("Finding faces failed.")
+
+    with pytest.raises(ModelFailed):
+        perceive(clip(), Models(faces=Broken()))
+
+
+def test_it_stops_when_cancelled() -> None:
+    with pytest.raises(Cancelled):
+        perceive(clip(), eyes(), cancelled=lambda: True)

@@ -1,0 +1,37 @@
+"""RapidOCR."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from m3desk_cpu.screen_text import RapidOcr
+
+
+@pytest.fixture(scope="module")
+def reader() -> RapidOcr:
+    return RapidOcr(1)
+
+
+def page(*lines: str) -> np.ndarray:
+    picture = np.full((360, 640, 3), 240, np.uint8)
+    for i, line in enumerate(lines):
+        cv2.putText(picture, line, (40, 100 + 120 * i), cv2.FONT_HERSHEY_SIMPLEX, 1.5, (0, 0, 0), 3)
+    return picture
+
+
+def test_lines_are_read_from_top_to_bottom(reader: RapidOcr) -> None:
+    found = reader.read(page("Gate B12 at 14:35", "Host JEFF STEEN"))
+    assert [t.text.replace(" ", "") for t in found] == ["GateB12at14:35", "HostJEFFSTEEN"]
+    assert all(t.score > 0.9 for t in found)
+
+
+def test_boxes_are_in_pixels_of_the_picture_given(reader: RapidOcr) -> None:
+    large = cv2.resize(page("Gate B12 at 14:35"), (1920, 1080))
+    (text,) = reader.read(large)
+    x, y, w, h = text.box
+    assert 80 < x < 150 and 130 < y < 210 and 1100 < w < 1500 and 100 < h < 220
+
+
+def test_a_page_without_text_has_none(reader: RapidOcr) -> None:
+    assert reader.read(page()) == []
