@@ -1,0 +1,204 @@
+"""The user's settings: each with its type, default and words in one place, kept as TOML (`m3desk config path` says where).
+
+No secrets: those come from the environment or the system's keyring. Unknown keys and tables in the file are kept as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from m3desk import paths
+from m3desk.errors import UsageError
+
+
+def cores() -> int:
+    """Return how many processor cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not Linux
+        return os.cpu_count() or 1
+
+
+def default_threads() -> int:
+    """Return the threads a model may use: the cores, but no more than 4, beyond which small models gain nothing (`models.md`)."""
+    return max(1, min(4, cores()))
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting. `default` gives the type; `choices`: the allowed words; `low`, `high`: the allowed numbers."""
+
+    name: str
+    default: str | int | float | bool
+    text: str
+    choices: tuple[str, ...] = ()
+    low: float = float("-inf")
+    high: float = float("inf")
+
+    def parse(self, value: Any) -> str | int | float | bool:
+        """Return a value, given as a word of a command or as TOML has it, in the setting's type. Raises UsageError."""
+        kind = type(self.default)
+        try:
+            if kind is bool:
+                parsed: str | int | float | bool = _boolean(value)
+            elif isinstance(value, bool):
+                raise ValueError
+            else:
+                parsed = kind(value)
+                if isinstance(parsed, int) and parsed != float(value):
+                    raise ValueError
+        except (TypeError, ValueError):
+            words = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "a word")
+            raise UsageError(f"“{value}” does not fit the setting {self.name}.", f"It is {words}: {self.text}") from None
+        if self.choices and parsed not in self.choices:
+            raise UsageError(f"“{value}” does not fit the setting {self.name}.", f"Choose one of: {', '.join(self.choices)}.")
+        if isinstance(parsed, int | float) and not self.low <= parsed <= self.high:
+            raise UsageError(f"“{value}” does not fit the setting {self.name}.", f"It lies between {self.low:g} and {self.high:g}.")
+        return parsed
+
+
+def _boolean(value: Any) -> bool:
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if isinstance(value, bool):
+        return value
+    if str(value).lower() not in words:
+        raise ValueError
+    return words[str(value).lower()]
+
+
+KEYS: dict[str, Key] = {
+    key.name: key
+    for key in (
+        Key("profile", "embedded", "the set of models that work: embedded, or one of your own under [profiles] in the settings file"),
+        Key("clip_seconds", 30.0, "length of a clip in seconds; a memory keeps the one it began with", low=5, high=300),
+        Key("fps", 5.0, "pictures looked at each second", low=0.5, high=30),
+        Key("threads", 0, "threads of each model; 0: as many as there are cores, at most 4", low=0, high=64),
+        Key("memory_language", "scene", "language of new memories; scene: the one that is spoken", choices=("scene", "en", "zh")),
+        Key("semantic", True, "write knowledge too, not only what happened (needs the language model)"),
+        Key("language", "system", "language of the window", choices=("system", "en", "zh")),
+        Key("theme", "system", "look of the window", choices=("system", "light", "dark")),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings in force. `threads` is resolved (never 0); `memory_language` is None for the scene's own."""
+
+    profile: str
+    clip_seconds: float
+    fps: float
+    threads: int
+    memory_language: str | None
+    semantic: bool
+    language: str
+    theme: str
+
+    @classmethod
+    def load(cls) -> Settings:
+        """Read the settings file; what it doesn't say is as by default. Raises UsageError where it is wrong."""
+        found = values()
+        found["threads"] = found["threads"] or default_threads()
+        found["memory_language"] = None if found["memory_language"] == "scene" else found["memory_language"]
+        return cls(**{f.name: found[f.name] for f in fields(cls)})
+
+
+def values() -> dict[str, Any]:
+    """Return every setting by name, as the file or the defaults have it."""
+    file = _read()
+    return {name: key.parse(file[name]) if name in file else key.default for name, key in KEYS.items()}
+
+
+def get_value(name: str) -> Any:
+    """Return one setting. Raises UsageError when there is none of that name."""
+    return values()[_key(name).name]
+
+
+def set_value(name: str, value: Any) -> None:
+    """Change one setting in the file and leave every other line of it alone. Raises UsageError."""
+    key = _key(name)
+    line = f"{key.name} = {_toml(key.parse(value))}"
+    file = paths.config_file()
+    _read()  # a file that is broken is not written to
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    tables = next((i for i, text in enumerate(lines) if text.lstrip().startswith("[")), len(lines))
+    place = next((i for i in range(tables) if re.match(rf"\s*{re.escape(key.name)}\s*=", lines[i])), None)
+    if place is not None:
+        comment = re.search(r"\s+#[^\"']*$", lines[place])
+        lines[place] = line + (comment.group() if comment else "")
+    else:
+        lines.insert(tables, line)
+    _write(file, "\n".join(lines) + "\n")
+
+
+def profiles() -> dict[str, dict[str, str]]:
+    """Return the user's own profiles: name → port → backend (`[profiles.mine]` with lines such as `faces = "yunet"`)."""
+    tables = _read().get("profiles", {})
+    if not isinstance(tables, Mapping) or not all(isinstance(t, Mapping) for t in tables.values()):
+        raise UsageError(
+            f"[profiles] in {paths.config_file()} is not a set of tables.", 'Write [profiles.mine] and lines such as faces = "yunet".'
+        )
+    return {str(name): {str(port): str(backend) for port, backend in table.items()} for name, table in tables.items()}
+
+
+def recent_memories() -> list[str]:
+    """Return the memories opened last, newest first; those that are gone are left out."""
+    try:
+        listed = json.loads(_recent_file().read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [str(p) for p in listed if Path(str(p)).exists()] if isinstance(listed, list) else []
+
+
+def remember_memory(path: str | Path, keep: int = 12) -> None:
+    """Put a memory first among the recent ones."""
+    opened = str(Path(path).absolute())
+    listed = [opened, *(p for p in recent_memories() if p != opened)][:keep]
+    _write(_recent_file(), json.dumps(listed, ensure_ascii=False, indent=1))
+
+
+def _recent_file() -> Path:
+    return paths.config_file().with_name("recent.json")
+
+
+def _key(name: str) -> Key:
+    if name not in KEYS:
+        raise UsageError(f"There is no setting “{name}”.", f"There are: {', '.join(KEYS)}.")
+    return KEYS[name]
+
+
+def _read() -> dict[str, Any]:
+    file = paths.config_file()
+    try:
+        with file.open("rb") as stream:
+            return tomllib.load(stream)
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"The settings file {file} is not TOML ({error}).", "Mend it, or delete it to start from the defaults.") from error
+    except OSError as error:
+        raise UsageError(f"The settings file {file} cannot be read ({error.strerror}).", "Check its permissions.") from error
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = file.with_name(f"{file.name}.{os.getpid()}.new")
+        new.write_text(text, "utf-8")
+        new.replace(file)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written ({error.strerror}).", "Check its permissions, or set M3DESK_CONFIG.") from error
+
+
+def _toml(value: str | int | float | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

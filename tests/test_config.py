@@ -1,0 +1,63 @@
+"""Settings have types, defaults and bounds, and setting one leaves the rest of the file alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from m3desk import config
+from m3desk.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "家" / "config.toml"))
+    return tmp_path / "家" / "config.toml"
+
+
+def test_without_a_file_the_defaults_hold() -> None:
+    settings = config.Settings.load()
+    assert (settings.profile, settings.clip_seconds, settings.fps, settings.memory_language) == ("embedded", 30.0, 5.0, None)
+    assert 1 <= settings.threads <= 4
+    assert set(config.values()) == set(config.KEYS)
+
+
+def test_setting_one_keeps_comments_unknown_keys_and_tables(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text('# mine\nfps = 5 # pictures\nfuture = "x"\n\n[profiles.mine]\nfaces = "yunet"\nfps = "no setting"\n', "utf-8")
+    config.set_value("fps", "4")
+    config.set_value("memory_language", "zh")
+    text = file.read_text("utf-8")
+    assert text.startswith('# mine\nfps = 4.0 # pictures\nfuture = "x"\n')
+    assert text.index('memory_language = "zh"') < text.index("[profiles.mine]")
+    assert 'fps = "no setting"' in text
+    assert config.Settings.load().fps == 4.0 and config.Settings.load().memory_language == "zh"
+    assert config.profiles()["mine"]["faces"] == "yunet"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("fps", "many"), ("fps", "0"), ("threads", "1.5"), ("threads", "-1"), ("language", "xx"), ("semantic", "maybe"), ("nothing", "1")],
+)
+def test_a_wrong_value_is_refused_and_nothing_is_written(file: Path, name: str, value: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        config.set_value(name, value)
+    assert caught.value.hint and not file.exists()
+
+
+@pytest.mark.parametrize("text", ["fps = [", 'fps = "fast"\n', "clip_seconds = true\n"])
+def test_a_wrong_file_is_told_and_left_as_it_is(file: Path, text: str) -> None:
+    file.parent.mkdir()
+    file.write_text(text)
+    with pytest.raises(UsageError):
+        config.Settings.load()
+    assert file.read_text() == text
+
+
+def test_recent_memories_are_newest_first_once_each_and_only_those_that_are_there(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    for name in ("a", "b", "gone", "a"):
+        config.remember_memory(tmp_path / name)
+    assert config.recent_memories() == [str(tmp_path / "a"), str(tmp_path / "b")]
