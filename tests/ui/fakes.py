@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
@@ -593,7 +592,9 @@ class FakePlayer:
         self.on_frame, self.on_state = on_frame, on_state
         self.calls: list[tuple[Any, ...]] = []
         self.at, self.playing, self.speed = 0, False, 1.0
+        self.duration = 6 * CLIP
         self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def frame(self, at: int) -> np.ndarray:
         """Return the BGRA picture at a time: the same each time."""
@@ -616,8 +617,87 @@ class FakePlayer:
         cv2.line(picture, (at // 40_000 % WIDTH, HEIGHT - 10), (at // 40_000 % WIDTH + 40, HEIGHT - 10), (255, 255, 255, 255), 4)
         return picture
 
+    def _show(self) -> None:
+        self.on_frame(FakeFrame(self.at, self.frame(self.at)))
+
+    def _tell(self) -> None:
+        self.on_state(FakeState(self.path, self.playing, self.at, self.duration))
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.04 / max(0.1, self.speed)):
+            if self.playing:
+                self.at = min(self.duration, self.at + 40_000)
+                self._show()
+
+    def open(self, path: str) -> None:
+        self.calls.append(("open", path))
+        self.path, self.at, self.duration = path, 0, 6 * CLIP
+        if not self._thread.is_alive():
+            self._thread.start()
+        self._show()
+        self._tell()
+
+    def play(self) -> None:
+        self.calls.append(("play",))
+        self.playing = True
+        self._tell()
+
+    def pause(self) -> None:
+        self.calls.append(("pause",))
+        self.playing = False
+        self._tell()
+
+    def seek(self, at: int) -> None:
+        self.calls.append(("seek", at))
+        self.at = at
+        self._show()
+
+    def step(self, frames: int = 1) -> None:
+        self.calls.append(("step", frames))
+        self.at = max(0, self.at + 40_000 * frames)
+        self._show()
+
+    def set_speed(self, speed: float) -> None:
+        self.calls.append(("speed", speed))
+        self.speed = speed
+
+    def set_volume(self, volume: float) -> None:
+        self.calls.append(("volume", volume))
+
+    def set_muted(self, muted: bool) -> None:
+        self.calls.append(("muted", muted))
+
+    def set_target_size(self, width: int, height: int) -> None:
+        self.calls.append(("size", width, height))
+
+    def scrub(self, at: int) -> None:
+        self.calls.append(("scrub", at))
+        self.at = at
+        self._show()
+
+    @property
+    def position(self) -> int:
+        return self.at
+
     def close(self) -> None:
         self._stop.set()
 
-    def wait(self) -> None:
-        time.sleep(0.01)
+
+@dataclass(frozen=True, slots=True)
+class FakeFrame:
+    at: int
+    picture: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class FakeState:
+    path: str
+    playing: bool
+    position: int
+    duration: int
+    width: int = WIDTH
+    height: int = HEIGHT
+    has_picture: bool = True
+    has_sound: bool = True
+    silent_reason: str | None = "no sound device here"
+    error: str | None = None

@@ -1,0 +1,107 @@
+"""Starts the window: first what is needed to show it (within 2 s), everything heavy behind it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QTimer, QTranslator
+from PySide6.QtWidgets import QApplication
+
+from m3desk import paths
+from m3desk_ui import theme
+from m3desk_ui.main_window import MainWindow
+from m3desk_ui.services import Services, real
+from m3desk_ui.window_state import WindowState
+
+if TYPE_CHECKING:
+    from m3desk_ui.stall_probe import StallProbe
+
+_translators: list[QTranslator] = []
+
+
+def use_language(app: QApplication, language: str) -> None:
+    """Show texts in a language ("en", "zh_CN"; "" = the system's, where there is a translation)."""
+    for old in _translators:
+        app.removeTranslator(old)
+    _translators.clear()
+    wanted = language or QLocale.system().name()
+    if wanted.startswith("zh"):
+        QLocale.setDefault(QLocale("zh_CN"))
+        places = (
+            (str(paths.resources() / "translations"), "m3desk_zh_CN"),
+            (QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath), "qtbase_zh_CN"),
+        )
+        for folder, name in places:
+            translator = QTranslator(app)
+            if translator.load(name, folder):
+                app.installTranslator(translator)
+                _translators.append(translator)
+    else:
+        QLocale.setDefault(QLocale("en") if language == "en" else QLocale.system())
+
+
+def make_app(arguments: list[str] | None = None) -> QApplication:
+    """Return the QApplication (made once), with its name and a font that has Chinese."""
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    app = QApplication(arguments or ["m3desk"])
+    app.setApplicationName("m3desk")
+    app.setApplicationDisplayName("")
+    app.setDesktopFileName("m3desk")
+    return app
+
+
+def run(*, memory: str | None = None, source: str | None = None, services: Services | None = None, state: WindowState | None = None) -> int:
+    """Show the window (on a memory, or playing a source, or its start page) until it is closed; return the exit code.
+
+    The caller has checked that a display can be opened: a set but dead DISPLAY makes Qt abort, not raise.
+    """
+    sys.setswitchinterval(0.001)  # other threads give the interpreter back within 1 ms instead of 5
+    app = make_app()
+    state = state or WindowState()
+    theme.apply(app, state.text("theme", "system"))
+    use_language(app, state.text("language", ""))
+    window = MainWindow(services or real(), state)
+    probe = _probe(window)
+    window.show()
+    QTimer.singleShot(0, window, lambda: _after_show(window, memory, source))
+    code = app.exec()
+    if probe is not None:
+        probe.write()
+    return code
+
+
+def _after_show(window: MainWindow, memory: str | None, source: str | None) -> None:
+    if source is not None:
+        window.open_video(source, memory)
+    elif memory is not None:
+        window.open_memory(memory)
+    else:
+        window.start.refresh()
+    window.load_rest()
+    if source is None and memory is None:
+        # The look at the machine starts a process; the window's own views come first.
+        QTimer.singleShot(
+            1500, window, lambda: window.hub.work(window.services.doctor, window.start.show_machine, window.start.machine_unknown)
+        )
+    QTimer.singleShot(6000, window, _freeze)
+
+
+def _freeze() -> None:
+    """Take what was loaded out of the collector's rounds: a full one over it costs the window tens of milliseconds."""
+    gc.collect()
+    gc.freeze()
+
+
+def _probe(window: MainWindow) -> StallProbe | None:
+    place = os.environ.get("M3DESK_STALL_LOG")
+    if not place:
+        return None
+    from m3desk_ui.stall_probe import StallProbe
+
+    return StallProbe(Path(place), window)

@@ -1,0 +1,499 @@
+"""The window: the video in the middle, everything else in docks around it, three layouts; opens memories and takes dropped files."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QLabel, QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+
+from m3desk import __version__, paths
+from m3desk.errors import DownloadError
+from m3desk_ui import theme
+from m3desk_ui.actions import Actions
+from m3desk_ui.bridge import Hub
+from m3desk_ui.layouts import LAYOUTS, arrange
+from m3desk_ui.notice_bar import NoticeBar
+from m3desk_ui.sources_view import VIDEO_FILTER, SourcesView
+from m3desk_ui.start_page import StartPage
+from m3desk_ui.status import Status
+from m3desk_ui.timeline_view import TimelineView
+from m3desk_ui.transcript_view import TranscriptView
+from m3desk_ui.video_view import VideoView
+from m3desk_ui.window_state import WindowState, picture_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from m3desk.ports import Desk, Reader
+    from m3desk_ui.services import Services
+
+LATER = {
+    "people": ("people_view", "PeopleView"),
+    "graph": ("graph_view", "GraphView"),
+    "memories": ("memory_view", "MemoryView"),
+    "inspector": ("inspector", "Inspector"),
+    "chat": ("chat_view", "ChatView"),
+}
+"""Docks whose modules are imported (in a thread) only once the window is on the screen: they bring numba, tables and the like."""
+
+
+class MainWindow(QMainWindow):
+    """One memory at a time. `services` opens memories and makes players."""
+
+    def __init__(self, services: Services, state: WindowState) -> None:
+        super().__init__()
+        self.services, self.state = services, state
+        self.hub = Hub(self)
+        self._opening = ""
+        self.setAcceptDrops(True)
+        self.setDockNestingEnabled(True)
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, self._tabs_on_top())
+        self.start = StartPage(self.hub, state)
+        self.video = VideoView(self.hub, services.make_player)
+        self.notices = NoticeBar(self.hub)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.start)
+        self.pages.addWidget(self.video)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.notices)
+        column.addWidget(self.pages, 1)
+        self.setCentralWidget(middle)
+        self.timeline = TimelineView(self.hub)
+        self.transcript = TranscriptView(self.hub)
+        self.sources = SourcesView(self.hub)
+        self.timeline_focus = self.timeline.canvas
+        self.docks: dict[str, QDockWidget] = {}
+        self.views: dict[str, QWidget] = {"timeline": self.timeline, "transcript": self.transcript, "sources": self.sources}
+        for name in ("people", "sources", "timeline", "memories", "graph", "transcript", "chat", "inspector"):
+            self._dock(name)
+        self._status = Status(self.hub)
+        self.setStatusBar(self._status)
+        self.layout_name = state.text("layout", "explore") if state.text("layout", "explore") in LAYOUTS else "explore"
+        self.actions_ = Actions(self)
+        self._connect()
+        self._title()
+        self._show_docks(False)
+        geometry = state.bytes("geometry")
+        if geometry is None or not self.restoreGeometry(geometry):
+            self.resize(1440, 900)
+
+    @staticmethod
+    def _tabs_on_top() -> Any:
+        from PySide6.QtWidgets import QTabWidget
+
+        return QTabWidget.TabPosition.North
+
+    def _connect(self) -> None:
+        self.start.open_video.connect(self.choose_video)
+        self.start.open_memory.connect(self.choose_memory)
+        self.start.try_demo.connect(self.try_demo)
+        self.start.recent_chosen.connect(self.open_memory)
+        self.sources.add_wanted.connect(self.add_videos)
+        self.sources.dropped.connect(self.take_files)
+        self.video.full_screen.connect(self.toggle_full_screen)
+        self.hub.selection.wanted.connect(self.bring_forward)
+        self.hub.selection.asked_about.connect(lambda _q: self.bring_forward("chat"))
+        self.hub.corrected.connect(self._corrected)
+        self.hub.clip_committed.connect(lambda _e: self._keep_picture())
+
+    # ------------------------------------------------------------ docks
+
+    def title_of(self, name: str) -> str:
+        return {
+            "people": self.tr("People"), "sources": self.tr("Sources"), "timeline": self.tr("Timeline"), "memories": self.tr("Memories"),
+            "graph": self.tr("Graph"), "transcript": self.tr("Transcript"), "chat": self.tr("Chat"), "inspector": self.tr("Inspector"),
+        }[name]  # fmt: skip
+
+    def _dock(self, name: str) -> None:
+        dock = QDockWidget(self.title_of(name), self)
+        dock.setObjectName(name)
+        view = self.views.get(name)
+        if view is None:
+            waiting = QLabel(self.tr("Loading …"))
+            waiting.setProperty("muted", True)
+            waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            dock.setWidget(waiting)
+        else:
+            dock.setWidget(view)
+        self.docks[name] = dock
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+
+    def dock_actions(self) -> list[QAction]:
+        return [d.toggleViewAction() for d in self.docks.values()]
+
+    def load_rest(self) -> None:
+        """Import and make the other views one after the other, each in its own turn of the event loop. Call once shown."""
+        waiting = list(LATER)
+
+        def next_one() -> None:
+            if not waiting:
+                return
+            name = waiting.pop(0)
+            module, cls = LATER[name]
+            self.hub.work(lambda: importlib.import_module(f"m3desk_ui.{module}"), lambda m: make(name, m, cls), failed)
+
+        def failed(error: Exception) -> None:
+            self.hub.tell(error)
+            QTimer.singleShot(0, self, next_one)
+
+        def make(name: str, module: Any, cls: str) -> None:
+            try:
+                self._put_view(name, getattr(module, cls)(self.hub))
+            except Exception as error:
+                self.hub.tell(error)
+            QTimer.singleShot(0, self, next_one)
+
+        next_one()
+
+    def _put_view(self, name: str, view: QWidget) -> None:
+        old = self.docks[name].widget()
+        self.views[name] = view
+        self.docks[name].setWidget(view)
+        if old is not None:
+            old.deleteLater()
+        if self.hub.desk is not None:  # it missed `opened`: a refresh of its own comes with `changed`
+            self.hub.settle()
+
+    def bring_forward(self, name: str) -> None:
+        """Show a dock and give it the focus."""
+        dock = self.docks.get(name)
+        if dock is not None and self.hub.desk is not None:
+            dock.show()
+            dock.raise_()
+            view = self.views.get(name)
+            if name in ("chat", "memories") and view is not None:
+                focus = getattr(view, "focus_find", None) or getattr(view, "focus_input", None) or view.setFocus
+                focus()
+
+    def _show_docks(self, shown: bool) -> None:
+        if not shown:
+            for dock in self.docks.values():
+                dock.hide()
+            return
+        kept = self.state.bytes(f"layout/{self.layout_name}")
+        if kept is None or not self.restoreState(kept):
+            arrange(self, self.layout_name)
+
+    def use_layout(self, name: str) -> None:
+        """Keep the present layout as the user left it, and show another."""
+        if self.hub.desk is None:
+            return
+        self._keep_layout()
+        self.layout_name = name
+        self.state.put("layout", name)
+        self._show_docks(True)
+
+    def reset_layout(self) -> None:
+        if self.hub.desk is not None:
+            arrange(self, self.layout_name)
+
+    def _keep_layout(self) -> None:
+        if self.hub.desk is not None:
+            self.state.put(f"layout/{self.layout_name}", self.saveState())
+
+    # ------------------------------------------------------------ opening
+
+    def open_memory(self, path: str, then: Callable[[Desk], None] | None = None) -> None:
+        """Open a memory (making it where there is none), and do something with it once its engine is started."""
+        path = str(Path(path).absolute())
+        if path == self.hub.path and self.hub.desk is not None:
+            if then is not None:
+                then(self.hub.desk)
+            return
+        self._leave()
+        self._opening = path
+        self.pages.setCurrentWidget(self.video)
+        self.hub.work(lambda: self.services.open_desk(path), lambda desk: self.show_desk(desk, path, then), self._not_opened)
+
+    def show_desk(self, desk: Desk, path: str, then: Callable[[Desk], None] | None = None) -> None:
+        """Show a memory whose desk is there."""
+        self._opening = ""
+        self.hub.open(desk, path)
+        self.pages.setCurrentWidget(self.video)
+        self._show_docks(True)
+        self.actions_.enable(True)
+        self.actions_.all["undo"].setEnabled(True)
+        self.state.opened(path)
+        self._title()
+        self.video.canvas.setFocus()
+        if then is not None:
+            then(desk)
+        else:
+            source, at = self.state.position(path)
+            if source:
+                self.video.start_at(source, at)
+
+    def _not_opened(self, error: Exception) -> None:
+        self._opening = ""
+        self.hub.tell(error)
+        self.close_memory()
+
+    def close_memory(self) -> None:
+        """Go back to the start page."""
+        self._leave()
+        self.hub.open(None)
+        self._show_docks(False)
+        self.actions_.enable(False)
+        self.pages.setCurrentWidget(self.start)
+        self.start.refresh()
+        self._title()
+
+    def _leave(self) -> None:
+        """Keep what the user would miss of the memory that is open."""
+        if self.hub.desk is None:
+            return
+        self._keep_layout()
+        source, at = self.hub.selection.at
+        if source:
+            self.state.watched(self.hub.path, source, at)
+        self.video.close_player()
+
+    def open_video(self, path: str, memory: str | None = None) -> None:
+        """Play a video at once and memorize it, in its own memory."""
+
+        def go(memory_: str) -> None:
+            self.open_memory(memory_, lambda desk: self._memorize(desk, [path], play=True))
+
+        if memory is not None:
+            go(memory)
+        else:
+            self.hub.work(lambda: self.services.default_memory(path), go)
+
+    def _memorize(self, desk: Desk, files: Sequence[str], play: bool) -> None:
+        if play and files and Path(files[0]).is_file():
+            self.video.open_path(files[0])
+        self.hub.when(desk.memorize(list(files)), lambda _ids: self.hub.settle())
+
+    def take_files(self, files: Sequence[str]) -> None:
+        """Do what is meant by dropping files: open a memory, or memorize videos (in the open memory, else in a new one)."""
+        memories = [f for f in files if f.rstrip("/").endswith(".m3desk")]
+        if memories:
+            self.open_memory(memories[0])
+            return
+        if not files:
+            return
+        if self.hub.desk is not None:
+            self._memorize(self.hub.desk, files, play=not self.video.path)
+        else:
+            first = files[0]
+            self.hub.work(
+                lambda: self.services.default_memory(first),
+                lambda m: self.open_memory(m, lambda desk: self._memorize(desk, files, play=True)),
+            )
+
+    def try_demo(self) -> None:
+        """Fetch the demo clip if it is not here yet, then play and memorize it."""
+        self.start.demo.setEnabled(False)
+        memory = paths.data_dir() / "memories" / "demo.m3desk"
+
+        def fetch(desk: Desk) -> None:
+            self.hub.notice.emit("info", self.tr("Fetching the demo clip …"), "", "")
+            self.hub.when(desk.pull(names=["demo"]), lambda _n: self.hub.when(desk.models(), lambda rows: play(desk, rows), failed), failed)
+
+        def play(desk: Desk, rows: list[dict[str, Any]]) -> None:
+            self.start.demo.setEnabled(True)
+            self.notices.dismiss()
+            place = next((Path(r["path"]) for r in rows if r["name"] == "demo" and r.get("path")), None)
+            files = [place] if place is not None and place.is_file() else sorted(place.glob("*.mp4")) if place is not None else []
+            if not files:
+                failed(DownloadError(self.tr("The demo clip is not here."), self.tr("Fetch it with “m3desk models pull”.")))
+                return
+            self._memorize(desk, [str(files[0])], play=True)
+
+        def failed(error: Exception) -> None:
+            self.start.demo.setEnabled(True)
+            self.hub.tell(error)
+
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        self.open_memory(str(memory), fetch)
+
+    def _keep_picture(self) -> None:
+        """Keep a small picture of this memory for the start page (in the reading thread)."""
+        place = picture_of(self.hub.path)
+
+        def keep(reader: Reader) -> None:
+            for clip in reader.clips()[:3]:
+                data = reader.media(reader.thumbnail(clip.id) or "") if not place.exists() else None
+                if data:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    place.write_bytes(data)
+                    return
+
+        self.hub.read("recent.picture", keep, lambda _none: None, lambda _error: None)
+
+    # ------------------------------------------------------------ actions
+
+    def choose_video(self) -> None:
+        files, _ = QFileDialog.getOpenFileNames(self, self.tr("Open a video"), self.state.text("folder"), self._filter())
+        if files:
+            self.state.put("folder", str(Path(files[0]).parent))
+            if self.hub.desk is None:
+                self.take_files(files)
+            else:
+                self.open_video(files[0])
+
+    def add_videos(self) -> None:
+        files, _ = QFileDialog.getOpenFileNames(self, self.tr("Memorize more videos"), self.state.text("folder"), self._filter())
+        if files:
+            self.state.put("folder", str(Path(files[0]).parent))
+            self.take_files(files)
+
+    def add_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, self.tr("Memorize the videos of a folder"), self.state.text("folder"))
+        if folder:
+            self.take_files([folder])
+
+    def _filter(self) -> str:
+        return self.tr("Video and sound") + f" ({VIDEO_FILTER});;" + self.tr("All files") + " (*)"
+
+    def choose_memory(self) -> None:
+        folder = QFileDialog.getExistingDirectory(
+            self, self.tr("Open a memory (a folder whose name ends in .m3desk)"), self.state.text("folder")
+        )
+        if not folder:
+            return
+        if not (Path(folder) / "memory.sqlite").is_file():
+            hint = self.tr("A memory is a folder NAME.m3desk that holds memory.sqlite.")
+            self.hub.notice.emit("warning", self.tr("%1 is not a memory.").replace("%1", Path(folder).name), hint, "")
+            return
+        self.open_memory(folder)
+
+    def export(self) -> None:
+        desk = self.hub.desk
+        name, chosen = (
+            str(Path(self.hub.path).with_suffix("")),
+            "JSON (*.json);;GraphML (*.graphml);;WebVTT (*.vtt);;SubRip (*.srt);;RTTM (*.rttm)",
+        )
+        path, kind = QFileDialog.getSaveFileName(self, self.tr("Export"), name + ".json", chosen)
+        if path and desk is not None:
+            if not Path(path).suffix:
+                path += kind[kind.index("*") + 1 : -1]
+            source = self.video.source if Path(path).suffix in (".vtt", ".srt", ".rttm") else None
+            done = self.tr("Exported to %1").replace("%1", path)
+            self.hub.when(desk.export(path, None, source), lambda _n: self.hub.notice.emit("info", done, "", ""))
+
+    def show_models(self) -> None:
+        self._dialog("models_dialog", "ModelsDialog")
+
+    def show_settings(self) -> None:
+        self._dialog("settings_dialog", "SettingsDialog")
+
+    def _dialog(self, module: str, cls: str) -> None:
+        def show(found: Any) -> None:
+            dialog = getattr(found, cls)(self.hub, parent=self)
+            if hasattr(dialog, "changed"):
+                dialog.changed.connect(self.apply_settings)
+            dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            dialog.open()
+
+        self.hub.work(lambda: importlib.import_module(f"m3desk_ui.{module}"), show)
+
+    def find(self) -> None:
+        self.bring_forward("memories")
+
+    def ask(self) -> None:
+        self.bring_forward("chat")
+
+    def toggle_boxes(self) -> None:
+        self.video.canvas.overlay = self.actions_.all["boxes"].isChecked()
+        self.video.canvas.update()
+
+    def toggle_subtitles(self) -> None:
+        self.video.canvas.subtitles = self.actions_.all["subtitles"].isChecked()
+        self.video.canvas.update()
+
+    def toggle_pause(self) -> None:
+        self.sources.set_paused(self.actions_.all["pause"].isChecked())
+
+    def retry_failed(self) -> None:
+        desk = self.hub.desk
+        if desk is not None:
+            for row in self.sources.model.rows:
+                if row.failed or row.source.state in ("failed", "partial"):
+                    desk.retry(row.source.id)
+
+    def toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+        self.actions_.all["full"].setChecked(self.isFullScreen())
+
+    def about(self) -> None:
+        QMessageBox.about(
+            self,
+            self.tr("About M3Desk"),
+            f"<b>M3Desk {__version__}</b><p>"
+            + self.tr(
+                "Plays videos while it builds, shows, answers from and mends a memory of them. Nothing leaves this machine. Apache-2.0."
+            ),
+        )
+
+    def _corrected(self, event: Any) -> None:
+        self.actions_.all["undo"].setEnabled(event.can_undo)
+        self.actions_.all["redo"].setEnabled(event.can_redo)
+
+    # ------------------------------------------------------------ settings
+
+    def setting(self, key: str) -> str:
+        """Return a setting of the window: "theme" (system, light, dark) or "language" ("", en, zh_CN)."""
+        return self.state.text(key, "system" if key == "theme" else "")
+
+    def apply_settings(self, changed: dict[str, Any]) -> None:
+        """Put changed settings in force at once."""
+        from m3desk_ui import launch
+
+        for key in ("theme", "language"):
+            if key in changed:
+                self.state.put(key, changed[key])
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            if "theme" in changed:
+                theme.apply(app, self.setting("theme"))
+            if "language" in changed:
+                launch.use_language(app, self.setting("language"))
+                self.hub.notice.emit("info", self.tr("The language changes everywhere when M3Desk is started again."), "", "")
+        self._retheme()
+
+    def _retheme(self) -> None:
+        self.video.transport.retheme()
+        for name, dock in self.docks.items():
+            dock.setWindowTitle(self.title_of(name))
+        self.actions_.build()
+        self.hub.themed.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+
+    def _title(self) -> None:
+        name = Path(self.hub.path).name.removesuffix(".m3desk") if self.hub.path else ""
+        self.setWindowTitle(f"{name} — M3Desk" if name else "M3Desk")
+
+    # ------------------------------------------------------------ files dropped, closing
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        files = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
+        event.acceptProposedAction()
+        self.take_files(files)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._leave()
+        self.state.put("geometry", self.saveGeometry())
+        self.state.save()
+        self.hide()
+        QCoreApplication.processEvents()
+        self.video.close_player()
+        for view in self.views.values():
+            stop = getattr(view, "shut_down", None)
+            if stop is not None:
+                stop()
+        self.hub.close()
+        event.accept()

@@ -1,0 +1,59 @@
+"""What the window needs from outside the engine's desk: opening memories, players, and a look at the machine. Tests give their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from m3desk.errors import M3DeskError
+
+if TYPE_CHECKING:
+    from m3desk.ports import Desk
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All are called in threads and may be slow. `default_memory`: where the memory of a video lies."""
+
+    open_desk: Callable[[str], Desk]
+    make_player: Callable[[Callable[[Any], None], Callable[[Any], None]], Any]
+    default_memory: Callable[[str], str]
+    doctor: Callable[[], dict[str, Any]]
+
+
+def real() -> Services:
+    """Return the services of the installed engine. Nothing of it is imported before it is needed."""
+
+    def open_desk(path: str) -> Desk:
+        from m3desk.desk import EngineDesk
+
+        return EngineDesk(path)
+
+    def make_player(on_frame: Callable[[Any], None], on_state: Callable[[Any], None]) -> Any:
+        from m3desk import app
+
+        return app.make_player(on_frame, on_state)
+
+    def default_memory(path: str) -> str:
+        from m3desk import app
+
+        return str(app.default_memory(path))
+
+    return Services(open_desk, make_player, default_memory, doctor)
+
+
+def doctor() -> dict[str, Any]:
+    """Ask `m3desk doctor` in a process of its own: looking for devices takes seconds and would hold up the window's interpreter."""
+    command = (
+        [sys.executable, "doctor", "--json"] if getattr(sys, "frozen", False) else [sys.executable, "-m", "m3desk", "doctor", "--json"]
+    )
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    try:
+        facts = json.loads(done.stdout)
+    except ValueError as error:
+        raise M3DeskError((done.stderr.strip().splitlines() or ["no answer"])[-1]) from error
+    return facts if isinstance(facts, dict) else {}

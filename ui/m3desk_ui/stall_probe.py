@@ -1,0 +1,62 @@
+"""Measures how evenly the GUI thread answers: a 16 ms timer whose intervals say when it was held up. For the benchmark.
+
+On with the environment variable M3DESK_STALL_LOG=FILE; written when the window is closed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer
+
+PERIOD_MS = 16
+
+
+class StallProbe(QObject):
+    """Keeps each interval between two ticks, in milliseconds, with when it ended."""
+
+    def __init__(self, place: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.place = place
+        self.intervals: list[float] = []
+        self.began = self._last = time.perf_counter()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start(PERIOD_MS)
+
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.intervals.append((now - self._last) * 1000)
+        self._last = now
+
+    def summary(self) -> dict[str, object]:
+        """Return milliseconds: intervals, and stalls = what they exceed the period by; `longest`: [at_seconds, stall] of the ten worst."""
+        ordered = sorted(self.intervals)
+        at, ends = 0.0, []
+        for x in self.intervals:
+            at += x / 1000
+            ends.append((x, at))
+
+        def part(q: float) -> float:
+            return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else 0.0
+
+        return {
+            "period_ms": PERIOD_MS,
+            "ticks": len(ordered),
+            "seconds": round(time.perf_counter() - self.began, 1),
+            "interval_ms": {
+                "median": round(part(0.5), 2),
+                "p95": round(part(0.95), 2),
+                "p99": round(part(0.99), 2),
+                "max": round(part(1.0), 2),
+            },
+            "stall_ms": {"p99": round(max(0.0, part(0.99) - PERIOD_MS), 2), "longest": round(max(0.0, part(1.0) - PERIOD_MS), 2)},
+            "worst": [[round(t, 2), round(x - PERIOD_MS, 1)] for x, t in sorted(ends, reverse=True)[:10]],
+        }
+
+    def write(self) -> None:
+        """Write the summary as JSON."""
+        self.place.write_text(json.dumps(self.summary(), indent=1), encoding="utf-8")

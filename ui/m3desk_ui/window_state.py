@@ -1,0 +1,71 @@
+"""What the window remembers between runs: layouts, recent memories, position in each video, volume, theme and language."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QSettings
+
+from m3desk import paths
+
+RECENT = 12
+
+
+class WindowState:
+    """A small settings file beside the user's configuration (`window.ini`); nothing in it matters if it is lost."""
+
+    def __init__(self) -> None:
+        path = paths.config_file().with_name("window.ini")
+        self._file = QSettings(str(path), QSettings.Format.IniFormat)
+
+    def bytes(self, key: str) -> QByteArray | None:
+        value = self._file.value(key)
+        return value if isinstance(value, QByteArray) and not value.isEmpty() else None
+
+    def text(self, key: str, default: str = "") -> str:
+        return str(self._file.value(key, default))
+
+    def number(self, key: str, default: int = 0) -> int:
+        try:
+            return int(str(self._file.value(key, default)))
+        except ValueError:
+            return default
+
+    def put(self, key: str, value: Any) -> None:
+        self._file.setValue(key, value)
+
+    def save(self) -> None:
+        self._file.sync()
+
+    # ------------------------------------------------------------ memories
+
+    def recent(self) -> list[str]:
+        """Return the memories opened last, newest first."""
+        value = self._file.value("recent", [])
+        return [value] if isinstance(value, str) else [str(v) for v in value or []]
+
+    def opened(self, memory: str) -> None:
+        """Put a memory at the head of the recent ones."""
+        self.put("recent", [memory, *(m for m in self.recent() if m != memory)][:RECENT])
+
+    def forget(self, memory: str) -> None:
+        self.put("recent", [m for m in self.recent() if m != memory])
+
+    def position(self, memory: str) -> tuple[str, int]:
+        """Return the source and time at which a memory was last watched."""
+        source, _, at = self.text(f"watched/{_key(memory)}").partition("@")
+        return source, int(at) if at.isdigit() else 0
+
+    def watched(self, memory: str, source: str, at: int) -> None:
+        self.put(f"watched/{_key(memory)}", f"{source}@{at}")
+
+
+def picture_of(memory: str) -> Path:
+    """Return where the small picture of a recent memory is kept (it may not exist)."""
+    return paths.data_dir() / "recent" / f"{_key(memory)}.jpg"
+
+
+def _key(memory: str) -> str:
+    return hashlib.sha256(memory.encode()).hexdigest()[:16]
