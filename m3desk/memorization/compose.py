@@ -66,7 +66,7 @@ class ComposedWriter:
         items += [Item(t.start, t.end, t.line, "object", t.rank, t.citations, t.entities) for t in scenery.things(view, language)]
         items += _quiet(view, language, items)
         sentences = tuple(_sentence(i, language) for i in _chosen(items))
-        return Draft(sentences, speaking.votes(p), names.heard(p), model=self.name)
+        return Draft(sentences, speaking.votes(p, view.clip.end), names.heard(p), model=self.name)
 
 
 def _sentence(item: Item, language: str) -> Sentence:

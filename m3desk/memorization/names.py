@@ -27,13 +27,14 @@ from m3desk.memorization.name_words import (
 
 _WORD = r"[A-ZÀ-ÖØ-Þ][\w'’\-]*\.?"
 _NAME = rf"{_WORD}(?:\s+(?:(?:{'|'.join(sorted(PARTICLES))})\s+)?{_WORD}){{0,2}}"
-_ROLE = r"(?:(?:your|the|an?|our)\s+)?(?:[a-z\-]+\s+){0,2}"
+_ROLE = rf"(?:(?:{'|'.join(sorted((ROLES - {'with', 'of', 'and'}) | {'just', 'still'}, key=lambda r: (-len(r), r)))})\.?\s+){{0,3}}"
+"""What may stand between "I'm" and a name: "your host", never "not" or "here with"."""
 
 _INTRODUCED = (
     # (pattern, score with one word, score with two or three)
     (re.compile(rf"\b[Mm]y name(?:'s|’s| is)\s+({_NAME})"), 0.8, 0.9),
     (re.compile(rf"\b(?:[Tt]hey|[Pp]eople|[Yy]ou can) call me\s+({_NAME})"), 0.7, 0.8),
-    (re.compile(rf"\bI(?:'m|’m| am)\s+(?:{_ROLE})({_NAME})"), 0.55, 0.75),
+    (re.compile(rf"\bI(?:'m|’m| am)\s+{_ROLE}({_NAME})"), 0.55, 0.75),
     (re.compile(rf"\b[Tt]his is\s+({_NAME})\s+(?:speaking|reporting|here|with|for|from|at|in)\b"), 0.7, 0.85),
     (re.compile(rf"(?:^|[.!?]\s+)({_NAME}),?\s+(?:reporting|speaking)\b"), 0.5, 0.7),
 )
