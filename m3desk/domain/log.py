@@ -1,0 +1,205 @@
+"""The log of a memory: everything that ever happened to it, as plain rows, append-only. `domain.fold` turns it into the present.
+
+Rows carry the `sequence` of the commit that wrote them; clip commits and corrections share that one sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from m3desk.domain.correction import Step
+from m3desk.domain.memory import Span
+
+ObservationType = Literal["face", "voice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An observation, as far as the fold needs it. `picture`: its best crop. `replaces`: the observation it supersedes."""
+
+    id: str
+    type: ObservationType
+    clip: str
+    start: int
+    end: int
+    quality: float
+    picture: str | None
+    replaces: str | None
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A face, voice, object or place node. `person`: the person it is born in (faces and voices). `step`: the correction that made it."""
+
+    id: str
+    number: int
+    type: str
+    content: str
+    person: str | None
+    clip: str | None
+    start: int | None
+    end: int | None
+    sequence: int
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A text node as it was written. `step`: the correction that added it, None where a writer did."""
+
+    id: str
+    number: int
+    kind: str
+    text: str
+    language: str
+    spans: tuple[Span, ...]
+    citations: tuple[str, ...]
+    entities: tuple[str, ...]
+    clip: str | None
+    start: int
+    end: int
+    topic: str | None
+    sequence: int
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One decision of a model that an observation belongs to a node."""
+
+    observation: str
+    node: str
+    score: float | None
+    runner_up: str | None
+    margin: float | None
+    by: str
+    at: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Voted:
+    """A vote that the owners of two observations are one person, cast in `clip`."""
+
+    a: str
+    b: str
+    by: str
+    weight: float
+    clip: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class NameHeard:
+    observation: str
+    name: str
+    score: float
+    by: str
+    evidence: str
+    words: str
+    at: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforced:
+    """A clip that supported (`amount` +1) or spoke against (−1) a semantic memory."""
+
+    node: str
+    clip: str
+    amount: float
+    citations: tuple[str, ...]
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A typed link from one text node to another: before, causes, contradicts, derived_from."""
+
+    a: str
+    b: str
+    kind: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An undo (`undone`) or redo of a journal step."""
+
+    step: int
+    undone: bool
+    sequence: int
+
+
+@dataclass(slots=True)
+class Log:
+    """All rows, each list in order of `sequence`."""
+
+    observations: dict[str, Seen] = field(default_factory=dict)
+    nodes: dict[str, Birth] = field(default_factory=dict)
+    sentences: dict[str, Told] = field(default_factory=dict)
+    bindings: list[Bound] = field(default_factory=list)
+    votes: list[Voted] = field(default_factory=list)
+    names: list[NameHeard] = field(default_factory=list)
+    apart: list[tuple[str, str]] = field(default_factory=list)
+    reinforcements: list[Reinforced] = field(default_factory=list)
+    links: list[Linked] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+
+    def add(self, rows: Iterable[Any]) -> None:
+        """Append rows of any of the classes above; pairs of observation ids are `apart`."""
+        lists: dict[type, list[Any]] = {
+            Bound: self.bindings, Voted: self.votes, NameHeard: self.names, tuple: self.apart, Reinforced: self.reinforcements,
+            Linked: self.links, Step: self.steps, Mark: self.marks,
+        }  # fmt: skip
+        tables: dict[type, dict[str, Any]] = {Seen: self.observations, Birth: self.nodes, Told: self.sentences}
+        for row in rows:
+            if type(row) in tables:
+                tables[type(row)][row.id] = row
+            else:
+                lists[type(row)].append(row)
+
+
+def in_force(log: Log) -> list[Step]:
+    """Return the steps that count now, oldest first: not undone, and not taken back by a `revert` that counts."""
+    undone = undone_steps(log)
+    return [s for s in log.steps if s.step not in undone]
+
+
+def undone_steps(log: Log) -> dict[int, int]:
+    """Return the steps that don't count → the sequence at which that was decided."""
+    last: dict[int, Mark] = {m.step: m for m in sorted(log.marks, key=lambda m: m.sequence)}
+    undone = {n: m.sequence for n, m in last.items() if m.undone}
+    # Newest first: a revert may itself be reverted, and only a revert that counts takes its step back.
+    for step in reversed(log.steps):
+        if step.kind == "revert" and step.step not in undone:
+            undone.setdefault(int(step.args["step"]), step.sequence)
+    return undone
+
+
+def can_undo(log: Log) -> list[int]:
+    """Return the steps that undo would take back, in that order (newest first)."""
+    undone = undone_steps(log)
+    return [s.step for s in reversed(log.steps) if s.step not in undone]
+
+
+def can_redo(log: Log) -> list[int]:
+    """Return the steps that redo would bring back, in that order: those undone since the last new step."""
+    newest = log.steps[-1].sequence if log.steps else 0
+    last: dict[int, Mark] = {m.step: m for m in sorted(log.marks, key=lambda m: m.sequence)}
+    waiting = [m for m in last.values() if m.undone and m.sequence > newest]
+    return [m.step for m in sorted(waiting, key=lambda m: (-m.sequence, m.step))]
+
+
+def numbered(id_: str) -> int:
+    """Return the number in an id such as `person_3` or `face_7`."""
+    return int(id_.rsplit("_", 1)[1])
+
+
+def steps_of(log: Log, kinds: frozenset[str]) -> Iterator[Step]:
+    """Yield the steps in force of some kinds, oldest first."""
+    return (s for s in in_force(log) if s.kind in kinds)

@@ -1,0 +1,255 @@
+"""Committing a clip: its evidence bound to nodes and its episodic sentences first, its knowledge later; each whole or absent.
+
+These functions run inside a transaction that `store.sqlite` opened; they add rows to the log and change nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from m3desk.domain.clip import Clip, source_of
+from m3desk.domain.evidence import Floats, Perceived
+from m3desk.domain.graph import PLACES
+from m3desk.domain.identity import Candidate, Gallery, Match, calibration, gallery_rows, match
+from m3desk.domain.log import ObservationType
+from m3desk.domain.memory import Decision, Draft, Sentence
+from m3desk.domain.sentences import State
+from m3desk.errors import ModelFailed
+from m3desk.store import rows
+from m3desk.store.rows import dump, insert
+
+DB = sqlite3.Connection
+
+
+def begin(db: DB, kind: str, at: str, clip: str | None = None, models: Mapping[str, str] | None = None) -> int:
+    """Add a commit to the sequence; return its number."""
+    return insert(db, "commits", kind=kind, clip=clip, at=at, models=dump(dict(sorted((models or {}).items()))))
+
+
+def number(db: DB, counter: str) -> int:
+    """Return the next number of a counter (`node`, `person`, `source`); numbers are never used twice."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (f"last_{counter}",)).fetchone()
+    value = int(row[0]) + 1 if row else 1
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"last_{counter}", str(value)))
+    return value
+
+
+def new_node(db: DB, type_: str, sequence: int, **values: Any) -> str:
+    """Add a node of any type; return its id, such as `face_7`."""
+    n = number(db, "node")
+    id_ = f"{type_}_{n}"
+    insert(db, "node", id=id_, number=n, type=type_, sequence=sequence, **{"content": "", **values})
+    return id_
+
+
+def new_person(db: DB) -> str:
+    return f"person_{number(db, 'person')}"
+
+
+# ---------------------------------------------------------------- who is who
+
+
+def galleries(db: DB, state: State, type_: ObservationType, model: str) -> list[Gallery]:
+    """Return what each face or voice node looks or sounds like to a model, by the bindings in force."""
+    table, good = ("face_track", "quality") if type_ == "face" else ("utterance", "confidence")
+    held: dict[str, list[tuple[Floats, float]]] = {}
+    query = f"""SELECT e.*, t.{good} AS good, t."end" - t.start AS duration, o.node FROM embedding e JOIN now_observation o
+        ON o.observation = e.owner JOIN {table} t ON t.id = e.owner WHERE e.kind = ? AND e.model = ? AND o.node IS NOT NULL
+        ORDER BY t.rowid"""
+    for r in db.execute(query, (type_, model)):
+        # A long utterance tells more of a voice than a word; a face's quality says it all.
+        worth = r["good"] if type_ == "face" else min(1.0, r["duration"] / 4_000_000)
+        held.setdefault(r["node"], []).append((rows.vectors(r), worth))
+    found = []
+    for node, mine in held.items():
+        vectors = np.concatenate([v for v, _ in mine])
+        # Rows of an observation come best first: later ones count a little less.
+        quality = np.concatenate([w * np.power(0.95, np.arange(len(v))) for v, w in mine]).astype(np.float32)
+        found.append(Gallery(node, state.who.person_of[node], vectors[gallery_rows(vectors, quality)]))
+    return found
+
+
+def candidates(perceived: Perceived, type_: ObservationType) -> list[Candidate]:
+    """Return the clip's clusters of one kind, in order of their first observation."""
+    groups: dict[int, list[Any]] = {}
+    for o in perceived.faces if type_ == "face" else perceived.utterances:
+        groups.setdefault(o.cluster, []).append(o)
+    found = []
+    for group in groups.values():
+        # Crosstalk and single words carry little of a voice; they go with their cluster but don't decide for it.
+        telling = [o for o in group if type_ == "face" or (o.embeddable and not o.overlapped)]
+        with_vectors = [o for o in telling if len(perceived.vectors.get(o.id, ()))]
+        first = next((perceived.vectors[o.id] for o in with_vectors), np.zeros((0, 0), np.float32))
+        vectors = np.concatenate([perceived.vectors[o.id] for o in with_vectors]) if with_vectors else first
+        duration = sum(o.end - o.start for o in with_vectors)
+        found.append(Candidate(tuple(o.id for o in group), vectors, duration))
+    return found
+
+
+def recognise(db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str) -> tuple[list[Candidate], list[Match]]:
+    """Say of each cluster of a clip which node it is, by the state of this moment."""
+    found = candidates(perceived, type_)
+    return found, match(found, galleries(db, state, type_, model) if found else [], perceived.apart, calibration(model, type_))
+
+
+def _bind(
+    db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str, draft: Draft, sequence: int, at: str
+) -> list[str]:
+    """Bind a clip's clusters to known or new nodes; return the nodes."""
+    found, verdicts = recognise(db, state, perceived, type_, model)
+    voted = {o for v in draft.votes for o in (v.a, v.b)} | {n.observation for n in draft.names}
+    touched = []
+    least = calibration(model, type_).least
+    for cluster, verdict in zip(found, verdicts, strict=True):
+        node = verdict.node
+        if node is None:
+            if type_ == "voice" and cluster.duration < least and not voted.intersection(cluster.observations):
+                continue  # too little to be anybody's: who says it stays open, which is better than a voice node a word
+            first = perceived.observation(cluster.observations[0])
+            node = new_node(
+                db, type_, sequence, person=new_person(db), clip=perceived.clip, source=source_of(perceived.clip), start=first.start,
+                end=first.end, model=model,
+            )  # fmt: skip
+        touched.append(node)
+        for o in cluster.observations:
+            insert(
+                db, "binding", sequence=sequence, observation=o, node=node, score=verdict.score, runner_up=verdict.runner_up,
+                margin=verdict.margin, by=model, at=at,
+            )  # fmt: skip
+    return touched
+
+
+# ---------------------------------------------------------------- evidence
+
+
+def evidence(db: DB, clip: Clip, perceived: Perceived, models: Mapping[str, str], sequence: int) -> None:
+    """Write down what was seen and heard in a clip."""
+    for track in perceived.faces:
+        rows.insert_face(db, track, sequence)
+    for said in perceived.utterances:
+        rows.insert_utterance(db, said, sequence)
+    for thing in perceived.objects:
+        rows.insert_object(db, thing, sequence)
+    for text in perceived.texts:
+        rows.insert_text(db, text, sequence)
+    faces = {t.id for t in perceived.faces}
+    for id_, vectors in perceived.vectors.items():
+        if len(vectors):
+            kind = "face" if id_ in faces else "voice"
+            rows.insert_vectors(db, id_, kind, models.get(f"{kind}_vectors", ""), vectors, sequence)
+    for a, b in sorted(perceived.apart):
+        db.execute("INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted((a, b)), sequence))
+    db.execute(
+        "UPDATE clip SET thumbnail = ?, cuts = ?, scene = ? WHERE id = ?",
+        (perceived.thumbnail, dump(perceived.cuts), dump(dict(perceived.scene)), clip.id),
+    )
+
+
+def bind(db: DB, state: State, perceived: Perceived, draft: Draft, models: Mapping[str, str], sequence: int, at: str) -> list[str]:
+    """Bind faces, then voices; write votes and names heard. Return the nodes bound to."""
+    nodes: list[str] = []
+    types: tuple[ObservationType, ...] = ("face", "voice")
+    for type_ in types:
+        nodes += _bind(db, state, perceived, type_, models.get(f"{type_}_vectors", ""), draft, sequence, at)
+    for v in draft.votes:
+        insert(db, "vote", sequence=sequence, a=v.a, b=v.b, by=v.by, weight=v.weight, clip=perceived.clip)
+    for n in draft.names:
+        insert(
+            db, "heard_name", sequence=sequence, observation=n.observation, name=n.name, score=n.score, by=n.by, evidence=n.evidence,
+            words=n.words, at=n.at,
+        )  # fmt: skip
+    return nodes
+
+
+# ---------------------------------------------------------------- sentences
+
+
+def write_sentence(db: DB, clip: Clip | None, s: Sentence, model: str, sequence: int, step: int | None = None) -> str:
+    """Add a text node with its spans, citations and the things it speaks of; return its id."""
+    if not s.text.strip():
+        raise ModelFailed(f"{model} wrote an empty sentence.", "Nothing was stored for this clip.")
+    id_ = new_node(
+        db, s.kind, sequence, content=s.text, clip=clip.id if clip else None, source=clip.source if clip else None, start=s.start,
+        end=s.end, step=step, language=s.language, topic=s.topic, event=s.event, model=model, quoted=dump(s.quoted),
+    )  # fmt: skip
+    for span in s.spans:
+        if not 0 <= span.start < span.end <= len(s.text):
+            raise ModelFailed(f"{model} wrote a reference outside of its sentence ({s.text!r}).", "Nothing was stored for this clip.")
+        db.execute("INSERT INTO span VALUES (?, ?, ?, ?)", (id_, span.start, span.end, dump(span.observations)))
+    cited = dict.fromkeys((*s.citations, *(o for span in s.spans for o in span.observations)))
+    db.executemany("INSERT INTO citation VALUES (?, ?, ?)", [(id_, i, o) for i, o in enumerate(cited)])
+    for place, label in enumerate(dict.fromkeys(s.entities)):
+        db.execute("INSERT INTO mention VALUES (?, ?, ?)", (id_, place, _entity(db, clip, label, s, sequence)))
+    return id_
+
+
+def _entity(db: DB, clip: Clip | None, label: str, s: Sentence, sequence: int) -> str:
+    type_ = "place" if label.casefold() in PLACES else "object"
+    row = db.execute("SELECT id FROM node WHERE type = ? AND content = ?", (type_, label)).fetchone()
+    if row:
+        return str(row[0])
+    return new_node(
+        db, type_, sequence, content=label, clip=clip.id if clip else None, source=clip.source if clip else None, start=s.start, end=s.end
+    )
+
+
+def write_sentences(
+    db: DB, clip: Clip, sentences: Sequence[Sentence], model: str, vectors: Floats | None, text_model: str, sequence: int
+) -> list[str]:
+    """Add sentences with their vectors, rows in the same order; those a user deleted do not come back. Return the ids."""
+    if vectors is not None and len(vectors) != len(sentences):
+        raise ModelFailed(f"{text_model} gave {len(vectors)} vectors for {len(sentences)} sentences.")
+    ids = []
+    for i, s in enumerate(sentences):
+        if _is_tombstone(db, clip, s):
+            continue
+        ids.append(write_sentence(db, clip, s, model, sequence))
+        if vectors is not None:
+            rows.insert_vectors(db, ids[-1], "text", text_model, vectors[i], sequence)
+    return ids
+
+
+def _is_tombstone(db: DB, clip: Clip, s: Sentence) -> bool:
+    """Say whether a user deleted this very sentence of this very moment (by its journal's anchor, which outlives the node)."""
+    source = db.execute("SELECT sha256 FROM source WHERE id = ?", (clip.source,)).fetchone()
+    for r in db.execute("SELECT j.anchor FROM journal j WHERE j.kind = 'delete'"):
+        for told in json.loads(r["anchor"]).get("memories", []):
+            if (
+                told["text"] == s.text
+                and told["kind"] == s.kind
+                and told["sha256"] == source[0]
+                and told["start"] < s.end
+                and s.start < told["end"]
+            ):
+                return True
+    return False
+
+
+def knowledge(
+    db: DB, clip: Clip, draft: Draft, decisions: Sequence[Decision], vectors: Floats | None, text_model: str, sequence: int
+) -> list[str]:
+    """Add, reinforce or contradict semantic sentences; return the nodes touched."""
+    if len(decisions) != len(draft.sentences):
+        raise ValueError(f"{len(decisions)} decisions for {len(draft.sentences)} sentences")
+    touched: list[str] = []
+    for i, (s, d) in enumerate(zip(draft.sentences, decisions, strict=True)):
+        if d.kind == "reinforce" and d.target:
+            insert(db, "reinforcement", sequence=sequence, node=d.target, clip=clip.id, amount=1.0, citations=dump(s.citations))
+            touched.append(d.target)
+            continue
+        added = write_sentences(db, clip, [s], draft.model, None if vectors is None else vectors[i : i + 1], text_model, sequence)
+        touched += added
+        for id_ in added:
+            for ground in s.rests_on:
+                if db.execute("SELECT 1 FROM node WHERE id = ?", (ground,)).fetchone():
+                    insert(db, "link", sequence=sequence, a=id_, b=ground, kind="derived_from")
+            if d.kind == "contradict" and d.target:
+                insert(db, "link", sequence=sequence, a=id_, b=d.target, kind="contradicts")
+                insert(db, "reinforcement", sequence=sequence, node=d.target, clip=clip.id, amount=-1.0, citations=dump(s.citations))
+                touched.append(d.target)
+    return touched

@@ -1,0 +1,83 @@
+"""Media of a memory: crops, speech and thumbnails, each a file named by its content, written to disk before the commit that names it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z]+)?")
+_SHA256 = re.compile(r"[0-9a-f]{64}(\.[0-9A-Za-z]+)?")
+
+
+def path_of(folder: Path, id_: str) -> Path:
+    """Return where a media id lies: `ab/ID`. Raises ValueError for what is no media id (a path, for one)."""
+    if not _ID.fullmatch(id_) or len(id_) > 100:
+        raise ValueError(f"not a media id: {id_!r}")
+    return folder / id_[:2] / id_
+
+
+def write(folder: Path, media: Mapping[str, bytes]) -> None:
+    """Write files that are not there yet, each whole or absent, and wait until the disk has them."""
+    folders: set[Path] = set()
+    for id_, content in media.items():
+        path = path_of(folder, id_)
+        if path.is_file() and path.stat().st_size == len(content):
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + f".{os.getpid()}.part")
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+        folders.add(path.parent)
+    for changed in folders:
+        _sync_folder(changed)
+
+
+def _sync_folder(path: Path) -> None:
+    with contextlib.suppress(OSError):  # Windows cannot open a folder; there the rename itself is durable enough
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def read(folder: Path, id_: str) -> bytes | None:
+    """Return a file's bytes, None where there is none."""
+    with contextlib.suppress(OSError, ValueError):
+        return path_of(folder, id_).read_bytes()
+    return None
+
+
+def stored(folder: Path) -> Iterator[Path]:
+    """Yield every media file, in name order."""
+    if folder.is_dir():
+        yield from sorted(p for p in folder.glob("*/*") if p.is_file())
+
+
+def damaged(folder: Path, named: Iterable[str]) -> list[str]:
+    """Return what is wrong with the named files: missing, or not what their name says."""
+    wrong = []
+    for id_ in sorted(set(named)):
+        content = read(folder, id_)
+        if content is None:
+            wrong.append(f"media {id_} is missing")
+        elif _SHA256.fullmatch(id_) and hashlib.sha256(content).hexdigest() != id_[:64]:
+            wrong.append(f"media {id_} is not what was stored")
+    return wrong
+
+
+def sweep(folder: Path, named: Iterable[str]) -> int:
+    """Delete files that nothing names (a clip that was interrupted left them); return how many."""
+    keep, swept = set(named), 0
+    for path in list(stored(folder)):
+        if path.name not in keep:
+            path.unlink()
+            swept += 1
+    return swept

@@ -1,0 +1,226 @@
+"""The work list of a memory and what the pipeline looks up between commits: sources, clips, models in use, vectors, looking back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from m3desk.domain.clip import Clip, Source, clock
+from m3desk.domain.correction import Effect
+from m3desk.domain.evidence import Floats, Perceived
+from m3desk.domain.fold import clip_order
+from m3desk.domain.log import Log, ObservationType, numbered
+from m3desk.domain.memory import Sentence, StoredSentence
+from m3desk.domain.sentences import State, fold, owner
+from m3desk.errors import UsageError
+from m3desk.ports import Cluster
+from m3desk.store import commits, derived, reading, rows, schema
+
+DB = sqlite3.Connection
+
+
+# ---------------------------------------------------------------- sources and clips
+
+
+def add_source(db: DB, source: Source) -> Source:
+    """Add a source, or return the one with the same content (its place brought up to date)."""
+    if source.sha256:
+        row = db.execute("SELECT id FROM source WHERE sha256 = ?", (source.sha256,)).fetchone()
+        if row:
+            db.execute("UPDATE source SET uri = ? WHERE id = ?", (source.uri, row[0]))
+            return reading.source(db, row[0])
+    id_ = f"s{commits.number(db, 'source')}"
+    rows.insert(
+        db, "source", id=id_, uri=source.uri, duration=source.duration, width=source.width, height=source.height, fps=source.fps,
+        has_audio=int(source.has_audio), sha256=source.sha256, started_at=source.started_at, bytes=source.bytes, state=source.state,
+        error=source.error, sampled_fps=None,
+    )  # fmt: skip
+    return reading.source(db, id_)
+
+
+def plan(db: DB, source: str, clips: Sequence[Clip], fps: float | None) -> None:
+    """Queue clips; those of another cut may only replace queued ones."""
+    reading.source(db, source)
+    there = {c.id: c for c in reading.clips(db, source)}
+    for c in clips:
+        id_ = f"{source}.c{c.index}"
+        old = there.get(id_)
+        if old is not None and (old.start, old.end) != (c.start, c.end):
+            if old.state in ("episodic", "done"):
+                raise UsageError(
+                    f"{source} was cut otherwise before (clip {c.index}: {clock(old.start)}–{clock(old.end)}).",
+                    "Use the same --clip-seconds, --start and --end, or memorize it anew with --rebuild.",
+                )
+            db.execute('UPDATE clip SET start = ?, "end" = ? WHERE id = ?', (c.start, c.end, id_))
+        if old is None:
+            rows.insert(db, "clip", id=id_, source=source, number=c.index, start=c.start, end=c.end, state=c.state, error=c.error)
+    if fps is not None:
+        committed = any(c.state in ("episodic", "done") for c in there.values())
+        db.execute("UPDATE source SET sampled_fps = ? WHERE id = ? AND (? = 0 OR sampled_fps IS NULL)", (fps, source, int(committed)))
+
+
+def what_rests_on(db: DB, state: State, id_: str) -> Effect:
+    """Say what would go with a source: its observations, sentences, and the people seen or heard nowhere else."""
+    reading.source(db, id_)
+    mine = [o for o in state.who.held if o.startswith(id_ + ".")]
+    told = [r[0] for r in db.execute("SELECT id FROM node WHERE source = ? AND type IN ('episodic', 'semantic') ORDER BY number", (id_,))]
+    only = [p.id for p in state.who.people.values() if p.clips and all(c.startswith(id_ + ".") for c in p.clips)]
+    text = f"removes {len(reading.clips(db, id_))} clips, {len(mine)} observations, {len(told)} memories and {len(only)} people of {id_}"
+    return Effect(text, tuple(only), tuple(mine), tuple(told))
+
+
+def remove_source(db: DB, id_: str, at: str) -> None:
+    """Delete a source and every row that rests on it alone. The journal stays: its anchors say what it was about."""
+    commits.begin(db, "remove", at, None, {"source": id_})
+    like = (id_ + ".*",)
+    db.execute("PRAGMA defer_foreign_keys = ON")
+    for table, column in (
+        ("binding", "observation"),
+        ("heard_name", "observation"),
+        ("vote", "clip"),
+        ("reinforcement", "clip"),
+        ("embedding", "owner"),
+    ):
+        db.execute(f"DELETE FROM {table} WHERE {column} GLOB ?", like)
+    db.execute("DELETE FROM apart WHERE a GLOB ?", like)
+    gone = "SELECT id FROM node WHERE source = ? AND type IN ('episodic', 'semantic')"
+    for table in ("span", "citation", "mention", "reinforcement"):
+        db.execute(f"DELETE FROM {table} WHERE node IN ({gone})", (id_,))
+    db.execute(f"DELETE FROM link WHERE a IN ({gone}) OR b IN ({gone})", (id_, id_))
+    db.execute(f"DELETE FROM embedding WHERE owner IN ({gone})", (id_,))
+    db.execute("DELETE FROM node WHERE source = ? AND type IN ('episodic', 'semantic')", (id_,))
+    # Faces, voices and things that other sources know too stay; what nothing speaks of any more goes.
+    unbound = "id NOT IN (SELECT node FROM binding) AND NOT EXISTS (SELECT 1 FROM journal WHERE instr(args, '\"' || node.id || '\"'))"
+    db.execute(f"DELETE FROM node WHERE source = ? AND type IN ('face', 'voice') AND step IS NULL AND {unbound}", (id_,))
+    db.execute("DELETE FROM node WHERE source = ? AND type IN ('object', 'place') AND id NOT IN (SELECT entity FROM mention)", (id_,))
+    for table in (*schema.EVIDENCE, "clip"):
+        db.execute(f"DELETE FROM {table} WHERE source = ?", (id_,))
+    db.execute("DELETE FROM source WHERE id = ?", (id_,))
+
+
+# ---------------------------------------------------------------- models and vectors
+
+
+def remember_models(db: DB, models: Mapping[str, str], text_model: str) -> None:
+    """Note which models are in use; galleries and thresholds belong to them."""
+    for port in ("face_vectors", "voice_vectors"):
+        if models.get(port):
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (port, models[port]))
+    if text_model:
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('text_vectors', ?)", (text_model,))
+
+
+def preview(db: DB, state: State, perceived: Perceived, models: Mapping[str, str] | None) -> tuple[Cluster, ...]:
+    """Return the clip's clusters, provisional tags given, with what is known of them before the commit."""
+    found: list[Cluster] = []
+    types: tuple[ObservationType, ...] = ("face", "voice")
+    source, index = clip_order(perceived.clip)
+    for type_ in types:
+        model = (models or {}).get(f"{type_}_vectors") or reading.setting(db, f"{type_}_vectors") or ""
+        clusters, verdicts = commits.recognise(db, state, perceived, type_, model)
+        for n, (cluster, verdict) in enumerate(zip(clusters, verdicts, strict=True), 1):
+            last = _last_seen(db, state, verdict.node, source, index) if verdict.node else None
+            found.append(Cluster(f"<{type_}_{n}>", cluster.observations, verdict.node is not None, last))
+    return tuple(found)
+
+
+def _last_seen(db: DB, state: State, node: str, source: int, index: int) -> int | None:
+    """Return when the owner of a node was last seen or heard in earlier clips of a source."""
+    person = state.who.person_of[node]
+    mine = [o for o, h in state.who.held.items() if h.person == person and clip_order(o)[0] == source and clip_order(o)[1] < index]
+    ends = [r[0] for o in mine for t in ("face_track", "utterance") for r in db.execute(f'SELECT "end" FROM {t} WHERE id = ?', (o,))]
+    return max(ends, default=None)
+
+
+def vectors(db: DB, kind: str, model: str | None) -> tuple[list[str], Floats]:
+    """Return ids and the rows of one model; of sentences, the vector of the text in force."""
+    model = model or reading.setting(db, f"{kind}_vectors") or ""
+    if kind == "text":
+        query = """SELECT e.*, n.id AS id FROM now_node n JOIN embedding e ON e.owner = n.embedded AND e.model = ?
+            JOIN node t ON t.id = n.id             WHERE NOT n.deleted AND e.kind = 'text' ORDER BY t.number"""
+        found = db.execute(query, (model,))
+    else:
+        found = db.execute("SELECT *, owner AS id FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (kind, model))
+    ids: list[str] = []
+    blocks: list[Floats] = []
+    for r in found:
+        blocks.append(rows.vectors(r))
+        ids += [r["id"]] * len(blocks[-1])
+    return ids, np.concatenate(blocks) if blocks else np.zeros((0, 0), np.float32)
+
+
+def lacking_vectors(db: DB, model: str) -> list[tuple[str, str]]:
+    query = """SELECT n.id, n.text FROM now_node n JOIN node t ON t.id = n.id WHERE t.type IN ('episodic', 'semantic') AND NOT n.deleted
+        AND NOT EXISTS (SELECT 1 FROM embedding e WHERE e.owner = n.embedded AND e.model = ?) ORDER BY t.number"""
+    return [(r[0], r[1]) for r in db.execute(query, (model,))]
+
+
+def store_vectors(db: DB, kind: str, model: str, ids: Sequence[str], matrix: Floats) -> None:
+    sequence = int(db.execute("SELECT max(sequence) FROM commits").fetchone()[0] or 0)
+    for id_, row in zip(ids, matrix, strict=True):
+        embedded = db.execute("SELECT embedded FROM now_node WHERE id = ?", (id_,)).fetchone() if kind == "text" else None
+        rows.insert_vectors(db, embedded[0] if embedded else id_, kind, model, row, sequence)
+    if kind == "text":
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('text_vectors', ?)", (model,))
+
+
+def candidates(db: DB, state: State, log: Log, sentence: Sentence, source: str) -> list[tuple[StoredSentence, Floats]]:
+    """Return semantic sentences about the same people and things, oldest first, with vectors of the text model in use."""
+    people = {p for s in sentence.spans if (p := owner(s, state.who, log))}
+    things = set(sentence.entities)
+    model = reading.setting(db, "text_vectors") or ""
+    found = []
+    for s in reading.memories(db, "semantic", deleted=True):
+        if set(s.people) != people or set(s.entities) != things or (not people and not things and s.source != source):
+            continue
+        row = db.execute(
+            "SELECT e.* FROM embedding e JOIN now_node n ON n.embedded = e.owner WHERE n.id = ? AND e.model = ?", (s.id, model)
+        ).fetchone()
+        found.append((s, rows.vectors(row)[0] if row else np.zeros(0, np.float32)))
+    return sorted(found, key=lambda f: numbered(f[0].id))
+
+
+# ---------------------------------------------------------------- known before
+
+
+def look_back(db: DB, before: tuple[str, int]) -> None:
+    """Make this (reading) connection see only what was known by a clip: temporary tables stand before the real ones.
+
+    Corrections of today stay. Of other sources, those memorized earlier (a smaller number) are known, later ones not.
+    """
+    source, index = int(before[0][1:]), before[1]
+
+    def known(clip: str | None) -> bool:
+        return clip is None or clip_order(clip)[0] < source or (clip_order(clip)[0] == source and clip_order(clip)[1] <= index)
+
+    log = _known(rows.full_log(db), known)
+    tables = derived.tables(fold(log))
+    for name in schema.DERIVED:
+        db.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM main.{name} LIMIT 0")
+        if tables[name]:
+            first = next(iter(tables[name].values()))
+            db.executemany(f"INSERT INTO temp.{name} VALUES ({', '.join('?' * len(first))})", list(tables[name].values()))
+    visible = [(r[0],) for r in db.execute("SELECT id FROM main.clip") if known(r[0])]
+    db.execute("CREATE TEMP TABLE visible_clip (id TEXT PRIMARY KEY)")
+    db.executemany("INSERT INTO temp.visible_clip VALUES (?)", visible)
+    for name in schema.EVIDENCE:
+        db.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM main.{name} WHERE clip IN (SELECT id FROM temp.visible_clip)")
+    db.execute("CREATE TEMP VIEW clip AS SELECT * FROM main.clip WHERE id IN (SELECT id FROM temp.visible_clip)")
+
+
+def _known(log: Log, known: Callable[[str | None], bool]) -> Log:
+    """Return a log without the clips that were not known; corrections stay."""
+    part = Log()
+    part.observations = {o: s for o, s in log.observations.items() if known(s.clip)}
+    part.nodes = {n: b for n, b in log.nodes.items() if known(b.clip)}
+    part.sentences = {n: t for n, t in log.sentences.items() if known(t.clip)}
+    part.bindings = [b for b in log.bindings if b.observation in part.observations and b.node in part.nodes]
+    part.votes = [v for v in log.votes if known(v.clip)]
+    part.names = [n for n in log.names if n.observation in part.observations]
+    part.apart = [(a, b) for a, b in log.apart if a in part.observations and b in part.observations]
+    part.reinforcements = [r for r in log.reinforcements if known(r.clip) and r.node in part.sentences]
+    part.links = [k for k in log.links if k.a in part.sentences and k.b in part.sentences]
+    part.steps, part.marks = log.steps, log.marks
+    return part

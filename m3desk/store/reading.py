@@ -1,0 +1,299 @@
+"""What can be read of a memory: SQL over the log and the folded tables. Every function takes a connection inside one snapshot."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from m3desk.domain.clip import Clip, Source
+from m3desk.domain.correction import Step
+from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
+from m3desk.domain.fold import Constraint, Equivalence, clip_order
+from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.log import undone_steps
+from m3desk.domain.memory import Span, StoredSentence
+from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+from m3desk.domain.sentences import LABEL
+from m3desk.errors import CorrectionError, UsageError
+from m3desk.store import rows
+
+DB = sqlite3.Connection
+
+
+def sources(db: DB) -> list[Source]:
+    return sorted((rows.source(r) for r in db.execute("SELECT * FROM source")), key=lambda s: int(s.id[1:]))
+
+
+def source(db: DB, id_: str) -> Source:
+    row = db.execute("SELECT * FROM source WHERE id = ?", (id_,)).fetchone()
+    if row is None:
+        raise UsageError(f"there is no source {id_} in this memory.", "See: m3desk sources list.")
+    return rows.source(row)
+
+
+def clips(db: DB, source_: str | None = None) -> list[Clip]:
+    query = "SELECT * FROM clip" + (" WHERE source = ?" if source_ else "")
+    return sorted((rows.clip(r) for r in db.execute(query, (source_,) if source_ else ())), key=lambda c: clip_order(c.id))
+
+
+def clip(db: DB, id_: str) -> Clip:
+    row = db.execute("SELECT * FROM clip WHERE id = ?", (id_,)).fetchone()
+    if row is None:
+        raise UsageError(f"there is no clip {id_} in this memory.")
+    return rows.clip(row)
+
+
+def thumbnail(db: DB, clip_: str) -> str | None:
+    row = db.execute("SELECT thumbnail FROM clip WHERE id = ?", (clip_,)).fetchone()
+    return row[0] if row else None
+
+
+_SPAN = 'source = ? AND (? IS NULL OR {t}."end" > ?) AND (? IS NULL OR {t}.start < ?)'
+_HELD = """SELECT {t}.*, o.node, o.person, o.set_aside, p.number AS p_number, p.body AS p_body FROM {t}
+LEFT JOIN now_observation o ON o.observation = {t}.id LEFT JOIN now_person p ON p.id = o.person
+WHERE {t}.id NOT IN (SELECT replaces FROM {t} WHERE replaces IS NOT NULL) AND """
+
+
+def _between(source_: str, start: int | None, end: int | None) -> tuple[Any, ...]:
+    return source_, start, start, end, end
+
+
+def _shown(row: sqlite3.Row) -> str:
+    return rows.person((row["person"], row["p_number"], row["p_body"])).shown if row["p_body"] else ""
+
+
+def tracks(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[TrackRow]:
+    query = (_HELD + _SPAN + " ORDER BY {t}.start, {t}.id").format(t="face_track")
+    found = db.execute(query, _between(source_, start, end))
+    return [TrackRow(rows.face_track(r), r["node"], r["person"], _shown(r), bool(r["set_aside"])) for r in found]
+
+
+def speech(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]:
+    query = (_HELD + _SPAN + " ORDER BY {t}.start, {t}.id").format(t="utterance")
+    found = db.execute(query, _between(source_, start, end))
+    return [SpeechRow(rows.utterance(r), r["node"], r["person"], _shown(r), bool(r["set_aside"])) for r in found]
+
+
+def objects(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
+    query = f"SELECT * FROM object_seen WHERE {_SPAN.format(t='object_seen')} ORDER BY start, id"
+    return [rows.object_seen(r) for r in db.execute(query, _between(source_, start, end))]
+
+
+def texts(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]:
+    query = f"SELECT * FROM text_on_screen WHERE {_SPAN.format(t='text_on_screen')} ORDER BY start, id"
+    return [rows.text_on_screen(r) for r in db.execute(query, _between(source_, start, end))]
+
+
+def perceived(db: DB, clip_: str) -> Perceived | None:
+    """Return a clip's evidence as it was committed (without the media files), None where none was."""
+    row = db.execute("SELECT * FROM clip WHERE id = ? AND state IN ('episodic', 'done')", (clip_,)).fetchone()
+    if row is None:
+        return None
+    of = (clip_,)
+    faces = tuple(rows.face_track(r) for r in db.execute("SELECT * FROM face_track WHERE clip = ? AND replaces IS NULL ORDER BY rowid", of))
+    heard = tuple(rows.utterance(r) for r in db.execute("SELECT * FROM utterance WHERE clip = ? AND replaces IS NULL ORDER BY rowid", of))
+    ids = [t.id for t in faces] + [u.id for u in heard]
+    vectors: dict[str, Floats] = {}
+    for id_ in ids:
+        for r in db.execute("SELECT * FROM embedding WHERE owner = ? ORDER BY sequence LIMIT 1", (id_,)):
+            vectors[id_] = rows.vectors(r)
+    known = set(ids)
+    pairs = db.execute(
+        "SELECT a, b FROM apart WHERE sequence = (SELECT max(sequence) FROM commits WHERE clip = ? AND kind = 'clip-episodic')", of
+    )
+    return Perceived(
+        clip=clip_,
+        faces=faces,
+        utterances=heard,
+        objects=tuple(rows.object_seen(r) for r in db.execute("SELECT * FROM object_seen WHERE clip = ? ORDER BY id", of)),
+        texts=tuple(rows.text_on_screen(r) for r in db.execute("SELECT * FROM text_on_screen WHERE clip = ? ORDER BY id", of)),
+        vectors=vectors,
+        apart=frozenset((r["a"], r["b"]) for r in pairs if r["a"] in known and r["b"] in known),
+        thumbnail=row["thumbnail"],
+        cuts=tuple(json.loads(row["cuts"] or "[]")),
+        scene=json.loads(row["scene"] or "{}"),
+    )
+
+
+# ---------------------------------------------------------------- people
+
+
+def everybody(db: DB) -> list[Person]:
+    """Return every person, also those who own nothing any more."""
+    return [rows.person(r) for r in db.execute("SELECT * FROM now_person ORDER BY number")]
+
+
+def people(db: DB) -> list[Person]:
+    """Return the persons who own an observation or bear a name, in number order."""
+    return [p for p in everybody(db) if p.clips or p.name]
+
+
+def person(db: DB, ref: str) -> Person:
+    """Find a person by id, number, "Person 3", name or alias. Raises CorrectionError when none or several answer to it."""
+    wanted = ref.strip()
+    bare = wanted.strip("<>").casefold().replace("character_", "person_").removeprefix("person").strip(" _")
+    if bare.isdigit():
+        row = db.execute("SELECT person FROM now_alias WHERE id = ?", (f"person_{int(bare)}",)).fetchone()
+        if row:
+            return rows.person(db.execute("SELECT * FROM now_person WHERE id = ?", (row[0],)).fetchone())
+    all_ = everybody(db)
+    key = wanted.casefold()
+    found = [p for p in all_ if (p.name or "").casefold() == key]
+    found = found or [p for p in all_ if key in (a.casefold() for a in p.aliases)]
+    found = found or [p for p in all_ if p.shown.casefold() in (key, key + "?")]
+    if len(found) > 1:
+        raise CorrectionError(f"several people are called {ref}: {', '.join(p.id for p in found)}.", "Say which by its id.")
+    if not found:
+        raise CorrectionError(f"nobody here is called {ref}.", "See: m3desk people list.")
+    return found[0]
+
+
+def bindings(db: DB, observation: str | None = None) -> list[Binding]:
+    query = "SELECT * FROM now_binding" + (" WHERE observation = ?" if observation else "") + " ORDER BY sequence, observation"
+    return [
+        Binding(r["observation"], r["node"], r["score"], r["runner_up"], r["margin"], r["by"], r["at"], r["sequence"], r["superseded"])
+        for r in db.execute(query, (observation,) if observation else ())
+    ]
+
+
+# ---------------------------------------------------------------- sentences
+
+
+_SENTENCES = """SELECT node.*, n.weight, n.text, n.shown, n.tagged, n.spans, n.people, n.citations, n.topic AS topic_now, n.valid_until,
+n.pinned, n.stale, n.deleted FROM node JOIN now_node n ON n.id = node.id WHERE node.type IN ('episodic', 'semantic')"""
+
+
+def _sentence(db: DB, r: sqlite3.Row) -> StoredSentence:
+    entities = db.execute("SELECT e.content FROM mention m JOIN node e ON e.id = m.entity WHERE m.node = ? ORDER BY place", (r["id"],))
+    return StoredSentence(
+        id=r["id"], kind=r["type"], text=r["text"], shown=r["shown"], tagged=r["tagged"], clip=r["clip"] or "", source=r["source"] or "",
+        start=r["start"] or 0, end=r["end"] or 0, weight=r["weight"], people=tuple(json.loads(r["people"])),
+        citations=tuple(json.loads(r["citations"])), spans=tuple(Span(s, e, tuple(o)) for s, e, o in json.loads(r["spans"])),
+        topic=r["topic_now"], valid_until=r["valid_until"], pinned=bool(r["pinned"]), stale=bool(r["stale"]),
+        quoted=tuple((a, b) for a, b in json.loads(r["quoted"] or "[]")) if r["text"] == r["content"] else (), event=r["event"],
+        model=r["model"] or "", language=r["language"] or "en", entities=tuple(e[0] for e in entities),
+    )  # fmt: skip
+
+
+def memories(
+    db: DB, kind: str | None = None, person_: str | None = None, source_: str | None = None, clip_: str | None = None, deleted: bool = False
+) -> list[StoredSentence]:
+    """Return sentences in time order; deleted ones only where asked for."""
+    query, values = _SENTENCES, []
+    for column, value in (("type", kind), ("source", source_), ("clip", clip_)):
+        if value is not None:
+            query += f" AND node.{column} = ?"
+            values.append(value)
+    if not deleted:
+        query += " AND NOT n.deleted"
+    found = [_sentence(db, r) for r in db.execute(query + " ORDER BY node.number", values)]
+    if person_ is not None:
+        id_ = person(db, person_).id
+        found = [s for s in found if id_ in s.people]
+    return sorted(found, key=lambda s: (int(s.source[1:] or 0) if s.source else 0, s.start, int(s.id.rsplit("_", 1)[1])))
+
+
+def sentence(db: DB, id_: str) -> StoredSentence:
+    row = db.execute(_SENTENCES + " AND node.id = ?", (id_,)).fetchone()
+    if row is None:
+        raise CorrectionError(f"there is no memory {id_}.", "See: m3desk memories list.")
+    return _sentence(db, row)
+
+
+# ---------------------------------------------------------------- the graph
+
+
+_NODES = """SELECT node.*, n.weight, n.shown, n.people, n.picture, n.clips, n.valid_until, n.pinned, n.stale, n.topic AS topic_now FROM node
+JOIN now_node n ON n.id = node.id WHERE NOT n.deleted AND (n.weight > 0 OR node.type IN ('episodic', 'semantic'))"""
+
+
+def _node(r: sqlite3.Row) -> NodeRow:
+    named = json.loads(r["people"])
+    extra = json.loads(r["extra_data"] or "{}") | {"clips": json.loads(r["clips"])}
+    for key, value in (("topic", r["topic_now"]), ("event", r["event"]), ("model", r["model"]), ("valid_until", r["valid_until"])):
+        if value:
+            extra[key] = value
+    shown = r["shown"]
+    return NodeRow(
+        id=r["id"], type=r["type"], label=shown if len(shown) <= LABEL else shown[: LABEL - 1] + "…", content=shown, weight=r["weight"],
+        clip=r["clip"], source=r["source"], start=r["start"], end=r["end"],
+        person=named[0] if r["type"] in ("face", "voice") and named else None, people=tuple(named), picture=r["picture"], extra=extra,
+    )  # fmt: skip
+
+
+def node(db: DB, id_: str) -> NodeRow:
+    row = db.execute(
+        _NODES.replace("AND (n.weight > 0 OR node.type IN ('episodic', 'semantic'))", "") + " AND node.id = ?", (id_,)
+    ).fetchone()
+    if row is None:
+        raise UsageError(f"there is no node {id_} in this memory.")
+    return _node(row)
+
+
+def neighbours(db: DB, id_: str) -> list[EdgeRow]:
+    return [EdgeRow(r["a"], r["b"], r["weight"], r["kind"]) for r in db.execute("SELECT * FROM now_edge WHERE a = ?1 OR b = ?1", (id_,))]
+
+
+def edges(db: DB) -> list[EdgeRow]:
+    return [EdgeRow(r["a"], r["b"], r["weight"], r["kind"]) for r in db.execute("SELECT * FROM now_edge")]
+
+
+def graph(db: DB) -> GraphView:
+    nodes = tuple(_node(r) for r in db.execute(_NODES + " ORDER BY node.number"))
+    known = {n.id for n in nodes}
+    return GraphView(nodes, tuple(e for e in edges(db) if e.a in known and e.b in known), version(db))
+
+
+def visible_nodes(db: DB, before: tuple[str, int]) -> set[str]:
+    """Return the nodes known before a clip of a source (inclusive; −1 = nothing of it); of other sources, those memorized earlier."""
+    source_, index = before
+    limit = int(source_[1:])
+    visible = set()
+    for r in db.execute("SELECT id, clip FROM node"):
+        if r["clip"] is None:
+            visible.add(r["id"])
+            continue
+        number, place = clip_order(r["clip"])
+        if number < limit or (number == limit and place <= index):
+            visible.add(r["id"])
+    return visible
+
+
+# ---------------------------------------------------------------- the rest
+
+
+def version(db: DB) -> int:
+    row = db.execute("SELECT value FROM meta WHERE key = 'changes'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def journal(db: DB) -> list[Step]:
+    log = rows.full_log_of_steps(db)
+    undone = undone_steps(log)
+    return [Step(s.step, s.sequence, s.kind, s.args, s.anchor, s.at, s.by, s.why, s.step in undone, s.text) for s in log.steps]
+
+
+def chats(db: DB) -> list[dict[str, Any]]:
+    return [json.loads(r[0]) for r in db.execute("SELECT body FROM chat ORDER BY id")]
+
+
+def setting(db: DB, key: str, default: str | None = None) -> str | None:
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return row[0] if row else default
+
+
+def equivalences(db: DB) -> list[Equivalence]:
+    return [
+        Equivalence(
+            r["a"], r["b"], r["face"], r["voice"], r["weight"], tuple((c, b, w) for c, b, w in json.loads(r["votes"])), bool(r["accepted"])
+        )
+        for r in db.execute("SELECT * FROM now_equivalence")
+    ]
+
+
+def constraints(db: DB) -> list[Constraint]:
+    return [
+        Constraint(r["step"], r["kind"], r["a"], r["b"], r["by"], r["state"])
+        for r in db.execute("SELECT * FROM now_constraint ORDER BY step, place")
+    ]

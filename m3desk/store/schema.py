@@ -1,0 +1,134 @@
+"""The tables of a memory's truth, and how older ones become newer ones.
+
+The upper half is the log: rows are only ever added (but for states of work, and `sources remove`). The lower half, `now_*`, is what
+`domain.sentences.fold` makes of it, rewritten in the same transaction so that readers need nothing but SQL. Times: microseconds.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from m3desk.errors import MemoryDamaged, MemoryTooNew
+
+_V1 = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE commits (sequence INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, clip TEXT, at TEXT NOT NULL, models TEXT);
+CREATE TABLE source (
+  id TEXT PRIMARY KEY, uri TEXT NOT NULL, duration INTEGER, width INTEGER, height INTEGER, fps REAL, has_audio INTEGER NOT NULL,
+  sha256 TEXT, started_at TEXT, bytes INTEGER, state TEXT NOT NULL, error TEXT, sampled_fps REAL);
+CREATE TABLE clip (
+  id TEXT PRIMARY KEY, source TEXT NOT NULL REFERENCES source, number INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+  state TEXT NOT NULL, error TEXT, thumbnail TEXT, cuts TEXT, scene TEXT, UNIQUE (source, number));
+CREATE TABLE face_track (
+  id TEXT PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, source TEXT NOT NULL, clip TEXT NOT NULL REFERENCES clip,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, boxes TEXT NOT NULL, score REAL NOT NULL, quality REAL NOT NULL, crops TEXT NOT NULL,
+  landmarks TEXT NOT NULL, cluster INTEGER NOT NULL, motion TEXT NOT NULL, continues TEXT, replaces TEXT);
+CREATE INDEX face_track_time ON face_track (source, start);
+CREATE INDEX face_track_clip ON face_track (clip);
+CREATE TABLE utterance (
+  id TEXT PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, source TEXT NOT NULL, clip TEXT NOT NULL REFERENCES clip,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL, words TEXT NOT NULL, language TEXT, confidence REAL NOT NULL,
+  audio TEXT, cluster INTEGER NOT NULL, overlapped INTEGER NOT NULL, embeddable INTEGER NOT NULL, replaces TEXT);
+CREATE INDEX utterance_time ON utterance (source, start);
+CREATE INDEX utterance_clip ON utterance (clip);
+CREATE TABLE object_seen (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, source TEXT NOT NULL, clip TEXT NOT NULL REFERENCES clip,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, label TEXT NOT NULL, score REAL NOT NULL, box TEXT NOT NULL);
+CREATE INDEX object_seen_clip ON object_seen (clip);
+CREATE TABLE text_on_screen (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, source TEXT NOT NULL, clip TEXT NOT NULL REFERENCES clip,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL, score REAL NOT NULL, box TEXT NOT NULL);
+CREATE INDEX text_on_screen_clip ON text_on_screen (clip);
+-- n rows of d little-endian float32, unit length, best first; kind: face, voice (owner = observation), text (owner = node, or
+-- node@step of an edit).
+CREATE TABLE embedding (
+  owner TEXT NOT NULL, kind TEXT NOT NULL, model TEXT NOT NULL, n INTEGER NOT NULL, d INTEGER NOT NULL, vectors BLOB NOT NULL,
+  sequence INTEGER NOT NULL, PRIMARY KEY (owner, model));
+CREATE TABLE apart (a TEXT NOT NULL, b TEXT NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID;
+-- Nodes of every type share one running number. content: a sentence as written, or the label of a thing.
+CREATE TABLE node (
+  id TEXT PRIMARY KEY, number INTEGER NOT NULL UNIQUE, type TEXT NOT NULL, content TEXT NOT NULL, person TEXT, clip TEXT, source TEXT,
+  start INTEGER, "end" INTEGER, sequence INTEGER NOT NULL REFERENCES commits, step INTEGER, language TEXT, topic TEXT, event TEXT,
+  model TEXT, quoted TEXT, extra_data TEXT);
+CREATE INDEX node_clip ON node (clip);
+CREATE TABLE span (
+  node TEXT NOT NULL REFERENCES node, start INTEGER NOT NULL, "end" INTEGER NOT NULL, observations TEXT NOT NULL, PRIMARY KEY (node, start))
+  WITHOUT ROWID;
+CREATE TABLE citation (
+  node TEXT NOT NULL REFERENCES node, place INTEGER NOT NULL, observation TEXT NOT NULL, PRIMARY KEY (node, place)) WITHOUT ROWID;
+CREATE TABLE mention (node TEXT NOT NULL REFERENCES node, place INTEGER NOT NULL, entity TEXT NOT NULL REFERENCES node,
+  PRIMARY KEY (node, place)) WITHOUT ROWID;
+CREATE TABLE binding (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, observation TEXT NOT NULL, node TEXT NOT NULL REFERENCES node,
+  score REAL, runner_up TEXT, margin REAL, by TEXT NOT NULL, at TEXT NOT NULL);
+CREATE TABLE vote (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, a TEXT NOT NULL, b TEXT NOT NULL, by TEXT NOT NULL,
+  weight REAL NOT NULL, clip TEXT NOT NULL);
+CREATE TABLE heard_name (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, observation TEXT NOT NULL, name TEXT NOT NULL, score REAL NOT NULL,
+  by TEXT NOT NULL, evidence TEXT NOT NULL, words TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE TABLE reinforcement (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, node TEXT NOT NULL REFERENCES node, clip TEXT NOT NULL,
+  amount REAL NOT NULL, citations TEXT NOT NULL);
+CREATE TABLE link (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, a TEXT NOT NULL REFERENCES node, b TEXT NOT NULL REFERENCES node,
+  kind TEXT NOT NULL);
+CREATE TABLE journal (
+  step INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, kind TEXT NOT NULL, args TEXT NOT NULL, anchor TEXT NOT NULL,
+  at TEXT NOT NULL, by TEXT NOT NULL, why TEXT, text TEXT NOT NULL);
+CREATE TABLE journal_mark (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, step INTEGER NOT NULL REFERENCES journal, undone INTEGER NOT NULL);
+CREATE TABLE chat (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
+
+CREATE TABLE now_observation (observation TEXT PRIMARY KEY, node TEXT, person TEXT, set_aside INTEGER NOT NULL, step INTEGER) WITHOUT ROWID;
+CREATE TABLE now_binding (
+  observation TEXT NOT NULL, sequence INTEGER NOT NULL, node TEXT NOT NULL, score REAL, runner_up TEXT, margin REAL, by TEXT NOT NULL,
+  at TEXT NOT NULL, superseded INTEGER, PRIMARY KEY (observation, sequence)) WITHOUT ROWID;
+CREATE TABLE now_node (
+  id TEXT PRIMARY KEY, weight REAL NOT NULL, text TEXT NOT NULL, shown TEXT NOT NULL, tagged TEXT NOT NULL, spans TEXT NOT NULL,
+  people TEXT NOT NULL, clips TEXT NOT NULL, citations TEXT NOT NULL, topic TEXT, valid_until TEXT, pinned INTEGER NOT NULL,
+  deleted INTEGER NOT NULL, stale INTEGER NOT NULL, embedded TEXT NOT NULL, picture TEXT) WITHOUT ROWID;
+CREATE TABLE now_person (id TEXT PRIMARY KEY, number INTEGER NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE now_alias (id TEXT PRIMARY KEY, person TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE now_edge (a TEXT NOT NULL, b TEXT NOT NULL, kind TEXT NOT NULL, weight REAL NOT NULL, PRIMARY KEY (a, b, kind)) WITHOUT ROWID;
+CREATE INDEX now_edge_b ON now_edge (b);
+CREATE TABLE now_equivalence (
+  a TEXT NOT NULL, b TEXT NOT NULL, face TEXT, voice TEXT, weight REAL NOT NULL, votes TEXT NOT NULL, accepted INTEGER NOT NULL,
+  PRIMARY KEY (a, b)) WITHOUT ROWID;
+CREATE TABLE now_constraint (
+  step INTEGER NOT NULL, place INTEGER NOT NULL, kind TEXT NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL, by TEXT NOT NULL,
+  state TEXT NOT NULL, PRIMARY KEY (step, place)) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1,)
+"""The script that leads from version n to n + 1, each whole or absent."""
+
+VERSION = len(MIGRATIONS)
+
+DERIVED: dict[str, int] = {
+    "now_observation": 1, "now_binding": 2, "now_node": 1, "now_person": 1, "now_alias": 1, "now_edge": 3,
+    "now_equivalence": 2, "now_constraint": 2,
+}  # fmt: skip
+"""The folded tables and how many leading columns are their key."""
+
+EVIDENCE = ("face_track", "utterance", "object_seen", "text_on_screen")
+
+
+def version_of(db: sqlite3.Connection, path: str) -> int:
+    """Return the schema version. Raises MemoryTooNew, or MemoryDamaged when the file is no memory."""
+    try:
+        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise MemoryDamaged(
+            f"the truth of {path} does not read: {error}.", "Restore memory.sqlite from a backup, or memorize again."
+        ) from error
+    if version > VERSION:
+        raise MemoryTooNew(f"{path} was written by a newer M3Desk (its format is {version}, this one knows {VERSION}).", "Update M3Desk.")
+    return version
+
+
+def migrate(db: sqlite3.Connection, version: int) -> None:
+    """Bring a memory of an older version (0 = empty) up to date."""
+    for number in range(version, VERSION):
+        db.executescript(f"BEGIN IMMEDIATE; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")

@@ -1,0 +1,553 @@
+"""A memory on disk: one SQLite file as the only truth, media files beside it, one writer and any number of readers.
+
+Every write is one transaction: rows are added to the log, the whole log is folded (`domain.sentences`), and what changed in the folded
+tables is written with it. Readers see one consistent snapshot per call. Must not know: models, video, windows, the search index.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from m3desk.domain.clip import Clip, Source
+from m3desk.domain.correction import Effect, Step
+from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
+from m3desk.domain.fold import Constraint, Equivalence
+from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.log import Log, can_redo, can_undo
+from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
+from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+from m3desk.domain.sentences import State, fold
+from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryMissing, UsageError
+from m3desk.events import ClipCommitted
+from m3desk.ports import Cluster
+from m3desk.store import commits, corrections, derived, files, planning, reading, rows, schema
+from m3desk.store.lock import WriterLock
+
+T = TypeVar("T")
+FILE = "memory.sqlite"
+
+
+class Memory:
+    """One open memory. Make it with `create`, `open` or `open_or_create`; close it, or use it in a `with`.
+
+    Calls may come from any one thread at a time; a lock inside keeps accidents apart.
+    """
+
+    def __init__(self, folder: Path, *, write: bool, lock: WriterLock | None = None) -> None:
+        self.path = str(folder)
+        self.folder = folder
+        self._lock = lock
+        self._guard = threading.RLock()
+        self._db = _connect(folder, write=write)
+        self._log: Log | None = None
+        self._state: State | None = None
+        self._tables: derived.Tables = {}
+        self._loaded = 0
+        self._closed = False
+
+    # ------------------------------------------------------------------ making, opening, closing
+
+    @staticmethod
+    def create(path: Path | str) -> Memory:
+        """Make an empty memory where there is none. Raises MemoryBusy when there is one or somebody else makes it."""
+        folder = Path(path)
+        if (folder / FILE).exists():
+            raise MemoryBusy(f"there is a memory at {folder} already.", "Open it, or choose another name.")
+        return Memory.open_or_create(folder)
+
+    @staticmethod
+    def open(path: Path | str, write: bool = False, before: tuple[str, int] | None = None) -> Memory:
+        """Open a memory. Raises MemoryMissing, MemoryBusy (a second writer), MemoryTooNew, MemoryDamaged.
+
+        `before`: (source, clip index): show only what was known by then (inclusive; −1 = nothing of that source); reading only.
+        """
+        folder = Path(path)
+        if not (folder / FILE).is_file():
+            raise MemoryMissing(f"there is no memory at {folder}.", f"Make one: m3desk memorize VIDEO -m {folder}")
+        if write:
+            return Memory._writer(folder)
+        memory = Memory(folder, write=False)
+        try:
+            version = schema.version_of(memory._db, memory.path)
+            if version < schema.VERSION:
+                memory.close()
+                Memory._writer(folder).close()  # brings it up to date
+                memory = Memory(folder, write=False)
+            if before is not None:
+                planning.look_back(memory._db, before)
+        except BaseException:
+            memory.close()
+            raise
+        return memory
+
+    @staticmethod
+    def open_or_create(path: Path | str) -> Memory:
+        """Open a memory for writing, made where there is none."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        return Memory._writer(folder)
+
+    @staticmethod
+    def _writer(folder: Path) -> Memory:
+        lock = WriterLock(folder)
+        memory: Memory | None = None
+        try:
+            memory = Memory(folder, write=True, lock=lock)
+            version = schema.version_of(memory._db, memory.path)
+            if version < schema.VERSION:
+                schema.migrate(memory._db, version)
+        except BaseException:
+            if memory is not None:
+                memory._db.close()
+            lock.release()
+            raise
+        return memory
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close; safe to call twice."""
+        with self._guard:
+            if not self._closed:
+                self._closed = True
+                self._db.close()
+                if self._lock is not None:
+                    self._lock.release()
+
+    # ------------------------------------------------------------------ transactions
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection inside one read transaction (or inside the write that is going on)."""
+        with self._guard:
+            if self._db.in_transaction:
+                yield self._db
+                return
+            self._db.execute("BEGIN")
+            try:
+                yield self._db
+            except sqlite3.DatabaseError as error:
+                raise _damaged(self.path, error) from error
+            finally:
+                self._db.rollback()
+
+    def _read(self, query: Callable[..., T], *args: Any) -> T:
+        with self.snapshot() as db:
+            return query(db, *args)
+
+    @contextlib.contextmanager
+    def writing(self, *, folds: bool = True) -> Iterator[sqlite3.Connection]:
+        """Give a connection inside one write transaction; fold the log and commit at its end, or roll everything back."""
+        if self._lock is None:
+            raise UsageError(f"{self.path} is open for reading only.")
+        with self._guard:
+            if folds:
+                self.state()
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                if folds:
+                    self._refold()
+                self._db.execute("INSERT INTO meta VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = value + 1")
+                self._db.commit()
+            except BaseException as error:
+                self._db.rollback()
+                self.forget_fold()
+                if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.IntegrityError):
+                    raise _damaged(self.path, error) from error
+                raise
+
+    def state(self) -> State:
+        """Return the folded state that the tables hold now (a writer's; kept between commits)."""
+        with self._guard:
+            if self._state is None:
+                with self.snapshot() as db:
+                    self._log = rows.full_log(db)
+                    self._loaded = _last_sequence(db)
+                    self._tables = derived.stored(db)
+                self._state = fold(self._log)
+            return self._state
+
+    def log(self) -> Log:
+        """Return the log, up to the last commit."""
+        self.state()
+        assert self._log is not None
+        return self._log
+
+    def log_with(self, db: sqlite3.Connection) -> Log:
+        """Return the log with what the open transaction has added so far (dropped again if that is rolled back)."""
+        log = self.log()
+        log.add(rows.load(db, self._loaded))
+        self._loaded = _last_sequence(db)
+        return log
+
+    def _refold(self) -> None:
+        log = self.log_with(self._db)
+        self._state = fold(log)
+        tables = derived.tables(self._state)
+        derived.write(self._db, self._tables, tables)
+        self._tables = tables
+
+    def forget_fold(self) -> None:
+        """Drop the kept state; the next call reads the log anew."""
+        self._log, self._state, self._tables, self._loaded = None, None, {}, 0
+
+    # ------------------------------------------------------------------ sources and clips
+
+    def add_source(self, source: Source) -> Source:
+        """Add a source (its id is given here); one with the same content is not added twice but returned."""
+        with self.writing() as db:
+            return planning.add_source(db, source)
+
+    def set_source(self, id_: str, *, state: str | None = None, error: str | None = None, uri: str | None = None) -> None:
+        """Note how work on a source stands (`error` goes with `state`), or where its file is now."""
+        with self.writing(folds=False) as db:
+            reading.source(db, id_)
+            if state is not None:
+                db.execute("UPDATE source SET state = ?, error = ? WHERE id = ?", (state, error, id_))
+            if uri is not None:
+                db.execute("UPDATE source SET uri = ? WHERE id = ?", (uri, id_))
+
+    def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float | None = None) -> None:
+        """Queue a source's clips. Those that are there stay. Raises UsageError when they were cut otherwise."""
+        with self.writing(folds=False) as db:
+            planning.plan(db, source, clips, fps)
+
+    def remove_source(self, id_: str, *, dry_run: bool = False) -> Effect:
+        """Remove a source with all that rests on it alone; on a dry run only say what that is."""
+        with self.snapshot() as db:
+            effect = planning.what_rests_on(db, self.state(), id_)
+        if not dry_run:
+            with self.writing() as db:
+                planning.remove_source(db, id_, _now())
+                self.forget_fold()
+        return effect
+
+    def next_clips(self, source: str) -> list[Clip]:
+        """Return the queued clips of a source, in time order."""
+        return [c for c in self.clips(source) if c.state == "queued"]
+
+    def mark_clip(self, clip: str, state: str, error: str | None = None) -> None:
+        """Note that a clip failed, was skipped, or is queued again."""
+        with self.writing(folds=False) as db:
+            if reading.clip(db, clip).state not in ("episodic", "done"):
+                db.execute("UPDATE clip SET state = ?, error = ? WHERE id = ?", (state, error, clip))
+
+    def fps_of(self, source: str) -> float | None:
+        """Return how many pictures a second this source is looked at."""
+        with self.snapshot() as db:
+            row = db.execute("SELECT sampled_fps FROM source WHERE id = ?", (source,)).fetchone()
+            return row[0] if row else None
+
+    # ------------------------------------------------------------------ one clip
+
+    def heard_until(self, clip: str) -> int | None:
+        """Return where the last utterance of the clip before ends (this clip skips what is before that); None without one."""
+        source, index = clip.split(".c")
+        with self.snapshot() as db:
+            query = 'SELECT max("end") FROM utterance WHERE clip = ? AND replaces IS NULL'
+            row = db.execute(query, (f"{source}.c{int(index) - 1}",)).fetchone()
+            return row[0] if row else None
+
+    def perceived(self, clip: str) -> Perceived | None:
+        """Return a committed clip's evidence, without media bytes; None where it has none."""
+        return self._read(reading.perceived, clip)
+
+    def match(self, perceived: Perceived, models: Mapping[str, str] | None = None) -> tuple[Cluster, ...]:
+        """Say which in-clip clusters are somebody this memory knows, as a preview for the writer; the commit decides again."""
+        with self.snapshot() as db:
+            return planning.preview(db, self.state(), perceived, models)
+
+    def commit_episodic(
+        self,
+        clip: Clip,
+        perceived: Perceived,
+        draft: Draft,
+        *,
+        text_vectors: Floats | None = None,
+        text_model: str = "",
+        models: Mapping[str, str] | None = None,
+        at: str | None = None,
+    ) -> ClipCommitted:
+        """Keep a clip's evidence and episodic sentences, whole. A clip that is there already is left as it is.
+
+        `text_vectors`: (n, d) unit rows, one a sentence of the draft. `models`: port → name of the model that perceived.
+        """
+        models, at = models or {}, at or _now()
+        if self.clip(clip.id).state in ("episodic", "done"):
+            return self._committed(clip.id, "episodic")
+        files.write(self.folder / "media", perceived.media)
+        with self.writing() as db:
+            sequence = commits.begin(db, "clip-episodic", at, clip.id, models)
+            commits.evidence(db, clip, perceived, models, sequence)
+            commits.bind(db, self.state(), perceived, draft, models, sequence, at)
+            commits.write_sentences(db, clip, draft.sentences, draft.model, text_vectors, text_model, sequence)
+            planning.remember_models(db, models, text_model)
+            db.execute("UPDATE clip SET state = 'episodic', error = NULL WHERE id = ?", (clip.id,))
+        return self._committed(clip.id, "episodic")
+
+    def commit_semantic(
+        self,
+        clip: Clip,
+        draft: Draft,
+        decisions: Sequence[Decision],
+        *,
+        text_vectors: Floats | None = None,
+        text_model: str = "",
+        at: str | None = None,
+    ) -> ClipCommitted:
+        """Keep what was concluded from a clip, one decision a sentence. A clip that is done already is left as it is."""
+        if self.clip(clip.id).state != "episodic":
+            return self._committed(clip.id, "done")
+        with self.writing() as db:
+            sequence = commits.begin(db, "clip-semantic", at or _now(), clip.id, {"knowledge": draft.model} if draft.model else {})
+            touched = commits.knowledge(db, clip, draft, decisions, text_vectors, text_model, sequence)
+            db.execute("UPDATE clip SET state = 'done' WHERE id = ?", (clip.id,))
+        return replace(self._committed(clip.id, "done"), sentences=tuple(dict.fromkeys(touched)))
+
+    def _committed(self, clip: str, state: str) -> ClipCommitted:
+        with self.snapshot() as db:
+            nodes = tuple(r[0] for r in db.execute("SELECT id FROM node WHERE clip = ? ORDER BY number", (clip,)))
+            people = db.execute(
+                "SELECT DISTINCT person FROM now_observation WHERE person IS NOT NULL AND observation GLOB ?", (clip + ".*",)
+            )
+            found = tuple(sorted((r[0] for r in people), key=lambda p: int(p.rsplit("_", 1)[1])))
+        return ClipCommitted(clip, state, nodes, found, tuple(n for n in nodes if n.startswith(("episodic", "semantic"))))
+
+    def to_conclude(self) -> list[Clip]:
+        """Return the clips that lack semantic memories, in order; those behind an unfinished clip of their source wait for it."""
+        found: list[Clip] = []
+        blocked: set[str] = set()
+        for c in self.clips():
+            if c.state == "queued":
+                blocked.add(c.source)
+            if c.state == "episodic" and c.source not in blocked:
+                found.append(c)
+        return found
+
+    def recent(self, clip: Clip, count: int) -> tuple[StoredSentence, ...]:
+        """Return the last sentences of the clip before (same source), oldest first."""
+        before = self.memories(kind="episodic", clip=f"{clip.source}.c{clip.index - 1}")
+        return tuple(before[-count:]) if count > 0 else ()
+
+    def episodic(self, clip: str) -> list[StoredSentence]:
+        """Return a clip's episodic sentences in time order."""
+        return self.memories(kind="episodic", clip=clip)
+
+    def candidates(self, sentence: Sentence, source: str) -> list[tuple[StoredSentence, Floats]]:
+        """Return stored semantic sentences that a new one could repeat or contradict, with their (d,) vectors.
+
+        They speak of the same people and things; a sentence that speaks of none is compared within its source only. Deleted ones are
+        among them, so that what a user deleted does not come back in other words.
+        """
+        with self.snapshot() as db:
+            return planning.candidates(db, self.state(), self.log(), sentence, source)
+
+    # ------------------------------------------------------------------ vectors, settings, chats
+
+    def vectors(self, kind: str = "text", model: str | None = None) -> tuple[list[str], Floats]:
+        """Return owner ids (observations for faces and voices, an id a row; nodes for text) and their (n, d) rows, by one model.
+
+        `model` None = the one in use.
+        """
+        return self._read(planning.vectors, kind, model)
+
+    def lacking_vectors(self, model: str) -> list[tuple[str, str]]:
+        """Return (node id, text) of sentences in force that this text model has not embedded."""
+        return self._read(planning.lacking_vectors, model)
+
+    def store_vectors(self, kind: str, model: str, ids: Sequence[str], matrix: Floats) -> None:
+        """Keep vectors of another model or of edited sentences: one row an id."""
+        with self.writing(folds=False) as db:
+            planning.store_vectors(db, kind, model, ids, matrix)
+
+    def settings(self) -> dict[str, str]:
+        """Return this memory's own settings and the models in use."""
+        with self.snapshot() as db:
+            found = db.execute("SELECT key, value FROM meta WHERE key NOT LIKE 'last\\_%' ESCAPE '\\' AND key != 'changes' ORDER BY key")
+            return {r[0]: r[1] for r in found}
+
+    def set_setting(self, key: str, value: str) -> None:
+        with self.writing(folds=False) as db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def add_chat(self, chat: Mapping[str, Any]) -> None:
+        with self.writing(folds=False) as db:
+            rows.insert(db, "chat", body=rows.dump(dict(chat)))
+
+    # ------------------------------------------------------------------ corrections
+
+    def correct(
+        self, kind: str, args: Mapping[str, Any], *, by: str = "user", why: str | None = None, dry_run: bool = False, at: str | None = None
+    ) -> Effect:
+        """Apply a correction (`store.corrections` lists kinds and args); on a dry run say what it would do. Raises CorrectionError."""
+        return corrections.correct(self, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now())
+
+    def undo(self, n: int = 1, *, at: str | None = None) -> Effect:
+        """Take the last `n` corrections out of the fold. Raises CorrectionError when there are fewer."""
+        return corrections.mark(self, n, undone=True, at=at or _now())
+
+    def redo(self, n: int = 1, *, at: str | None = None) -> Effect:
+        """Bring back what undo took out, until a new step is made."""
+        return corrections.mark(self, n, undone=False, at=at or _now())
+
+    def revert(self, step: int, *, at: str | None = None) -> Effect:
+        """Append a step that takes an older one back."""
+        return self.correct("revert", {"step": step}, at=at)
+
+    def can_undo(self) -> bool:
+        return bool(can_undo(self._steps()))
+
+    def can_redo(self) -> bool:
+        return bool(can_redo(self._steps()))
+
+    def _steps(self) -> Log:
+        return self._read(rows.full_log_of_steps)
+
+    # ------------------------------------------------------------------ ports.Reader
+
+    def version(self) -> int:
+        return self._read(reading.version)
+
+    def sources(self) -> list[Source]:
+        return self._read(reading.sources)
+
+    def source(self, id_: str) -> Source:
+        return self._read(reading.source, id_)
+
+    def clips(self, source: str | None = None) -> list[Clip]:
+        return self._read(reading.clips, source)
+
+    def clip(self, id_: str) -> Clip:
+        return self._read(reading.clip, id_)
+
+    def thumbnail(self, clip: str) -> str | None:
+        return self._read(reading.thumbnail, clip)
+
+    def tracks(self, source: str, start: int | None = None, end: int | None = None) -> list[TrackRow]:
+        return self._read(reading.tracks, source, start, end)
+
+    def speech(self, source: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]:
+        return self._read(reading.speech, source, start, end)
+
+    def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
+        return self._read(reading.objects, source, start, end)
+
+    def texts(self, source: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]:
+        return self._read(reading.texts, source, start, end)
+
+    def people(self) -> list[Person]:
+        return self._read(reading.people)
+
+    def everybody(self) -> list[Person]:
+        """Return all persons, also those who own nothing any more."""
+        return self._read(reading.everybody)
+
+    def person(self, ref: str) -> Person:
+        return self._read(reading.person, ref)
+
+    def memories(
+        self,
+        *,
+        kind: str | None = None,
+        person: str | None = None,
+        source: str | None = None,
+        clip: str | None = None,
+        before: tuple[str, int] | None = None,
+    ) -> list[StoredSentence]:
+        """Return sentences in time order; with `before` only those known by then (see `visible_nodes`)."""
+        with self.snapshot() as db:
+            found = reading.memories(db, kind, person, source, clip)
+            known = reading.visible_nodes(db, before) if before is not None else None
+        return found if known is None else [s for s in found if s.id in known]
+
+    def visible_nodes(self, before: tuple[str, int] | None) -> set[str]:
+        """Return the nodes known by a clip (source, index; inclusive, −1 = nothing of that source); all where it is None."""
+        if before is None:
+            return {n.id for n in self.graph().nodes}
+        return self._read(reading.visible_nodes, before)
+
+    def sentence(self, node: str) -> StoredSentence:
+        return self._read(reading.sentence, node)
+
+    def node(self, id_: str) -> NodeRow:
+        return self._read(reading.node, id_)
+
+    def neighbours(self, id_: str) -> list[EdgeRow]:
+        return self._read(reading.neighbours, id_)
+
+    def graph(self) -> GraphView:
+        return self._read(reading.graph)
+
+    def bindings(self, observation: str | None = None) -> list[Binding]:
+        return self._read(reading.bindings, observation)
+
+    def journal(self) -> list[Step]:
+        return self._read(reading.journal)
+
+    def chats(self) -> list[dict[str, Any]]:
+        return self._read(reading.chats)
+
+    def equivalences(self) -> list[Equivalence]:
+        """Return the pairs of nodes that votes call one person."""
+        return self._read(reading.equivalences)
+
+    def constraints(self) -> list[Constraint]:
+        """Return what corrections demand and whether it is kept."""
+        return self._read(reading.constraints)
+
+    def media(self, id_: str) -> bytes | None:
+        return files.read(self.folder / "media", id_)
+
+
+def _connect(folder: Path, *, write: bool) -> sqlite3.Connection:
+    try:
+        if write:
+            db = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False, timeout=10)
+            db.row_factory = sqlite3.Row
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")  # a commit that was told of outlives a power cut, not only a kill
+            db.execute("PRAGMA foreign_keys = ON")
+            return db
+        uri = (folder / FILE).resolve().as_uri()
+        db = sqlite3.connect(uri + "?mode=ro", uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+        db.row_factory = sqlite3.Row
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:  # a folder we may not write to: nobody else can either, so the file stands still
+            db.close()
+            db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+            db.row_factory = sqlite3.Row
+        return db
+    except sqlite3.DatabaseError as error:
+        raise _damaged(str(folder), error) from error
+
+
+def _damaged(path: str, error: sqlite3.DatabaseError) -> Exception:
+    if "locked" in str(error) or "busy" in str(error):
+        return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
+    return MemoryDamaged(
+        f"the truth of {path} does not read: {error}.", "Run m3desk check; restore memory.sqlite from a backup if it says so."
+    )
+
+
+def _last_sequence(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT coalesce(max(sequence), 0) FROM commits").fetchone()[0])
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+__all__ = ["FILE", "Memory"]
