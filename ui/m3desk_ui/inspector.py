@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QPixmap, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QTextBrowser, QToolButton, QVBoxLayout, QWidget
 
@@ -29,6 +29,8 @@ class Inspector(QWidget):
         self._past: list[tuple[str, str]] = []
         self._found: Found | None = None
         self._going_back = False
+        self._redraw = QTimer(self, singleShot=True, interval=30)
+        self._redraw.timeout.connect(self._draw)
         self.text = QTextBrowser(self)
         self.text.setOpenLinks(False)
         self.text.anchorClicked.connect(self._follow_link)
@@ -143,16 +145,11 @@ class Inspector(QWidget):
         ratio = self.devicePixelRatioF()
         name = f"picture:{media}"
 
-        def put(pixmap: QPixmap) -> None:
-            self.text.document().addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), pixmap)
-            self.text.setLineWrapColumnOrWidth(self.text.lineWrapColumnOrWidth())
-
-        here = self.hub.pictures.get(media, round(PICTURE * ratio), then=put)
-        blank = here
-        if blank is None:
-            blank = QPixmap(PICTURE, PICTURE)
-            blank.fill(theme.colours().raised)
-        self.text.document().addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), blank)
+        here = self.hub.pictures.get(media, round(PICTURE * ratio), then=lambda _pixmap: self._redraw.start())
+        if here is None:
+            here = QPixmap(PICTURE, PICTURE)
+            here.fill(theme.colours().raised)
+        self.text.document().addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), here)
         return f'<a href="{address}"><img src="{name}" width="{PICTURE}" height="{PICTURE}"></a>'
 
     # ------------------------------------------------------------ acting

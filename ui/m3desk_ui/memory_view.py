@@ -73,6 +73,7 @@ class MemoryModel(QAbstractTableModel):
 
     def dress(self) -> None:
         self._icons = {k: QIcon(style.shape_pixmap(k, 14)) for k in ("episodic", "semantic")}
+        self._icons["pinned"] = theme.icon("mdi6.pin", theme.colours().accent)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, WEIGHT)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
@@ -99,6 +100,8 @@ class MemoryModel(QAbstractTableModel):
             return row.shown
         if role == Qt.ItemDataRole.DecorationRole and column == KIND:
             return self._icons.get(row.kind)
+        if role == Qt.ItemDataRole.DecorationRole and column == TEXT and row.pinned:
+            return self._icons.get("pinned")
         if role == Qt.ItemDataRole.ForegroundRole:
             faded = row.stale or row.valid_until is not None
             if column == TIME:
@@ -109,7 +112,7 @@ class MemoryModel(QAbstractTableModel):
             font.setBold(row.pinned)
             font.setStrikeOut(row.valid_until is not None)
             return font
-        if role == Qt.ItemDataRole.ToolTipRole:
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
             return self._tip(row)
         if role == Qt.ItemDataRole.TextAlignmentRole and column == WEIGHT:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -122,7 +125,7 @@ class MemoryModel(QAbstractTableModel):
         if column == TIME:
             return f"{row.source} {clock(row.start)}" if self.many_sources else clock(row.start)
         if column == TEXT:
-            return ("📌 " if row.pinned else "") + row.shown
+            return row.shown
         if column == PEOPLE:
             return self._people(row)
         if column == KIND:
@@ -215,7 +218,8 @@ class MemoryView(QWidget):
         self.count = QLabel(self)
         self.count.setProperty("muted", True)
         bar = QHBoxLayout()
-        bar.setContentsMargins(6, 4, 8, 4)
+        bar.setContentsMargins(6, 4, 10, 4)
+        bar.setSpacing(8)
         bar.addWidget(self.words, 1)
         bar.addWidget(self.kind)
         bar.addWidget(self.person)
@@ -234,10 +238,12 @@ class MemoryView(QWidget):
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 12)
         self.table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
         wide = self.fontMetrics().averageCharWidth()
-        for column, chars in ((TIME, 11), (PEOPLE, 18), (KIND, 18), (WEIGHT, 10)):
+        for column, chars in ((TIME, 11), (PEOPLE, 18), (KIND, 22), (WEIGHT, 10)):
             self.table.setColumnWidth(column, wide * chars)
         self.table.clicked.connect(self._clicked)
         self.table.doubleClicked.connect(lambda index: self._play(index.data(SENTENCE)))
