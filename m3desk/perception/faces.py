@@ -23,7 +23,10 @@ OBJECTS_EVERY = 3_000_000
 """Microseconds between two looks for things within a shot; a look costs 80 ms of one core."""
 
 TEXTS_EVERY = 2_000_000
-"""Microseconds between two looks for text within a shot; a look costs 100 ms of one core, and 10 more a line."""
+"""Microseconds between two looks for text within a shot; a look costs 100–250 ms of one core, and 10 more a line."""
+
+BLANK_FOR = 3_000_000
+"""The same, where the last look found none: captions stay for three seconds and more."""
 
 READ_AT = 1280
 """Longest side of the picture that text is read from, pixels."""
@@ -189,7 +192,7 @@ def _look_for_texts(gathered: _Pass, models: Models, frame: Frame, fresh: bool) 
     now = grey(frame.picture)
     gathered.grey_scale = now.shape[1] / frame.picture.shape[1]
     gathered.greys.append((frame.at, now))
-    due = bool(gathered.readings) and frame.at - gathered.readings[-1].at >= TEXTS_EVERY
+    due = bool(gathered.readings) and frame.at - gathered.readings[-1].at >= (TEXTS_EVERY if gathered.readings[-1].texts else BLANK_FOR)
     if not (fresh or due):
         return
     if due and not fresh:

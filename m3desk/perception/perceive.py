@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from m3desk.domain.clip import Clip
-from m3desk.domain.evidence import Floats, Perceived, Utterance
+from m3desk.domain.clip import Clip, source_of
+from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
 from m3desk.events import EvidenceSeen
 from m3desk.perception.faces import Seen, Stopwatch, see
+from m3desk.perception.tracks import LIKE
 from m3desk.ports import ClipMedia, Models
 
 
@@ -26,6 +28,10 @@ class HeardLike(Protocol):
     def media(self) -> Mapping[str, bytes]: ...
     @property
     def apart(self) -> frozenset[tuple[str, str]]: ...
+
+
+BORDER = 600_000
+"""Microseconds between the last box in one clip and the first in the next that may still be one movement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,39 @@ def merge(clip: Clip, seen: Seen, heard: HeardLike) -> Perceived:
         cuts=seen.cuts,
         scene=seen.scene,
     )
+
+
+def continued(previous: Perceived | None, now: Perceived) -> Perceived:
+    """Return `now` with each track that goes on from the clip before (of the same source) saying so in `continues`.
+
+    The first box must follow the last within BORDER microseconds, near it and of its size, and the two must look alike if both have
+    vectors. Each track is continued once; the nearest pair first.
+    """
+    if previous is None or source_of(previous.clip) != source_of(now.clip):
+        return now
+    pairs = sorted((far, a.id, b.id) for a in previous.faces for b in now.faces if (far := _across(previous, a, now, b)) is not None)
+    follows: dict[str, str] = {}
+    for _, before, after in pairs:
+        if after not in follows and before not in follows.values():
+            follows[after] = before
+    return replace(now, faces=tuple(replace(t, continues=follows.get(t.id)) for t in now.faces))
+
+
+def _across(previous: Perceived, a: FaceTrack, now: Perceived, b: FaceTrack) -> float | None:
+    """Return how many face sizes a face moved over the border; None if it is another."""
+    last, first = a.boxes[-1], b.boxes[0]
+    if not 0 < first.at - last.at <= BORDER:
+        return None
+    size, other = math.sqrt(last.width * last.height), math.sqrt(first.width * first.height)
+    x, y = first.x - last.x + (first.width - last.width) / 2, first.y - last.y + (first.height - last.height) / 2
+    far = math.hypot(x, y) / max(1.0, (size + other) / 2)
+    if not 0.5 < other / max(size, 1e-6) < 2 or far > 0.9:
+        return None
+    rows, others = previous.vectors.get(a.id), now.vectors.get(b.id)
+    # The best pair of crops: the same head turned by the border may be unlike on average.
+    if rows is not None and others is not None and rows.size and others.size and float((rows @ others.T).max()) < LIKE:
+        return None
+    return far
 
 
 def perceive(

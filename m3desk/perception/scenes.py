@@ -61,7 +61,7 @@ def cuts(looks: Sequence[Look]) -> tuple[int, ...]:
         usual = float(np.median(old + new)) if old + new else 0.0
         if old and new:
             # A still shot may be followed by a restless one; then the step stands out from one side only.
-            usual = min(usual, 2 * float(np.median(old)), 2 * float(np.median(new)))
+            usual = min(usual, 3 * float(np.median(old)), 3 * float(np.median(new)))
         if not cut_between(a, b, usual):
             continue
         after, before = looks[i + 2] if i + 2 < len(looks) else None, looks[i - 1] if i > 0 else None

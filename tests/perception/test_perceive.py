@@ -11,7 +11,7 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception.faces import Seen
-from m3desk.perception.perceive import PerceptionTimes, merge, perceive
+from m3desk.perception.perceive import PerceptionTimes, continued, merge, perceive
 from m3desk.ports import DetectedFace, Models, Picture
 from tests.perception.invented import ColourEmbedder, DrawnClip, SquareDetector, draw
 
@@ -50,6 +50,32 @@ def test_more_than_ten_tracks_keep_their_order() -> None:
     merged = merge(CLIP, Seen(tuple(track(f"s1.c3.f{i}", i) for i in range(12))), Heard())
     assert [t.id for t in merged.faces] == [f"s1.c3.f{i}" for i in range(12)]
     assert [t.start for t in merged.faces] == list(range(12))
+
+
+def at(id_: str, x: float, start: int, end: int, row: tuple[float, float]) -> tuple[FaceTrack, Floats]:
+    boxes = tuple(TimedBox(t, x, 40, 50, 60) for t in range(start, end + 1, 200_000))
+    return FaceTrack(id_, id_.rsplit(".", 1)[0], start, end, boxes, 0.9, 0.9), np.array([row], np.float32)
+
+
+def evidence(clip_: str, *found: tuple[FaceTrack, Floats]) -> Perceived:
+    return Perceived(clip_, tuple(t for t, _ in found), vectors={t.id: row for t, row in found})
+
+
+def test_a_face_at_the_border_goes_on_in_the_next_clip() -> None:
+    before = evidence("s1.c3", at("s1.c3.f0", 100, 0, 29_800_000, (1, 0)), at("s1.c3.f1", 300, 0, 29_800_000, (0, 1)))
+    now = evidence("s1.c4", at("s1.c4.f0", 310, 30_000_000, 31_000_000, (0, 1)), at("s1.c4.f1", 104, 30_000_000, 31_000_000, (1, 0)))
+    assert [t.continues for t in continued(before, now).faces] == ["s1.c3.f1", "s1.c3.f0"]
+
+
+def test_somebody_else_elsewhere_or_later_does_not_go_on() -> None:
+    before = evidence("s1.c3", at("s1.c3.f0", 100, 0, 29_800_000, (1, 0)))
+    for now in (
+        at("s1.c4.f0", 100, 30_000_000, 31_000_000, (0, 1)),
+        at("s1.c4.f0", 190, 30_000_000, 31_000_000, (1, 0)),
+        at("s1.c4.f0", 100, 31_000_000, 32_000_000, (1, 0)),
+    ):
+        assert continued(before, evidence("s1.c4", now)).faces[0].continues is None
+    assert continued(None, before) is before
 
 
 def clip() -> DrawnClip:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
 from m3desk_cpu.screen_text import RapidOcr
+from PIL import Image, ImageDraw, ImageFont
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +38,13 @@ def test_boxes_are_in_pixels_of_the_picture_given(reader: RapidOcr) -> None:
 
 def test_a_page_without_text_has_none(reader: RapidOcr) -> None:
     assert reader.read(page()) == []
+
+
+def test_chinese_is_read(reader: RapidOcr) -> None:
+    font = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
+    if not font.is_file():
+        pytest.skip("no font with Chinese characters is here")
+    picture = Image.new("RGB", (640, 200), "white")
+    ImageDraw.Draw(picture).text((40, 70), "今天天气很好", fill="black", font=ImageFont.truetype(str(font), 48))
+    (text,) = reader.read(np.array(picture)[:, :, ::-1].copy())
+    assert text.text == "今天天气很好"
