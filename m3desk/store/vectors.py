@@ -45,6 +45,9 @@ class Sentences(Protocol):
     def memories(
         self, *, kind: str | None = None, person: str | None = None, source: str | None = None, clip: str | None = None
     ) -> list[StoredSentence]: ...
+    def vectors(self, kind: str, model: str) -> tuple[Sequence[str], Floats]:
+        """Return the ids of sentences (kind "text") and their (n, d) float32 unit rows by `model`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +92,22 @@ class VectorIndex:
             return None
         return state if state.format == FORMAT else None
 
-    def sync(self, reader: Sentences, embeddings: Mapping[str, Any] | None = None, model: str = "") -> Synced:
+    def sync(self, reader: Sentences, model: str = "") -> Synced:
         """Bring the index in step with the truth: new and changed sentences are written, deleted ones removed.
 
-        `embeddings`: node id → float32 unit row of `model`; a sentence without one is found by its words alone, until a later sync has it.
+        `model`: whose embeddings to take; a sentence without one is found by its words alone, until a later sync has it.
         """
         with self._lock, _writing(self.folder) as mine:
             if not mine:
                 return Synced(0, 0)
-            version, vectors = reader.version(), embeddings or {}
-            dimension = next((len(v) for v in vectors.values()), 0)
-            state, why = self.state(), None
-            if state is not None and _in_step(state, version, model, vectors) and self._opened() is not None:
+            version, state, why = reader.version(), self.state(), None
+            same = state is not None and (state.sequence, state.model) == (version, model) and self._opened() is not None
+            if same and state is not None and state.vectors == state.rows:
                 return Synced(0, 0)
+            vectors = _vectors(reader, model)
+            if same and state is not None and state.vectors >= len(vectors):
+                return Synced(0, 0)
+            dimension = next((len(v) for v in vectors.values()), 0)
             if why := self._unusable(state, model, dimension):
                 self._begin(dimension)
             sentences = reader.memories()
@@ -119,12 +125,12 @@ class VectorIndex:
                 self.notices.append(f"The search index was made anew ({why}); nothing was lost.")
             return Synced(added, removed, why)
 
-    def rebuild(self, reader: Sentences, embeddings: Mapping[str, Any] | None = None, model: str = "") -> Synced:
+    def rebuild(self, reader: Sentences, model: str = "") -> Synced:
         """Throw the index away, every old version with it, and make it anew (after `forget`, `check --repair`)."""
         with self._lock:
             with _writing(self.folder, wait=True):
                 self._drop()
-            return self.sync(reader, embeddings, model)
+            return self.sync(reader, model)
 
     def problems(self, reader: Sentences) -> list[str]:
         """Return how the index differs from the truth, in words; [] when it is in step (for `check`)."""
@@ -241,20 +247,22 @@ class VectorIndex:
         """Return the words of a text as the index knows them."""
         return words(text)
 
-    def by_vector(self, vector: Floats, k: int, where: str | None = None) -> list[tuple[str, float]]:
-        """Return (node id, cosine similarity) of the k nearest sentences, nearest first."""
+    def by_vector(self, vector: Floats, k: int, **only: Any) -> list[tuple[str, float]]:
+        """Return (node id, cosine similarity) of the k nearest sentences, nearest first; `only` as in `where`."""
         query = np.asarray(vector, np.float32)
-        rows = self._rows(lambda t: t.search(query, vector_column_name="vector").distance_type("cosine"), "_distance", k, where, "vector")
+        rows = self._rows(
+            lambda t: t.search(query, vector_column_name="vector").distance_type("cosine"), "_distance", k, where(**only), "vector"
+        )
         return list({r["id"]: 1.0 - float(r["_distance"]) for r in rows if r["_distance"] is not None}.items())
 
-    def by_words(self, query: Sequence[str], k: int, where: str | None = None) -> list[tuple[str, float]]:
+    def by_words(self, query: Sequence[str], k: int, **only: Any) -> list[tuple[str, float]]:
         """Return (node id, BM25) of the k sentences that share most with these words (as `words` gives them), best first."""
         if not query:
             return []
-        rows = self._rows(lambda t: t.search(" ".join(query), query_type="fts", fts_columns="words"), "_score", k, where, "words")
+        rows = self._rows(lambda t: t.search(" ".join(query), query_type="fts", fts_columns="words"), "_score", k, where(**only), "words")
         return list({r["id"]: float(r["_score"]) for r in rows}.items())
 
-    def _rows(self, query: Callable[[Any], Any], score: str, k: int, where: str | None, column: str) -> list[dict[str, Any]]:
+    def _rows(self, query: Callable[[Any], Any], score: str, k: int, only: str | None, column: str) -> list[dict[str, Any]]:
         """Run a query; an index that can't be read finds nothing, says so, and is made anew by the next sync."""
         with self._lock:
             table = self._opened()
@@ -262,7 +270,7 @@ class VectorIndex:
                 return []
             try:
                 asked = query(table)
-                asked = asked.where(where, prefilter=True) if where else asked
+                asked = asked.where(only, prefilter=True) if only else asked
                 found: list[dict[str, Any]] = asked.limit(k).select(["id", score]).to_list()
             except Exception as error:  # Lance raises its own, OSError, ValueError, RuntimeError.
                 log.warning("the search index in %s can't be read: %s", self.folder, error)
@@ -279,8 +287,12 @@ def where(
     start: int | None = None,
     end: int | None = None,
     clips: Sequence[str] | None = None,
+    before: tuple[str, int] | None = None,
 ) -> str | None:
-    """Return the filter of a search: these kinds, this source, touching [start, end) microseconds, these clips; None for all."""
+    """Return the filter of a search: these kinds, this source, touching [start, end) microseconds, these clips; None for all.
+
+    `before`: (source, microseconds): nothing of that source that starts at this time or later.
+    """
     parts = []
     if kinds is not None:
         parts.append(_among("kind", kinds))
@@ -292,6 +304,8 @@ def where(
         parts.append(f'"end" >= {int(start)}')
     if end is not None:
         parts.append(f'"start" < {int(end)}')
+    if before is not None:
+        parts.append(f"NOT ({_among('source', [before[0]])} AND start >= {int(before[1])})")
     return " AND ".join(parts) or None
 
 
@@ -300,8 +314,11 @@ def _among(column: str, values: Sequence[str]) -> str:
     return f"{column} IN ({quoted})" if quoted else "1 = 0"
 
 
-def _in_step(state: State, version: int, model: str, vectors: Mapping[str, Any]) -> bool:
-    return state.sequence == version and state.model == model and (state.vectors == state.rows or state.vectors >= len(vectors))
+def _vectors(reader: Sentences, model: str) -> Mapping[str, Floats]:
+    if not model:
+        return {}
+    ids, rows = reader.vectors("text", model)
+    return dict(zip(ids, rows, strict=True))
 
 
 def _row(s: StoredSentence, digest: str, vector: Any, has_vectors: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.memory import StoredSentence
-from m3desk.store.vectors import VectorIndex, where
+from m3desk.store.vectors import VectorIndex
 from m3desk.store.words import stem, words
 
 
@@ -32,6 +32,7 @@ class Truth:
     def __init__(self, *sentences: StoredSentence) -> None:
         self.sentences = list(sentences)
         self.sequence = 1
+        self.embedded: set[str] | None = None
 
     def version(self) -> int:
         return self.sequence
@@ -43,12 +44,14 @@ class Truth:
         self.sentences += sentences
         self.sequence += 1
 
-    def vectors(self) -> dict[str, np.ndarray]:
-        return {s.id: unit(s.id) for s in self.sentences}
+    def vectors(self, kind: str, model: str) -> tuple[list[str], np.ndarray]:
+        ids = [s.id for s in self.sentences if s.id in self.embedded] if self.embedded is not None else [s.id for s in self.sentences]
+        rows = [unit(i, 8 if model == "other 2" else 16) for i in ids]
+        return ids, np.array(rows, np.float32).reshape(len(ids), -1)
 
 
-def unit(seed: str) -> np.ndarray:
-    row = np.random.default_rng(int.from_bytes(seed.encode(), "big")).normal(size=16).astype(np.float32)
+def unit(seed: str, size: int = 16) -> np.ndarray:
+    row = np.random.default_rng(int.from_bytes(seed.encode(), "big")).normal(size=size).astype(np.float32)
     return row / np.linalg.norm(row)
 
 
@@ -78,23 +81,24 @@ def test_words_find_sentences_in_english_and_chinese(tmp_path, truth):
 
 def test_meaning_finds_the_nearest_and_filters_hold(tmp_path, truth):
     index = VectorIndex(tmp_path / "vectors")
-    index.sync(truth, truth.vectors(), "fake 1")
+    index.sync(truth, "fake 1")
     found = index.by_vector(unit("n3"), 4)
     assert found[0][0] == "n3" and found[0][1] == pytest.approx(1, abs=1e-5) and len(found) == 4
-    assert ids(index.by_vector(unit("n3"), 4, where(kinds=["semantic"]))) == ["n4"]
-    assert set(ids(index.by_vector(unit("n3"), 4, where(source="s1", start=0, end=5_000_000)))) == {"n1", "n2"}
-    assert ids(index.by_words(index.words("someone's red mug; green tea"), 4, where(clips=["s1.c1"]))) == ["n4"]
-    assert index.by_vector(unit("n3"), 4, where(source="x' OR '1'='1")) == []
+    assert ids(index.by_vector(unit("n3"), 4, kinds=["semantic"])) == ["n4"]
+    assert set(ids(index.by_vector(unit("n3"), 4, source="s1", start=0, end=5_000_000))) == {"n1", "n2"}
+    assert ids(index.by_words(index.words("someone's red mug; green tea"), 4, clips=["s1.c1"])) == ["n4"]
+    assert set(ids(index.by_vector(unit("n3"), 4, before=("s1", 30_000_000)))) == {"n1", "n2"}
+    assert index.by_vector(unit("n3"), 4, source="x' OR '1'='1") == []
 
 
 def test_sync_writes_only_what_is_new_changed_or_gone(tmp_path, truth):
     index = VectorIndex(tmp_path / "vectors")
-    index.sync(truth, truth.vectors(), "fake 1")
-    assert index.sync(truth, truth.vectors(), "fake 1") == index.sync(truth, truth.vectors(), "fake 1")
+    index.sync(truth, "fake 1")
+    assert index.sync(truth, "fake 1") == index.sync(truth, "fake 1")
     truth.add(sentence(5, "a dog runs.", clip=2))
     truth.sentences[0] = replace(truth.sentences[0], text="someone puts the blue mug away.")
     del truth.sentences[1]
-    did = index.sync(truth, truth.vectors(), "fake 1")
+    did = index.sync(truth, "fake 1")
     assert (did.added, did.removed, did.rebuilt) == (2, 1, None)
     assert index.problems(truth) == []
     assert ids(index.by_words(index.words("dogs"), 5)) == ["n5"] and ids(index.by_words(["blu"], 5)) == ["n1"]
@@ -102,25 +106,26 @@ def test_sync_writes_only_what_is_new_changed_or_gone(tmp_path, truth):
 
 def test_an_embedding_that_comes_later_is_taken_up(tmp_path, truth):
     index = VectorIndex(tmp_path / "vectors")
-    some = {"n1": unit("n1")}
-    index.sync(truth, some, "fake 1")
+    truth.embedded = {"n1"}
+    index.sync(truth, "fake 1")
     assert ids(index.by_vector(unit("n3"), 4)) == ["n1"]
     truth.sequence += 1
-    assert index.sync(truth, truth.vectors(), "fake 1").added == 3
+    truth.embedded = None
+    assert index.sync(truth, "fake 1").added == 3
     assert ids(index.by_vector(unit("n3"), 1)) == ["n3"]
 
 
 def test_a_vector_can_come_without_a_new_sequence(tmp_path, truth):
     index = VectorIndex(tmp_path / "vectors")
-    index.sync(truth, {}, "")
-    index.sync(truth, truth.vectors(), "fake 1")
+    index.sync(truth)
+    index.sync(truth, "fake 1")
     assert ids(index.by_vector(unit("n2"), 1)) == ["n2"]
 
 
 def test_another_text_model_means_another_index(tmp_path, truth):
     index = VectorIndex(tmp_path / "vectors")
-    index.sync(truth, truth.vectors(), "fake 1")
-    did = index.sync(truth, {s.id: np.ones(8, np.float32) for s in truth.sentences}, "other 2")
+    index.sync(truth, "fake 1")
+    did = index.sync(truth, "other 2")
     assert did.rebuilt == "another text model" and index.notices
     assert len(index.by_vector(np.ones(8, np.float32), 9)) == 4
 
@@ -128,7 +133,7 @@ def test_another_text_model_means_another_index(tmp_path, truth):
 @pytest.mark.parametrize("harm", ["state", "manifest", "data", "folder", "format"])
 def test_a_damaged_or_missing_index_is_made_anew(tmp_path, truth, harm):
     folder = tmp_path / "vectors"
-    VectorIndex(folder).sync(truth, truth.vectors(), "fake 1")
+    VectorIndex(folder).sync(truth, "fake 1")
     if harm == "state":
         (folder / "state.json").write_text("{")
     elif harm == "format":
@@ -144,7 +149,7 @@ def test_a_damaged_or_missing_index_is_made_anew(tmp_path, truth, harm):
     index = VectorIndex(folder)
     if harm == "data":
         assert index.by_words(["tea"], 3) == [] and index.notices, "a search that can't read it says so"
-    index.sync(truth, truth.vectors(), "fake 1")
+    index.sync(truth, "fake 1")
     assert index.problems(truth) == []
     assert ids(index.by_words(index.words("green tea"), 1)) == ["n4"] and ids(index.by_vector(unit("n2"), 1)) == ["n2"]
     assert bool(index.notices) == (harm != "folder")
@@ -153,9 +158,9 @@ def test_a_damaged_or_missing_index_is_made_anew(tmp_path, truth, harm):
 def test_a_rebuild_leaves_nothing_of_what_was_deleted(tmp_path, truth):
     index = VectorIndex(tmp_path / "vectors")
     truth.add(sentence(9, "someone whispers xylophonist."))
-    index.sync(truth, truth.vectors(), "fake 1")
+    index.sync(truth, "fake 1")
     del truth.sentences[-1]
-    index.rebuild(truth, truth.vectors(), "fake 1")
+    index.rebuild(truth, "fake 1")
     assert all(b"xylophonist" not in f.read_bytes() for f in (tmp_path / "vectors").rglob("*") if f.is_file())
     assert index.problems(truth) == []
 
@@ -165,7 +170,7 @@ def _keep_syncing(folder: str) -> None:
     while True:
         n += 1
         truth.add(sentence(n, f"someone shows thing{n}."))
-        index.sync(truth, truth.vectors(), "fake 1")
+        index.sync(truth, "fake 1")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is a thing of POSIX")
@@ -183,7 +188,7 @@ def test_a_kill_at_any_moment_costs_nothing(tmp_path):
         child.join()
         index = VectorIndex(folder)
         full.sequence += 10_000
-        index.sync(full, full.vectors(), "fake 1")
+        index.sync(full, "fake 1")
         assert index.problems(full) == []
         assert index._table.count_rows() == len(full.sentences), "no sentence is there twice"
 
@@ -192,7 +197,7 @@ def test_many_commits_stay_few_files(tmp_path):
     truth, index = Truth(), VectorIndex(tmp_path / "vectors")
     for n in range(80):
         truth.add(sentence(n, f"someone shows thing{n}."))
-        index.sync(truth, truth.vectors(), "fake 1")
+        index.sync(truth, "fake 1")
     assert len(index.by_words(index.words("thing79 thing3"), 5)) == 2
 
 

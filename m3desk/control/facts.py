@@ -1,0 +1,358 @@
+"""Answers that need no language model: who appears, who speaks and says what, when, and what is on the screen, read from the evidence.
+
+Each is written whole, in English or Chinese, and every part cites its moment. What a question asks beyond these readings (a telling word
+that they don't cover) makes them step back: then search and the language model answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from m3desk.control.citing import Moment, Part, listed, moment_of
+from m3desk.control.query import Asked
+from m3desk.control.search import Before, Hit, Search
+from m3desk.control.times import FOREVER
+from m3desk.control.wording import ASKING, NUMBERS, say
+from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.domain.people import Person
+
+MOST_PEOPLE = 12
+MOST_SAYINGS = 6
+MOST_TEXTS = 8
+GAP = 2 * MICROSECOND
+"""Views of a person closer than this are one stay (a face is lost for a moment when a head turns)."""
+
+ENOUGH = 0.6
+"""Share of a question's telling words that a sentence must hold to be its answer by words alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An answer read from the evidence. `found`: False where the evidence holds none of what was asked for."""
+
+    parts: tuple[Part, ...]
+    found: bool = True
+
+
+@dataclass(slots=True)
+class Presence:
+    """When a person is seen and heard, in time order, and what they say."""
+
+    seen: list[Moment] = field(default_factory=list)
+    heard: list[tuple[Moment, str]] = field(default_factory=list)
+
+
+def read_facts(asked: Asked, search: Search, before: Before | None = None) -> Reading | None:
+    """Return the reading that answers a question, None where none does for sure."""
+    reading = _READINGS.get(asked.intent or "")
+    if reading is None or (asked.people and asked.intent in ("count", "on_screen", "objects", "summary")):
+        return None
+    return reading(asked, search, before)
+
+
+def beyond(asked: Asked, search: Search) -> list[str]:
+    """Return the telling words of a question that its kind of reading doesn't cover."""
+    extra = ASKING.get(asked.intent or "", frozenset())
+    return [w for w in search.telling(asked.plain) if w not in extra]
+
+
+# ---------------------------------------------------------------- who
+
+
+def presences(asked: Asked, search: Search, before: Before | None) -> dict[str, Presence]:
+    """Return when each person is seen and heard within what is asked, in the order in which they come."""
+    known = {p.id for p in search.people if not p.ignored}
+    told = _tellers(search)
+    found: dict[str, Presence] = {}
+    for source, start, end in _scopes(asked, search):
+        for track in search.reader.tracks(source, start, end):
+            if track.person in known and not track.set_aside and _known(track.track.clip, before):
+                moment = Moment(track.track.clip, source, track.track.start, track.track.end, track.node)
+                found.setdefault(track.person or "", Presence()).seen.append(moment)
+        for row in search.reader.speech(source, start, end):
+            u = row.utterance
+            if row.person in known and not row.set_aside and u.text.strip() and _known(u.clip, before):
+                moment = Moment(u.clip, source, u.start, u.end, told.get(u.id, row.node))
+                found.setdefault(row.person or "", Presence()).heard.append((moment, u.text.strip()))
+    for presence in found.values():
+        presence.seen.sort(key=lambda m: (m.source, m.start))
+        presence.heard.sort(key=lambda h: (h[0].source, h[0].start))
+    return dict(sorted(found.items(), key=lambda item: _first(item[1])))
+
+
+def _who(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    if beyond(asked, search) or asked.people:
+        return None
+    return _people(asked, search, before, spoken=False)
+
+
+def _who_speaks(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    if beyond(asked, search) or asked.people:
+        return None
+    return _people(asked, search, before, spoken=True)
+
+
+def _count(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    if beyond(asked, search):
+        return None
+    return _people(asked, search, before, spoken=any(w in asked.plain.lower() for w in ("speak", "voice", "talk", "说话", "讲话", "发言")))
+
+
+def _people(asked: Asked, search: Search, before: Before | None, spoken: bool) -> Reading:
+    language, shown = asked.language, {p.id: p.shown for p in search.people}
+    there = presences(asked, search, before)
+    seen = {p: t.seen[0] for p, t in there.items() if t.seen}
+    heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
+    main, rest = (heard, {}) if spoken else (seen, {p: m for p, m in heard.items() if p not in seen})
+    if not main and not rest:
+        return Reading((Part(say("nobody_heard" if spoken else "nobody_seen", language)),), found=False)
+    if asked.order and main:
+        return _one_of(asked, search, there, main, spoken)
+    parts: list[Part] = []
+    if main:
+        parts += _named(main, shown, language, "speak" if spoken else "appear")
+    if rest:
+        parts += _named(rest, shown, language, "only_heard" if main else "heard_alone")
+    return Reading(tuple(parts))
+
+
+def _named(people: dict[str, Moment], shown: dict[str, str], language: str, key: str) -> list[Part]:
+    """Return "Three people appear: Ann [..], Person 2 [..] and Person 3 [..]." """
+    count = len(people)
+    items = [Part(shown[p], (m,)) for p, m in list(people.items())[:MOST_PEOPLE]]
+    if count > MOST_PEOPLE:
+        items.append(Part(say("others", language, n=count - MOST_PEOPLE)))
+    number = NUMBERS[language].get(count, str(count))
+    lead = say(f"{key}_one" if count == 1 else key, language, n=number)
+    ended = [*listed(items, language), Part("。" if language == "zh" else ". ")]
+    return [Part(lead), *ended]
+
+
+def _one_of(asked: Asked, search: Search, there: dict[str, Presence], main: dict[str, Moment], spoken: bool) -> Reading:
+    """Answer who is first or last."""
+    shown = {p.id: p.shown for p in search.people}
+    if spoken:
+        said = sorted(((h, p) for p, t in there.items() for h in t.heard), key=lambda x: (x[0][0].source, x[0][0].start))
+        (moment, words), person = said[0] if asked.order == "first" else said[-1]
+        text = say(f"speaks_{asked.order}", asked.language, who=shown[person], words=words)
+        return Reading((Part(text, (moment,)),))
+    if asked.order == "first":
+        person, moment = min(main.items(), key=lambda item: (item[1].source, item[1].start))
+    else:
+        ends = {p: t.seen[-1] for p, t in there.items() if t.seen}
+        person, moment = max(ends.items(), key=lambda item: (item[1].source, item[1].end))
+    return Reading((Part(say(f"seen_{asked.order}", asked.language, who=shown[person]), (moment,)),))
+
+
+def _who_is(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    """Tell what is known of one person: names and where they come from, when they are seen and heard, what was concluded of them."""
+    if len(asked.people) != 1:
+        return None
+    person = next(p for p in search.people if p.id == asked.people[0])
+    language, parts = asked.language, []
+    there = presences(asked, search, before).get(person.id, Presence())
+    parts += _introduced(person, search, there, language, before)
+    if there.seen:
+        stays = _stays(there.seen)
+        parts.append(Part(say("is_seen" if len(stays) > 1 else "is_seen_one", language, who=person.shown, n=len(stays)), tuple(stays[:3])))
+    if there.heard:
+        moment, words = there.heard[0]
+        parts.append(Part(say("says", language, who=person.shown, words=words), (moment,)))
+    known = [
+        s for s in search.sentences() if s.kind == "semantic" and person.id in s.people and not s.valid_until and search.visible(s, before)
+    ]
+    parts += [Part(_ended(s.shown, language), (moment_of(s),)) for s in sorted(known, key=lambda s: (-s.weight, s.start))[:3]]
+    return Reading(tuple(parts)) if parts else Reading((Part(say("absent", language)),), found=False)
+
+
+def _introduced(person: Person, search: Search, there: Presence, language: str, before: Before | None) -> list[Part]:
+    found = []
+    for name in person.suggested_names[:2]:
+        moments = [m for e in name.evidence if (m := _evidence(e, search, there)) is not None and _known(m.clip, before)]
+        if moments:
+            found.append(
+                Part(say("introduced", language, who=f"Person {person.number}", name=name.name, words=name.words), tuple(moments[:1]))
+            )
+    return found
+
+
+def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
+    """Return the moment that a name's evidence means: an observation's id or `screen:START-END` (microseconds)."""
+    if not evidence.startswith("screen:"):
+        told = _tellers(search).get(evidence)
+        sentence = search.sentence(told) if told else None
+        return moment_of(sentence) if sentence else None
+    start, end = (int(t) for t in evidence.removeprefix("screen:").split("-"))
+    source = there.seen[0].source if there.seen else search.sources[0].id
+    clip = search.clip_at(source, start)
+    return Moment(clip.id, source, start, end) if clip else None
+
+
+# ---------------------------------------------------------------- who says what, and when
+
+
+def _says(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    if beyond(asked, search):
+        return None
+    language, shown = asked.language, {p.id: p.shown for p in search.people}
+    there = presences(asked, search, before)
+    said = [(m, w, p) for p, t in there.items() if not asked.people or p in asked.people for m, w in t.heard]
+    said.sort(key=lambda x: (x[0].source, x[0].start))
+    if not said:
+        who = " / ".join(shown[p] for p in asked.people)
+        return Reading((Part(say("says_nothing" if who else "nobody_heard", language, who=who)),), found=False)
+    if asked.order:
+        said = said[:1] if asked.order == "first" else said[-1:]
+    parts, last = [], ""
+    for moment, words, person in said[:MOST_SAYINGS]:
+        key = "says" if person != last else "goes_on"
+        parts.append(Part(say(key, language, who=shown[person], words=words), (moment,)))
+        last = person
+    if len(said) > MOST_SAYINGS:
+        parts.append(Part(say("more_said", language, n=len(said) - MOST_SAYINGS)))
+    return Reading(tuple(parts))
+
+
+def _who_says(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    """Tell who says certain words: the spoken sentences that hold most of them."""
+    if not beyond(asked, search):
+        return _who_speaks(asked, search, before)
+    spoken = [h for h in search.hits(asked, 20, kinds=("episodic",), before=before) if h.sentence.event == "says"]
+    best = _holding(spoken)
+    return _told(best, asked.language) if best else None
+
+
+def _when(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    """Tell when a person is seen or heard, or when something is said or shown."""
+    if beyond(asked, search):
+        best = _holding(search.hits(asked, 20, kinds=("episodic",), before=before))
+        return _told(sorted(best, key=lambda h: (h.sentence.source, h.sentence.start)), asked.language) if best else None
+    if not asked.people:
+        return None
+    there, parts = presences(asked, search, before), []
+    shown = {p.id: p.shown for p in search.people}
+    speaking = any(w in asked.plain.lower() for w in ("speak", "say", "talk", "说", "讲"))
+    for person in asked.people:
+        presence = there.get(person, Presence())
+        moments = _stays([m for m, _ in presence.heard] if speaking or not presence.seen else presence.seen)
+        if asked.order and moments:
+            moments = moments[:1] if asked.order == "first" else moments[-1:]
+        if moments:
+            key = "speaks_at" if speaking or not presence.seen else "seen_at"
+            items = [Part(f"{clock(m.start)}–{clock(m.end)}", (m,)) for m in moments[:MOST_SAYINGS]]
+            if len(moments) > MOST_SAYINGS:
+                items.append(Part(say("more_times", asked.language, n=len(moments) - MOST_SAYINGS)))
+            parts += [
+                Part(say(key, asked.language, who=shown[person])),
+                *listed(items, asked.language),
+                Part("。" if asked.language == "zh" else ". "),
+            ]
+    return Reading(tuple(parts)) if parts else Reading((Part(say("absent", asked.language)),), found=False)
+
+
+def _holding(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits that hold as many of the question's words as any, if that is enough."""
+    most = max((h.cover for h in hits), default=0.0)
+    return [h for h in hits if h.cover >= max(ENOUGH, most - 0.01)][:MOST_SAYINGS] if most >= ENOUGH else []
+
+
+def _told(hits: Sequence[Hit], language: str) -> Reading:
+    return Reading(tuple(Part(_ended(h.sentence.shown, language), (moment_of(h.sentence),)) for h in hits))
+
+
+# ---------------------------------------------------------------- what is on the screen
+
+
+def _on_screen(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    if beyond(asked, search):
+        return None
+    told = {(s.source, s.start): s.id for s in search.sentences() if s.event == "text"}
+    found: dict[str, Part] = {}
+    for source, start, end in _scopes(asked, search):
+        for t in search.reader.texts(source, start, end):
+            key = "".join(c for c in t.text.casefold() if c.isalnum())
+            if key and _known(t.clip, before):
+                found.setdefault(
+                    key, Part(f"“{' '.join(t.text.split())}”", (Moment(t.clip, source, t.start, t.end, told.get((source, t.start))),))
+                )
+    if not found:
+        things = _objects(asked, search, before)
+        reading = Part(say("no_text", asked.language))
+        return Reading((reading,), found=False) if things is None or not things.found else Reading((reading, *things.parts))
+    items = list(found.values())[:MOST_TEXTS]
+    if len(found) > MOST_TEXTS:
+        items.append(Part(say("more_texts", asked.language, n=len(found) - MOST_TEXTS)))
+    return Reading((Part(say("on_screen", asked.language)), *listed(items, asked.language), Part("。" if asked.language == "zh" else ".")))
+
+
+def _objects(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+    if beyond(asked, search):
+        return None
+    found: dict[str, Part] = {}
+    for source, start, end in _scopes(asked, search):
+        for o in search.reader.objects(source, start, end):
+            if o.label != "person" and _known(o.clip, before):
+                found.setdefault(o.label, Part(o.label, (Moment(o.clip, source, o.start, o.end),)))
+    if not found:
+        return Reading((Part(say("no_things", asked.language)),), found=False)
+    return Reading(
+        (Part(say("things", asked.language)), *listed(list(found.values()), asked.language), Part("。" if asked.language == "zh" else "."))
+    )
+
+
+# ---------------------------------------------------------------- shared
+
+
+def _scopes(asked: Asked, search: Search) -> Iterable[tuple[str, int | None, int | None]]:
+    if asked.stretches:
+        return [(s.source, s.start, min(s.end, FOREVER)) for s in asked.stretches]
+    return [(s.id, None, None) for s in search.sources]
+
+
+def _tellers(search: Search) -> dict[str, str]:
+    """Return, for each utterance, the sentence that tells of it."""
+    return {o: s.id for s in search.sentences() if s.event == "says" for o in s.citations}
+
+
+def _known(clip: str, before: Before | None) -> bool:
+    if before is None or not clip.startswith(before[0] + "."):
+        return True
+    return int(clip.rsplit(".c", 1)[1]) <= before[1]
+
+
+def _first(presence: Presence) -> tuple[str, int]:
+    moments = [*presence.seen[:1], *(m for m, _ in presence.heard[:1])]
+    return min((m.source, m.start) for m in moments)
+
+
+def _stays(moments: Sequence[Moment]) -> list[Moment]:
+    """Join moments that follow each other within GAP, over clip borders too."""
+    stays: list[Moment] = []
+    for m in moments:
+        last = stays[-1] if stays else None
+        if last and last.source == m.source and m.start - last.end <= GAP:
+            stays[-1] = Moment(last.clip, last.source, last.start, max(last.end, m.end), last.node)
+        else:
+            stays.append(m)
+    return stays
+
+
+def _ended(text: str, language: str) -> str:
+    text = text.strip()
+    if text.endswith((".", "!", "?", "。", "！", "？", "”", "…")):
+        return text + ("" if language == "zh" else " ")
+    return text + ("。" if language == "zh" else ". ")
+
+
+_READINGS: dict[str, Callable[[Asked, Search, Before | None], Reading | None]] = {
+    "who": _who,
+    "who_speaks": _who_speaks,
+    "who_says": _who_says,
+    "who_is": _who_is,
+    "count": _count,
+    "says": _says,
+    "when": _when,
+    "on_screen": _on_screen,
+    "objects": _objects,
+}

@@ -1,0 +1,271 @@
+"""How a question is answered: up to five rounds of think → search or answer, every sentence cited, or "not in this memory".
+
+A generator of typed steps that window, commands and tests all read. What the evidence answers by itself (who appears, who says what, what is on
+the screen) is read from it; else a language model answers from numbered memory lines, and each of its sentences is checked against the lines
+it cites; without a model the best-supported memories are quoted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from m3desk.control.citing import Part, citations, marked, moment_of
+from m3desk.control.facts import Reading, read_facts
+from m3desk.control.query import Asked, names_of
+from m3desk.control.quoting import absent, quote, quoted, scene, supported
+from m3desk.control.reply import Reply, cast_of, grammar, named, numbered, opening, prompts, question_of, read_reply, sentences_of
+from m3desk.control.search import Before, Hit, Search
+from m3desk.control.times import Stretch
+from m3desk.control.wording import say
+from m3desk.domain.clip import clock, seconds
+from m3desk.domain.memory import StoredSentence
+from m3desk.errors import Cancelled, ModelFailed
+from m3desk.events import AskDone, AskRound, AskText
+from m3desk.ports import LanguageModel, Message, Reader
+
+Event = AskRound | AskText | AskDone
+
+LINES = 8
+"""Memory lines the model is shown first; at about 100 tokens a second on two cores each costs a third of a second."""
+
+MORE = 5
+"""Lines that each further search adds."""
+
+READ = "read from the evidence"
+QUOTED = "quoting"
+"""What stands for a model's name in an answer that no language model wrote."""
+
+CHECKED = 0.5
+"""Share of a sentence's telling words that the lines it cites must hold; below it the sentence is not given out."""
+
+
+def answer(
+    question: str,
+    search: Search,
+    reader: Reader,
+    language: LanguageModel | None,
+    *,
+    ask: str = "",
+    rounds: int = 5,
+    span: tuple[str, int, int] | None = None,
+    before: Before | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Iterator[Event]:
+    """Answer a question, step by step; the last step is AskDone. Raises Cancelled when `cancelled` turns true.
+
+    `span`: (source, start, end) microseconds to which the question is limited. `before`: (source, last known clip).
+    """
+    begun = time.monotonic()
+    asked = search.read(question, Stretch(*span) if span else None)
+    if asked.notes and not asked.stretches and "no clip" in asked.notes[0].replace("没有片段", "no clip"):
+        yield from _give(ask, Reading((Part(say("no_clip", asked.language, note=asked.notes[0])),), found=False), search, READ, begun)
+        return
+    reading = read_facts(asked, search, before)
+    if reading is not None:
+        yield _round(
+            ask, 1, question, [m.node or m.clip for p in reading.parts for m in p.moments], [p.text.strip() for p in reading.parts], begun
+        )
+        yield from _give(ask, _with_notes(reading, asked), search, READ, begun)
+        return
+    hits = _first(asked, search, before)
+    yield _round(ask, 1, question, [h.sentence.id for h in hits], [_shown(h.sentence) for h in hits], begun)
+    if cancelled():
+        raise Cancelled("stopped.")
+    if not supported(hits, asked, search) or language is None:
+        yield from _give(ask, _with_notes(quote(asked, hits, search), asked), search, QUOTED, begun, quoted=True)
+        return
+    try:
+        yield from _converse(ask, asked, hits, search, language, rounds, before, cancelled, begun)
+    except ModelFailed:
+        reading = quote(asked, hits, search)
+        yield from _give(ask, _with_notes(reading, asked), search, QUOTED, begun, quoted=True)
+
+
+def _first(asked: Asked, search: Search, before: Before | None) -> list[Hit]:
+    """Return what the question itself brings up; for "what happens" the scenes in order."""
+    if asked.intent == "summary" and not search.telling(asked.plain):
+        nodes = [m.node for p in scene(asked, search).parts for m in p.moments]
+        told = [s for n in nodes if n and (s := search.sentence(n)) is not None and search.visible(s, before)]
+        return [Hit(s, 1.0, why=["in order"]) for s in told]
+    return search.hits(asked, LINES, before=before)
+
+
+# ---------------------------------------------------------------- with a language model
+
+
+def _converse(
+    ask: str,
+    asked: Asked,
+    hits: Sequence[Hit],
+    search: Search,
+    language: LanguageModel,
+    rounds: int,
+    before: Before | None,
+    cancelled: Callable[[], bool],
+    begun: float,
+) -> Iterator[Event]:
+    """Let the model search and answer. Every line that it was shown keeps its number."""
+    lines = sorted((h.sentence for h in hits), key=lambda s: (s.source, s.start, s.id))
+    names = {n: p.number for p in search.people for n in (p.shown, *names_of(p))} | {f"person_{p.number}": p.number for p in search.people}
+    people = [p for p in search.people if p.id in asked.people or any(p.id in s.people for s in lines)]
+    messages = opening(numbered(lines, 1), cast_of(people), question_of(asked.text, names))
+    fresh = True
+    for number in range(2, rounds + 1):
+        started = time.monotonic()
+        may_search = fresh and number < rounds
+        parts: list[Part] = []
+        written = ""
+        for written in _reply(language, messages, grammar(len(lines), search=may_search), cancelled):
+            for part in _checked(written, lines, asked, search)[len(parts) :]:
+                piece = marked(part, len(search.sources) > 1)
+                parts.append(part)
+                yield AskText(ask, piece)
+        reply = read_reply(written)
+        if reply.action == "search" and may_search:
+            more = _more(reply, lines, search, before)
+            yield _round(
+                ask,
+                number,
+                named(reply.text or "", search.people, asked.language),
+                [s.id for s in more],
+                [_shown(s) for s in more],
+                started,
+            )
+            messages += _next(written, more, len(lines), last=number + 1 >= rounds or not more)
+            lines += more
+            fresh = bool(more)
+            continue
+        yield AskRound(ask, number, "answer", "", (), (), time.monotonic() - started)
+        if not parts:
+            yield from _give(ask, _fallen_back(reply, asked, hits, search), search, language.name, begun)
+        else:
+            yield from _give(ask, _with_notes(Reading(tuple(parts)), asked), search, language.name, begun, said=len(parts))
+        return
+    yield from _give(ask, absent(asked, search), search, language.name, begun)
+
+
+def _reply(language: LanguageModel, messages: Sequence[Message], rules: str, cancelled: Callable[[], bool]) -> Iterator[str]:
+    """Yield the reply as far as it is written, again and again."""
+    written = ""
+    for piece in language.reply(messages, grammar=rules, max_tokens=220, cancelled=cancelled):
+        written += piece
+        yield written
+
+
+def _more(reply: Reply, lines: Sequence[StoredSentence], search: Search, before: Before | None) -> list[StoredSentence]:
+    if not reply.text:
+        return []
+    hits = search.hits(search.read(reply.text), MORE, before=before, skip={s.id for s in lines})
+    return sorted((h.sentence for h in hits), key=lambda s: (s.source, s.start, s.id))
+
+
+def _next(written: str, more: Sequence[StoredSentence], shown: int, last: bool) -> list[Message]:
+    texts = prompts()
+    found = f"Memory:\n{numbered(more, shown + 1)}" if more else str(texts["nothing"])
+    return [Message("assistant", written.strip()), Message("user", f"{found}\n\n{texts['last']}" if last else found)]
+
+
+def _checked(written: str, lines: Sequence[StoredSentence], asked: Asked, search: Search) -> list[Part]:
+    """Return the finished sentences of an answer that the lines they cite (or other lines shown) bear out, with their moments."""
+    reply = read_reply(written)
+    if reply.action != "answer" or reply.text is None:
+        return []
+    parts: list[Part] = []
+    for text, cited in sentences_of(reply.text):
+        if not cited:
+            continue
+        given = [lines[n - 1] for n in cited if 0 < n <= len(lines)]
+        borne = [s for s in given if _bears(s, text, asked, search)] or sorted(
+            (s for s in lines if _bears(s, text, asked, search)), key=lambda s: -_share(s, text, asked, search)
+        )[:1]
+        if borne:
+            body = named(text, search.people, asked.language).rstrip(" .。")
+            end = "。" if asked.language == "zh" else "."
+            parts.append(
+                Part(("" if not parts or asked.language == "zh" else " ") + body + end, tuple(moment_of(s) for s in dict.fromkeys(borne)))
+            )
+    return parts
+
+
+def _bears(s: StoredSentence, text: str, asked: Asked, search: Search) -> bool:
+    """Say whether a line bears out a sentence: it holds most of the words that the sentence adds, and every number in it."""
+    if (s.language == "zh") != (asked.language == "zh"):
+        return True
+    if any(ch.isdigit() for ch in _bare(text)) and not _numbers(text) <= _numbers(s.text) | _numbers(clock(s.start)) | _numbers(asked.text):
+        return False
+    return _share(s, text, asked, search) >= CHECKED
+
+
+def _share(s: StoredSentence, text: str, asked: Asked, search: Search) -> float:
+    held = set(search.telling(f"{s.text} {' '.join(s.entities)}"))
+    words = search.telling(_bare(text))
+    added = [w for w in words if w not in set(search.telling(asked.plain))] or words
+    return sum(w in held for w in added) / len(added) if added else 1.0
+
+
+def _bare(text: str) -> str:
+    """Return a sentence without its tags."""
+    return text.replace("<character_", "<").translate(str.maketrans("<>", "  ")) if "<" not in text else _untagged(text)
+
+
+def _untagged(text: str) -> str:
+    out, at = "", 0
+    while (start := text.find("<", at)) >= 0 and (end := text.find(">", start)) >= 0:
+        out, at = out + text[at:start] + " ", end + 1
+    return out + text[at:]
+
+
+def _numbers(text: str) -> set[str]:
+    bare = _bare(text)
+    return {run.lstrip("0") or "0" for run in "".join(c if c.isdigit() else " " for c in bare).split()}
+
+
+def _fallen_back(reply: Reply, asked: Asked, hits: Sequence[Hit], search: Search) -> Reading:
+    """Return what is answered when nothing of the model's answer holds: quotes where words bear them out, else "not in this memory"."""
+    good = [h.sentence for h in supported(hits, asked, search) if h.cover >= 0.75]
+    if reply.text is None or not good:
+        return absent(asked, search)
+    return Reading((Part(say("nearest", asked.language)), *quoted(good[:2], asked.language)))
+
+
+# ---------------------------------------------------------------- what is given out
+
+
+def _give(ask: str, reading: Reading, search: Search, model: str, begun: float, *, quoted: bool = False, said: int = 0) -> Iterator[Event]:
+    """Yield the rest of an answer's text and AskDone. `said`: parts that were given out already."""
+    several = len(search.sources) > 1
+    pieces = [marked(p, several) for p in reading.parts]
+    for piece in pieces[said:]:
+        yield AskText(ask, piece)
+    text = "".join(pieces).strip()
+    yield AskDone(ask, text, reading.found, citations(reading.parts, several), model, time.monotonic() - begun, quoted=quoted)
+
+
+def _with_notes(reading: Reading, asked: Asked) -> Reading:
+    """Add what was assumed ("clip 12 is read as s2.c12") to an answer."""
+    return Reading((*reading.parts, *(Part(f"\n({note})") for note in asked.notes)), reading.found) if asked.notes else reading
+
+
+def _round(ask: str, number: int, query: str, results: Sequence[str], shown: Sequence[str], started: float) -> AskRound:
+    return AskRound(ask, number, "search", query, tuple(dict.fromkeys(results)), tuple(shown), time.monotonic() - started)
+
+
+def _shown(s: StoredSentence) -> str:
+    return f"{clock(s.start)} {s.shown}"
+
+
+def as_json(done: AskDone, rounds: Sequence[AskRound]) -> dict[str, Any]:
+    """Return an answer as `ask --json` prints it."""
+    cited = [{"clip": c.clip, "source": c.source, "start": seconds(c.start), "end": seconds(c.end), "node": c.node} for c in done.citations]
+    steps = [{"action": r.action, "query": r.query, "results": list(r.results), "seconds": round(r.seconds, 3)} for r in rounds]
+    return {
+        "answer": done.answer, "found": done.found, "citations": cited, "rounds": steps, "model": done.model, "seconds": round(done.seconds, 3),
+    }  # fmt: skip
+
+
+def as_chat(question: str, rounds: Sequence[AskRound], done: AskDone, at: str) -> dict[str, Any]:
+    """Return a question with its answer and rounds as a memory keeps it."""
+    marks = [c.mark for c in done.citations]
+    return {"question": question, "at": at, "quoted": done.quoted, "marks": marks, **as_json(done, rounds)}

@@ -1,0 +1,202 @@
+"""What a question asks for: people, clips, times, and which kind of reading would answer it. Pure: no search, no model.
+
+English and Chinese; a question in another language is searched as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from m3desk.control.times import Stretch, read_times
+from m3desk.domain.clip import Clip, Source, clip_id
+from m3desk.domain.memory import PLACEHOLDER
+from m3desk.domain.people import Person
+
+Intent = Literal["who", "count", "who_speaks", "who_says", "who_is", "says", "when", "on_screen", "objects", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, read. `plain`: the words to search for, people as the neutral placeholder, times and clips taken out.
+
+    `people`: persons it names, in order. `stretches`: spans of sources it names (clips among them). `order`: it asks for the first or last
+    of what there is. `notes`: what was assumed, for the reader.
+    """
+
+    text: str
+    language: str
+    plain: str
+    people: tuple[str, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
+    clips: tuple[str, ...] = ()
+    intent: Intent | None = None
+    order: Literal["first", "last"] | None = None
+    notes: tuple[str, ...] = ()
+
+
+_PERSON = re.compile(r"<?\b(?:person|character)[ _]?(\d+)\b>?|人物 ?(\d+)|第 ?(\d+) ?个人", re.IGNORECASE)
+_CLIP = re.compile(r"\b(s\d+)\.c(\d+)\b|\bclip(?:[ _#]|:(?:(s\d+)\.c)?)?(\d+)\b|片段 ?(\d+)|第 ?(\d+) ?个?片段", re.IGNORECASE)
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+
+_SPEAK = r"(?:say|says|said|saying|talk|talks|talking|talked|speak|speaks|speaking|spoke|mention|mentions|mentioned|tell|tells|told|discuss|discusses|discussed)"
+_SHOW = r"(?:appear|appears|appeared|seen|visible|shown|show up|shows up|come|comes|came|enter|enters|entered|arrive|arrives|leave|leaves|left|return|returns)"
+
+_INTENTS: tuple[tuple[Intent, str], ...] = (
+    ("on_screen", r"\b(?:text|texts|caption|captions|subtitle|subtitles|title|writing|written|words? on)\b.*\b(?:screen|picture|video|frame|shown|read|say|says|appears?|visible|there)\b"),
+    ("on_screen", r"\b(?:on|across) (?:the |his |her )?screen\b|\bwhat(?:'s| is| was) written\b|\bwhat (?:can|could) be read\b|\b(?:what|which) (?:text|texts|caption|captions)\b|\bscreen (?:say|says|show|shows|read|reads)\b"),
+    ("on_screen", r"屏幕上|画面上.*(?:字|写)|什么字|哪些字|文字|字幕|写着什么|写了什么"),
+    ("count", r"\bhow many (?:\w+ )?(?:people|persons|faces|men|women|humans|speakers|voices|characters|individuals)\b|\bnumber of (?:\w+ )?(?:people|speakers|faces)\b"),
+    ("count", r"(?:几|多少)(?:个|位|名)?(?:不同的)?(?:人|说话人|讲话人|面孔)"),
+    ("who_says", rf"\b(?:who|which (?:person|man|woman|speaker))\b.*\b{_SPEAK}\b.{{4,}}[\w”\"'’]"),
+    ("who_says", r"谁.*?(?:说|提到|讲|谈)(?:过|了|到|起)?(?!话)[^？?。了过话]{2,}"),
+    ("who_speaks", rf"\b(?:who|which people|whose voice)\b.*\b(?:{_SPEAK}|heard|hear)\b|\bspeakers\b"),
+    ("who_speaks", r"谁.*(?:说话|讲话|发言|在说|在讲|开口)"),
+    ("when", r"\b(?:when|what time|at what (?:time|point|moment)|how (?:early|late|soon))\b"),
+    ("when", r"什么时候|何时|几点|几分几秒|哪个时间|多久"),
+    ("says", rf"\bwhat (?:do|does|did|is|are|was|were|else|has|have)\b.*\b{_SPEAK}\b|\bwhat (?:is|was) (?:he|she|someone|\w+) saying\b|\bquote\b"),
+    ("says", r"(?:说|讲|谈|聊|提到)(?:了|过|的是|的)?(?:些)?(?:什么|啥|哪些)"),
+    ("objects", r"\b(?:what|which) (?:objects?|things?|items?)\b|\bwhat (?:can (?:be|you|we|i) see|is (?:visible|seen|in view))\b|\bobjects?\b.*\b(?:seen|visible|in view|there)\b"),
+    ("objects", r"什么(?:东西|物品|物体)|哪些(?:东西|物品|物体)|看到(?:了)?(?:什么|些什么)"),
+    ("summary", r"\bwhat(?:'s| is| was)? (?:happen|going on|this video|the video|it) ?(?:s|ed|ing)?\b.*|\bsummar|\bwhat (?:happens|happened)\b|\bdescribe\b|\boverview\b"),
+    ("summary", r"发生了?什么|总结|概括|概述|讲的是什么|内容是什么"),
+    ("who", rf"\b(?:who|which people)(?:'s| is| are| was| were| else)?\b(?: \w+)? ?\b(?:{_SHOW}|in (?:the |this |it|view|here)|on (?:camera|screen)|there|here|present)\b"),
+    ("who", r"\b(?:list|name|show)(?: me)?(?: all)?(?: the)? (?:people|persons|characters|faces)\b|\b(?:which|what) (?:people|persons|characters)\b|^who\??$|\bwho (?:do|can|could|did) (?:we|you|i) see\b"),
+    ("who", r"(?:有|是|都有|看到|出现)(?:了)?(?:谁|哪些人|哪几个人)|谁(?:出现|在画面|在里面|在视频|在场)|哪些人"),
+)  # fmt: skip
+_COMPILED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in _INTENTS)
+
+
+def read(
+    question: str,
+    people: Sequence[Person],
+    sources: Sequence[Source],
+    clips: Sequence[Clip] = (),
+    stretch: Stretch | None = None,
+) -> Asked:
+    """Read a question against who and what is in the memory. `stretch`: where the user has limited the question to."""
+    text = " ".join(question.split())
+    language = "zh" if _HAN.search(text) else "en"
+    named, rest = _people(text, people, PLACEHOLDER[language])
+    clip_ids, rest, notes = _clips(rest, sources, clips)
+    source = stretch.source if stretch else sources[-1].id if sources else None
+    times, rest = read_times(rest, next((s for s in sources if s.id == source), None))
+    if times and len(sources) > 1 and stretch is None:
+        notes.append(f"The time is read in {source}, the newest source." if language == "en" else f"时间按最新的来源 {source} 理解。")
+    known = {c.id: c for c in clips}
+    stretches = [Stretch(known[c].source, known[c].start, known[c].end) for c in clip_ids if c in known] + times
+    if stretch is not None:
+        within = [s for s in (_overlap(t, stretch) for t in stretches) if s is not None]
+        stretches = within or [stretch]
+    return Asked(
+        text=text,
+        language=language,
+        plain=" ".join(rest.split()) or text,
+        people=tuple(named),
+        stretches=tuple(stretches),
+        clips=tuple(clip_ids),
+        intent=_intent(text, rest, bool(named)),
+        order=_order(rest),
+        notes=tuple(notes),
+    )
+
+
+def names_of(person: Person) -> list[str]:
+    """Return what a person may be called: name, aliases, suggested names; longest first."""
+    found = [person.name or "", *person.aliases, *(s.name for s in person.suggested_names)]
+    return sorted({n.strip(" ?？") for n in found if n.strip(" ?？")}, key=len, reverse=True)
+
+
+def _people(text: str, people: Sequence[Person], placeholder: str) -> tuple[list[str], str]:
+    """Return whom a text names, in order, and the text with the neutral placeholder in place of each."""
+    by_number = {p.number: p.id for p in people}
+    hits: list[tuple[int, int, str]] = []
+    for match in _PERSON.finditer(text):
+        number = int(next(g for g in match.groups() if g))
+        if number in by_number:
+            hits.append((match.start(), match.end(), by_number[number]))
+    for person in people:
+        for name in names_of(person):
+            hits += [(m.start(), m.end(), person.id) for m in _spelled(name).finditer(text)]
+    parts = _parts(people)
+    for match in re.finditer(r"[^\W\d_]{3,}", text):
+        if (owner := parts.get(match.group().casefold())) is not None:
+            hits.append((match.start(), match.end(), owner))
+    taken: list[tuple[int, int, str]] = []
+    for start, end, who in sorted(hits, key=lambda h: (h[0], -(h[1] - h[0]))):
+        if all(end <= a or b <= start for a, b, _ in taken) or any((start, end) == (a, b) and who != w for a, b, w in taken):
+            taken.append((start, end, who))
+    rest, at = "", 0
+    for start, end, _ in taken:
+        if start >= at:
+            rest += text[at:start] + placeholder
+            at = end
+    return list(dict.fromkeys(w for _, _, w in taken)), rest + text[at:]
+
+
+def _spelled(name: str) -> re.Pattern[str]:
+    """Return a pattern for a whole name, a question mark after a suggested one included; Chinese has no word borders."""
+    body = r"\s+".join(re.escape(part) for part in name.split())
+    return re.compile(body if _HAN.search(name) else rf"(?<!\w){body}(?!\w)\??", re.IGNORECASE)
+
+
+def _parts(people: Sequence[Person]) -> dict[str, str]:
+    """Return first and last names that mean one person only ("obama" of "Barack Obama")."""
+    owners: dict[str, set[str]] = {}
+    for person in people:
+        for name in names_of(person):
+            for part in name.split():
+                if len(part) >= 4 and part.isalpha() and part.casefold() not in _COMMON and len(name.split()) > 1:
+                    owners.setdefault(part.casefold(), set()).add(person.id)
+    return {part: next(iter(ids)) for part, ids in owners.items() if len(ids) == 1}
+
+
+_COMMON = frozenset(
+    ("will", "mark", "rich", "grace", "hope", "rose", "page", "field", "white", "black", "brown", "green", "young", "long", "person", "april", "june", "president", "doctor")
+)  # fmt: skip
+"""Parts of names that are also common words or titles: alone they name nobody."""
+
+
+def _clips(text: str, sources: Sequence[Source], clips: Sequence[Clip]) -> tuple[list[str], str, list[str]]:
+    found: list[str] = []
+    notes: list[str] = []
+    there = {c.id for c in clips}
+    for match in _CLIP.finditer(text):
+        groups = match.groups()
+        number = int(next(g for g in (groups[1], groups[3], groups[4], groups[5]) if g is not None))
+        source = (groups[0] or groups[2] or (sources[-1].id if sources else "")).lower()
+        id_ = clip_id(source, number)
+        if id_ not in there:
+            notes.append(f"There is no clip {id_} in this memory." if not _HAN.search(text) else f"这段记忆里没有片段 {id_}。")
+            continue
+        found.append(id_)
+        if not (groups[0] or groups[2]) and len(sources) > 1:
+            notes.append(f"Clip {number} is read as {id_}, of the newest source.")
+    return list(dict.fromkeys(found)), _CLIP.sub(" ", text), notes
+
+
+def _overlap(a: Stretch, b: Stretch) -> Stretch | None:
+    start, end = max(a.start, b.start), min(a.end, b.end)
+    return Stretch(a.source, start, end) if a.source == b.source and start < end else None
+
+
+_WHO_IS = re.compile(
+    r"^\s*(?:who(?:'s| is| was)|tell me about|what (?:do (?:you|we) know|is known) about)\b|是谁|^谁是|关于.*(?:知道|了解)什么",
+    re.IGNORECASE,
+)
+
+
+def _intent(text: str, rest: str, named: bool) -> Intent | None:
+    if named and _WHO_IS.search(text) and not re.search(rf"\b{_SPEAK}\b", text, re.IGNORECASE) and len(rest.split()) <= 7:
+        return "who_is"
+    return next((intent for intent, pattern in _COMPILED if pattern.search(rest)), None)
+
+
+def _order(text: str) -> Literal["first", "last"] | None:
+    if re.search(r"\b(?:first|earliest|initially)\b|最先|最早|第一个|首先|第一次", text, re.IGNORECASE):
+        return "first"
+    if re.search(r"\b(?:last|latest|finally|final)\b|最后", text, re.IGNORECASE):
+        return "last"
+    return None

@@ -1,0 +1,82 @@
+"""Answers without a language model: the best-supported memories, quoted with their citations; or that this is not in the memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from m3desk.control.citing import Part, moment_of
+from m3desk.control.facts import Reading
+from m3desk.control.query import Asked
+from m3desk.control.search import Hit, Search
+from m3desk.control.wording import say
+from m3desk.domain.memory import StoredSentence
+
+MOST = 4
+MOST_OF_A_SCENE = 8
+
+COVER = 0.5
+"""Share of a question's telling words (weighted by rarity) that the best sentence must hold to be quoted."""
+
+NEAR = 0.87
+"""Cosine (e5-small) from which a sentence is near a question by meaning alone; unrelated ones lie at 0.75–0.84."""
+
+MARGIN = 0.25
+"""A quoted sentence scores at most this much less than the best."""
+
+
+def supported(hits: Sequence[Hit], asked: Asked, search: Search) -> list[Hit]:
+    """Return the hits that are near enough to answer from, best first; [] means: not in this memory."""
+    if asked.stretches and not search.telling(asked.plain):
+        return list(hits)
+    telling = search.telling(asked.plain)
+    good = []
+    for hit in hits:
+        by_words = hit.cover >= COVER and bool(hit.words)
+        by_meaning = hit.similarity is not None and hit.similarity >= NEAR
+        by_person = not telling and bool(set(asked.people) & set(hit.sentence.people))
+        if by_words or by_meaning or by_person:
+            good.append(hit)
+    return good
+
+
+def quote(asked: Asked, hits: Sequence[Hit], search: Search) -> Reading:
+    """Quote the best-supported of some hits; not found where none is near enough."""
+    if asked.intent == "summary" and not search.telling(asked.plain):
+        return scene(asked, search)
+    good = supported(hits, asked, search)
+    if not good:
+        return absent(asked, search)
+    best = good[0].score
+    chosen = [h.sentence for h in good if h.score >= best - MARGIN][:MOST]
+    return Reading((Part(say("quoting", asked.language)), *quoted(chosen, asked.language)))
+
+
+def quoted(sentences: Sequence[StoredSentence], language: str) -> list[Part]:
+    """Return sentences as parts of an answer, a line each."""
+    return [Part(("\n" if n else "") + s.shown.strip(), (moment_of(s),)) for n, s in enumerate(sentences)]
+
+
+def scene(asked: Asked, search: Search) -> Reading:
+    """Tell what happens, in order: the sentences of the span asked for, evenly chosen where there are many."""
+    told = [s for s in search.sentences() if s.kind == "episodic" and _within(s, asked)]
+    told.sort(key=lambda s: (s.source, s.start, s.id))
+    if not told:
+        return Reading((Part(say("absent" if asked.stretches else "empty", asked.language)),), found=False)
+    telling = [s for s in told if s.event in ("says", "appears", "text")] or told
+    step = max(1.0, len(telling) / MOST_OF_A_SCENE)
+    chosen = [telling[int(n * step)] for n in range(min(MOST_OF_A_SCENE, len(telling)))]
+    return Reading((Part(say("scene", asked.language)), *quoted(chosen, asked.language)))
+
+
+def absent(asked: Asked, search: Search) -> Reading:
+    """Say that this is not in the memory, and which words nothing in it holds."""
+    words = re.findall(r"[^\W_]+", asked.plain)
+    missing = [w for w in words if search.telling(w)]
+    if asked.language == "zh" or not missing:
+        return Reading((Part(say("absent", asked.language)),), found=False)
+    return Reading((Part(say("absent_words", asked.language, words=" ".join(missing[:8]))),), found=False)
+
+
+def _within(s: StoredSentence, asked: Asked) -> bool:
+    return not asked.stretches or any(s.source == t.source and s.start < t.end and s.end > t.start for t in asked.stretches)

@@ -1,0 +1,136 @@
+"""Times in a question ("at 0:53", "after 14:30", "in the last minute", "第10秒", "最后一分钟"), as spans of a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from m3desk.domain.clip import MICROSECOND, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """[start, end) microseconds of a source."""
+
+    source: str
+    start: int
+    end: int
+
+
+FOREVER = 2**53
+"""An end past every source's, in microseconds."""
+
+AROUND = (3 * MICROSECOND, 5 * MICROSECOND)
+"""How far before and after a named moment is meant: people read a clock with a delay of seconds."""
+
+EDGE = 15 * MICROSECOND
+"""How much "at the beginning" and "at the end" mean."""
+
+_NUMBERS = {
+    "a": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "five": 5,
+    "ten": 10,
+    "half a": 0.5,
+    "一": 1,
+    "两": 2,
+    "二": 2,
+    "三": 3,
+    "五": 5,
+    "十": 10,
+    "半": 0.5,
+}
+_UNITS = {"s": 1, "m": 60, "h": 3600, "秒": 1, "分": 60, "小": 3600}
+
+_UNIT = r"(?:s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?)\b"
+_TIME = rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d+)?|\d+(?:\.\d+)?[ -]?{_UNIT}|(?:第 ?)?\d+ ?分(?:钟)?(?: ?\d+ ?秒)?|(?:第 ?)?\d+(?:\.\d+)? ?秒(?:钟)?)"
+_LENGTH = rf"(?:(?P<n>\d+(?:\.\d+)?|half a|a|one|two|three|five|ten)[ -]?)?(?P<u>{_UNIT})"
+_LENGTH_ZH = r"(?P<n>\d+(?:\.\d+)?|[一两二三五十半])? ?(?:个)?(?P<u>秒|分|小时)(?:钟)?"
+
+Span = tuple[int, int]
+
+
+def read_times(text: str, source: Source | None) -> tuple[list[Stretch], str]:
+    """Return the spans that a text names, and the text without them. [] where it names none or there is no source to read them in."""
+    if source is None:
+        return [], text
+    duration = source.duration if source.duration is not None else FOREVER
+    found: list[Stretch] = []
+
+    for pattern, means in _RULES:
+        while (match := pattern.search(text)) is not None:
+            try:
+                start, end = means(match, duration, lambda t: _moment(t, source))
+            except ValueError:
+                break
+            found.append(Stretch(source.id, max(0, start), end))
+            text = f"{text[: match.start()]} {text[match.end() :]}"
+    return found, text
+
+
+def _moment(text: str, source: Source) -> int:
+    """Return the microsecond that a time means: since the start, or (past its end, where its start is known) by the clock on the wall."""
+    at = _since_start(text)
+    if (
+        source.duration is not None
+        and at > source.duration
+        and source.started_at
+        and re.fullmatch(r"\d{1,2}:\d{2}(?::\d{2})?", text.strip())
+    ):
+        begun = datetime.fromisoformat(source.started_at)
+        hours, minutes, *more = (int(p) for p in text.strip().split(":"))
+        then = begun.replace(hour=hours, minute=minutes, second=more[0] if more else 0, microsecond=0)
+        return int((then - begun).total_seconds() * MICROSECOND)
+    return at
+
+
+def _since_start(text: str) -> int:
+    text = text.strip().removeprefix("第").strip()
+    if ":" in text:
+        parts = [float(p) for p in text.split(":")]
+        total = sum(p * 60**i for i, p in enumerate(reversed(parts)))
+    elif match := re.fullmatch(r"(\d+) ?分(?:钟)?(?: ?(\d+) ?秒)?", text):
+        total = int(match[1]) * 60 + int(match[2] or 0)
+    else:
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)[ -]?(\D)\D*", text)
+        if match is None:
+            raise ValueError(text)
+        total = float(match[1]) * _UNITS[match[2].lower()]
+    return int(total * MICROSECOND)
+
+
+def _length(match: re.Match[str]) -> int:
+    number = (match["n"] or "1").lower()
+    count = _NUMBERS[number] if number in _NUMBERS else float(number)
+    return int(count * _UNITS[match["u"][0].lower()] * MICROSECOND)
+
+
+Means = Callable[[re.Match[str], int, Callable[[str], int]], Span]
+
+
+def _rule(pattern: str, means: Means) -> tuple[re.Pattern[str], Means]:
+    return re.compile(pattern.replace("TIME", f"({_TIME})"), re.IGNORECASE), means
+
+
+_RULES: tuple[tuple[re.Pattern[str], Means], ...] = (
+    _rule(r"\b(?:between|from) TIME (?:and|to|until|till|-|–) ?TIME", lambda m, d, t: (t(m[1]), t(m[2]))),
+    _rule(r"TIME ?(?:-|–|—) ?TIME", lambda m, d, t: (t(m[1]), t(m[2]))),
+    _rule(r"(?:从|在)? ?TIME ?(?:到|至) ?TIME(?:之间)?", lambda m, d, t: (t(m[1]), t(m[2]))),
+    _rule(rf"\b(?:in|during|for|within)? ?the first {_LENGTH}", lambda m, d, t: (0, _length(m))),
+    _rule(rf"\b(?:in|during|for|within)? ?the (?:last|final) {_LENGTH}", lambda m, d, t: (d - _length(m), d)),
+    _rule(rf"(?:前|开头|最初){_LENGTH_ZH}", lambda m, d, t: (0, _length(m))),
+    _rule(rf"(?:最后|末尾){_LENGTH_ZH}", lambda m, d, t: (d - _length(m), d)),
+    _rule(r"\b(?:after|since|from) TIME(?: on| onwards?)?", lambda m, d, t: (t(m[1]), d)),
+    _rule(r"TIME ?(?:之后|以后|后)", lambda m, d, t: (t(m[1]), d)),
+    _rule(r"\b(?:before|until|till|up to|by) TIME", lambda m, d, t: (0, t(m[1]))),
+    _rule(r"TIME ?(?:之前|以前|前)", lambda m, d, t: (0, t(m[1]))),
+    _rule(r"(?:\b(?:at|around|about|near|@)|在|大约|大概)? ?(?:minute |second )?TIME(?: ?(?:的时候|时|左右|处))?", lambda m, d, t: (t(m[1]) - AROUND[0], t(m[1]) + AROUND[1])),
+    _rule(r"\b(?:at|in|near) the (?:very )?(?:beginning|start|opening)(?: of (?:the|this) (?:video|clip|film|recording))?", lambda m, d, t: (0, EDGE)),
+    _rule(r"\b(?:at|near|towards?) the (?:very )?end(?: of (?:the|this) (?:video|clip|film|recording))?", lambda m, d, t: (d - EDGE, d)),
+    _rule(r"在?(?:视频|录像|影片)?(?:的)?(?:一开始|开头|开始时|刚开始)(?:的时候)?", lambda m, d, t: (0, EDGE)),
+    _rule(r"在?(?:视频|录像|影片)?(?:的)?(?:结尾|末尾|快结束时|结束时)(?:的时候)?", lambda m, d, t: (d - EDGE, d)),
+)  # fmt: skip
