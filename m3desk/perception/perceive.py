@@ -111,7 +111,8 @@ def perceive(
 ) -> Perceived:
     """Return all evidence of a clip. `heard_until`: end of the last utterance of the clip before, which this one skips.
 
-    What has no model is left out. Raises Cancelled, ModelError, SourceError; an error in one half stops the other.
+    `on_news` is called from both threads. What has no model is left out.
+    Raises Cancelled, ModelError, SourceError; an error in one half stops the other.
     """
     from m3desk.perception.voices import hear
 
@@ -121,6 +122,10 @@ def perceive(
     def stop() -> bool:
         return broken or cancelled()
 
+    def tell(utterance: Utterance) -> None:
+        if on_news is not None:
+            on_news(EvidenceSeen(media.source.id, media.clip.id, words=utterance.text))
+
     def timed_see() -> Seen:
         watch.restart()
         seen = see(media, models, cancelled=stop, on_news=on_news, watch=watch)
@@ -128,7 +133,7 @@ def perceive(
         return seen
 
     def timed_hear() -> HeardLike:
-        heard: HeardLike = hear(media, models, heard_until=heard_until, cancelled=stop)
+        heard: HeardLike = hear(media, models, heard_until=heard_until, cancelled=stop, on_words=tell)
         took["hearing"] = time.perf_counter() - began
         return heard
 

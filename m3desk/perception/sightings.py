@@ -137,6 +137,12 @@ def vector(embedder: FaceEmbedder, seen: Sighting) -> Floats:
     return np.asarray(embedder.embed(seen.crop, [DetectedFace(box, seen.score, seen.marks)])[0], np.float32)
 
 
+def faces_of(picture: Picture, detector: FaceDetector, embedder: FaceEmbedder) -> list[tuple[Sighting, Floats]]:
+    """Return the faces of a photo with their (d,) unit vectors, left to right: what a search by image asks with."""
+    found = sorted(sightings(detector, picture, 0, 0), key=lambda s: s.box)
+    return [(s, vector(embedder, s)) for s in found]
+
+
 def lip_movement(track: Sequence[Sighting]) -> tuple[float, ...]:
     """Return a value a sighting: how much the mouth changed since the one before, beyond what the eyes did, in units of contrast.
 

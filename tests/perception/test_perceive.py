@@ -83,7 +83,6 @@ def clip() -> DrawnClip:
 
 
 def eyes() -> Models:
-    pytest.importorskip("m3desk.perception.voices")
     return Models(faces=SquareDetector(), face_vectors=ColourEmbedder())
 
 
@@ -98,8 +97,6 @@ def test_a_silent_clip_has_faces_and_no_utterances() -> None:
 
 
 def test_a_broken_model_is_said_and_stops_both_halves() -> None:
-    pytest.importorskip("m3desk.perception.voices")
-
     class Broken:
         name = "broken"
 
