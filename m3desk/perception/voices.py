@@ -1,0 +1,329 @@
+"""What is heard in one clip: utterances with words, times, language and voice. Knows no model by name, and nobody of another clip."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import av
+import numpy as np
+
+from m3desk.domain.clip import MICROSECOND, Clip
+from m3desk.domain.evidence import Floats, Utterance, Word, media_id
+from m3desk.errors import Cancelled, ModelFailed
+from m3desk.perception.turns import SAME_VOICE, Stretch, Turn, agglomerate, stretches, turns
+from m3desk.perception.words import SENTENCE_ENDS, Said, joined, phantom, recognise
+from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
+
+log = logging.getLogger(__name__)
+
+LONG_PAUSE = round(0.70 * SAMPLE_RATE)
+"""Silence that ends an utterance."""
+
+SENTENCE = round(1.50 * SAMPLE_RATE)
+"""A full stop ends an utterance that is at least this long: "Yes. No." stays one, long enough to know the voice."""
+
+EMBEDDABLE = round(1.00 * SAMPLE_RATE)
+VOICE_WINDOW = round(3.0 * SAMPLE_RATE)
+LONGEST_VOICE = round(8.0 * SAMPLE_RATE)
+KEPT_AROUND = round(0.10 * SAMPLE_RATE)
+"""Sound kept before and after an utterance's words in its snippet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The audible half of a clip's evidence (see `Perceived`). Utterances are in start order, ids `s1.c3.u0…` in that order."""
+
+    utterances: tuple[Utterance, ...] = ()
+    vectors: Mapping[str, Floats] = field(default_factory=dict)
+    media: Mapping[str, bytes] = field(default_factory=dict)
+    apart: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An utterance in the making: samples [start, end) of the clip's sound."""
+
+    start: int
+    end: int
+    words: tuple[Said, ...]
+    voice: int
+    sureness: float
+
+
+def hear(
+    media: ClipMedia,
+    models: Models,
+    *,
+    heard_until: int | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_words: Callable[[Utterance], None] | None = None,
+) -> Heard:
+    """Return the utterances that start in a clip. `heard_until`: microseconds of the source; the clip before has heard what lies before it.
+
+    Without a voice activity or speech model nothing is heard; without a voice model nobody is told apart. Raises Cancelled, ModelError.
+    """
+    if models.speech_activity is None or models.speech is None:
+        return Heard()
+
+    def check() -> None:
+        if cancelled():
+            raise Cancelled("Stopped while listening.")
+
+    check()
+    clip = media.clip
+    sound = skip(media.sound(), clip, heard_until)
+    spoken = [s for s in listen(sound, models) if s.start < samples(clip.end, clip)]
+    if not spoken:
+        return Heard()
+    check()
+    parts = turns(sound, spoken, models.voice_vectors)
+    check()
+    said = recognise(sound, spoken, models.speech, check=check)
+    lines = [line for line in compose(said, spoken, parts) if _believable(line, clip)]
+    mine = [line for line in _finished(lines, sound, clip) if line.start < samples(clip.end, clip)]
+    check()
+    heard = _observe(sound, mine, clip, models.voice_vectors)
+    for utterance in heard.utterances if on_words else ():
+        assert on_words is not None
+        on_words(utterance)
+    return heard
+
+
+def listen(sound: Sound, models: Models) -> list[Stretch]:
+    """Return the stretches of speech in a sound; none where all of it is silence."""
+    if models.speech_activity is None or not len(sound) or float(np.max(np.abs(sound))) < 1e-3:
+        return []
+    activity = models.speech_activity.probabilities(sound)
+    return stretches(sound, activity, models.speech_activity.hop)
+
+
+def samples(at: int, clip: Clip) -> int:
+    """Return a time of the source as samples of the clip's sound."""
+    return round((at - clip.start) * SAMPLE_RATE / MICROSECOND)
+
+
+def time(sample: int, clip: Clip) -> int:
+    """Return a sample of the clip's sound as microseconds of the source."""
+    return clip.start + round(sample * MICROSECOND / SAMPLE_RATE)
+
+
+def skip(sound: Sound, clip: Clip, heard_until: int | None) -> Sound:
+    """Return the sound with what the clip before has heard made silent."""
+    if heard_until is None or heard_until <= clip.start:
+        return sound
+    rest = sound.copy()
+    rest[: samples(heard_until, clip)] = 0
+    return rest
+
+
+# ---------------------------------------------------------------- words to utterances
+
+
+def compose(said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Turn]) -> list[_Line]:
+    """Put words together into utterances: one voice, no pause above 0.7 s, one sentence or a few short ones."""
+    words = [w for w in said if w.text.strip()]
+    if not words:
+        return []
+    voices = _speakers(words, parts)
+    groups: list[list[int]] = [[0]]
+    for i in range(1, len(words)):
+        if _ends(words[groups[-1][0]], words[i - 1], words[i], spoken) or voices[i] != voices[i - 1]:
+            groups.append([])
+        groups[-1].append(i)
+    lines = []
+    for group in groups:
+        mine = tuple(words[i] for i in group)
+        touched = spoken[mine[0].stretch : mine[-1].stretch + 1]
+        lines.append(_Line(mine[0].start, mine[-1].end, mine, voices[group[0]], float(np.mean([s.sureness for s in touched]))))
+    return _bounded(lines, spoken)
+
+
+def _ends(first: Said, before: Said, after: Said, spoken: Sequence[Stretch]) -> bool:
+    """Return whether an utterance that began with `first` ends between two words."""
+    silence = after.start - before.end
+    if after.stretch != before.stretch:
+        # Whisper stretches words into silence; the stretches of speech know better.
+        silence = max(silence, sum(b.start - a.end for a, b in pairwise(spoken[before.stretch : after.stretch + 1])))
+    if silence > LONG_PAUSE:
+        return True
+    return before.text.rstrip("\"'”’»）)").endswith(SENTENCE_ENDS) and before.end - first.start >= SENTENCE
+
+
+def _speakers(words: Sequence[Said], parts: Sequence[Turn]) -> list[int]:
+    """Return each word's voice, by where its middle lies; a change moves to the pause or the end of a sentence close by."""
+    voices = [_voice_at((w.start + w.end) // 2, parts) for w in words]
+    known = next((v for v in voices if v >= 0), 0)
+    for i, v in enumerate(voices):
+        # Speech too short to have a voice of its own goes with the voice before it, at first with the one after.
+        voices[i] = known = v if v >= 0 else known
+    changes = [i for i in range(1, len(words)) if voices[i] != voices[i - 1]]
+    for at in changes:
+        best = max(_near(words, at), key=lambda i: (_seam(words[i - 1], words[i]), -abs(i - at)))
+        for i in range(best, at):
+            voices[i] = voices[at]
+        for i in range(at, best):
+            voices[i] = voices[at - 1]
+    return voices
+
+
+def _near(words: Sequence[Said], at: int) -> list[int]:
+    """Return places within 0.7 s of a change before word `at` where it could be instead."""
+    when = (words[at - 1].end + words[at].start) // 2
+    return [i for i in range(max(1, at - 4), min(len(words), at + 5)) if abs((words[i - 1].end + words[i].start) // 2 - when) < LONG_PAUSE]
+
+
+def _seam(before: Said, after: Said) -> float:
+    """Return how likely a change of speaker is between two words: seconds of silence, half a second for the end of a sentence."""
+    pause = max(0, after.start - before.end) / SAMPLE_RATE
+    return round(pause + 0.5 * before.text.endswith(SENTENCE_ENDS) + 0.5 * (before.stretch != after.stretch), 3)
+
+
+def _voice_at(sample: int, parts: Sequence[Turn]) -> int:
+    return min(parts, key=lambda t: max(t.start - sample, sample - t.end, 0)).voice
+
+
+def _bounded(lines: Sequence[_Line], spoken: Sequence[Stretch]) -> list[_Line]:
+    """Set the bounds where speech begins and ends rather than where Whisper thinks its words do, and never let two lines overlap."""
+    result: list[_Line] = []
+    for n, line in enumerate(lines):
+        first, last = spoken[line.words[0].stretch], spoken[line.words[-1].stretch]
+        opens = n == 0 or lines[n - 1].words[-1].stretch < line.words[0].stretch
+        closes = n + 1 == len(lines) or lines[n + 1].words[0].stretch > line.words[-1].stretch
+        start = first.start if opens else max(line.start, first.start)
+        end = last.end if closes else min(line.end, last.end)
+        # A stretch may hold seconds that no word was made of: music before the voice, applause after it.
+        start = max(start, line.start - LONG_PAUSE)
+        end = min(max(end, start + 1), line.end + LONG_PAUSE)
+        if result and start < result[-1].end:
+            middle = (start + result[-1].end) // 2
+            result[-1] = replace(result[-1], end=max(middle, result[-1].start + 1))
+            start = max(middle, result[-1].end)
+        result.append(replace(line, start=start, end=max(end, start + 1)))
+    return result
+
+
+def _believable(line: _Line, clip: Clip) -> bool:
+    why = phantom(line.words, line.sureness)
+    if why is not None:
+        log.debug("%s: “%s” at %d is not speech: %s", clip.id, joined(line.words), time(line.start, clip), why)
+    return why is None
+
+
+def _finished(lines: Sequence[_Line], sound: Sound, clip: Clip) -> list[_Line]:
+    """Drop a last word that the end of the overrun cut in half; the next clip hears it whole."""
+    if not lines or len(sound) <= samples(clip.end, clip):
+        return list(lines)
+    last = lines[-1]
+    whole = tuple(w for w in last.words if w.end < len(sound) - SAMPLE_RATE // 10)
+    if len(whole) == len(last.words):
+        return list(lines)
+    rest = [replace(last, words=whole, end=min(last.end, whole[-1].end))] if whole else []
+    return [*lines[:-1], *rest]
+
+
+# ---------------------------------------------------------------- utterances to evidence
+
+
+def _observe(sound: Sound, lines: Sequence[_Line], clip: Clip, voices: VoiceEmbedder | None) -> Heard:
+    """Make evidence of lines: snippets, voice vectors, and who sounds like whom within the clip."""
+    ids = [f"{clip.id}.u{n}" for n in range(len(lines))]
+    vectors = {} if voices is None else {i: _vectors(sound, line, voices) for i, line in zip(ids, lines, strict=True) if _clear(line)}
+    clusters = _clusters(ids, lines, vectors)
+    media: dict[str, bytes] = {}
+    utterances = []
+    for id_, line, cluster in zip(ids, lines, clusters, strict=True):
+        snippet = flac(sound[max(0, line.start - KEPT_AROUND) : line.end + KEPT_AROUND])
+        name = media_id(snippet, ".flac")
+        media[name] = snippet
+        utterances.append(
+            Utterance(
+                id=id_,
+                clip=clip.id,
+                start=time(line.start, clip),
+                end=time(line.end, clip),
+                text=joined(line.words),
+                words=tuple(Word(time(w.start, clip), time(w.end, clip), w.text.strip()) for w in line.words),
+                language=language_of(line.words),
+                confidence=round(float(np.mean([w.probability for w in line.words])), 4),
+                audio=name,
+                cluster=cluster,
+                embeddable=id_ in vectors,
+            )
+        )
+    return Heard(tuple(utterances), vectors, media)
+
+
+def _clear(line: _Line) -> bool:
+    return line.end - line.start >= EMBEDDABLE
+
+
+def _vectors(sound: Sound, line: _Line, voices: VoiceEmbedder) -> Floats:
+    """Return (n, d) unit rows: the whole utterance (its first 8 s), then windows of 3 s or more where it has two of them."""
+    whole = sound[line.start : line.end]
+    rows = [whole[:LONGEST_VOICE]]
+    count = min(4, len(whole) // VOICE_WINDOW)
+    if count >= 2:
+        edges = np.linspace(0, len(whole), count + 1).astype(int)
+        rows += [whole[a:b][:LONGEST_VOICE] for a, b in pairwise(edges.tolist())]
+    return voices.embed(rows)
+
+
+def _clusters(ids: Sequence[str], lines: Sequence[_Line], vectors: Mapping[str, Floats]) -> list[int]:
+    """Number the voices of a clip from 0 in order of appearance: utterances by their vectors, short ones with the voice of their turn."""
+    known = [n for n, id_ in enumerate(ids) if id_ in vectors]
+    found: list[int] = [-1] * len(ids)
+    if known:
+        rows = np.stack([vectors[ids[n]][0] for n in known])
+        for n, k in zip(known, agglomerate(rows @ rows.T, SAME_VOICE).tolist(), strict=True):
+            found[n] = k
+    spare = max(found, default=-1) + 1
+    for n, line in enumerate(lines):
+        if found[n] < 0:
+            kin = [m for m in range(len(lines)) if found[m] >= 0 and lines[m].voice == line.voice]
+            nearest = min(kin, key=lambda m: (abs(lines[m].start - line.start), m), default=None)
+            if nearest is None:
+                spare += 1
+            found[n] = spare - 1 if nearest is None else found[nearest]
+    order = {k: i for i, k in enumerate(dict.fromkeys(found))}
+    return [order[k] for k in found]
+
+
+def language_of(words: Sequence[Said]) -> str | None:
+    """Return an utterance's language: the recogniser's for the pass, corrected where the script shows another (people switch)."""
+    text = joined(words)
+    code = words[0].language
+    letters = [c for c in text if c.isalpha()]
+    if not letters:
+        return code
+    kana = any("\u3040" <= c <= "\u30ff" for c in letters)
+    han = sum("\u4e00" <= c <= "\u9fff" for c in letters)
+    hangul = sum("\uac00" <= c <= "\ud7a3" for c in letters)
+    if kana:
+        return "ja"
+    if hangul * 2 > len(letters):
+        return "ko"
+    if han * 2 > len(letters):
+        return code if code in ("zh", "yue", "ja") else "zh"
+    if code in ("zh", "yue", "ja", "ko") and all(c.isascii() for c in letters):
+        return "en"
+    return code
+
+
+def flac(sound: Sound) -> bytes:
+    """Return sound as 16-bit mono FLAC of 16 kHz. Raises ModelFailed when FFmpeg was built without its encoder."""
+    pcm = np.clip(np.round(np.asarray(sound, np.float64) * 32767), -32768, 32767).astype(np.int16)
+    target = io.BytesIO()
+    try:
+        with av.open(target, "w", format="flac") as container:
+            stream = container.add_stream("flac", rate=SAMPLE_RATE, layout="mono", format="s16")
+            frame = av.AudioFrame.from_ndarray(pcm[None], format="s16", layout="mono")
+            frame.sample_rate = SAMPLE_RATE
+            frame.pts = 0
+            container.mux([*stream.encode(frame), *stream.encode(None)])
+    except av.FFmpegError as e:
+        raise ModelFailed(f"Speech could not be stored as FLAC: {e}", "Install PyAV again: pip install av") from e
+    return target.getvalue()

@@ -1,0 +1,140 @@
+"""Speech to text on a CPU: Whisper through faster-whisper (CTranslate2), from a local folder, never from the network."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
+from m3desk.ports import RecognisedWord, Sound, Transcript
+
+FILES = ("config.json", "model.bin", "tokenizer.json", "vocabulary.txt")
+
+WINDOW = 3000
+"""Frames of 10 ms in one pass of Whisper's encoder: 30 s, whatever is in it."""
+
+SHORTEST_REST = 100
+"""Frames; a rest shorter than a second after the last time stamp is the end of a word or silence, and not worth a pass."""
+
+TOKENS, TOKENS_A_SECOND = 24, 10
+"""Most tokens of a window, beside time stamps: fast English has 6 a second, Chinese 9. A loop would go on to 448."""
+
+CIRCLES = 2.4
+"""Whisper's own threshold of compression above which a text repeats itself."""
+
+PREPENDED, APPENDED = "\"'“¿([{-", "\"'.。,，!！?？:：”)]}、"
+
+
+class Whisper:
+    """Writes down speech in 99 languages: Whisper base, int8, beam 5, temperature 0, nothing carried from window to window."""
+
+    name = "whisper-base-int8"
+
+    def __init__(self, folder: Path, threads: int = 2, *, beam: int = 5) -> None:
+        """`folder` holds FILES. Raises BackendMissing, ModelMissing, ModelFailed."""
+        folder = Path(folder)
+        missing = [name for name in FILES if not (folder / name).is_file()]
+        if missing:
+            raise ModelMissing(
+                f"The weights of {self.name} are not complete in {folder}: no {', '.join(missing)}.", "Fetch them: m3desk models pull"
+            )
+        try:
+            from faster_whisper import WhisperModel
+        except ImportError as e:
+            raise BackendMissing("faster-whisper is not installed.", "Install it: pip install faster-whisper==1.2.1") from e
+        try:
+            self._model: Any = WhisperModel(
+                str(folder), device="cpu", compute_type="int8", cpu_threads=threads, num_workers=1, local_files_only=True
+            )
+        except Exception as e:
+            raise ModelFailed(f"Whisper does not open: {e}", "Check it: m3desk models verify") from e
+        self._beam = beam
+
+    def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
+        try:
+            return self._transcribe(np.ascontiguousarray(sound, np.float32), language)
+        except Exception as e:
+            raise ModelFailed(f"Recognising speech failed: {e}") from e
+
+    def _transcribe(self, sound: Sound, language: str | None) -> Transcript:
+        """Follow WhisperModel.transcribe of faster-whisper 1.2.1 (pinned: some of this is its inner part).
+
+        Differs: the encoder pass of the first window also tells the language (a pass takes 0.9 core-seconds, a third of the work);
+        a window may not go on for longer than people talk; what goes round in circles is tried once more with another beam.
+        """
+        from faster_whisper.tokenizer import Tokenizer
+        from faster_whisper.transcribe import pad_or_trim
+
+        model = self._model
+        features = model.feature_extractor(sound)
+        frames = features.shape[-1] - 1
+        words: list[RecognisedWord] = []
+        sure, no_speech, tokenizer, seek = 1.0, 1.0, None, 0
+        while seek < frames and (seek == 0 or frames - seek >= SHORTEST_REST):
+            size = min(WINDOW, frames - seek)
+            encoded = model.encode(pad_or_trim(features[:, seek : seek + size]))
+            if language is None:
+                token, sure = model.model.detect_language(encoded)[0][0]
+                language = str(token)[2:-2]
+            if tokenizer is None:
+                tokenizer = Tokenizer(model.hf_tokenizer, True, task="transcribe", language=language)
+            tokens, silence = self._generate(encoded, tokenizer, size)
+            no_speech = min(no_speech, silence)
+            found, seek = self._words(encoded, tokenizer, tokens, seek, size)
+            words += found
+        return Transcript(tuple(words), language, float(sure), no_speech)
+
+    def _generate(self, encoded: Any, tokenizer: Any, size: int) -> tuple[list[int], float]:
+        """Return the tokens of one window and the probability that nobody speaks in it."""
+        from faster_whisper.transcribe import get_suppressed_tokens
+
+        prompt = self._model.get_prompt(tokenizer, [], without_timestamps=False)
+        best: tuple[float, list[int], float] | None = None
+        for beam in (self._beam, 1 if self._beam > 1 else 5):
+            result = self._model.model.generate(
+                encoded,
+                [prompt],
+                beam_size=beam,
+                max_length=min(self._model.max_length, len(prompt) + TOKENS + size * TOKENS_A_SECOND // 100),
+                return_scores=True,
+                return_no_speech_prob=True,
+                suppress_blank=True,
+                suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),
+                max_initial_timestamp_index=50,
+            )[0]
+            tokens = list(result.sequences_ids[0])
+            circles = circling(tokenizer.decode(tokens))
+            if best is None or circles < best[0]:
+                best = circles, tokens, float(result.no_speech_prob)
+            if circles <= CIRCLES:
+                break
+        assert best is not None
+        return best[1], best[2]
+
+    def _words(self, encoded: Any, tokenizer: Any, tokens: list[int], seek: int, size: int) -> tuple[list[RecognisedWord], int]:
+        """Return the words of one window, times from the start of the sound, and the frame from which to go on."""
+        model = self._model
+        at = seek * 0.01
+        segments, after, finished = model._split_segments_by_timestamps(
+            tokenizer=tokenizer, tokens=tokens, time_offset=at, segment_size=size, segment_duration=size * 0.01, seek=seek
+        )
+        model.add_word_timestamps([segments], tokenizer, encoded, size, PREPENDED, APPENDED, last_speech_timestamp=at)
+        words = [
+            RecognisedWord(float(w["start"]), float(w["end"]), w["word"], float(w["probability"]))
+            for s in segments
+            for w in s.get("words", ())
+            if any(c.isalnum() for c in w["word"])
+        ]
+        if not finished and words:
+            # Without a closing time stamp the window ended in the middle of speech: go on after the last word.
+            after = max(seek + 1, round(words[-1].end * 100))
+        return words, after if after > seek else seek + size
+
+
+def circling(text: str) -> float:
+    """Return how many times shorter text becomes by zlib, Whisper's own measure of going round in circles; 0 for a short one."""
+    raw = text.encode()
+    return len(raw) / len(zlib.compress(raw)) if len(raw) > 60 else 0.0

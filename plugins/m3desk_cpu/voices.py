@@ -1,0 +1,127 @@
+"""Voices on a CPU: Silero tells when somebody speaks, CAM++ tells whose voice it is (both ONNX Runtime)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from m3desk.domain.evidence import Floats
+from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
+from m3desk.ports import SAMPLE_RATE, Sound
+
+
+def onnx_session(path: Path, threads: int, name: str) -> Any:
+    """Open an ONNX file with `threads` threads, without its own memory arena (it would keep the largest clip's memory).
+
+    Raises BackendMissing, ModelMissing, ModelFailed.
+    """
+    try:
+        import onnxruntime
+    except ImportError as e:
+        raise BackendMissing("ONNX Runtime is not installed.", "Install it: pip install onnxruntime") from e
+    if not path.is_file():
+        raise ModelMissing(f"The weights of {name} are not at {path}.", "Install M3Desk again: pip install --force-reinstall m3desk")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as e:
+        raise ModelFailed(f"The model {path.name} does not open: {e}", "Check it: m3desk models verify") from e
+
+
+class Silero:
+    """Tells when somebody speaks: Silero VAD v6, the file that comes inside faster-whisper."""
+
+    name = "silero-v6"
+    hop = 512
+
+    def __init__(self, threads: int = 1) -> None:
+        # find_spec, not importlib.resources: that would import faster_whisper and with it CTranslate2.
+        found = find_spec("faster_whisper")
+        if found is None or found.origin is None:
+            raise BackendMissing(
+                "faster-whisper, which carries Silero VAD, is not installed.", "Install it: pip install faster-whisper==1.2.1"
+            )
+        self._session = onnx_session(Path(found.origin).parent / "assets" / "silero_vad_v6.onnx", threads, self.name)
+
+    def probabilities(self, sound: Sound) -> Floats:
+        if not len(sound):
+            return np.zeros(0, np.float32)
+        steps = -(-len(sound) // self.hop)
+        chunks = np.zeros((steps, 64 + self.hop), np.float32)
+        chunks[:, 64:] = np.pad(np.asarray(sound, np.float32), (0, steps * self.hop - len(sound))).reshape(steps, self.hop)
+        # Each chunk is preceded by the last 64 samples of the one before; the state starts at zero in every call.
+        chunks[1:, :64] = chunks[:-1, -64:]
+        state = np.zeros((1, 1, 128), np.float32)
+        try:
+            result = self._session.run(None, {"input": chunks, "h": state, "c": state})[0]
+        except Exception as e:
+            raise ModelFailed(f"Finding speech failed: {e}") from e
+        return np.asarray(result, np.float32).reshape(steps)
+
+
+FRAME, STEP, FFT, MELS = 400, 160, 512, 80
+"""25 ms windows every 10 ms at 16 kHz, as Kaldi's compute-fbank-feats has them by default; CAM++ was trained on 80 bands."""
+
+
+def mel_bands(low: float = 20.0, high: float = 8000.0) -> Floats:
+    """Return (257, 80) float32 triangles on the mel scale 1127 ln(1 + f / 700), Kaldi's."""
+    edges = np.linspace(1127 * np.log1p(low / 700), 1127 * np.log1p(high / 700), MELS + 2)
+    bins = 1127 * np.log1p(np.arange(FFT // 2 + 1) * (SAMPLE_RATE / FFT) / 700)[:, None]
+    left, centre, right = edges[:-2], edges[1:-1], edges[2:]
+    bands = np.maximum(0, np.minimum((bins - left) / (centre - left), (right - bins) / (right - centre)))
+    bands[-1] = 0  # Kaldi leaves the Nyquist bin out
+    return np.asarray(bands, np.float32)
+
+
+_BANDS = mel_bands()
+_POVEY = (np.hanning(FRAME) ** 0.85).astype(np.float32)
+
+
+def fbank(sound: Sound) -> Floats:
+    """Return (frames, 80) float32 log mel energies, mean-free over time, of at least 25 ms of sound (shorter is padded)."""
+    if len(sound) < FRAME:
+        sound = np.pad(sound, (0, FRAME - len(sound)))
+    frames = np.lib.stride_tricks.sliding_window_view(np.asarray(sound, np.float32), FRAME)[::STEP]
+    frames = frames - frames.mean(1, keepdims=True)
+    # Pre-emphasis 0.97 within each window, its first sample against itself.
+    frames = frames - 0.97 * np.concatenate([frames[:, :1], frames[:, :-1]], axis=1)
+    power = np.abs(np.fft.rfft(frames * _POVEY, FFT)) ** 2
+    logs = np.log(np.maximum(power.astype(np.float32) @ _BANDS, np.finfo(np.float32).eps))
+    return np.asarray(logs - logs.mean(0), np.float32)
+
+
+class CamPlus:
+    """Makes voice vectors: CAM++ (3D-Speaker, zh-en common), 16-bit weights. Same speaker: cosine above 0.50 (1.5 s), 0.55 (3 s)."""
+
+    name = "campplus-zh-en-w16"
+    dimension = 192
+    same = 0.55
+    different = 0.35
+    batch = 16
+
+    def __init__(self, path: Path, threads: int = 1) -> None:
+        self._session = onnx_session(Path(path), threads, self.name)
+
+    def embed(self, sounds: Sequence[Sound]) -> Floats:
+        rows = np.zeros((len(sounds), self.dimension), np.float32)
+        lengths: dict[int, list[int]] = {}
+        for i, sound in enumerate(sounds):
+            lengths.setdefault(len(sound), []).append(i)
+        for same_length in lengths.values():
+            for at in range(0, len(same_length), self.batch):
+                these = same_length[at : at + self.batch]
+                features = np.stack([fbank(sounds[i]) for i in these])
+                try:
+                    rows[these] = self._session.run(None, {"feats": features})[0]
+                except Exception as e:
+                    raise ModelFailed(f"Making a voice vector failed: {e}") from e
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
