@@ -129,7 +129,7 @@ class ModelRow(QFrame):
         self.action.setEnabled(state != "working")
         self.action.setText(self.tr("Remove") if here else self.tr("Fetch"))
         self.action.setAccessibleName(f"{self.action.text()}: {self.name}")
-                self.check.setVisible(here)
+        self.check.setVisible(here)
         self.bar.setVisible(state == "working")
 
     def progress(self, done: int, total: int) -> None:
