@@ -88,6 +88,10 @@ class Backends:
             raise BackendMissing(f"the backend “{name}” needs a library that is not installed ({error}).", _extra(found[name])) from error
         return maker(self._weights, self._threads)
 
+    def replace(self, port: str, backend: Any) -> None:
+        """Answer a port with this object from now on (tests and benchmarks)."""
+        self._open[port] = backend
+
     def forget_missing(self) -> None:
         """Try again, on the next use, what could not be opened (weights may have been fetched since)."""
         self._missing.clear()

@@ -1,0 +1,32 @@
+"""The project's benchmarks: each measures the installed program from outside and returns one JSON document.
+
+Material: `../shared/data` beside the checkout, or the folder `$M3DESK_BENCH_DATA`. Raises FileNotFoundError where it is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+_NAMES = {
+    "speed": "memorize FILE (default: the reel): × real time, first face, first sentence, peak memory [FILE …] [--llm]",
+    "profile": "where the time of a clip goes, stage by stage [FILE]",
+    "reel": "on the reel: word error rate of the GRID sentences, scenes with their faces found, silent files silent",
+    "kills": "kill a run N times (default 100) at random moments and compare the memory with an undisturbed one [N] [FILE]",
+    "questions": "twelve questions on three videos through `ask`: right, cited, absent ones refused [--llm]",
+    "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
+}
+
+
+def names() -> dict[str, str]:
+    """Return each benchmark's name and what it measures."""
+    return dict(_NAMES)
+
+
+def run(name: str, args: Sequence[str] = ()) -> dict[str, Any]:
+    """Run one benchmark. Raises KeyError for an unknown name, FileNotFoundError without its material."""
+    if name not in _NAMES:
+        raise KeyError(name)
+    measure: Callable[[Sequence[str]], dict[str, Any]] = import_module(f"m3desk.bench.{name}").measure
+    return measure(args)

@@ -1,0 +1,111 @@
+"""`ask` and `search`: questions to a memory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from m3desk import events
+from m3desk.app import App
+from m3desk.cli.output import Out, span
+from m3desk.cli.parser import before
+from m3desk.cli.work import existing
+from m3desk.control.loop import as_json
+from m3desk.domain.clip import seconds
+from m3desk.errors import M3DeskError, UsageError
+from m3desk.ports import Found, FoundClip
+
+
+def known_before(options: Any, app: App) -> tuple[str, int] | None:
+    """Return `--before` as (source, last clip index that is known); −1 = nothing. None without the option."""
+    if not options.before:
+        return None
+    source, index, at = before(options.before)
+    with app.reader() as reader:
+        sources = [s.id for s in reader.sources()]
+        if source is None:
+            if len(sources) != 1 and index != -1:
+                raise UsageError(
+                    f"--before needs a source: this memory has {len(sources)}.", "For example --before s1@1:30 or --before clip:s1.c2."
+                )
+            source = sources[0] if sources else "s1"
+        if source not in sources and sources:
+            raise UsageError(f"there is no source {source} here.", f"There are: {', '.join(sources)}.")
+        if index is not None:
+            return source, index
+        done = [c.index for c in reader.clips(source) if c.end <= at]
+    return source, max(done, default=-1)
+
+
+def ask(options: Any, out: Out) -> int:
+    existing(options.memory)
+    if not options.question.strip():
+        raise UsageError("the question is empty.", "For example: m3desk ask -m M “who appears?”")
+    rounds: list[events.AskRound] = []
+    done: events.AskDone | None = None
+    with App(options.memory, write=True) as app:
+        for event in app.ask(options.question, before=known_before(options, app)):
+            if isinstance(event, events.AskRound):
+                rounds.append(event)
+                if event.action == "search" and not out.json and not out.quiet:
+                    print(f"  searched “{event.query}” → {len(event.results)} memories", file=sys.stderr)
+            elif isinstance(event, events.AskDone):
+                done = event
+    if done is None or done.error:
+        raise M3DeskError(done.error if done and done.error else "no answer came.")
+    lines = [done.answer]
+    for citation in done.citations:
+        lines.append(f"  {citation.mark} {citation.source} {span(citation.start, citation.end)} {citation.node or ''}".rstrip())
+    out.result(as_json(done, rounds), lines)
+    return 0
+
+
+def search(options: Any, out: Out) -> int:
+    existing(options.memory)
+    if not options.text and not options.image and not options.audio:
+        raise UsageError("search needs words, --image or --audio.", "For example: m3desk search nodes -m M “red mug”.")
+    with App(options.memory, write=False) as app:
+        cut = known_before(options, app)
+        if options.what == "clips":
+            _print_clips(app.search_clips(options.text or "", k=options.k or 2, before=cut), out)
+            return 0
+        kinds = tuple(options.kind.split(",")) if options.kind else None
+        k = options.k or 20
+        if options.image or options.audio:
+            path = Path(options.image or options.audio)
+            found = app.search_image(path, k=k, before=cut) if options.image else app.search_audio(path, k=k, before=cut)
+        else:
+            found = app.search_nodes(options.text, k=k, kinds=kinds, before=cut)
+        _print_nodes(found, out)
+    return 0
+
+
+def _print_nodes(found: list[Found], out: Out) -> None:
+    out.result(
+        [node_json(f) for f in found],
+        [f"{f.score:.2f} {f.id:<14} {span(f.start, f.end)} {f.content}  ({f.why})" for f in found] or ["Nothing found."],
+    )
+
+
+def _print_clips(found: list[FoundClip], out: Out) -> None:
+    document = [
+        {
+            "clip": c.clip, "source": c.source, "start": seconds(c.start), "end": seconds(c.end), "score": round(c.score, 4),
+            "memories": [{"id": m.id, "type": m.type, "content": m.content} for m in c.memories],
+        }
+        for c in found
+    ]  # fmt: skip
+    lines = []
+    for c in found:
+        lines.append(f"{c.score:.2f} {c.clip} {span(c.start, c.end)}")
+        lines += [f"     {m.content}" for m in c.memories]
+    out.result(document, lines or ["Nothing found."])
+
+
+def node_json(f: Found) -> dict[str, Any]:
+    """Return a found node as `search nodes --json` prints it."""
+    return {
+        "id": f.id, "type": f.type, "content": f.content, "score": round(f.score, 4), "why": f.why, "clip": f.clip, "source": f.source,
+        "start": None if f.start is None else seconds(f.start), "end": None if f.end is None else seconds(f.end), "people": list(f.people),
+    }  # fmt: skip

@@ -1,0 +1,178 @@
+"""`people`, `memories`, `undo`, `redo`, `revert`, `journal`: who is who, what is remembered, and putting it right."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from m3desk.app import App
+from m3desk.cli.output import Out, span, table
+from m3desk.cli.work import existing
+from m3desk.domain.clip import clock, seconds
+from m3desk.domain.correction import Effect
+from m3desk.domain.memory import StoredSentence
+from m3desk.domain.people import Person
+from m3desk.errors import UsageError
+
+
+def person_json(p: Person) -> dict[str, Any]:
+    """Return a person as `people list --json` prints it."""
+    return {
+        "id": p.id,
+        "name": p.name,
+        "name_state": p.name_state,
+        "suggested_names": [{"name": s.name, "score": s.score, "evidence": list(s.evidence)} for s in p.suggested_names],
+        "aliases": list(p.aliases),
+        "faces": list(p.faces),
+        "voices": list(p.voices),
+        "first_seen": seconds(p.first_seen[1]) if p.first_seen else None,
+        "last_seen": seconds(p.last_seen[1]) if p.last_seen else None,
+        "screen_seconds": seconds(p.screen_time),
+        "speech_seconds": seconds(p.speech_time),
+        "clips": list(p.clips),
+        "ignored": p.ignored,
+    }
+
+
+def sentence_json(s: StoredSentence) -> dict[str, Any]:
+    """Return a sentence as `memories list --json` prints it."""
+    return {
+        "id": s.id,
+        "type": s.kind,
+        "content": s.shown,
+        "clip": s.clip,
+        "source": s.source,
+        "start": seconds(s.start),
+        "end": seconds(s.end),
+        "weight": s.weight,
+        "people": list(s.people),
+        "citations": list(s.citations),
+        "topic": s.topic,
+        "valid_until": s.valid_until,
+        "pinned": s.pinned,
+    }
+
+
+def people(options: Any, out: Out) -> int:
+    existing(options.memory)
+    if options.action == "list":
+        return _list(options, out)
+    if options.action == "show":
+        return _show(options, out)
+    kind, args = _correction(options)
+    with App(options.memory) as app:
+        return _tell(app.correct(kind, args, why=options.why, dry_run=options.dry_run), options.dry_run, out)
+
+
+def _correction(options: Any) -> tuple[str, dict[str, Any]]:
+    match options.action:
+        case "name":
+            if not options.name.strip():
+                raise UsageError("a name can't be empty.")
+            return "name", {"person": options.person, "name": options.name.strip()}
+        case "assign":
+            if options.new is not None:
+                return "assign", {"observations": options.observations, "person": None, "name": options.new or None}
+            if len(options.observations) < 2:
+                raise UsageError(
+                    "assign needs observations and a person.", "For example: people assign s1.c0.f2 person_3, or … s1.c0.f2 --new Carol."
+                )
+            return "assign", {"observations": options.observations[:-1], "person": options.observations[-1], "name": None}
+        case "merge":
+            return "merge", {"keep": options.keep, "others": options.others}
+        case "exclude":
+            return "exclude", {"observation": options.observation, "person": options.person}
+        case _:
+            return "set-aside", {"observation": options.observation}
+
+
+def _tell(effect: Effect, dry_run: bool, out: Out) -> int:
+    document = {**asdict(effect), "dry_run": dry_run}
+    out.result(document, [("Would: " if dry_run else "") + effect.text])
+    return 0
+
+
+def _list(options: Any, out: Out) -> int:
+    with App(options.memory, write=False) as app, app.reader() as reader:
+        everybody = reader.people()
+    rows = [
+        (
+            p.id,
+            p.shown,
+            f"{seconds(p.screen_time):.1f} s",
+            f"{seconds(p.speech_time):.1f} s",
+            str(len(p.clips)),
+            ", ".join((*p.faces, *p.voices)),
+        )
+        for p in everybody
+    ]
+    lines = table(rows, ("id", "name", "on screen", "speaking", "clips", "nodes")) if rows else ["Nobody yet."]
+    out.result([person_json(p) for p in everybody], lines)
+    return 0
+
+
+def _show(options: Any, out: Out) -> int:
+    with App(options.memory, write=False) as app, app.reader() as reader:
+        p = reader.person(options.person)
+        known = reader.memories(person=p.id)
+        bound = [b for b in reader.bindings() if b.superseded is None and b.node in (*p.faces, *p.voices)]
+    document = {**person_json(p), "memories": [sentence_json(s) for s in known], "observations": [b.observation for b in bound]}
+    lines = [f"{p.shown} ({p.id})" + (f", also {', '.join(p.aliases)}" if p.aliases else "")]
+    if p.suggested_names and p.name_state == "suggested":
+        lines += [f"  perhaps {s.name} ({s.score:.2f}): “{s.words}”" for s in p.suggested_names]
+    lines.append(f"  on screen {seconds(p.screen_time):.1f} s, speaking {seconds(p.speech_time):.1f} s, {len(p.clips)} clips")
+    lines.append(f"  observations: {' '.join(b.observation for b in bound)}")
+    lines += [f"  {s.id:<14} {span(s.start, s.end)} {s.shown}" for s in known]
+    out.result(document, lines)
+    return 0
+
+
+def memories(options: Any, out: Out) -> int:
+    existing(options.memory)
+    if options.action == "list":
+        with App(options.memory, write=False) as app, app.reader() as reader:
+            sentences = reader.memories()
+        rows = [
+            f"{s.id:<14} {s.source} {span(s.start, s.end)} {s.shown}" + (f"  ({s.topic}, ×{s.weight:g})" if s.topic else "")
+            for s in sentences
+        ]
+        out.result([sentence_json(s) for s in sentences], rows or ["No memories yet."])
+        return 0
+    needs = {"add": 1, "edit": 2, "delete": 1, "pin": 1}[options.action]
+    if len(options.args) != needs:
+        raise UsageError(
+            f"memories {options.action} needs {'a memory and its text' if needs == 2 else 'one argument'}.", "See m3desk memories --help."
+        )
+    args = {"add": lambda a: {"text": a[0]}, "edit": lambda a: {"node": a[0], "text": a[1]}}.get(options.action, lambda a: {"node": a[0]})(
+        options.args
+    )
+    with App(options.memory) as app:
+        return _tell(app.correct(options.action, args, why=options.why, dry_run=options.dry_run), options.dry_run, out)
+
+
+def undo(options: Any, out: Out) -> int:
+    with App(existing(options.memory)) as app:
+        return _tell(app.undo(options.count), False, out)
+
+
+def redo(options: Any, out: Out) -> int:
+    with App(existing(options.memory)) as app:
+        return _tell(app.redo(options.count), False, out)
+
+
+def revert(options: Any, out: Out) -> int:
+    with App(existing(options.memory)) as app:
+        return _tell(app.revert(options.step), False, out)
+
+
+def journal(options: Any, out: Out) -> int:
+    with App(existing(options.memory), write=False) as app, app.reader() as reader:
+        steps = reader.journal()
+    lines = [
+        f"{s.step:>4}  {s.at[:19]}  {'(undone) ' if s.undone else ''}{s.kind}: {s.text}" + (f" — {s.why}" if s.why else "") for s in steps
+    ]
+    out.result([asdict(s) for s in steps], lines or ["No corrections yet."])
+    return 0
+
+
+__all__ = ["clock", "journal", "memories", "people", "person_json", "redo", "revert", "sentence_json", "undo"]

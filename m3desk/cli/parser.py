@@ -1,0 +1,218 @@
+"""The grammar of the command line, exactly as `contract.md` writes it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+from m3desk import __version__
+from m3desk.domain.clip import MICROSECOND
+from m3desk.errors import UsageError
+
+
+def moment(text: str) -> int:
+    """Return `90`, `1:30`, `00:01:30` or `1.5` as microseconds. Raises UsageError."""
+    if not re.fullmatch(r"(?:\d+:){0,2}\d+(?:\.\d+)?", text.strip()):
+        raise UsageError(f"“{text}” is not a time.", "Write 90, 1:30, 00:01:30 or 1.5.")
+    total = 0.0
+    for part in text.strip().split(":"):
+        total = total * 60 + float(part)
+    return round(total * MICROSECOND)
+
+
+def before(text: str) -> tuple[str | None, int | None, int]:
+    """Return `[s1@]T`, `clip:ID` or `clip:N` as (source or None, clip index or None, microseconds); −1 means nothing is known."""
+    if text.startswith("clip:"):
+        found = re.fullmatch(r"(?:(s\d+)\.c)?(-?\d+)", text[5:])
+        if not found:
+            raise UsageError(f"“{text}” names no clip.", "Write clip:s1.c12, or clip:12 where there is one source.")
+        return found[1], int(found[2]), 0
+    if text.strip() == "-1":
+        return None, -1, 0
+    source, _, at = text.rpartition("@")
+    return source or None, None, moment(at)
+
+
+def _memory(p: argparse.ArgumentParser, required: bool = True) -> None:
+    default = os.environ.get("M3DESK_MEMORY")
+    p.add_argument("-m", "--memory", default=default, required=required and default is None, help="the memory folder (or $M3DESK_MEMORY)")
+
+
+def _json(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+
+
+def _manners(p: argparse.ArgumentParser, top: bool = False) -> None:
+    hide: Any = None if top else argparse.SUPPRESS
+    p.add_argument("-v", "--verbose", action="count", default=0 if top else hide, help="say more (twice: everything)")
+    p.add_argument("-q", "--quiet", action="store_true", default=False if top else hide, help="say only results and errors")
+    p.add_argument("--debug", action="store_true", default=False if top else hide, help="on a fault, print the traceback")
+
+
+def _change(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--dry-run", action="store_true", help="print the effect, change nothing")
+    p.add_argument("--why", metavar="TEXT", help="a note kept in the journal")
+
+
+def _lazy(module: str, name: str) -> Callable[[Any, Any], int]:
+    """Return a command that imports its module when it runs: `--help` and `--version` stay quick."""
+
+    def run(options: Any, out: Any) -> int:
+        from importlib import import_module
+
+        result: int = getattr(import_module(f"m3desk.cli.{module}"), name)(options, out)
+        return result
+
+    return run
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of every command; each sets `run(options, out) -> exit status`."""
+    top = argparse.ArgumentParser(prog="m3desk", description="Watch, explore, ask and mend an M3-Agent memory, on your own machine.")
+    top.add_argument("--version", action="version", version=f"m3desk {__version__}")
+    _manners(top, top=True)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, text: str, run: tuple[str, str], group: Any = commands) -> argparse.ArgumentParser:
+        p: argparse.ArgumentParser = group.add_parser(name, help=text, description=text)
+        _manners(p)
+        p.set_defaults(run=_lazy(*run))
+        return p
+
+    _app_commands(command)
+    _memory_commands(command)
+    _people_commands(command, commands)
+    _machine_commands(command, commands)
+    return top
+
+
+def _app_commands(command: Any) -> None:
+    p = command("open", "Open the app: its start page, or a memory.", ("window", "open_"))
+    p.add_argument("memory", nargs="?", help="a memory folder")
+    p = command("play", "Play a file in the app while it is memorized.", ("window", "play"))
+    p.add_argument("source", help="a video or sound file")
+    _memory(p, required=False)
+    p.add_argument("--no-audio", action="store_true", help="live: without the microphone")
+    p = command("memorize", "Build the memory of files, without a window; resumes by itself.", ("work", "memorize"))
+    p.add_argument("sources", nargs="+", metavar="SOURCE", help="video or sound files, or folders of them")
+    _memory(p)
+    _json(p)
+    p.add_argument("--profile", help="which set of backends (default: the settings')")
+    p.add_argument("--clip-seconds", type=float, help="length of a clip (default 30)")
+    p.add_argument("--fps", type=float, help="pictures looked at a second (default 5)")
+    p.add_argument("--start", metavar="T", help="begin here: 90, 1:30, 00:01:30")
+    p.add_argument("--end", metavar="T", help="end here")
+    p.add_argument("--language", help="language of the sentences: en, zh (default: the scene's)")
+    p.add_argument("--no-semantic", action="store_true", help="evidence and episodic memories only")
+    p.add_argument("--rebuild", action="store_true", help="make the memory of a changed (or known) file anew")
+
+
+def _memory_commands(command: Any) -> None:
+    p = command("sources", "List, remove or relink what was memorized.", ("work", "sources"))
+    p.add_argument("action", choices=("list", "remove", "relink"))
+    p.add_argument("source", nargs="?", help="its id, such as s1")
+    p.add_argument("file", nargs="?", help="relink: where the file is now")
+    _memory(p)
+    _json(p)
+    p.add_argument("--yes", action="store_true", help="remove without asking")
+    p = command("ask", "Ask one question; the answer cites the memory.", ("asking", "ask"))
+    p.add_argument("question")
+    _memory(p)
+    _json(p)
+    p.add_argument("--before", metavar="[s1@]T|clip:ID", help="hide what was learned later")
+    p.add_argument("--mode", choices=("full", "parity"), default="full", help=argparse.SUPPRESS)
+    p = command("search", "Search single memories (nodes) or clips.", ("asking", "search"))
+    p.add_argument("what", choices=("nodes", "clips"))
+    p.add_argument("text", nargs="?")
+    _memory(p)
+    _json(p)
+    p.add_argument("--image", metavar="F", help="nodes: each face in a picture is a query")
+    p.add_argument("--audio", metavar="F", help="nodes: a voice is a query")
+    p.add_argument("-k", type=int, help="how many (nodes 20, clips 2)")
+    p.add_argument("--kind", help="nodes: face,voice,episodic,semantic,object,place")
+    p.add_argument("--before", metavar="[s1@]T|clip:ID")
+    p = command("memories", "List, add, edit, delete or pin sentences.", ("mending", "memories"))
+    p.add_argument("action", choices=("list", "add", "edit", "delete", "pin"))
+    p.add_argument("args", nargs="*")
+    _memory(p)
+    _json(p)
+    _change(p)
+    for name, text in (("undo", "Take back corrections."), ("redo", "Apply again what undo took back.")):
+        p = command(name, text, ("mending", name))
+        p.add_argument("count", nargs="?", type=int, default=1, metavar="N")
+        _memory(p)
+        _json(p)
+    p = command("revert", "Append the inverse of an older correction.", ("mending", "revert"))
+    p.add_argument("step", type=int)
+    _memory(p)
+    _json(p)
+    p = command("journal", "Show every correction: who, when, why.", ("mending", "journal"))
+    _memory(p)
+    _json(p)
+    p = command("import", "Import an export of M3Desk into an empty memory.", ("work", "import_"))
+    p.add_argument("file")
+    _memory(p)
+    p = command("export", "Write a memory in another format.", ("work", "export"))
+    _memory(p)
+    p.add_argument("-o", "--output", required=True, metavar="FILE|-")
+    p.add_argument("--format", help="json graphml rttm vtt srt csv html (default: by the file's ending)")
+    p.add_argument("--source", help="where there are several")
+    p.add_argument("--with-media", action="store_true", help="json: crops, speech and embeddings in a folder beside it")
+    p = command("check", "Check a memory's integrity, index, constraints and graph.", ("work", "check"))
+    _memory(p)
+    _json(p)
+    p.add_argument("--repair", action="store_true", help="rebuild what can be rebuilt")
+
+
+def _people_commands(command: Any, commands: Any) -> None:
+    people = commands.add_parser("people", help="List, show, name and mend people.", description="List, show, name and mend people.")
+    actions = people.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    def verb(name: str, text: str, change: bool = True) -> argparse.ArgumentParser:
+        p: argparse.ArgumentParser = command(name, text, ("mending", "people"), actions)
+        _memory(p)
+        _json(p)
+        if change:
+            _change(p)
+        return p
+
+    verb("list", "Everybody in this memory.", change=False)
+    verb("show", "One person: what is known, where seen and heard.", change=False).add_argument("person")
+    p = verb("name", "Confirm a person's name.")
+    p.add_argument("person")
+    p.add_argument("name")
+    p = verb("assign", "Say whose face or speech an observation is.")
+    p.add_argument("observations", nargs="+", metavar="OBS… P", help="observation ids, then the person (or --new)")
+    p.add_argument("--new", nargs="?", const="", metavar="NAME", help="a new person")
+    p = verb("merge", "Join people who are one.")
+    p.add_argument("keep")
+    p.add_argument("others", nargs="+")
+    p = verb("exclude", "Say that an observation is not this person.")
+    p.add_argument("observation")
+    p.add_argument("person")
+    verb("set-aside", "Say that an observation is not a face, or not speech.").add_argument("observation")
+
+
+def _machine_commands(command: Any, commands: Any) -> None:
+    p = command("models", "List, fetch, verify or remove model weights.", ("setup", "models_"))
+    p.add_argument("action", choices=("list", "pull", "verify", "remove"))
+    p.add_argument("names", nargs="*", metavar="NAME")
+    p.add_argument("--profile", default="embedded")
+    p.add_argument("--llm", action="store_true", help="also the language model (about 1.1 GB)")
+    p.add_argument("--demo", action="store_true", help="also the demo clip")
+    p.add_argument("--yes", action="store_true", help="fetch without asking")
+    _json(p)
+    p = command("config", "Show or change settings.", ("setup", "config_"))
+    p.add_argument("action", choices=("get", "set", "path"))
+    p.add_argument("key", nargs="?")
+    p.add_argument("value", nargs="?")
+    _json(p)
+    p = command("doctor", "Say what this machine can run.", ("setup", "doctor"))
+    _json(p)
+    p = command("bench", "Run the project's benchmarks.", ("setup", "bench"))
+    p.add_argument("name", nargs="?", help="one benchmark; without it, list them")
+    p.add_argument("args", nargs="*")
+    _json(p)

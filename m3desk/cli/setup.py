@@ -1,0 +1,127 @@
+"""`models`, `config`, `doctor`, `bench`: this machine, its weights, settings and figures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from m3desk import config, machine, models
+from m3desk.cli.output import Out, table
+from m3desk.errors import M3DeskError, UsageError
+
+
+def size(count: int) -> str:
+    """Return bytes as people read them, in megabytes of 10⁶."""
+    return f"{count / 1e6:.1f} MB" if count < 1e9 else f"{count / 1e9:.2f} GB"
+
+
+def models_(options: Any, out: Out) -> int:
+    match options.action:
+        case "list":
+            rows = models.rows()
+            shown = [(r["name"], r["version"], size(r["bytes"]), r["licence"], r["state"], r["path"] or "") for r in rows]
+            out.result(rows, table(shown, ("model", "version", "size", "licence", "state", "where")))
+            return 0
+        case "pull":
+            return _pull(options, out)
+        case "verify":
+            problems = models.verify()
+            out.result({"ok": not problems, "problems": problems}, problems or ["Every model file is as it should be."])
+            return 1 if problems else 0
+        case _:
+            if not options.names:
+                raise UsageError("models remove needs a name.", "See m3desk models list.")
+            for name in options.names:
+                models.remove(name)
+                out.line(f"Removed {name}.")
+            return 0
+
+
+def _pull(options: Any, out: Out) -> int:
+    names = [*options.names, *(["demo"] if options.demo else [])]
+    plan = models.plan_pull(names=options.names, profile=options.profile, llm=options.llm)
+    if options.demo and "demo" not in options.names:
+        plan = [*plan, *models.plan_pull(names=["demo"])]
+    if not plan:
+        out.result([], ["Everything is here already."])
+        return 0
+    for entry in plan:
+        out.line(f"{entry.name} {entry.version}: {size(entry.bytes)}, {entry.licence}, sha256 {entry.sha256[:12]}…")
+    out.line(f"To fetch: {size(sum(e.bytes for e in plan))}, into {models.folder()}")
+    if sys.stdin.isatty() and not options.yes and input("Fetch? [Y/n] ").strip().lower() not in ("", "y", "yes"):
+        out.line("Nothing was fetched.")
+        return 0
+    del names
+    models.pull(names=[e.name for e in plan], progress=_Bar(out))
+    out.result([e.name for e in plan], [f"Fetched and verified: {', '.join(e.name for e in plan)}"])
+    return 0
+
+
+class _Bar:
+    """Progress of a download: a line a model on a plain output, a running percentage on a terminal."""
+
+    def __init__(self, out: Out) -> None:
+        self._out, self._last = out, ""
+
+    def __call__(self, name: str, done: int, total: int, state: str = "working", error: str | None = None) -> None:
+        if error:
+            self._out.warn(f"{name}: {error}")
+        text = f"{name}: {state}" if state != "working" else f"{name}: {100 * done // max(total, 1)} %"
+        if sys.stderr.isatty() and not self._out.json:
+            print(f"\r{text:<60}", end="\n" if state != "working" else "", file=sys.stderr, flush=True)
+        elif state != "working" and text != self._last:
+            self._out.line(text)
+        self._last = text
+
+
+def config_(options: Any, out: Out) -> int:
+    from m3desk import paths
+
+    if options.action == "path":
+        out.result(str(paths.config_file()), [str(paths.config_file())])
+        return 0
+    if options.action == "set":
+        if options.key is None or options.value is None:
+            raise UsageError("config set needs a key and a value.", "For example: m3desk config set language zh.")
+        config.set_value(options.key, options.value)
+        out.line(f"{options.key} = {options.value}")
+        return 0
+    values = config.values()
+    if options.key is not None:
+        if options.key not in values:
+            raise UsageError(f"there is no setting “{options.key}”.", f"There are: {', '.join(values)}.")
+        out.result(values[options.key], [str(values[options.key])])
+        return 0
+    out.result(values, [f"{key} = {value}" for key, value in values.items()])
+    return 0
+
+
+def doctor(options: Any, out: Out) -> int:
+    report = machine.doctor()
+    lines = [
+        f"{key}: {value if isinstance(value, str | int) else json.dumps(value, ensure_ascii=False)}"
+        for key, value in report.items()
+        if key != "profiles"
+    ]
+    lines += [f"profile {p['name']}: {'ready' if p['ready'] else p['reason']}" for p in report["profiles"]]
+    out.result(report, lines)
+    return 0
+
+
+def bench(options: Any, out: Out) -> int:
+    from m3desk import bench as benches
+
+    if options.name is None:
+        out.result([{"name": n, "text": t} for n, t in benches.names().items()], [f"{n:<10} {t}" for n, t in benches.names().items()])
+        return 0
+    if options.name not in benches.names():
+        raise UsageError(f"there is no benchmark “{options.name}”.", f"There are: {', '.join(benches.names())}.")
+    try:
+        report = benches.run(options.name, options.args)
+    except FileNotFoundError as error:
+        raise M3DeskError(
+            f"the benchmark's material is not here: {error.filename}.", "It lies in ../shared/data beside the checkout."
+        ) from error
+    out.result(report, [json.dumps(report, ensure_ascii=False, indent=1)])
+    return 0 if report.get("ok", True) else 1

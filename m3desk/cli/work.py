@@ -1,0 +1,172 @@
+"""`memorize`, `sources`, `import`, `export`, `check`: what makes, moves and proves a memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from m3desk import config
+from m3desk.app import App, Options, expand
+from m3desk.cli.output import Follower, Out, confirm, span, table
+from m3desk.cli.parser import moment
+from m3desk.domain.clip import clock, seconds
+from m3desk.errors import M3DeskError, MemoryMissing, UsageError
+
+
+def existing(path: str) -> str:
+    """Return `path` where a memory is. Raises MemoryMissing."""
+    if not (Path(path) / "memory.sqlite").is_file():
+        raise MemoryMissing(f"there is no memory at {path}.", f"Make one: m3desk memorize VIDEO -m {path}")
+    return path
+
+
+def memorize(options: Any, out: Out) -> int:
+    if options.clip_seconds is not None and not 2 <= options.clip_seconds <= 600:
+        raise UsageError(f"a clip of {options.clip_seconds:g} s can't be.", "Give --clip-seconds between 2 and 600.")
+    if options.fps is not None and not 0.2 <= options.fps <= 30:
+        raise UsageError(f"{options.fps:g} pictures a second can't be.", "Give --fps between 0.2 and 30.")
+    how = Options(
+        clip_seconds=options.clip_seconds,
+        fps=options.fps,
+        start=moment(options.start) if options.start else 0,
+        end=moment(options.end) if options.end else None,
+        semantic=not options.no_semantic,
+        rebuild=options.rebuild,
+        language=options.language,
+    )
+    from m3desk.media import file
+
+    for path in options.sources:  # every source must be readable before a memory is made
+        for one in expand(path):
+            file.probe(one)
+    new = not Path(options.memory).exists()
+    settings = config.Settings.load()
+    if options.profile:
+        settings = replace(settings, profile=options.profile)
+    with Follower(out) as follow, App(options.memory, emit=follow, settings=settings) as app:
+        try:
+            app.add(options.sources, how)
+            tally = app.work()
+        except M3DeskError:
+            if new:
+                app.discard_if_empty()
+            raise
+        concluded = app.conclude(options.language) if how.semantic else 0
+        with app.reader() as reader:
+            report = _report(reader, tally, concluded)
+    return _say(report, options.memory, out)
+
+
+def _report(reader: Any, tally: Any, concluded: int) -> dict[str, Any]:
+    clips = reader.clips()
+    states = {state: sum(c.state == state for c in clips) for state in ("queued", "episodic", "done", "failed", "skipped")}
+    people = reader.people()
+    return {
+        "sources": [{"id": s.id, "uri": s.uri, "state": s.state, "error": s.error} for s in reader.sources()],
+        "clips": states,
+        "problems": [{"clip": c.id, "state": c.state, "error": c.error} for c in clips if c.state in ("failed", "skipped")],
+        "people": len(people),
+        "memories": {kind: len(reader.memories(kind=kind)) for kind in ("episodic", "semantic")},
+        "committed": tally.committed,
+        "concluded": concluded,
+        "seconds": round(tally.seconds, 3),
+        "real_time": round(tally.covered / tally.seconds, 3) if tally.seconds else None,
+    }
+
+
+def _say(report: dict[str, Any], memory: str, out: Out) -> int:
+    for problem in report["problems"]:
+        out.warn(f"{problem['clip']} is {problem['state']}: {problem['error']}")
+    if any(s["state"] == "failed" for s in report["sources"]) and not report["committed"]:
+        failed = next(s for s in report["sources"] if s["state"] == "failed")
+        raise M3DeskError(failed["error"] or f"{failed['uri']} could not be memorized.")
+    counts = report["clips"]
+    pace = f" in {report['seconds']:.0f} s, {report['real_time']:.1f}× real time" if report["real_time"] else ""
+    lines = [
+        f"{sum(counts.values())} clips ({', '.join(f'{n} {s}' for s, n in counts.items() if n)}){pace}",
+        f"{report['people']} people, {report['memories']['episodic']} episodic and {report['memories']['semantic']} semantic memories",
+        f"Ask: m3desk ask -m {memory} “who appears?”",
+    ]
+    out.result(report, lines)
+    return 0
+
+
+def sources(options: Any, out: Out) -> int:
+    existing(options.memory)
+    if options.action == "list":
+        with App(options.memory, write=False) as app, app.reader() as reader:
+            rows = reader.sources()
+        document = [
+            {
+                "id": s.id,
+                "uri": s.uri,
+                "duration": None if s.duration is None else seconds(s.duration),
+                "state": s.state,
+                "sha256": s.sha256,
+                "error": s.error,
+            }
+            for s in rows
+        ]
+        lines = table([(s.id, s.state, clock(s.duration or 0), s.uri) for s in rows], ("id", "state", "length", "file"))
+        out.result(document, lines)
+        return 0
+    if not options.source or (options.action == "relink" and not options.file):
+        raise UsageError(
+            f"sources {options.action} needs a source" + (" and a file." if options.action == "relink" else "."),
+            "For example: sources relink s1 FILE -m M.",
+        )
+    with App(options.memory) as app:
+        if options.action == "relink":
+            app.relink(options.source, options.file)
+            out.line(f"{options.source} is now {options.file}")
+            return 0
+        effect = app.remove_source(options.source, dry_run=True)
+        out.line(effect.text)
+        confirm(f"Remove {options.source} from this memory?", options.yes)
+        effect = app.remove_source(options.source)
+        out.result({"text": effect.text, "people": effect.people, "memories": effect.memories}, [f"Removed {options.source}."])
+    return 0
+
+
+def import_(options: Any, out: Out) -> int:
+    from m3desk.interop import imports
+
+    path = Path(options.file)
+    if not path.is_file():
+        raise M3DeskError(f"there is no file {path}.", "Give the .json that `m3desk export` wrote.")
+    if not path.name.endswith(".json"):
+        raise M3DeskError(f"{path.name} can't be imported by this version.", "It reads the .json that `m3desk export` wrote.")
+    report = imports.import_json(path, Path(options.memory))
+    out.result(
+        report, [f"Imported {report['clips']} clips, {report['people']} people, {report['memories']} memories into {options.memory}."]
+    )
+    return 0
+
+
+def export(options: Any, out: Out) -> int:
+    from m3desk.interop import exports
+
+    existing(options.memory)
+    with App(options.memory, write=False) as app, app.reader() as reader:
+        exports.export(reader, options.output, format_=options.format, source=options.source, with_media=options.with_media)
+    if options.output != "-":
+        out.line(f"Wrote {options.output}.")
+    return 0
+
+
+def check(options: Any, out: Out) -> int:
+    from m3desk.interop import doctor
+
+    existing(options.memory)
+    report = doctor.check(options.memory, repair=options.repair)
+    lines = ["Nothing wrong."] if report["ok"] else []
+    lines += [f"integrity: {p}" for p in report["integrity"]] + [f"index: {p}" for p in report["index"]]
+    lines += [f"{f['kind']}: {f['text']}" + (f"  → {f['fix']}" if f.get("fix") else "") for f in report["findings"]]
+    constraints = report["constraints"]
+    lines.append(f"constraints: {constraints['broken']} of {sum(constraints.values())} broken")
+    out.result(report, lines)
+    return 0 if report["ok"] else 1
+
+
+__all__ = ["check", "existing", "export", "import_", "memorize", "sources", "span"]

@@ -1,0 +1,104 @@
+"""Search by picture or sound: which people of a memory does a photo show, or a recording let hear? Accepted matches only.
+
+Stands beside `pipeline`: it joins media, models and the rules of identity for one question, and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from m3desk.domain.clip import MICROSECOND, Clip
+from m3desk.domain.evidence import Floats
+from m3desk.domain.identity import Candidate, Gallery, calibration, gallery_rows, match
+from m3desk.domain.people import Binding, Person
+from m3desk.errors import ModelMissing, SourceUnreadable
+from m3desk.media import cutter, file
+from m3desk.ports import SAMPLE_RATE, Found, Models, Reader, Sound
+
+Vectors = tuple[list[str], Floats]
+"""Observation ids and their rows, as the store gives them."""
+
+LONGEST = 30.0
+"""Seconds of a recording that are listened to."""
+
+
+def faces(path: Path, models: Models) -> list[Candidate]:
+    """Return each face of a picture as a query, best first. Raises SourceError for no picture, NoFace."""
+    if models.faces is None or models.face_vectors is None:
+        raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
+    source = replace(file.probe(path), id="query")
+    if source.width is None:
+        raise SourceUnreadable(f"{path} has no picture.", "Give a photo; for a recording use --audio.")
+    clip = Clip("query.c0", "query", 0, 0, max(source.duration or 0, 1))
+    frame = next(cutter.FileClip(source, clip, str(path), 1.0).frames(), None)
+    found = models.faces.detect(frame.picture) if frame is not None else []
+    if frame is None or not found:
+        raise NoFace(f"there is no face in {path.name}.", "Give a picture that shows a face clearly.")
+    rows = models.face_vectors.embed(frame.picture, found)
+    return [Candidate((f"query.f{i}",), rows[i : i + 1], MICROSECOND) for i in range(len(found))]
+
+
+class NoFace(SourceUnreadable):
+    """The picture is fine and nobody is in it."""
+
+
+def voice(path: Path, models: Models) -> list[Candidate]:
+    """Return the voice of a recording as a query. Raises SourceError where nothing is said."""
+    if models.voice_vectors is None or models.speech_activity is None:
+        raise ModelMissing("the voice models are not here.", "Fetch them: m3desk models pull.")
+    source = replace(file.probe(path), id="query")
+    if not source.has_audio:
+        raise SourceUnreadable(f"{path} has no sound.", "Give a recording; for a photo use --image.")
+    clip = Clip("query.c0", "query", 0, 0, min(source.duration or 0, round(LONGEST * MICROSECOND)))
+    sound = cutter.FileClip(source, clip, str(path)).sound()
+    hop = models.speech_activity.hop
+    spoken = np.repeat(models.speech_activity.probabilities(sound) > 0.5, hop)[: len(sound)]
+    said: Sound = sound[spoken]
+    if len(said) < SAMPLE_RATE:
+        raise SourceUnreadable(f"too little is said in {path.name} to tell whose voice it is.", "Give a second of speech or more.")
+    window = round(1.5 * SAMPLE_RATE)
+    pieces = [said[i : i + window] for i in range(0, max(1, len(said) - window + 1), window // 2)]
+    return [Candidate(("query.u0",), models.voice_vectors.embed(pieces), len(said) * MICROSECOND // SAMPLE_RATE)]
+
+
+def known(candidates: Iterable[Candidate], vectors: Vectors, bindings: Iterable[Binding], people: Iterable[Person]) -> list[Gallery]:
+    """Return the galleries of a memory's nodes that these candidates may be compared with."""
+    node_of = {b.observation: b.node for b in bindings if b.superseded is None}
+    person_of = {node: p.id for p in people for node in (*p.faces, *p.voices)}
+    grouped: dict[str, list[Floats]] = defaultdict(list)
+    for observation, row in zip(*vectors, strict=True):
+        if (node := node_of.get(observation)) in person_of and node is not None:
+            grouped[node].append(row)
+    galleries = []
+    for node, rows in sorted(grouped.items()):
+        together = np.stack(rows)
+        chosen = gallery_rows(together, np.ones(len(rows), np.float32))
+        galleries.append(Gallery(node, person_of[node], together[chosen]))
+    return galleries
+
+
+def found(candidates: list[Candidate], galleries: list[Gallery], model: str, reader: Reader, k: int) -> list[Found]:
+    """Return the nodes that the candidates match, best first; a candidate that matches nobody well enough gives nothing."""
+    kind = "face" if candidates[0].observations[0].startswith("query.f") else "voice"
+    names = {p.id: p.shown for p in reader.people()}
+    results = []
+    for candidate in candidates:
+        (verdict,) = match([candidate], galleries, (), calibration(model, "face" if kind == "face" else "voice"))
+        if verdict.node is None or verdict.score is None:
+            continue
+        row = reader.node(verdict.node)
+        person = row.person or ""
+        lead = f", {verdict.margin:.2f} ahead of {verdict.runner_up}" if verdict.margin is not None else ""
+        why = f"{kind} alike {verdict.score:.2f}{lead}"
+        content = names.get(person, person)
+        results.append(Found(row.id, row.type, content, verdict.score, why, row.clip, row.source, row.start, row.end, (person,)))
+    best = {f.id: f for f in sorted(results, key=lambda f: f.score)}
+    return sorted(best.values(), key=lambda f: (-f.score, f.id))[:k]
+
+
+__all__ = ["NoFace", "faces", "found", "known", "voice"]
