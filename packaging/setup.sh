@@ -1,0 +1,93 @@
+# Sets up what M3Desk needs on this machine; read by run.sh and test.sh, which call `set_up`. Repeating it is quick.
+#
+# What it installs, and how big it is (Debian 12, measured; a machine that has some of it needs less):
+#   system packages, where apt is the package manager   see the two lines apt prints before it begins
+#   a Python environment in .venv (M3DESK_VENV)         about 460 MB to download, 1.2 GB on disk
+#   the embedded models, in the user's data folder      about 210 MB to download, 218 MB on disk
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+venv=${M3DESK_VENV:-$root/.venv}
+
+# python3-venv: Debian leaves it out of python3. Then what Qt's window, its fonts (CJK too) and PortAudio's sound load at run time.
+system_packages=(
+  python3 python3-venv ca-certificates
+  libegl1 libgl1 libglib2.0-0 libdbus-1-3 libfontconfig1 libxkbcommon0 libxkbcommon-x11-0
+  libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1
+  libportaudio2 fonts-dejavu-core fonts-wqy-microhei
+)
+
+say() { printf '\n==> %s\n' "$*"; }
+fail() { printf 'm3desk: %s\n' "$*" >&2; exit 1; }
+
+# Print the first Python that fits (3.11 to 3.13, with venv), or nothing.
+find_python() {
+  local name
+  for name in ${PYTHON:-} python3 python3.13 python3.12 python3.11; do
+    if "$name" -c 'import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null; then
+      command -v "$name"
+      return
+    fi
+  done
+}
+
+# Print the system packages that are not here. Ubuntu 24.04 calls some of them NAMEt64.
+missing_packages() {
+  local name
+  for name in "${system_packages[@]}"; do
+    case $name in python3 | python3-venv) [ -n "$(find_python)" ] && continue ;; esac
+    dpkg-query -W -f '${db:Status-Status}\n' "$name" "${name}t64" 2>/dev/null | grep -qx installed || printf '%s ' "$name"
+  done
+}
+
+install_system_packages() {
+  if ! command -v apt-get >/dev/null; then
+    say "This is no Debian or Ubuntu: where the window does not open, install what the first lines of packaging/setup.sh list."
+    return
+  fi
+  local missing as_root=() size
+  missing=$(missing_packages)
+  [ -n "$missing" ] || return 0
+  if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      [ -n "$(find_python)" ] || fail "Python 3.11 to 3.13 with venv is missing, and there is no sudo. As root: apt-get install $missing"
+      say "Left out, because there is no sudo (as root: apt-get install $missing)"
+      return
+    fi
+    as_root=(sudo)
+  fi
+  say "System packages to install: $missing"
+  "${as_root[@]}" apt-get update -qq
+  # shellcheck disable=SC2086  # one word a package
+  size=$(LC_ALL=C apt-get install --assume-no --no-install-recommends $missing 2>/dev/null | grep -E '^(Need to get|After this)' || true)
+  printf '%s\n' "$size"
+  # shellcheck disable=SC2086
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null ||
+    fail "apt-get could not install: $missing"
+}
+
+# Install M3Desk (with the extras in $1, such as [dev]) unless this very state of the sources is installed already.
+install_m3desk() {
+  local extras=${1:-} python stamp
+  python=$(find_python)
+  [ -n "$python" ] || fail "Python 3.11 to 3.13 with venv is needed (Debian, Ubuntu: apt-get install python3-venv; or set PYTHON)."
+  if [ ! -x "$venv/bin/python" ]; then
+    say "Python environment: $venv ($("$python" --version))"
+    "$python" -m venv "$venv"
+  fi
+  stamp=$venv/.m3desk-installed$extras
+  if [ -f "$stamp" ] && [ -z "$(cd "$root" && find m3desk ui plugins resources pyproject.toml -newer "$stamp" ! -path '*/__pycache__*' -print -quit)" ]; then
+    return
+  fi
+  say "M3Desk and its libraries: about 460 MB to download the first time, 1.2 GB on disk"
+  (cd "$root" && "$venv/bin/python" -m pip install --quiet --disable-pip-version-check ".$extras") ||
+    fail "pip could not install M3Desk; its message stands above."
+  rm -f "$venv"/.m3desk-installed*
+  touch "$stamp" "$venv/.m3desk-installed"
+}
+
+set_up() {
+  install_system_packages
+  install_m3desk "${1:-}"
+  say "Models of the embedded profile (without the language model: m3desk models pull --llm, 1.1 GB)"
+  "$venv/bin/m3desk" models pull --yes
+}
