@@ -1,8 +1,8 @@
 """How a question is answered: up to five rounds of think → search or answer, every sentence cited, or "not in this memory".
 
-A generator of typed steps that window, commands and tests all read. What the evidence answers by itself (who appears, who says what, what is on
-the screen) is read from it; else a language model answers from numbered memory lines, and each of its sentences is checked against the lines
-it cites; without a model the best-supported memories are quoted.
+A generator of typed steps that window, commands and tests all read. What the evidence answers by itself (who appears, who says what,
+what is on the screen) is read from it; else a language model answers from numbered memory lines, and each of its sentences is checked
+against the lines it cites; without a model the best-supported memories are quoted.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from m3desk.control.times import Stretch
 from m3desk.control.wording import say
 from m3desk.domain.clip import clock, seconds
 from m3desk.domain.memory import StoredSentence
+from m3desk.domain.tags import sentence_case
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.events import AskDone, AskRound, AskText
 from m3desk.ports import LanguageModel, Message, Reader
@@ -73,7 +74,7 @@ def answer(
     yield _round(ask, 1, question, [h.sentence.id for h in hits], [_shown(h.sentence) for h in hits], begun)
     if cancelled():
         raise Cancelled("stopped.")
-    if not supported(hits, asked, search) or language is None:
+    if language is None or not supported(hits, asked, search, worth_asking=True):
         yield from _give(ask, _with_notes(quote(asked, hits, search), asked), search, QUOTED, begun, quoted=True)
         return
     try:
@@ -181,7 +182,7 @@ def _checked(written: str, lines: Sequence[StoredSentence], asked: Asked, search
             (s for s in lines if _bears(s, text, asked, search)), key=lambda s: -_share(s, text, asked, search)
         )[:1]
         if borne:
-            body = named(text, search.people, asked.language).rstrip(" .。")
+            body = sentence_case(named(text, search.people, asked.language).rstrip(" .。"))
             end = "。" if asked.language == "zh" else "."
             parts.append(
                 Part(("" if not parts or asked.language == "zh" else " ") + body + end, tuple(moment_of(s) for s in dict.fromkeys(borne)))
@@ -225,7 +226,7 @@ def _numbers(text: str) -> set[str]:
 def _fallen_back(reply: Reply, asked: Asked, hits: Sequence[Hit], search: Search) -> Reading:
     """Return what is answered when nothing of the model's answer holds: quotes where words bear them out, else "not in this memory"."""
     good = [h.sentence for h in supported(hits, asked, search) if h.cover >= 0.75]
-    if reply.text is None or not good:
+    if reply.text is None or reply.action == "search" or not good:
         return absent(asked, search)
     return Reading((Part(say("nearest", asked.language)), *quoted(good[:2], asked.language)))
 
@@ -261,8 +262,13 @@ def as_json(done: AskDone, rounds: Sequence[AskRound]) -> dict[str, Any]:
     cited = [{"clip": c.clip, "source": c.source, "start": seconds(c.start), "end": seconds(c.end), "node": c.node} for c in done.citations]
     steps = [{"action": r.action, "query": r.query, "results": list(r.results), "seconds": round(r.seconds, 3)} for r in rounds]
     return {
-        "answer": done.answer, "found": done.found, "citations": cited, "rounds": steps, "model": done.model, "seconds": round(done.seconds, 3),
-    }  # fmt: skip
+        "answer": done.answer,
+        "found": done.found,
+        "citations": cited,
+        "rounds": steps,
+        "model": done.model,
+        "seconds": round(done.seconds, 3),
+    }
 
 
 def as_chat(question: str, rounds: Sequence[AskRound], done: AskDone, at: str) -> dict[str, Any]:

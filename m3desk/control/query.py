@@ -41,31 +41,63 @@ _PERSON = re.compile(r"<?\b(?:person|character)[ _]?(\d+)\b>?|人物 ?(\d+)|第 
 _CLIP = re.compile(r"\b(s\d+)\.c(\d+)\b|\bclip(?:[ _#]|:(?:(s\d+)\.c)?)?(\d+)\b|片段 ?(\d+)|第 ?(\d+) ?个?片段", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
-_SPEAK = r"(?:say|says|said|saying|talk|talks|talking|talked|speak|speaks|speaking|spoke|mention|mentions|mentioned|tell|tells|told|discuss|discusses|discussed)"
-_SHOW = r"(?:appear|appears|appeared|seen|visible|shown|show up|shows up|come|comes|came|enter|enters|entered|arrive|arrives|leave|leaves|left|return|returns)"
+_SPEAK = r"(?:say|says|said|saying|talk(?:s|ed|ing)?|speak|speaks|speaking|spoke|mention(?:s|ed)?|tell|tells|told|discuss(?:es|ed)?)"
+_SHOW = (
+    r"(?:appear|appears|appeared|seen|visible|shown|shows? up|come|comes|came|enter|enters|entered"
+    r"|arrive|arrives|leave|leaves|left|return|returns)"
+)
 
+_WHO = r"(?:who|which (?:people|person|man|woman|speaker))"
+_BE = r"(?:'s| is| are| was| were| else| can be| could be)?"
+
+# The first that fits decides, so what is asked most narrowly comes first.
 _INTENTS: tuple[tuple[Intent, str], ...] = (
-    ("on_screen", r"\b(?:text|texts|caption|captions|subtitle|subtitles|title|writing|written|words? on)\b.*\b(?:screen|picture|video|frame|shown|read|say|says|appears?|visible|there)\b"),
-    ("on_screen", r"\b(?:on|across) (?:the |his |her )?screen\b|\bwhat(?:'s| is| was) written\b|\bwhat (?:can|could) be read\b|\b(?:what|which) (?:text|texts|caption|captions)\b|\bscreen (?:say|says|show|shows|read|reads)\b"),
+    (
+        "on_screen",
+        r"\b(?:texts?|captions?|subtitles?|titles?|writing|written|words? on)\b.*"
+        r"\b(?:screen|picture|video|frame|shown|read|say|says|appears?|visible|there)\b",
+    ),
+    ("on_screen", r"\b(?:on|across) (?:the |his |her )?screen\b|\bwhat(?:'s| is| was) written\b|\bwhat (?:can|could) be read\b"),
+    ("on_screen", r"\b(?:what|which) (?:texts?|captions?)\b|\bscreen (?:say|says|show|shows|read|reads)\b"),
     ("on_screen", r"屏幕上|画面上.*(?:字|写)|什么字|哪些字|文字|字幕|写着什么|写了什么"),
-    ("count", r"\bhow many (?:\w+ )?(?:people|persons|faces|men|women|humans|speakers|voices|characters|individuals)\b|\bnumber of (?:\w+ )?(?:people|speakers|faces)\b"),
+    (
+        "count",
+        r"\bhow many (?:\w+ )?(?:people|persons|faces|men|women|humans|speakers|voices|characters|individuals)\b"
+        r"|\bnumber of (?:\w+ )?(?:people|speakers|faces)\b",
+    ),
     ("count", r"(?:几|多少)(?:个|位|名)?(?:不同的)?(?:人|说话人|讲话人|面孔)"),
-    ("who_says", rf"\b(?:who|which (?:person|man|woman|speaker))\b.*\b{_SPEAK}\b.{{4,}}[\w”\"'’]"),
+    ("who_says", rf"\b{_WHO}\b.*\b{_SPEAK}\b.{{4,}}[\w”\"'’]"),
     ("who_says", r"谁.*?(?:说|提到|讲|谈)(?:过|了|到|起)?(?!话)[^？?。了过话]{2,}"),
-    ("who_speaks", rf"\b(?:who|which people|whose voice)\b.*\b(?:{_SPEAK}|heard|hear)\b|\bspeakers\b"),
+    ("who_speaks", rf"\b(?:{_WHO}|whose voice)\b.*\b(?:{_SPEAK}|heard|hear)\b|\bspeakers\b"),
     ("who_speaks", r"谁.*(?:说话|讲话|发言|在说|在讲|开口)"),
     ("when", r"\b(?:when|what time|at what (?:time|point|moment)|how (?:early|late|soon))\b"),
     ("when", r"什么时候|何时|几点|几分几秒|哪个时间|多久"),
-    ("says", rf"\bwhat (?:do|does|did|is|are|was|were|else|has|have)\b.*\b{_SPEAK}\b|\bwhat (?:is|was) (?:he|she|someone|\w+) saying\b|\bquote\b"),
+    ("says", rf"\bwhat (?:do|does|did|is|are|was|were|else|has|have)\b.*\b{_SPEAK}\b|\bquote\b"),
     ("says", r"(?:说|讲|谈|聊|提到)(?:了|过|的是|的)?(?:些)?(?:什么|啥|哪些)"),
-    ("objects", r"\b(?:what|which) (?:objects?|things?|items?)\b|\bwhat (?:can (?:be|you|we|i) see|is (?:visible|seen|in view))\b|\bobjects?\b.*\b(?:seen|visible|in view|there)\b"),
+    (
+        "objects",
+        r"\b(?:what|which) (?:objects?|things?|items?)\b|\bobjects?\b.*\b(?:seen|visible|in view|there)\b"
+        r"|\bwhat (?:can (?:be|you|we|i) see|is (?:visible|seen|in view))\b",
+    ),
     ("objects", r"什么(?:东西|物品|物体)|哪些(?:东西|物品|物体)|看到(?:了)?(?:什么|些什么)"),
-    ("summary", r"\bwhat(?:'s| is| was)? (?:happen|going on|this video|the video|it) ?(?:s|ed|ing)?\b.*|\bsummar|\bwhat (?:happens|happened)\b|\bdescribe\b|\boverview\b"),
+    (
+        "summary",
+        r"\bwhat(?:'s| is| was)? (?:happen|going on|this video|the video|it) ?(?:s|ed|ing)?\b"
+        r"|\bsummar|\bwhat (?:happens|happened)\b|\bdescribe\b|\boverview\b",
+    ),
     ("summary", r"发生了?什么|总结|概括|概述|讲的是什么|内容是什么"),
-    ("who", rf"\b(?:who|which people)(?:'s| is| are| was| were| else)?\b(?: \w+)? ?\b(?:{_SHOW}|in (?:the |this |it|view|here)|on (?:camera|screen)|there|here|present)\b"),
-    ("who", r"\b(?:list|name|show)(?: me)?(?: all)?(?: the)? (?:people|persons|characters|faces)\b|\b(?:which|what) (?:people|persons|characters)\b|^who\??$|\bwho (?:do|can|could|did) (?:we|you|i) see\b"),
+    (
+        "who",
+        rf"\b{_WHO}{_BE}\b(?: \w+)? ?\b(?:{_SHOW}|in (?:the |this |it|view|here)|on (?:camera|screen)|there|here|present)\b"
+        r"|^who\??$|\bwho (?:do|can|could|did) (?:we|you|i) see\b",
+    ),
+    (
+        "who",
+        r"\b(?:list|name|show)(?: me)?(?: all)?(?: the)? (?:people|persons|characters|faces)\b"
+        r"|\b(?:which|what) (?:people|persons|characters)\b",
+    ),
     ("who", r"(?:有|是|都有|看到|出现)(?:了)?(?:谁|哪些人|哪几个人)|谁(?:出现|在画面|在里面|在视频|在场)|哪些人"),
-)  # fmt: skip
+)
 _COMPILED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in _INTENTS)
 
 
@@ -122,7 +154,8 @@ def _people(text: str, people: Sequence[Person], placeholder: str) -> tuple[list
             hits += [(m.start(), m.end(), person.id) for m in _spelled(name).finditer(text)]
     parts = _parts(people)
     for match in re.finditer(r"[^\W\d_]{3,}", text):
-        if (owner := parts.get(match.group().casefold())) is not None:
+        word = match.group()
+        if (owner := parts.get(word.casefold())) is not None and (len(word) > 3 or word[0].isupper()):
             hits.append((match.start(), match.end(), owner))
     taken: list[tuple[int, int, str]] = []
     for start, end, who in sorted(hits, key=lambda h: (h[0], -(h[1] - h[0]))):
@@ -148,14 +181,15 @@ def _parts(people: Sequence[Person]) -> dict[str, str]:
     for person in people:
         for name in names_of(person):
             for part in name.split():
-                if len(part) >= 4 and part.isalpha() and part.casefold() not in _COMMON and len(name.split()) > 1:
+                if len(part) >= 3 and part.isalpha() and part.casefold() not in _COMMON and len(name.split()) > 1:
                     owners.setdefault(part.casefold(), set()).add(person.id)
     return {part: next(iter(ids)) for part, ids in owners.items() if len(ids) == 1}
 
 
-_COMMON = frozenset(
-    ("will", "mark", "rich", "grace", "hope", "rose", "page", "field", "white", "black", "brown", "green", "young", "long", "person", "april", "june", "president", "doctor")
-)  # fmt: skip
+_TITLES = (
+    "will mark rich grace hope rose page field white black brown green young long person april june may art guy max day president doctor"
+)
+_COMMON = frozenset(_TITLES.split())
 """Parts of names that are also common words or titles: alone they name nobody."""
 
 

@@ -21,19 +21,26 @@ COVER = 0.5
 NEAR = 0.87
 """Cosine (e5-small) from which a sentence is near a question by meaning alone; unrelated ones lie at 0.75–0.84."""
 
+COVER_TO_ASK, NEAR_TO_ASK = 0.2, 0.83
+"""The same, for a language model to be asked at all: below both nothing in the memory has to do with the question."""
+
 MARGIN = 0.25
 """A quoted sentence scores at most this much less than the best."""
 
 
-def supported(hits: Sequence[Hit], asked: Asked, search: Search) -> list[Hit]:
-    """Return the hits that are near enough to answer from, best first; [] means: not in this memory."""
+def supported(hits: Sequence[Hit], asked: Asked, search: Search, *, worth_asking: bool = False) -> list[Hit]:
+    """Return the hits that are near enough to answer from, best first; [] means: not in this memory.
+
+    `worth_asking`: near enough for a language model to look at, which decides by itself.
+    """
+    cover, near = (COVER_TO_ASK, NEAR_TO_ASK) if worth_asking else (COVER, NEAR)
     if asked.stretches and not search.telling(asked.plain):
         return list(hits)
     telling = search.telling(asked.plain)
     good = []
     for hit in hits:
-        by_words = hit.cover >= COVER and bool(hit.words)
-        by_meaning = hit.similarity is not None and hit.similarity >= NEAR
+        by_words = hit.cover >= cover and bool(hit.words)
+        by_meaning = hit.similarity is not None and hit.similarity >= near
         by_person = not telling and bool(set(asked.people) & set(hit.sentence.people))
         if by_words or by_meaning or by_person:
             good.append(hit)

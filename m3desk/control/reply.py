@@ -168,5 +168,4 @@ def named(text: str, people: Sequence[Person], language: str) -> str:
     """Return a sentence of the model for the user: names in place of tags; a tag of nobody becomes the neutral word."""
     shown = {p.number: p.shown for p in people}
     nobody = PLACEHOLDER.get(language, PLACEHOLDER["en"])
-    out = re.sub(r"<?\bcharacter[_ ](\d+)\b>?", lambda m: shown.get(int(m[1]), nobody), text, flags=re.IGNORECASE)
-    return out[:1].upper() + out[1:]
+    return re.sub(r"<?\bcharacter[_ ](\d+)\b>?", lambda m: shown.get(int(m[1]), nobody), text, flags=re.IGNORECASE)

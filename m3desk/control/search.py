@@ -49,7 +49,7 @@ class Index(Protocol):
 class Hit:
     """A sentence that was found. `score`: 0–1. `similarity`: cosine to the query, None without vectors. `words`: stems it shares with it.
 
-    `cover`: share of the query's telling words that it holds, each weighted by how rare it is, 0–1.
+    `cover`: share of the query's telling words that it holds, weighted by how rare they are (one that nothing holds like one held once).
     """
 
     sentence: StoredSentence
@@ -185,7 +185,7 @@ class Search:
         return [w for w in dict.fromkeys(self._index.words(text)) if w not in GENERIC]
 
     def _cover(self, asked: Asked, hits: dict[str, Hit]) -> None:
-        """Say of each candidate which of the query's words it holds and what share that is; a word nobody holds weighs most."""
+        """Say of each candidate which of the query's words it holds and what share that is; rare words weigh more."""
         if self._index is None:
             return
         wanted = self.telling(asked.plain)
@@ -193,7 +193,7 @@ class Search:
             node: set(self._index.words(f"{h.sentence.text} {' '.join(h.sentence.entities)}")) & set(wanted) for node, h in hits.items()
         }
         count = len(hits) or 1
-        weight = {w: math.log(1 + count / (0.5 + sum(w in held for held in holds.values()))) for w in wanted}
+        weight = {w: math.log(1 + count / (0.5 + max(1, sum(w in held for held in holds.values())))) for w in wanted}
         total = sum(weight.values())
         for node, hit in hits.items():
             hit.words = tuple(w for w in wanted if w in holds[node])
@@ -285,12 +285,12 @@ class Search:
         return FoundClip(clip.id, clip.source, clip.start, clip.end, round(score, 4), tuple(self.found(h) for h in ordered))
 
     def _entities(self, asked: Asked, hits: Sequence[Hit], kinds: Collection[str] | None, before: Before | None) -> list[Found]:
-        """Return face, voice, object and place nodes: of persons the query names, things it names, and (asked for alone) of whom hits speak."""
+        """Return other nodes: of persons the query names, things it names, and, where only these are asked for, whom hits speak of."""
         by_id = {p.id: p for p in self.people}
         wanted: dict[str, tuple[float, str]] = dict.fromkeys(
             asked.people, (1.0, "点名" if asked.language == "zh" else "named in the query")
         )
-        if kinds is not None and not set(kinds) & set(TEXT_KINDS):
+        if kinds is not None and not set(kinds) & set(TEXT_KINDS) and not asked.people:
             for hit in hits:
                 for person in hit.sentence.people:
                     wanted.setdefault(person, (round(min(1.0, hit.score), 4), f"{hit.sentence.id}: {hit.sentence.shown}"))

@@ -47,7 +47,11 @@ _NUMBERS = {
 _UNITS = {"s": 1, "m": 60, "h": 3600, "秒": 1, "分": 60, "小": 3600}
 
 _UNIT = r"(?:s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?)\b"
-_TIME = rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d+)?|\d+(?:\.\d+)?[ -]?{_UNIT}|(?:第 ?)?\d+ ?分(?:钟)?(?: ?\d+ ?秒)?|(?:第 ?)?\d+(?:\.\d+)? ?秒(?:钟)?)"
+_TIME = (
+    rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d+)?|\d+(?:\.\d+)?[ -]?{_UNIT}"
+    r"|(?:第 ?)?\d+ ?分(?:钟)?(?: ?\d+ ?秒)?|(?:第 ?)?\d+(?:\.\d+)? ?秒(?:钟)?)"
+)
+_OF_VIDEO = r"(?: of (?:the|this) (?:video|clip|film|recording))?"
 _LENGTH = rf"(?:(?P<n>\d+(?:\.\d+)?|half a|a|one|two|three|five|ten)[ -]?)?(?P<u>{_UNIT})"
 _LENGTH_ZH = r"(?P<n>\d+(?:\.\d+)?|[一两二三五十半])? ?(?:个)?(?P<u>秒|分|小时)(?:钟)?"
 
@@ -128,9 +132,12 @@ _RULES: tuple[tuple[re.Pattern[str], Means], ...] = (
     _rule(r"TIME ?(?:之后|以后|后)", lambda m, d, t: (t(m[1]), d)),
     _rule(r"\b(?:before|until|till|up to|by) TIME", lambda m, d, t: (0, t(m[1]))),
     _rule(r"TIME ?(?:之前|以前|前)", lambda m, d, t: (0, t(m[1]))),
-    _rule(r"(?:\b(?:at|around|about|near|@)|在|大约|大概)? ?(?:minute |second )?TIME(?: ?(?:的时候|时|左右|处))?", lambda m, d, t: (t(m[1]) - AROUND[0], t(m[1]) + AROUND[1])),
-    _rule(r"\b(?:at|in|near) the (?:very )?(?:beginning|start|opening)(?: of (?:the|this) (?:video|clip|film|recording))?", lambda m, d, t: (0, EDGE)),
-    _rule(r"\b(?:at|near|towards?) the (?:very )?end(?: of (?:the|this) (?:video|clip|film|recording))?", lambda m, d, t: (d - EDGE, d)),
+    _rule(
+        r"(?:\b(?:at|around|about|near|@)|在|大约|大概)? ?(?:minute |second )?TIME(?: ?(?:的时候|时|左右|处))?",
+        lambda m, d, t: (t(m[1]) - AROUND[0], t(m[1]) + AROUND[1]),
+    ),
+    _rule(rf"\b(?:at|in|near) the (?:very )?(?:beginning|start|opening){_OF_VIDEO}", lambda m, d, t: (0, EDGE)),
+    _rule(rf"\b(?:at|near|towards?) the (?:very )?end{_OF_VIDEO}", lambda m, d, t: (d - EDGE, d)),
     _rule(r"在?(?:视频|录像|影片)?(?:的)?(?:一开始|开头|开始时|刚开始)(?:的时候)?", lambda m, d, t: (0, EDGE)),
     _rule(r"在?(?:视频|录像|影片)?(?:的)?(?:结尾|末尾|快结束时|结束时)(?:的时候)?", lambda m, d, t: (d - EDGE, d)),
 )  # fmt: skip

@@ -1,0 +1,133 @@
+"""Reading a question: people, clips, times and what kind of answer it wants, in English and Chinese."""
+
+import pytest
+
+from m3desk.control.query import read
+from m3desk.control.times import read_times
+from m3desk.domain.clip import Clip, Source
+from m3desk.domain.people import Person, SuggestedName
+
+PEOPLE = [
+    Person("person_1", 1, "Ann Lee", "confirmed", "Ann Lee", aliases=("Annie",)),
+    Person("person_2", 2, None, "suggested", "Jeff Steen?", (SuggestedName("Jeff Steen", 0.8, ("x",)),)),
+    Person("person_3", 3, None, "none", "Person 3"),
+    Person("person_4", 4, "李明", "confirmed", "李明"),
+]
+SOURCES = [Source("s1", "a.mp4", 154_400_000, 640, 360, 25.0, True, None)]
+CLIPS = [Clip(f"s1.c{i}", "s1", i, i * 30_000_000, (i + 1) * 30_000_000) for i in range(6)]
+
+
+def asked(text, sources=SOURCES, clips=CLIPS):
+    return read(text, PEOPLE, sources, clips)
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("Who appears?", "who"),
+        ("who is in the video?", "who"),
+        ("Who can be seen?", "who"),
+        ("List the people", "who"),
+        ("谁出现了？", "who"),
+        ("视频里有哪些人？", "who"),
+        ("How many people appear?", "count"),
+        ("有几个人？", "count"),
+        ("Who speaks?", "who_speaks"),
+        ("谁在说话？", "who_speaks"),
+        ("Who says bin blue?", "who_says"),
+        ("Who mentions the budget?", "who_says"),
+        ("谁提到了预算？", "who_says"),
+        ("What does Ann say?", "says"),
+        ("What is said about money?", "says"),
+        ("李明说了什么？", "says"),
+        ("Who is Jeff Steen?", "who_is"),
+        ("李明是谁？", "who_is"),
+        ("When does Ann appear?", "when"),
+        ("李明什么时候出现？", "when"),
+        ("What is on the screen?", "on_screen"),
+        ("What text appears on the screen?", "on_screen"),
+        ("what is written there?", "on_screen"),
+        ("屏幕上写着什么？", "on_screen"),
+        ("What objects can be seen?", "objects"),
+        ("What happens in clip 2?", "summary"),
+        ("发生了什么？", "summary"),
+        ("What colour is the car?", None),
+        ("Is there a dog?", None),
+    ],
+)
+def test_a_question_is_of_its_kind(question, intent):
+    assert asked(question).intent == intent
+
+
+@pytest.mark.parametrize(
+    ("question", "people"),
+    [
+        ("what does ann lee say", ["person_1"]),
+        ("Where is Annie?", ["person_1"]),
+        ("What does Jeff Steen? say", ["person_2"]),
+        ("what does steen say", ["person_2"]),
+        ("What does Person 3 say to character_1?", ["person_3", "person_1"]),
+        ("<character_3> waves", ["person_3"]),
+        ("person_3", ["person_3"]),
+        ("人物3和李明", ["person_3", "person_4"]),
+        ("Who is Bob?", []),
+        ("Person 9", []),
+        ("annual fees", []),
+    ],
+)
+def test_people_are_found_by_name_part_of_a_name_alias_suggestion_and_number(question, people):
+    assert list(asked(question).people) == people
+
+
+def test_names_become_the_placeholder_for_the_search():
+    assert asked("What does Ann Lee say to Jeff Steen?").plain == "What does someone say to someone"
+    assert asked("李明说了什么？").plain == "某人说了什么？"
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "end"),
+    [
+        ("who is seen at 0:53?", 50, 58),
+        ("after 1:30 who speaks", 90, 154.4),
+        ("what happens between 0:10 and 0:20", 10, 20),
+        ("0:10-0:20", 10, 20),
+        ("in the last minute", 94.4, 154.4),
+        ("in the last 30 seconds", 124.4, 154.4),
+        ("in the first ten seconds", 0, 10),
+        ("before 00:00:20", 0, 20),
+        ("at 20 seconds", 17, 25),
+        ("at the end", 139.4, 154.4),
+        ("at the beginning", 0, 15),
+        ("第10秒", 7, 15),
+        ("1分30秒之后", 90, 154.4),
+        ("最后一分钟", 94.4, 154.4),
+        ("从0:10到0:20", 10, 20),
+        ("前30秒", 0, 30),
+        ("开头", 0, 15),
+    ],
+)
+def test_times_are_spans(question, start, end):
+    stretches, rest = read_times(question, SOURCES[0])
+    assert [(s.start / 1e6, s.end / 1e6) for s in stretches] == [(start, end)]
+    assert not any(c.isdigit() for c in rest)
+
+
+def test_a_time_past_the_end_is_read_on_the_wall_clock():
+    live = Source("s1", "camera", 3_600_000_000, 640, 360, 25.0, True, None, started_at="2026-11-21T14:00:00+01:00")
+    assert read_times("after 14:30", live)[0][0].start == 870_000_000, "14 minutes 30 lies within the hour"
+    short = Source("s1", "camera", 600_000_000, 640, 360, 25.0, True, None, started_at="2026-11-21T14:25:00+01:00")
+    assert read_times("after 14:30", short)[0][0].start == 300_000_000
+
+
+@pytest.mark.parametrize("question", ["What happens in CLIP_2?", "clip 2", "clip:2", "s1.c2", "clip:s1.c2", "片段2", "第2个片段"])
+def test_a_clip_is_named(question):
+    a = asked(question)
+    assert a.clips == ("s1.c2",) and (a.stretches[0].start, a.stretches[0].end) == (60_000_000, 90_000_000)
+
+
+def test_a_clip_of_the_newest_source_is_meant_and_said():
+    two = [*SOURCES, Source("s2", "b.mp4", 60_000_000, 640, 360, 25.0, True, None)]
+    clips = [*CLIPS, Clip("s2.c1", "s2", 1, 30_000_000, 60_000_000)]
+    a = asked("what happens in CLIP_1", two, clips)
+    assert a.clips == ("s2.c1",) and "newest" in a.notes[0]
+    assert "no clip" in asked("CLIP_77").notes[0]
