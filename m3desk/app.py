@@ -348,8 +348,7 @@ class App:
             if self._index is None:
                 self._index = VectorIndex(Path(self.path) / "vectors")
             name = embedder.name if embedder else ""
-            ids, rows = reader.vectors("text", name) if embedder else ([], None)
-            self._index.sync(reader, dict(zip(ids, rows, strict=True)) if rows is not None else {}, name)
+            self._index.sync(reader, name)
             for notice in self._index.notices:
                 self.emit(events.Notice("info", notice))
             self._index.notices.clear()

@@ -203,15 +203,19 @@ class EngineDesk:
         return self._call("check")
 
     def close(self) -> None:
-        """Ask the engine to stop; it ends by itself within seconds, whatever it is doing."""
+        """Ask the engine to stop and return at once; it ends by itself within seconds, whatever it is doing."""
         self._closed = True
         with contextlib.suppress(OSError, ValueError):
             self._pipe.send((-1, "close", (), {}))
-        self._child.join(3)
-        if self._child.is_alive():
-            self._child.terminate()
+        threading.Thread(target=self._end, args=(self._child, self._pipe), name="m3desk-close", daemon=True).start()
+
+    @staticmethod
+    def _end(child: Any, pipe: Connection) -> None:
+        child.join(5)
+        if child.is_alive():
+            child.terminate()  # every commit is a transaction: nothing half-written can stay
         with contextlib.suppress(OSError):
-            self._pipe.close()
+            pipe.close()
 
     def pid(self) -> int | None:
         """Return the engine's process id."""

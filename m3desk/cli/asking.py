@@ -13,7 +13,7 @@ from m3desk.cli.parser import before
 from m3desk.cli.work import existing
 from m3desk.control.loop import as_json
 from m3desk.domain.clip import seconds
-from m3desk.errors import M3DeskError, UsageError
+from m3desk.errors import M3DeskError, MemoryBusy, UsageError
 from m3desk.ports import Found, FoundClip
 
 
@@ -44,7 +44,7 @@ def ask(options: Any, out: Out) -> int:
         raise UsageError("the question is empty.", "For example: m3desk ask -m M “who appears?”")
     rounds: list[events.AskRound] = []
     done: events.AskDone | None = None
-    with App(options.memory, write=True) as app:
+    with _open_for_chat(options.memory) as app:
         for event in app.ask(options.question, before=known_before(options, app)):
             if isinstance(event, events.AskRound):
                 rounds.append(event)
@@ -59,6 +59,14 @@ def ask(options: Any, out: Out) -> int:
         lines.append(f"  {citation.mark} {citation.source} {span(citation.start, citation.end)} {citation.node or ''}".rstrip())
     out.result(as_json(done, rounds), lines)
     return 0
+
+
+def _open_for_chat(memory: str) -> App:
+    """Open a memory so that the chat is kept with it; while a window is writing to it, ask all the same and keep nothing."""
+    try:
+        return App(memory)
+    except MemoryBusy:
+        return App(memory, write=False)
 
 
 def search(options: Any, out: Out) -> int:
