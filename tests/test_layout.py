@@ -61,10 +61,6 @@ def test_scripts_parse_and_the_ones_to_run_are_executable() -> None:
 
 
 def test_a_missing_video_is_told_before_anything_is_installed(tmp_path: Path) -> None:
-    child = subprocess.run(
-        ["bash", str(ROOT / "packaging/run.sh"), str(tmp_path / "nowhere.mp4")],
-        capture_output=True,
-        text=True,
-        env={"PATH": "/usr/bin:/bin"},
-    )
+    command = ["bash", str(ROOT / "packaging/run.sh"), str(tmp_path / "nowhere.mp4")]
+    child = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
     assert child.returncode == 1 and "There is no file" in child.stderr and child.stdout == ""
