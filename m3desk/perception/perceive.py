@@ -7,28 +7,14 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from m3desk.domain.clip import Clip, source_of
-from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
+from m3desk.domain.evidence import FaceTrack, Perceived, Utterance
 from m3desk.events import EvidenceSeen
 from m3desk.perception.faces import Seen, Stopwatch, see
 from m3desk.perception.tracks import LIKE
+from m3desk.perception.voices import Heard, hear
 from m3desk.ports import ClipMedia, Models
-
-
-class HeardLike(Protocol):
-    """The audible half of a clip's evidence, as `perception.voices.hear` gives it."""
-
-    @property
-    def utterances(self) -> tuple[Utterance, ...]: ...
-    @property
-    def vectors(self) -> Mapping[str, Floats]: ...
-    @property
-    def media(self) -> Mapping[str, bytes]: ...
-    @property
-    def apart(self) -> frozenset[tuple[str, str]]: ...
-
 
 BORDER = 600_000
 """Microseconds between the last box in one clip and the first in the next that may still be one movement."""
@@ -45,7 +31,7 @@ class PerceptionTimes:
     stages: Mapping[str, float] = field(default_factory=dict)
 
 
-def merge(clip: Clip, seen: Seen, heard: HeardLike) -> Perceived:
+def merge(clip: Clip, seen: Seen, heard: Heard) -> Perceived:
     """Return the clip's evidence: face tracks `s1.c12.f0…` and utterances `s1.c12.u0…`, each numbered in order of (start, id)."""
     names = {u.id: f"{clip.id}.u{n}" for n, u in enumerate(sorted(heard.utterances, key=lambda u: (u.start, u.id)))}
     by_start = sorted(seen.faces, key=lambda t: (t.start, int(t.id.rsplit("f", 1)[1])))
@@ -114,8 +100,6 @@ def perceive(
     `on_news` is called from both threads. What has no model is left out.
     Raises Cancelled, ModelError, SourceError; an error in one half stops the other.
     """
-    from m3desk.perception.voices import hear
-
     began, watch, broken = time.perf_counter(), Stopwatch(), False
     took = {"seeing": 0.0, "hearing": 0.0}
 
@@ -132,8 +116,8 @@ def perceive(
         took["seeing"] = time.perf_counter() - began
         return seen
 
-    def timed_hear() -> HeardLike:
-        heard: HeardLike = hear(media, models, heard_until=heard_until, cancelled=stop, on_words=tell)
+    def timed_hear() -> Heard:
+        heard: Heard = hear(media, models, heard_until=heard_until, cancelled=stop, on_words=tell)
         took["hearing"] = time.perf_counter() - began
         return heard
 

@@ -115,10 +115,11 @@ def upright(marks: Floats) -> Any:
 
 
 def quality(face: DetectedFace, steady: NDArray[np.uint8]) -> float:
-    """Return how useful a face is for recognition, 0–1: the product of its size, sharpness, frontality and the detector's score.
+    """Return how useful a face is for recognition, 0–1: the product of its size, sharpness, frontality, contrast and the detector's score.
 
-    Size counts up to 80 pixels (a recogniser's input shows a face of that width); sharpness is the spread of the Laplacian against that of
-    the picture; frontality is how central the nose lies between the eyes and how far these are apart.
+    Size counts up to 80 pixels (a recogniser's input shows a face of that width); sharpness is the spread of the Laplacian against
+    that of the picture; frontality is how central the nose lies between the eyes and how far these are apart; contrast counts up to
+    24 of 255 (a face in daylight has 40, one in the dark 8).
     """
     size = min(1.0, (face.box[2] * face.box[3]) ** 0.5 / 80)
     eyes, mouth = face.landmarks[:2], face.landmarks[3:]
@@ -128,7 +129,8 @@ def quality(face: DetectedFace, steady: NDArray[np.uint8]) -> float:
     front = max(0.1, 1 - 1.6 * offset) * min(1.0, span / (0.38 * max(face.box[2], 1e-6)))
     edges = float(cv2.Laplacian(steady, cv2.CV_32F).std())
     sharp = min(1.0, edges / (0.35 * float(steady.std()) + 4))
-    return round(float(size**0.7 * front * (0.4 + 0.6 * sharp) * min(1.0, face.score / 0.9)), 4)
+    light = min(1.0, float(steady.std()) / 24)
+    return round(float(size**0.7 * front * (0.4 + 0.6 * sharp) * light * min(1.0, face.score / 0.9)), 4)
 
 
 def vector(embedder: FaceEmbedder, seen: Sighting) -> Floats:

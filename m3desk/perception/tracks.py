@@ -222,8 +222,8 @@ def _real(track: Track) -> bool:
     support = len(scores)
     if support < 2 or sizes < 14:
         return False
-    if track.quality < 0.1 and track.score < 0.8:
-        # Backs of heads and signs on walls; a real face turned away is still found with 0.85.
+    if track.quality < 0.12 and track.score < 0.8:
+        # Backs of heads, signs on walls, what is too dark or far to be known again; a real face turned away is still found with 0.85.
         return False
     if support == 2:
         return scores[1] >= 0.85 and track.quality >= 0.2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
 
@@ -12,18 +10,11 @@ from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utter
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception.faces import Seen
 from m3desk.perception.perceive import PerceptionTimes, continued, merge, perceive
+from m3desk.perception.voices import Heard
 from m3desk.ports import DetectedFace, Models, Picture
 from tests.perception.invented import ColourEmbedder, DrawnClip, SquareDetector, draw
 
 CLIP = Clip("s1.c3", "s1", 3, 0, 30_000_000)
-
-
-@dataclass(frozen=True)
-class Heard:
-    utterances: tuple[Utterance, ...] = ()
-    vectors: dict[str, Floats] = field(default_factory=dict)
-    media: dict[str, bytes] = field(default_factory=dict)
-    apart: frozenset[tuple[str, str]] = frozenset()
 
 
 def said(id_: str, start: int) -> Utterance:
