@@ -1,0 +1,188 @@
+"""The chat dock: streaming, rounds, citations, absence, quoting, stop, history, @ and spans."""
+
+from __future__ import annotations
+
+import pytest
+from m3desk_ui.bridge import Hub
+from m3desk_ui.chat_turn import Round, Turn, answer_html, from_chat, marked, sentences
+from m3desk_ui.chat_view import ChatView
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from m3desk import events
+from m3desk.errors import M3DeskError
+from tests.ui.fakes import FakeDesk, World
+
+CITED = events.Citation("s1.c1", "s1", 37_000_000, 42_000_000, "m2", "[00:37]")
+
+
+@pytest.fixture
+def view(qtbot: QtBot, hub: Hub) -> ChatView:
+    view = ChatView(hub)
+    qtbot.addWidget(view)
+    view.resize(420, 600)
+    view.show()
+    qtbot.waitUntil(lambda: view.question.names.rowCount() == 8, timeout=5000)
+    return view
+
+
+def turns(view: ChatView) -> list[Turn]:
+    return view._list.findChildren(Turn)
+
+
+def quiet(desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let asking only give an id; the test sends the events."""
+
+    def ask(question: str, **how: object) -> str:
+        desk._note("ask", question, **how)
+        return "a1"
+
+    monkeypatch.setattr(desk, "ask", ask)
+
+
+def test_an_answer_streams_and_its_citation_seeks_and_plays(qtbot: QtBot, view: ChatView, hub: Hub) -> None:
+    qtbot.keyClicks(view.question, "What does Bob drink?")
+    qtbot.keyClick(view.question, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(turns(view)) and turns(view)[0].done is not None, timeout=3000)
+    turn = turns(view)[0]
+    assert "m3://play/s1/37000000" in turn.answer.text()
+    assert len(turn.findChildren(Round)) == 1
+    with qtbot.waitSignal(hub.selection.seek) as told:
+        turn.answer.linkActivated.emit("m3://play/s1/37000000")
+    assert told.args == ["s1", 37_000_000, True]
+    assert view.question.text() == ""
+    assert not view.asking
+
+
+def test_pieces_are_shown_as_they_come(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("Who?")
+    desk.emit(events.AskStarted("a1", "Who?"), events.AskText("a1", "Ann "), events.AskText("a1", "and Bob"))
+    qtbot.waitUntil(lambda: turns(view)[0].answer.text() == "Ann and Bob", timeout=3000)
+    assert view.asking == "a1"
+    assert view.go.text() == "Stop"
+
+
+def test_stop_works_at_once_and_late_pieces_change_nothing(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("Who?")
+    desk.emit(events.AskText("a1", "Ann"))
+    qtbot.waitUntil(lambda: "Ann" in turns(view)[0].answer.text(), timeout=3000)
+    view.go.click()
+    assert desk.called("stop_asking")[0][0] == ("a1",)
+    assert not view.asking
+    said = turns(view)[0].answer.text()
+    desk.emit(events.AskText("a1", " and others"), events.AskDone("a1", "x", True, (), "m", 1.0))
+    qtbot.wait(150)
+    assert turns(view)[0].answer.text() == said
+    assert "stopped" in said
+
+
+def test_not_in_this_memory_looks_different(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("Where is the elephant?")
+    desk.emit(events.AskDone("a1", "No memory speaks of an elephant.", False, (), "m", 1.0))
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
+    assert "Not in this memory" in turns(view)[0].answer.text()
+    assert "dashed" in turns(view)[0].answer.styleSheet()
+
+
+def test_quoted_answers_say_so_and_offer_the_model(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("Tea?")
+    desk.emit(events.AskDone("a1", "Bob asks for tea. [00:37]", True, (CITED,), "", 1.0, quoted=True))
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
+    foot = turns(view)[0].foot
+    assert "quoted" in foot.text()
+    with qtbot.waitSignal(turns(view)[0].fetch_wanted):
+        foot.linkActivated.emit("fetch")
+
+
+def test_an_error_is_the_answer_of_its_turn(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("Who?")
+    desk.emit(events.AskDone("a1", "", False, (), "", 0.0, error="The model <b>failed</b>."))
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
+    assert "&lt;b&gt;" in turns(view)[0].answer.text()
+
+
+def test_a_desk_that_refuses_is_a_notice_and_the_question_stays(
+    qtbot: QtBot, view: ChatView, hub: Hub, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_a: object, **_k: object) -> str:
+        raise M3DeskError("The engine is not ready.")
+
+    monkeypatch.setattr(desk, "ask", refuse)
+    view.question.setText("Who?")
+    with qtbot.waitSignal(hub.notice):
+        view.send()
+    assert view.question.text() == "Who?"
+
+
+def test_at_completes_people(qtbot: QtBot, view: ChatView) -> None:
+    qtbot.keyClicks(view.question, "What does @Bo")
+    assert view.question.people.currentCompletion() == "Bob"
+    view.question._insert("Bob")
+    assert view.question.text() == "What does Bob"
+
+
+def test_a_chosen_span_is_asked_in_and_can_be_dropped(qtbot: QtBot, view: ChatView, hub: Hub, desk: FakeDesk) -> None:
+    hub.selection.span.emit("s1", 30_000_000, 70_000_000)
+    assert "00:30–01:10" in view.about.text()
+    view.ask("What happens?")
+    assert desk.called("ask")[0][1] == {"source": "s1", "start": 30_000_000, "end": 70_000_000}
+    view.about.click()
+    assert hub.selection.chosen_span is None
+    assert view.about.isHidden()
+
+
+def test_history_is_shown_in_order_and_stays_with_the_memory(qtbot: QtBot, hub: Hub, world: World) -> None:
+    cited = {"clip": "s1.c1", "source": "s1", "start": 37.0, "end": 42.0, "node": "m2"}
+    round_ = {"action": "search", "query": "x", "results": ["m2"], "seconds": 0.1}
+    rest = {"answer": "It is so [00:37].", "found": True, "rounds": [round_], "citations": [cited], "model": "m", "seconds": 1.0}
+    world.chats = [{"question": f"q{i}", **rest} for i in range(45)]
+    view = ChatView(hub)
+    qtbot.addWidget(view)
+    view.resize(400, 500)
+    qtbot.waitUntil(lambda: len(turns(view)) == 40, timeout=5000)
+    in_order = [view._column.itemAt(i).widget() for i in range(view._column.count())]
+    assert [t.question for t in in_order if isinstance(t, Turn)] == [f"q{i}" for i in range(5, 45)]
+    assert "m3://play/s1/37000000" in turns(view)[0].answer.text()
+    view.earlier.click()
+    assert len(turns(view)) == 45
+    hub.open(None)
+    qtbot.waitUntil(lambda: not turns(view), timeout=3000)
+
+
+def test_a_proposed_question_is_put_into_the_box(view: ChatView, hub: Hub) -> None:
+    hub.selection.asked_about.emit("Why?")
+    assert view.question.text() == "Why?"
+
+
+def test_sentences_keep_their_marks_and_quotations_whole() -> None:
+    answer = "Bob says “Thanks, Ann. I would like tea.” [00:37] It is green. [00:40] [00:41]\nMaybe."
+    assert "".join(sentences(answer)) == answer
+    assert [s.strip() for s in sentences(answer)] == [
+        "Bob says “Thanks, Ann. I would like tea.” [00:37]",
+        "It is green. [00:40] [00:41]",
+        "Maybe.",
+    ]
+
+
+def test_sentences_without_a_source_are_set_apart_where_others_cite() -> None:
+    html = answer_html("Bob drinks tea [00:37]. He is kind.", (CITED,), "#888888")
+    assert html.count("<i ") == 1
+    assert "He is kind" in html.split("<i ")[1]
+
+
+def test_what_a_model_writes_cannot_become_markup() -> None:
+    html, cited = marked("<script>x</script> [00:37]", (CITED,))
+    assert cited
+    assert "<script" not in html
+
+
+def test_a_stored_chat_may_lack_anything() -> None:
+    question, rounds, done = from_chat({"question": "Who?"})
+    assert (question, rounds, done.answer, done.citations) == ("Who?", [], "", ())

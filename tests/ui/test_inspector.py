@@ -1,0 +1,77 @@
+"""The inspector: what it says of each kind of thing, and that everything in it is a link."""
+
+from __future__ import annotations
+
+import pytest
+from m3desk_ui import links
+from m3desk_ui.bridge import Hub
+from m3desk_ui.inspector import Inspector
+from m3desk_ui.inspector_words import read_thing
+from pytestqt.qtbot import QtBot
+
+from m3desk.errors import CorrectionError
+from tests.ui.fakes import FakeReader, World
+
+
+@pytest.mark.parametrize(
+    ("kind", "id_", "holds"),
+    [
+        ("node", "m2", ["green tea", "m3://person/person_2", "m3://observation/s1.c0.u1", "m3://source/s1"]),
+        ("node", "k1", ["Bob drinks green tea", "qwen"]),
+        ("person", "person_3", ["Jeff Steen", "Host JEFF STEEN", "m3://node/n5"]),
+        ("observation", "s1.c1.f0", ["93%", "sface", "m3://clip/s1.c1", "m3://node/n3"]),
+        ("observation", "s1.c1.u0", ["86%", "m3://person/"]),
+        ("clip", "s1.c1", ["cup", "Host JEFF STEEN", "m3://node/m"]),
+        ("source", "s1", ["meeting in the kitchen.mp4", "m3://clip/s1.c5"]),
+        ("node", "n1", ["Face", "m3://person/person_1"]),
+    ],
+)
+def test_a_thing_is_shown_with_where_it_comes_from(world: World, kind: str, id_: str, holds: list[str]) -> None:
+    found = read_thing(FakeReader(world), kind, id_)
+    said = " ".join([found.title, found.what, *(h for _, h in found.facts), *(line for _, lines in found.lists for line in lines)])
+    for part in holds:
+        assert part in said
+
+
+def test_what_is_gone_raises(world: World) -> None:
+    with pytest.raises((KeyError, CorrectionError)):
+        read_thing(FakeReader(world), "person", "person_99")
+
+
+def test_selecting_shows_and_back_returns(qtbot: QtBot, hub: Hub) -> None:
+    view = Inspector(hub)
+    qtbot.addWidget(view)
+    hub.selection.select("node", "m2")
+    qtbot.waitUntil(lambda: "green tea" in view.text.toPlainText(), timeout=5000)
+    hub.selection.select("person", "person_1")
+    qtbot.waitUntil(lambda: "Ann" in view.text.toPlainText() and "green tea, please" not in view.text.toPlainText(), timeout=5000)
+    view.back.click()
+    qtbot.waitUntil(lambda: "green tea, please" in view.text.toPlainText(), timeout=5000)
+    assert hub.selection.current == ("node", "m2")
+
+
+def test_what_disappeared_is_said_and_not_an_error_box(qtbot: QtBot, hub: Hub) -> None:
+    view = Inspector(hub)
+    qtbot.addWidget(view)
+    hub.selection.select("node", "no such node")
+    qtbot.waitUntil(lambda: "no longer" in view.text.toPlainText(), timeout=5000)
+
+
+def test_texts_of_a_memory_cannot_make_links_or_markup(world: World) -> None:
+    from dataclasses import replace
+
+    row = world.sentences[0]
+    world.sentences[0] = replace(row, shown='<a href="m3://play/s1/0">x</a><img src=x>')
+    found = read_thing(FakeReader(world), "clip", row.clip)
+    lines = [line for _, lines in found.lists for line in lines]
+    assert not any("<img" in line for line in lines)
+
+
+def test_links_play_moments_and_select_things(qtbot: QtBot, hub: Hub) -> None:
+    with qtbot.waitSignal(hub.selection.seek) as told:
+        assert links.follow(hub, links.href("play", "s1", 3_000_000_000))
+    assert told.args == ["s1", 3_000_000_000, True]
+    assert links.follow(hub, links.href("node", "weird/id with space"))
+    assert hub.selection.current == ("node", "weird/id with space")
+    assert not links.follow(hub, "https://example.org")
+    assert not links.follow(hub, "m3://delete/everything")

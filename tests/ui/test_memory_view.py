@@ -1,0 +1,92 @@
+"""The memories table: filter, play, edit, pin, delete; growing keeps the place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from m3desk_ui.bridge import Hub
+from m3desk_ui.memory_view import KIND, PEOPLE, TEXT, TIME, MemoryView
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from m3desk import events
+from tests.ui.fakes import FakeDesk, World
+
+
+@pytest.fixture
+def view(qtbot: QtBot, hub: Hub) -> MemoryView:
+    view = MemoryView(hub)
+    qtbot.addWidget(view)
+    view.resize(900, 400)
+    view.show()
+    qtbot.waitUntil(lambda: view.model.rowCount() > 0, timeout=5000)
+    return view
+
+
+def test_every_sentence_is_a_row_with_time_text_people_kind_and_weight(view: MemoryView, world: World) -> None:
+    assert view.proxy.rowCount() == len(world.sentences)
+    row = next(r for r in range(view.model.rowCount()) if view.model.rows[r].id == "k1")
+    cells = [view.model.index(row, c).data() for c in range(5)]
+    assert cells[TEXT] == "Bob drinks green tea"
+    assert cells[TIME] == "00:00"
+    assert cells[PEOPLE] == "Bob"
+    assert cells[KIND] == "habits"
+
+
+def test_typing_filters_by_all_words_and_people(qtbot: QtBot, view: MemoryView) -> None:
+    view.words.setText("bob TEA")
+    qtbot.waitUntil(lambda: view.proxy.rowCount() < view.model.rowCount(), timeout=3000)
+    found = [view.proxy.index(r, TEXT).data() for r in range(view.proxy.rowCount())]
+    assert "Bob drinks green tea" in found
+    assert all("tea" in f.lower() for f in found)
+
+
+def test_kind_and_person_narrow_it_further(view: MemoryView) -> None:
+    view.kind.setCurrentIndex(view.kind.findData("semantic"))
+    assert view.proxy.rowCount() == 6
+    view.person.setCurrentIndex(view.person.findData("person_2"))
+    assert view.proxy.rowCount() == 2
+
+
+def test_a_click_selects_and_plays_the_moment(qtbot: QtBot, view: MemoryView, hub: Hub) -> None:
+    index = view.proxy.index(3, TEXT)
+    row = index.data(Qt.ItemDataRole.UserRole + 1)
+    with qtbot.waitSignals([hub.selection.seek, hub.selection.selected]):
+        view.table.clicked.emit(index)
+    assert hub.selection.current == ("node", row.id)
+
+
+def test_edit_pin_and_delete_are_corrections(view: MemoryView, desk: FakeDesk) -> None:
+    row = view.model.rows[0]
+    number = view.model.rows.index(row)
+    view.model.setData(view.model.index(number, TEXT), "better words")
+    view.pin(row)
+    view.delete(row)
+    kinds = [(a[0], a[1]["node"]) for a, _ in desk.called("correct")]
+    assert kinds == [("edit", row.id), ("pin", row.id), ("delete", row.id)]
+
+
+def test_memories_of_a_new_clip_appear_and_the_selected_row_stays(qtbot: QtBot, view: MemoryView, desk: FakeDesk, world: World) -> None:
+    view.table.setCurrentIndex(view.proxy.index(4, TEXT))
+    chosen = view.table.currentIndex().data(Qt.ItemDataRole.UserRole + 1).id
+    before = view.model.rowCount()
+    late = replace(world.sentences[0], id="m99", start=149_000_000, end=149_500_000, clip="s1.c4")
+    world.sentences.append(late)
+    desk.emit(events.ClipCommitted("s1.c4", "episodic", sentences=("m99",)))
+    qtbot.waitUntil(lambda: view.model.rowCount() == before + 1, timeout=5000)
+    assert view.table.currentIndex().data(Qt.ItemDataRole.UserRole + 1).id == chosen
+
+
+def test_the_filter_survives_news(qtbot: QtBot, view: MemoryView, desk: FakeDesk) -> None:
+    view.words.setText("tea")
+    qtbot.waitUntil(lambda: view.proxy.rowCount() < view.model.rowCount(), timeout=3000)
+    few = view.proxy.rowCount()
+    view.refresh()
+    qtbot.wait(300)
+    assert view.proxy.rowCount() == few
+
+
+def test_selecting_elsewhere_marks_the_row(view: MemoryView, hub: Hub) -> None:
+    hub.selection.select("node", "m7")
+    assert view.table.currentIndex().data(Qt.ItemDataRole.UserRole + 1).id == "m7"

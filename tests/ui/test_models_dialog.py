@@ -1,0 +1,60 @@
+"""The models dialog: states, sizes, fetching with progress, the offer of the language model."""
+
+from __future__ import annotations
+
+import pytest
+from m3desk_ui.bridge import Hub
+from m3desk_ui.models_dialog import ModelsDialog, purpose
+from pytestqt.qtbot import QtBot
+
+from m3desk import events
+from m3desk.errors import DownloadError
+from tests.ui.fakes import FakeDesk
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, hub: Hub) -> ModelsDialog:
+    dialog = ModelsDialog(hub)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: len(dialog.rows) == 6, timeout=5000)
+    return dialog
+
+
+def test_missing_models_come_first_and_say_size_and_licence(dialog: ModelsDialog) -> None:
+    assert next(iter(dialog.rows)) == "qwen2.5-coder-1.5b"
+    assert dialog.rows["yunet"].now == "ready"
+    assert dialog.rows["ssd-mobilenet-v2"].action.text() == "Fetch"
+
+
+def test_the_language_model_is_offered_with_its_size(dialog: ModelsDialog, desk: FakeDesk) -> None:
+    assert not dialog.offer.isHidden()
+    assert "1.1 GB" in dialog.offer_text.text()
+    dialog.offer_go.click()
+    assert desk.called("pull")[0][1] == {"llm": True, "names": ("qwen2.5-coder-1.5b",)}
+
+
+def test_progress_and_failure_of_a_download_are_shown(qtbot: QtBot, dialog: ModelsDialog, desk: FakeDesk) -> None:
+    row = dialog.rows["ssd-mobilenet-v2"]
+    desk.emit(events.Downloading("ssd-mobilenet-v2", 30_000_000, 60_000_000, "working"))
+    qtbot.waitUntil(lambda: row.bar.value() == 500, timeout=3000)
+    assert row.now == "working"
+    desk.emit(events.Downloading("ssd-mobilenet-v2", 0, 0, "failed", "The disk is full."))
+    qtbot.waitUntil(lambda: row.now == "failed", timeout=3000)
+    assert dialog.state.text() == "The disk is full."
+
+
+def test_what_is_missing_is_fetched_without_the_language_model(dialog: ModelsDialog, desk: FakeDesk) -> None:
+    dialog.missing.click()
+    assert desk.called("pull")[0][1] == {"llm": False, "names": ("ssd-mobilenet-v2",)}
+
+
+def test_a_download_error_says_what_to_do(qtbot: QtBot, dialog: ModelsDialog, desk: FakeDesk) -> None:
+    desk.fail["pull"] = DownloadError("No connection.", "Try again later.")
+    dialog.missing.click()
+    qtbot.waitUntil(lambda: "Try again later." in dialog.state.text(), timeout=3000)
+
+
+def test_unknown_models_have_no_purpose() -> None:
+    assert purpose("whisper-base")
+    assert purpose("xyz") == ""

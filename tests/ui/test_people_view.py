@@ -1,0 +1,134 @@
+"""The people dock: naming in place, confirming, merging with a preview where it matters, a person's page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from m3desk_ui.activity_plot import shares
+from m3desk_ui.bridge import Hub
+from m3desk_ui.people_view import PeopleView
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QMessageBox, QStyleOptionViewItem
+from pytestqt.qtbot import QtBot
+
+from m3desk import events
+from m3desk.domain.clip import MICROSECOND
+from m3desk.errors import CorrectionError
+from tests.ui.fakes import FakeDesk
+
+
+@pytest.fixture
+def view(qtbot: QtBot, hub: Hub) -> PeopleView:
+    view = PeopleView(hub)
+    qtbot.addWidget(view)
+    view.resize(420, 600)
+    view.show()
+    qtbot.waitUntil(lambda: view.model.rowCount() == 8, timeout=5000)
+    return view
+
+
+def corrections(desk: FakeDesk, dry: bool = False) -> list[tuple[str, dict[str, object]]]:
+    return [(a[0], a[1]) for a, k in desk.called("correct") if k["dry_run"] is dry]
+
+
+def test_people_are_listed_with_most_seen_and_heard_first(view: PeopleView) -> None:
+    times = [p.screen_time + p.speech_time for p in view.model.people]
+    assert times == sorted(times, reverse=True)
+
+
+def test_naming_in_place_corrects_and_the_list_shows_it(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    row = view.model.row_of("person_5")
+    assert view.model.setData(view.model.index(row), "  Carol ")
+    assert corrections(desk) == [("name", {"person": "person_5", "name": "Carol"})]
+    qtbot.waitUntil(lambda: any(p.shown == "Carol" for p in view.model.people), timeout=5000)
+
+
+def test_an_empty_name_or_the_same_changes_nothing(view: PeopleView, desk: FakeDesk) -> None:
+    row = view.model.row_of("person_1")
+    assert not view.model.setData(view.model.index(row), " ")
+    assert not view.model.setData(view.model.index(row), "Ann")
+    assert corrections(desk) == []
+
+
+def test_one_click_confirms_a_suggested_name(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    index = view.model.index(view.model.row_of("person_3"))
+    option = QStyleOptionViewItem()
+    option.rect = view.list.visualRect(index)
+    option.fontMetrics = view.fontMetrics()
+    spot = view.delegate._confirm_box(option).center()
+    qtbot.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert corrections(desk) == [("name", {"person": "person_3", "name": "Jeff Steen"})]
+
+
+def test_dropping_an_unnamed_person_on_another_merges_at_once(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    model = view.model
+    data = model.mimeData([model.index(model.row_of("person_5"))])
+    target = model.index(model.row_of("person_1"))
+    assert model.canDropMimeData(data, Qt.DropAction.LinkAction, -1, -1, target)
+    assert not model.canDropMimeData(data, Qt.DropAction.LinkAction, -1, -1, QModelIndex())
+    model.dropMimeData(data, Qt.DropAction.LinkAction, -1, -1, target)
+    qtbot.waitUntil(lambda: corrections(desk) == [("merge", {"keep": "person_1", "others": ["person_5"]})], timeout=3000)
+
+
+def test_merging_two_named_people_asks_first_and_either_name_can_stay(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    view.ask_merge("person_1", "person_2")
+    qtbot.waitUntil(lambda: hasattr(view, "question"), timeout=3000)
+    assert corrections(desk) == []
+    box: QMessageBox = view.question
+    assert "Ann" in box.text()
+    next(b for b in box.buttons() if "Bob" in b.text()).click()
+    assert corrections(desk) == [("merge", {"keep": "person_2", "others": ["person_1"]})]
+
+
+def test_a_correction_that_is_refused_is_told_to_the_user(qtbot: QtBot, view: PeopleView, hub: Hub, desk: FakeDesk) -> None:
+    desk.fail["name"] = CorrectionError("That name is taken.", "Merge them instead.")
+    with qtbot.waitSignal(hub.notice) as told:
+        view.name("person_5", "Ann")
+    assert told.args[0] == "error"
+    assert "taken" in told.args[1]
+
+
+def test_undo_and_redo_follow_what_the_engine_says(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    assert not view.undo.isEnabled()
+    desk.emit(events.Corrected(3, "name", "named", True, False))
+    qtbot.waitUntil(view.undo.isEnabled, timeout=3000)
+    view.undo.click()
+    assert desk.called("undo")
+    qtbot.waitUntil(view.redo.isEnabled, timeout=3000)
+
+
+def test_the_filter_finds_by_name_and_says_when_nobody_fits(view: PeopleView) -> None:
+    view.filter.setText("hopper")
+    assert [p.shown for p in view.model.people] == ["Grace Hopper"]
+    view.filter.setText("zzz")
+    assert view.model.rowCount() == 0
+    assert not view.empty.isHidden()
+
+
+def test_a_page_shows_what_is_known_moments_faces_and_speech(qtbot: QtBot, view: PeopleView, hub: Hub, desk: FakeDesk) -> None:
+    view.open_page("person_2")
+    qtbot.waitUntil(lambda: view.page.page is not None, timeout=5000)
+    page = view.page
+    assert "Bob drinks green tea" in page.known.toPlainText()
+    assert page.faces.count() == len(page.page.tracks)
+    assert page.moments.count() == len({r.track.clip for r in page.page.tracks} | {r.utterance.clip for r in page.page.speech})
+    with qtbot.waitSignal(hub.selection.seek) as told:
+        page._clicked(page.faces.item(0))
+    assert told.args[0] == "s1"
+    page.name.setText("Robert")
+    page.name.editingFinished.emit()
+    assert corrections(desk)[-1] == ("name", {"person": "person_2", "name": "Robert"})
+
+
+def test_a_suggested_name_can_be_refused_on_the_page(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    view.open_page("person_3")
+    qtbot.waitUntil(lambda: view.page.page is not None, timeout=5000)
+    view.page._confirm("no")
+    assert corrections(desk) == [("reject", {"person": "person_3", "name": "Jeff Steen"})]
+
+
+def test_activity_shares_are_the_covered_part_of_each_bin() -> None:
+    second = MICROSECOND
+    got = shares([("s1", 0, 5 * second), ("s1", 3 * second, 5 * second), ("s2", 0, 10 * second)], "s1", 10 * second, 5)
+    assert np.allclose(got, [1, 1, 0.5, 0, 0]) or np.allclose(got, [1, 1, 1, 0, 0])
+    assert got.max() <= 1

@@ -1,0 +1,64 @@
+"""The settings dialog: a field a setting, written when saved; a value that doesn't fit keeps it open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from m3desk_ui.bridge import Hub
+from m3desk_ui.settings_dialog import SettingsDialog
+from PySide6.QtWidgets import QComboBox
+from pytestqt.qtbot import QtBot
+
+from m3desk import config
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, hub: Hub) -> SettingsDialog:
+    dialog = SettingsDialog(hub)
+    qtbot.addWidget(dialog)
+    return dialog
+
+
+def choose(dialog: SettingsDialog, name: str, value: str) -> None:
+    box = dialog.fields[name]
+    assert isinstance(box, QComboBox)
+    box.setCurrentIndex(box.findData(value))
+
+
+def test_every_setting_has_a_field_with_its_value(dialog: SettingsDialog) -> None:
+    assert set(dialog.fields) == set(config.KEYS)
+    assert all(dialog.value(name) == value for name, value in config.values().items())
+
+
+def test_saving_writes_only_what_changed_and_tells_it(qtbot: QtBot, dialog: SettingsDialog) -> None:
+    choose(dialog, "theme", "dark")
+    choose(dialog, "language", "zh")
+    with qtbot.waitSignal(dialog.changed) as told:
+        dialog.save()
+    assert told.args == [{"language": "zh", "theme": "dark"}]
+    assert config.get_value("theme") == "dark"
+    assert "fps" not in config.paths.config_file().read_text("utf-8")
+
+
+def test_saving_nothing_writes_nothing(dialog: SettingsDialog) -> None:
+    dialog.save()
+    assert not config.paths.config_file().exists()
+
+
+def test_cancel_writes_nothing(dialog: SettingsDialog) -> None:
+    choose(dialog, "theme", "dark")
+    dialog.reject()
+    assert config.get_value("theme") == "system"
+
+
+def test_a_broken_settings_file_is_said(qtbot: QtBot, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("theme = [oh no", "utf-8")
+    monkeypatch.setenv("M3DESK_CONFIG", str(file))
+    dialog = SettingsDialog(hub)
+    qtbot.addWidget(dialog)
+    assert not dialog.problem.isHidden()
+    choose(dialog, "theme", "dark")
+    dialog.save()
+    assert file.read_text("utf-8") == "theme = [oh no"
