@@ -9,12 +9,10 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QLineEdit, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from m3desk import config
+
 if TYPE_CHECKING:
     from m3desk_ui.main_window import MainWindow
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Actions", text)
 
 
 class Actions:
@@ -95,7 +93,7 @@ class Actions:
 
     def _fill_recent(self) -> None:
         self.recent.clear()
-        for memory in self.window.state.recent():
+        for memory in config.recent_memories():
             self.recent.addAction(memory, lambda m=memory: self.window.open_memory(m))
         if self.recent.isEmpty():
             self.recent.addAction(QCoreApplication.translate("Actions", "None yet")).setEnabled(False)
@@ -164,7 +162,7 @@ class Actions:
             (("system", tr("Actions", "As the system")), ("light", tr("Actions", "Light")), ("dark", tr("Actions", "Dark"))),
         )
         self._choice(
-            m, tr("Actions", "Language"), "language", (("", tr("Actions", "As the system")), ("en", "English"), ("zh_CN", "简体中文"))
+            m, tr("Actions", "Language"), "language", (("system", tr("Actions", "As the system")), ("en", "English"), ("zh", "简体中文"))
         )
         self._add(m, "full", tr("Actions", "Full screen"), w.toggle_full_screen, "F11", checkable=True)
 

@@ -18,7 +18,7 @@ import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from m3desk import events
-from m3desk.errors import Cancelled, M3DeskError
+from m3desk.errors import Cancelled, M3DeskError, MemoryMissing
 from m3desk_ui.selection import Selection
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ BUDGET = 0.004
 """Seconds a tick may spend on events: a quarter of a 16 ms frame."""
 SETTLE_MS = 250
 """`changed` is told at most four times a second, however fast clips and corrections come."""
+
+PATIENCE = 30.0
+"""Seconds to wait for the engine to make a new memory before its absence is an error."""
 
 
 class _Courier(QObject):
@@ -112,7 +115,9 @@ class Reads(QObject):
                 continue
             key, (number, fn, then, failed) = job
             try:
-                reader = reader or opening()
+                reader = reader or self._open_reader(opening, generation)
+                if reader is None:
+                    continue
                 answer = fn(reader)
             except Exception as error:
                 self._give(generation, key, number, failed, error)
@@ -120,6 +125,19 @@ class Reads(QObject):
                 self._give(generation, key, number, then, answer)
         if reader is not None:
             reader.close()
+
+    def _open_reader(self, opening: Callable[[], Reader], generation: int) -> Reader | None:
+        """Open a reader; a memory that is just being made is waited for. None when another memory was chosen meanwhile."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return opening()
+            except MemoryMissing:
+                if self._ended or generation != self._generation:
+                    return None
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
 
     def _give(self, generation: int, key: str, number: int, to: Callable[[Any], None], value: Any) -> None:
         def run() -> None:

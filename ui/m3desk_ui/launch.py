@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QTimer, QTranslator
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from m3desk import paths
+from m3desk import config, paths
+from m3desk.errors import M3DeskError
 from m3desk_ui import theme
 from m3desk_ui.main_window import MainWindow
 from m3desk_ui.services import Services, real
@@ -24,11 +26,11 @@ _translators: list[QTranslator] = []
 
 
 def use_language(app: QApplication, language: str) -> None:
-    """Show texts in a language ("en", "zh_CN"; "" = the system's, where there is a translation)."""
+    """Show texts in a language ("en", "zh", or "system": the system's, where there is a translation)."""
     for old in _translators:
         app.removeTranslator(old)
     _translators.clear()
-    wanted = language or QLocale.system().name()
+    wanted = QLocale.system().name() if language in ("", "system") else language
     if wanted.startswith("zh"):
         QLocale.setDefault(QLocale("zh_CN"))
         places = (
@@ -53,6 +55,7 @@ def make_app(arguments: list[str] | None = None) -> QApplication:
     app.setApplicationName("m3desk")
     app.setApplicationDisplayName("")
     app.setDesktopFileName("m3desk")
+    app.setWindowIcon(QIcon(str(paths.resources() / "icons" / "m3desk.svg")))
     return app
 
 
@@ -64,8 +67,9 @@ def run(*, memory: str | None = None, source: str | None = None, services: Servi
     sys.setswitchinterval(0.001)  # other threads give the interpreter back within 1 ms instead of 5
     app = make_app()
     state = state or WindowState()
-    theme.apply(app, state.text("theme", "system"))
-    use_language(app, state.text("language", ""))
+    look, language = _settings()
+    theme.apply(app, look)
+    use_language(app, language)
     window = MainWindow(services or real(), state)
     probe = _probe(window)
     window.show()
@@ -74,6 +78,14 @@ def run(*, memory: str | None = None, source: str | None = None, services: Servi
     if probe is not None:
         probe.write()
     return code
+
+
+def _settings() -> tuple[str, str]:
+    """Return theme and language; a settings file that can't be read must not keep the window from opening."""
+    try:
+        return str(config.get_value("theme")), str(config.get_value("language"))
+    except M3DeskError:
+        return "system", "system"
 
 
 def _after_show(window: MainWindow, memory: str | None, source: str | None) -> None:

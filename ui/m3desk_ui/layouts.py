@@ -37,6 +37,7 @@ def arrange(window: MainWindow, name: str) -> None:
     window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
     fronts = []
     for side, area in (("left", LEFT), ("right", RIGHT), ("bottom", BOTTOM)):
+        # First the front of each group, one below the other; tabs only then: a dock beside a tabbed one would join its tabs.
         above = None
         for group in sides[side]:
             first = window.docks[group[0]]
@@ -44,11 +45,17 @@ def arrange(window: MainWindow, name: str) -> None:
             if above is not None:
                 window.splitDockWidget(above, first, Qt.Orientation.Vertical)
             first.show()
-            for other in group[1:]:
-                window.tabifyDockWidget(first, window.docks[other])
-                window.docks[other].show()
             above = first
             fronts.append(first)
+        for group in sides[side]:
+            for other in group[1:]:
+                window.tabifyDockWidget(window.docks[group[0]], window.docks[other])
+                window.docks[other].show()
+    named = {name for groups in sides.values() for group in groups for name in group}
+    for other in [d for n, d in window.docks.items() if n not in named]:
+        # In the window though hidden: a dock outside it would not be in the state that is kept, and so not be hidden by it.
+        window.addDockWidget(RIGHT if sides["right"] else LEFT, other)
+        other.hide()
     for dock in fronts:
         dock.raise_()
     left, right = WIDTHS[name]

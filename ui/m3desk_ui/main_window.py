@@ -6,12 +6,12 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QLabel, QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
-from m3desk import __version__, paths
-from m3desk.errors import DownloadError
+from m3desk import __version__, config, paths
+from m3desk.errors import DownloadError, M3DeskError
 from m3desk_ui import theme
 from m3desk_ui.actions import Actions
 from m3desk_ui.bridge import Hub
@@ -40,6 +40,9 @@ LATER = {
 }
 """Docks whose modules are imported (in a thread) only once the window is on the screen: they bring numba, tables and the like."""
 
+LAYOUT_VERSION = 1
+"""Kept layouts of another version are not restored: raise it when docks or layouts change."""
+
 
 class MainWindow(QMainWindow):
     """One memory at a time. `services` opens memories and makes players."""
@@ -51,8 +54,9 @@ class MainWindow(QMainWindow):
         self._opening = ""
         self.setAcceptDrops(True)
         self.setDockNestingEnabled(True)
+        self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, self._tabs_on_top())
-        self.start = StartPage(self.hub, state)
+        self.start = StartPage(self.hub)
         self.video = VideoView(self.hub, services.make_player)
         self.notices = NoticeBar(self.hub)
         self.pages = QStackedWidget()
@@ -69,6 +73,10 @@ class MainWindow(QMainWindow):
         self.transcript = TranscriptView(self.hub)
         self.sources = SourcesView(self.hub)
         self.timeline_focus = self.timeline.canvas
+        self._titles = QTimer(self)
+        self._titles.setSingleShot(True)
+        self._titles.setInterval(0)
+        self._titles.timeout.connect(self._show_titles)
         self.docks: dict[str, QDockWidget] = {}
         self.views: dict[str, QWidget] = {"timeline": self.timeline, "transcript": self.transcript, "sources": self.sources}
         for name in ("people", "sources", "timeline", "memories", "graph", "transcript", "chat", "inspector"):
@@ -123,7 +131,19 @@ class MainWindow(QMainWindow):
         else:
             dock.setWidget(view)
         self.docks[name] = dock
+        for signal in (dock.visibilityChanged, dock.dockLocationChanged, dock.topLevelChanged):
+            signal.connect(lambda *_: self._titles.start())
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+
+    def _show_titles(self) -> None:
+        """Give a title bar to docks that stand alone only: a tab says the name already (and can be dragged the same)."""
+        for dock in self.docks.values():
+            tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            bare = dock.titleBarWidget() is not None
+            if tabbed and not bare:
+                dock.setTitleBarWidget(QWidget(dock))
+            elif not tabbed and bare:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
 
     def dock_actions(self) -> list[QAction]:
         return [d.toggleViewAction() for d in self.docks.values()]
@@ -178,7 +198,7 @@ class MainWindow(QMainWindow):
                 dock.hide()
             return
         kept = self.state.bytes(f"layout/{self.layout_name}")
-        if kept is None or not self.restoreState(kept):
+        if kept is None or not self.restoreState(kept, LAYOUT_VERSION):
             arrange(self, self.layout_name)
 
     def use_layout(self, name: str) -> None:
@@ -196,7 +216,7 @@ class MainWindow(QMainWindow):
 
     def _keep_layout(self) -> None:
         if self.hub.desk is not None:
-            self.state.put(f"layout/{self.layout_name}", self.saveState())
+            self.state.put(f"layout/{self.layout_name}", self.saveState(LAYOUT_VERSION))
 
     # ------------------------------------------------------------ opening
 
@@ -220,7 +240,7 @@ class MainWindow(QMainWindow):
         self._show_docks(True)
         self.actions_.enable(True)
         self.actions_.all["undo"].setEnabled(True)
-        self.state.opened(path)
+        config.remember_memory(path)
         self._title()
         self.video.canvas.setFocus()
         if then is not None:
@@ -440,16 +460,20 @@ class MainWindow(QMainWindow):
     # ------------------------------------------------------------ settings
 
     def setting(self, key: str) -> str:
-        """Return a setting of the window: "theme" (system, light, dark) or "language" ("", en, zh_CN)."""
-        return self.state.text(key, "system" if key == "theme" else "")
+        """Return a setting of the window: "theme" (system, light, dark) or "language" (system, en, zh)."""
+        return str(config.get_value(key))
 
     def apply_settings(self, changed: dict[str, Any]) -> None:
-        """Put changed settings in force at once."""
+        """Keep changed settings and put them in force at once."""
         from m3desk_ui import launch
 
-        for key in ("theme", "language"):
-            if key in changed:
-                self.state.put(key, changed[key])
+        try:
+            for key, value in changed.items():
+                if config.get_value(key) != value:
+                    config.set_value(key, value)
+        except M3DeskError as error:
+            self.hub.tell(error)
+            return
         app = QApplication.instance()
         if isinstance(app, QApplication):
             if "theme" in changed:
@@ -465,9 +489,6 @@ class MainWindow(QMainWindow):
             dock.setWindowTitle(self.title_of(name))
         self.actions_.build()
         self.hub.themed.emit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
 
     def _title(self) -> None:
         name = Path(self.hub.path).name.removesuffix(".m3desk") if self.hub.path else ""

@@ -16,12 +16,14 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QProgressBar,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
+from m3desk import config
 from m3desk_ui import texts, theme
-from m3desk_ui.window_state import WindowState, picture_of
+from m3desk_ui.window_state import picture_of
 
 if TYPE_CHECKING:
     from m3desk import events
@@ -42,11 +44,14 @@ class _Choice(QPushButton):
         self.title.setProperty("heading", True)
         self.more.setProperty("muted", True)
         self.more.setWordWrap(True)
+        for label in (self.title, self.more):
+            label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         for label in (self.icon_label, self.title, self.more):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         text = QVBoxLayout()
         text.addWidget(self.title)
-        text.addWidget(self.more, 1)
+        text.addWidget(self.more)
+        text.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 12, 14, 12)
         row.setSpacing(12)
@@ -62,19 +67,21 @@ class StartPage(QWidget):
     try_demo = Signal()
     recent_chosen = Signal(str)
 
-    def __init__(self, hub: Hub, state: WindowState, parent: QWidget | None = None) -> None:
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._hub, self._state = hub, state
+        self._hub = hub
         self._facts: dict[str, Any] | None = None
         title = QLabel(self.tr("What would you like to remember?"))
         title.setProperty("title", True)
         lead = QLabel(
-            self.tr(
-                "M3Desk watches a video with you, notes who appears, what they say and what happens, and answers questions about it. All on this machine."
-            )
+            self.tr("M3Desk watches a video with you, notes who appears, what they say and what happens, and answers questions about it.")
+            + " "
+            + self.tr("All on this machine.")
         )
         lead.setWordWrap(True)
         lead.setProperty("muted", True)
+        for label in (title, lead):
+            label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.video = _Choice(
             self.tr("Open a video"), self.tr("Plays at once, and is memorized while you watch. You can also drop files or a folder here.")
         )
@@ -110,6 +117,8 @@ class StartPage(QWidget):
         self.strip.setProperty("card", True)
         self.machine = QLabel(self.tr("Looking at what this machine can do …"))
         self.machine.setWordWrap(True)
+        self.machine.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.strip.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._machine_icon = QLabel()
         strip = QHBoxLayout(self.strip)
         strip.setContentsMargins(12, 8, 12, 8)
@@ -125,10 +134,11 @@ class StartPage(QWidget):
         column.addSpacing(8)
         column.addLayout(grid)
         column.addWidget(self.fetching)
+        column.addWidget(self.strip)
         column.addSpacing(10)
         column.addWidget(self.recent_title)
-        column.addWidget(self.recent, 1)
-        column.addWidget(self.strip)
+        column.addWidget(self.recent, 3)
+        column.addStretch(1)
         outer = QHBoxLayout(self)
         outer.addStretch(1)
         outer.addWidget(inner, 8)
@@ -146,11 +156,10 @@ class StartPage(QWidget):
 
     def refresh(self) -> None:
         """Read the recent memories and their pictures in a thread."""
-        memories = self._state.recent()
 
         def look() -> list[tuple[str, QImage | None]]:
             found = []
-            for m in memories:
+            for m in config.recent_memories():
                 if Path(m).is_dir():
                     image = QImage(str(picture_of(m)))
                     wide = Qt.AspectRatioMode.KeepAspectRatioByExpanding
@@ -169,6 +178,8 @@ class StartPage(QWidget):
             item.setData(Qt.ItemDataRole.UserRole, memory)
             item.setToolTip(memory)
             self.recent.addItem(item)
+        rows = -(-len(found) // max(1, self.recent.width() // self.recent.gridSize().width()))
+        self.recent.setMaximumHeight(min(2, max(1, rows)) * self.recent.gridSize().height() + 12)
         self.recent.setVisible(bool(found))
         self.recent_title.setVisible(bool(found))
 

@@ -40,9 +40,14 @@ class Status(QStatusBar):
         row.addWidget(self._work)
         self.addWidget(left)
         self._behind, self._knowledge, self._models, self._device = (QLabel() for _ in range(4))
+        right = QWidget()
+        line = QHBoxLayout(right)
+        line.setContentsMargins(0, 0, 12, 0)
+        line.setSpacing(18)
         for label in (self._behind, self._knowledge, self._models, self._device):
             label.setProperty("muted", True)
-            self.addPermanentWidget(label)
+            line.addWidget(label)
+        self.addPermanentWidget(right)
         self._loading: list[str] = []
         self._progress: events.Progress | None = None
         self._playing = False
@@ -71,7 +76,7 @@ class Status(QStatusBar):
         self._device.setText(event.device)
         self._device.setToolTip(self.tr("Profile “%1”; nothing leaves this machine").replace("%1", event.profile))
         if event.missing:
-            self._models.setText(self.tr("%1 models missing").replace("%1", str(len(event.missing))))
+            self._models.setText(self.tr("models missing: %1").replace("%1", str(len(event.missing))))
             self._models.setToolTip("\n".join(f"{port}: {what}" for port, what in event.missing.items()))
 
     def _on_loading(self, event: events.ModelLoading) -> None:
@@ -143,7 +148,7 @@ class Status(QStatusBar):
 
     def _counted(self, counts: tuple[int, int, int, int]) -> None:
         clips, waiting, knowledge, people = counts
-        self._knowledge.setText(self.tr("knowledge pending for %1 clips").replace("%1", str(knowledge)) if knowledge else "")
+        self._knowledge.setText(self.tr("knowledge still to come: %1 clips").replace("%1", str(knowledge)) if knowledge else "")
         if not self._bar.isVisible() and not self._loading:
             if clips:
                 text = self.tr("%1 clips memorized · %2 people").replace("%1", str(clips)).replace("%2", str(people))

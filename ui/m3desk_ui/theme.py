@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 
 from PySide6.QtGui import QColor, QPalette
@@ -158,6 +155,7 @@ def apply(app: QApplication, wanted: str = "system") -> None:
     app.setStyle(QStyleFactory.create("Fusion"))
     app.setPalette(palette(_now))
     sheet = (paths.resources() / "style.qss").read_text(encoding="utf-8")
+    sheet = sheet.replace("@icons", (paths.resources() / "icons").as_posix()).replace("@mode", "dark" if _now.dark else "light")
     fields = ("window", "surface", "raised", "line", "text", "muted", "accent", "on_accent", "link", "good", "warn", "bad")
     for name in sorted(fields, key=len, reverse=True):
         sheet = sheet.replace(f"@{name}", getattr(_now, name))
@@ -169,16 +167,3 @@ def icon(name: str, colour: str | None = None):  # type: ignore[no-untyped-def]
     import qtawesome
 
     return qtawesome.icon(name, color=colour or _now.text, color_disabled=_now.line)
-
-
-def display_works() -> bool:
-    """Try a window system in a child process: a set but dead DISPLAY makes Qt abort, not raise."""
-    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM") in ("offscreen", "minimal", "vnc"):
-        return True
-    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        return False
-    code = "from PySide6.QtGui import QGuiApplication; QGuiApplication([])"
-    try:
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False

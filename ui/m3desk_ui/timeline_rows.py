@@ -87,7 +87,9 @@ def on_pixels(spans: Spans, start: int, end: int, width: int) -> NDArray[np.int6
     shown = spans[(spans[:, 1] > start) & (spans[:, 0] < end)]
     if not len(shown):
         return NO_SPANS
-    columns = np.clip((shown - start) * width // (end - start), 0, width)
+    columns = (shown - start) * width
+    columns[:, 1] += end - start - 1  # ends are rounded up
+    columns = np.clip(columns // (end - start), 0, width)
     reach = np.maximum.accumulate(columns[:, 1])
     first = np.concatenate([[True], columns[1:, 0] > reach[:-1] + 1])
     begins = columns[first, 0]

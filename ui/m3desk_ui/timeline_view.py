@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollBar, QToolButton, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollBar,
+    QSizePolicy,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
 from m3desk.domain.clip import clock
 from m3desk_ui import texts, theme, timeline_rows
@@ -154,7 +166,7 @@ class TimelineCanvas(QWidget):
         p = QPainter(target)
         p.setFont(self.font())
         if self.plan.source is not None:
-            p.setClipRect(QRectF(GUTTER, 0, self.width() - GUTTER, self.height()))
+            p.setClipRect(QRectF(GUTTER - 6, 0, self.width() - GUTTER + 6, self.height()))
             self._paint_ruler(p)
             for clip in self.plan.clips:
                 if clip.end > self.start and clip.start < self.end:
@@ -182,7 +194,9 @@ class TimelineCanvas(QWidget):
             p.setPen(QColor(c.line))
             p.drawLine(QPointF(x, 14), QPointF(x, self.height()))
             p.setPen(QColor(c.muted))
-            p.drawText(QPointF(x + 4, 14), texts.precise_clock(at) if step < 1 else clock(at))
+            text = texts.precise_clock(at) if step < 1 else clock(at)
+            if x + 4 + p.fontMetrics().horizontalAdvance(text) < self.width():
+                p.drawText(QPointF(x + 4, 14), text)
 
     def _paint_clip(self, p: QPainter, clip: Clip) -> None:
         c = theme.colours()
@@ -260,7 +274,7 @@ class TimelineCanvas(QWidget):
 
     def _paint_gutter(self, p: QPainter) -> None:
         c = theme.colours()
-        p.fillRect(QRectF(0, 0, GUTTER - 1, self.lanes_top()), QColor(c.surface))
+        p.fillRect(QRectF(0, 0, GUTTER - 6, self.lanes_top()), QColor(c.surface))
         p.setPen(QColor(c.muted))
         for text, y, height in ((self.tr("clips"), RULER, CLIPS - 6), (self.tr("memories"), RULER + CLIPS - 2, MEMORIES)):
             p.drawText(QRectF(13, y, GUTTER - 18, height), Qt.AlignmentFlag.AlignVCenter, text)
@@ -372,10 +386,12 @@ class TimelineView(QWidget):
         self.sources.setAccessibleName(self.tr("Source shown"))
         self.sources.setToolTip(self.tr("Source shown"))
         self.sources.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.sources.setMinimumContentsLength(24)
+        self.sources.setMinimumContentsLength(20)
         self.sources.activated.connect(self._choose)
-        self.legend = QLabel(self.tr("pale: on screen · solid: speaking · ◆ knowledge · ❘ event"))
+        self.legend = QLabel(self.tr("pale: on screen · solid: speaks · ◆ knowledge · ❘ event"))
         self.legend.setProperty("muted", True)
+        self.legend.setMinimumWidth(0)
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.out, self.fit, self.into = QToolButton(), QToolButton(), QToolButton()
         for button, text, act in (
             (self.out, self.tr("Zoom out (-)"), lambda: self.canvas.zoom(1 / 0.6)),
@@ -388,8 +404,7 @@ class TimelineView(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(8, 3, 8, 3)
         row.addWidget(self.sources)
-        row.addWidget(self.legend)
-        row.addStretch(1)
+        row.addWidget(self.legend, 1)
         for button in (self.out, self.fit, self.into):
             row.addWidget(button)
         self.bar = QScrollBar(Qt.Orientation.Vertical)

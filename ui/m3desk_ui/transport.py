@@ -60,6 +60,7 @@ class Transport(QWidget):
         self._on = self._button(self.tr("Forward 5 seconds (Right)"), lambda: self.skipped.emit(SKIP))
         self.slider = _ScrubBar(Qt.Orientation.Horizontal)
         self.slider.setRange(0, 0)
+        self.slider.setMinimumWidth(80)
         self.slider.setAccessibleName(self.tr("Position in the video"))
         self.slider.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.slider.sliderMoved.connect(lambda value: self.scrubbed.emit(value * 1_000_000 // TICKS))
@@ -72,6 +73,7 @@ class Transport(QWidget):
         self.speeds.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for x in SPEEDS:
             self.speeds.addItem(f"{x:g}×", x)
+        self.speeds.setFixedWidth(80)
         self.speeds.setCurrentIndex(SPEEDS.index(1.0))
         self.speeds.currentIndexChanged.connect(lambda i: self.speed.emit(SPEEDS[i]))
         self.mute = self._button(self.tr("Mute (M)"), self._tell_volume)

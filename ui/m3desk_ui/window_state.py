@@ -1,4 +1,4 @@
-"""What the window remembers between runs: layouts, recent memories, position in each video, volume, theme and language."""
+"""What the window remembers between runs: its size, layouts, and the position in each memory's videos."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QSettings
 
 from m3desk import paths
-
-RECENT = 12
 
 
 class WindowState:
@@ -40,18 +38,6 @@ class WindowState:
         self._file.sync()
 
     # ------------------------------------------------------------ memories
-
-    def recent(self) -> list[str]:
-        """Return the memories opened last, newest first."""
-        value = self._file.value("recent", [])
-        return [value] if isinstance(value, str) else [str(v) for v in value or []]
-
-    def opened(self, memory: str) -> None:
-        """Put a memory at the head of the recent ones."""
-        self.put("recent", [memory, *(m for m in self.recent() if m != memory)][:RECENT])
-
-    def forget(self, memory: str) -> None:
-        self.put("recent", [m for m in self.recent() if m != memory])
 
     def position(self, memory: str) -> tuple[str, int]:
         """Return the source and time at which a memory was last watched."""

@@ -1,0 +1,130 @@
+"""Events, reads and futures reach the GUI thread, in order, a few at a time, the newest read winning."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+
+import pytest
+from m3desk_ui.bridge import EVENTS_PER_TICK, Hub
+from PySide6.QtCore import QObject, Signal
+
+from m3desk import events
+from m3desk.errors import CorrectionError, MemoryMissing
+from tests.ui.fakes import FakeDesk
+
+
+@pytest.fixture
+def hub(qtbot):
+    hub = Hub()
+    yield hub
+    hub.close()
+
+
+def test_events_from_another_thread_arrive_in_order_on_the_gui_thread(hub, qtbot):
+    desk, seen = FakeDesk(), []
+    hub.open(desk, "/m")
+    hub.progress.connect(lambda e: seen.append((e.done, threading.current_thread() is threading.main_thread())))
+    desk.emit(*[events.Progress("s1", "s1.c0", "faces", i, 300, 1.0, None) for i in range(300)])
+    qtbot.waitUntil(lambda: len(seen) == 300, timeout=3000)
+    assert seen == [(i, True) for i in range(300)]
+
+
+def test_no_tick_passes_on_more_than_its_share(hub, qtbot):
+    desk, seen = FakeDesk(), []
+    hub.open(desk, "/m")
+    qtbot.wait(20)
+    hub.progress.connect(seen.append)
+    desk.emit(*[events.Progress("s1", "s1.c0", "faces", i, 300, 1.0, None) for i in range(200)])
+    hub._tick()
+    assert 0 < len(seen) <= EVENTS_PER_TICK
+
+
+def test_a_burst_of_commits_says_changed_a_few_times_only(hub, qtbot):
+    desk, changes = FakeDesk(), []
+    hub.open(desk, "/m")
+    hub.changed.connect(lambda: changes.append(1))
+    desk.emit(*[events.ClipCommitted(f"s1.c{i}", "episodic") for i in range(100)])
+    qtbot.wait(600)
+    assert 1 <= len(changes) <= 3
+
+
+def test_the_newest_read_of_a_key_wins(hub, qtbot):
+    hub.open(FakeDesk(), "/m")
+    hold, got = threading.Event(), []
+    hub.read("x", lambda r: hold.wait(2), lambda _v: got.append("old"))
+    qtbot.wait(30)
+    hub.read("x", lambda r: "newer", got.append)
+    hub.read("x", lambda r: len(r.people()), got.append)
+    hold.set()
+    qtbot.waitUntil(lambda: bool(got), timeout=2000)
+    qtbot.wait(50)
+    assert got == [8]
+
+
+def test_reads_of_a_closed_memory_are_dropped(hub, qtbot):
+    hub.open(FakeDesk(), "/m")
+    hold, got = threading.Event(), []
+    hub.read("x", lambda r: hold.wait(2), got.append)
+    qtbot.wait(30)
+    hub.open(None)
+    hold.set()
+    qtbot.wait(80)
+    assert got == []
+
+
+def test_a_read_waits_for_a_memory_that_is_being_made(hub, qtbot):
+    desk, tries = FakeDesk(), []
+    real = desk.reader
+
+    def late():
+        tries.append(1)
+        if len(tries) < 3:
+            raise MemoryMissing("not yet")
+        return real()
+
+    desk.reader = late  # type: ignore[method-assign]
+    got, told = [], []
+    hub.notice.connect(lambda *a: told.append(a))
+    hub.open(desk, "/m")
+    hub.read("x", lambda r: len(r.people()), got.append)
+    qtbot.waitUntil(lambda: got == [8], timeout=3000)
+    assert told == []
+
+
+def test_an_error_of_a_future_becomes_a_notice_with_its_hint(hub, qtbot):
+    future: Future[None] = Future()
+    with qtbot.waitSignal(hub.notice, timeout=1000) as told:
+        hub.when(future)
+        future.set_exception(CorrectionError("Nobody is called Zed.", "See the people list."))
+    level, text, hint, report = told.args
+    assert (level, text, hint) == ("error", "Nobody is called Zed.", "See the people list.")
+    assert "CorrectionError" in report
+
+
+def test_a_picture_is_decoded_once_and_kept(hub, qtbot):
+    hub.open(FakeDesk(), "/m")
+    with qtbot.waitSignal(hub.pictures.ready, timeout=3000) as told:
+        assert hub.pictures.get("crop.p0.0", 48) is None
+    assert told.args == ["crop.p0.0"]
+    pixmap = hub.pictures.get("crop.p0.0", 48)
+    assert (pixmap.width(), pixmap.height()) == (48, 48)
+
+
+def test_a_missing_picture_is_asked_for_once(hub, qtbot):
+    hub.open(FakeDesk(), "/m")
+    hub.pictures.get("nothing", 48)
+    qtbot.waitUntil(lambda: ("nothing", 48, 48) in hub.pictures._kept, timeout=3000)
+    assert hub.pictures.get("nothing", 48) is None
+
+
+def test_twenty_thousand_signals_do_not_end_the_interpreter(qtbot):
+    # PySide6 6.12.0 on Python 3.11 lost a reference to True and None on each signal and aborted within some hundreds.
+    class Bell(QObject):
+        rung = Signal(bool)
+
+    bell, heard = Bell(), []
+    bell.rung.connect(heard.append)
+    for _ in range(20_000):
+        bell.rung.emit(True)
+    assert len(heard) == 20_000

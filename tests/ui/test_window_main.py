@@ -1,0 +1,224 @@
+"""The window opens without an engine, opens memories and videos, takes dropped files, and tells what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from m3desk_ui import launch, theme
+from m3desk_ui.main_window import MainWindow
+from m3desk_ui.services import Services
+from m3desk_ui.sources_view import Row
+from m3desk_ui.window_state import WindowState
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+
+from m3desk import config, events
+from m3desk.errors import DownloadError
+from tests.ui.fakes import FakeDesk, FakePlayer
+
+
+class Desks:
+    def __init__(self):
+        self.opened = []
+        self.desk = FakeDesk()
+        self.players = []
+
+    def open_desk(self, path):
+        self.opened.append(path)
+        return self.desk
+
+    def make_player(self, on_frame, on_state):
+        self.players.append(FakePlayer(on_frame, on_state))
+        return self.players[-1]
+
+    def services(self):
+        return Services(self.open_desk, self.make_player, lambda v: v + ".m3desk", lambda: self.desk.doctor().result())
+
+
+@pytest.fixture
+def desks(tmp_path):
+    desks = Desks()
+    video = tmp_path / "meeting.mp4"
+    video.write_bytes(b"x")
+    desks.video = str(video)
+    desks.desk.world.sources[0] = replace(desks.desk.world.sources[0], uri=str(video))
+    return desks
+
+
+@pytest.fixture
+def window(qtbot, desks):
+    window = MainWindow(desks.services(), WindowState())
+    qtbot.addWidget(window)
+    window.show()
+    yield window
+    window.close()
+
+
+def test_the_first_page_needs_no_engine_and_says_what_the_machine_can_do(window, desks, qtbot):
+    window.start.show_machine(desks.desk.doctor().result())
+    assert desks.opened == []
+    assert "2× real time" in window.start.machine.text()
+    assert "no GPU" in window.start.machine.text()
+    assert not window.start.live.isEnabled()
+    assert all(not d.isVisible() for d in window.docks.values())
+    assert not window.actions_.all["undo"].isEnabled()
+
+
+def test_opening_a_memory_shows_its_video_people_and_words(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "kitchen.m3desk"))
+    qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=5000)
+    qtbot.waitUntil(lambda: window.transcript.lines.rowCount() == 20, timeout=3000)
+    qtbot.waitUntil(lambda: len(window.timeline.canvas.rows.lanes) == 7, timeout=3000)
+    assert window.docks["timeline"].isVisible()
+    assert config.recent_memories() == [] or "kitchen" in config.recent_memories()[0]
+
+
+def test_a_citation_seeks_and_plays_and_the_views_follow(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=5000)
+    window.hub.selection.play("s1", 40_000_000)
+    qtbot.waitUntil(lambda: window.video.playing() and window.timeline.canvas.head >= 40_000_000, timeout=3000)
+    window.video.pause()
+    assert ("seek", 40_000_000) in desks.players[0].calls
+    qtbot.waitUntil(lambda: bool(window.video.canvas.boxes()), timeout=3000)
+
+
+def test_a_dropped_video_makes_a_memory_beside_it_and_plays(window, desks, qtbot):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(desks.video)])
+    drop = QDropEvent(QPointF(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    window.dropEvent(drop)
+    qtbot.waitUntil(lambda: bool(desks.desk.called("memorize")), timeout=3000)
+    assert desks.opened == [desks.video + ".m3desk"]
+    assert desks.desk.called("memorize")[0][0] == ([desks.video],)
+    qtbot.waitUntil(lambda: bool(desks.players) and ("open", desks.video) in desks.players[0].calls, timeout=3000)
+    qtbot.waitUntil(lambda: window.video.playing(), timeout=3000)
+
+
+def test_the_demo_is_fetched_then_played(window, desks, qtbot, tmp_path):
+    place = tmp_path / "demo"
+    place.mkdir()
+    (place / "speech.mp4").write_bytes(b"x")
+    rows = desks.desk.models().result()
+    done = desks.desk.models
+
+    def models():
+        future = done()
+        future.result()[-1]["path"] = str(place)
+        return future
+
+    desks.desk.models = models
+    assert rows[-1]["name"] == "demo"
+    window.try_demo()
+    qtbot.waitUntil(lambda: bool(desks.desk.called("memorize")), timeout=3000)
+    assert desks.desk.called("pull")[0][1]["names"] == ("demo",)
+    assert desks.desk.called("memorize")[0][0] == ([str(place / "speech.mp4")],)
+
+
+def test_a_demo_that_cannot_be_fetched_is_a_message(window, desks, qtbot):
+    desks.desk.fail["pull"] = DownloadError("The demo clip could not be fetched.", "Check the network and try again.")
+    window.try_demo()
+    qtbot.waitUntil(lambda: window.notices.isVisible() and "could not be fetched" in window.notices._text.text(), timeout=3000)
+    assert window.start.demo.isEnabled()
+
+
+def test_a_missing_file_says_so_and_keeps_the_memory_open(window, desks, qtbot, tmp_path):
+    desks.desk.world.sources[0] = replace(desks.desk.world.sources[0], uri=str(tmp_path / "gone.mp4"))
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: "gone.mp4" in window.video.canvas.message, timeout=3000)
+    qtbot.waitUntil(lambda: window.transcript.lines.rowCount() == 20, timeout=3000)
+
+
+def test_a_lost_engine_is_a_message_in_a_living_window(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    desks.desk.emit(events.EngineLost("The engine stopped unexpectedly (signal 9).", "It is being started again.", True))
+    qtbot.waitUntil(lambda: "signal 9" in window.notices._text.text(), timeout=2000)
+    assert window.isVisible()
+
+
+def test_errors_wait_their_turn_and_news_does_not_push_them_away(window):
+    bar = window.notices
+    bar.add("error", "first")
+    bar.add("error", "second")
+    bar.add("info", "news")
+    assert "first" in bar._text.text()
+    bar.dismiss()
+    assert "second" in bar._text.text()
+
+
+def test_a_correction_offers_undo(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    window.hub.correct("name", {"person": "person_5", "name": "Eve"})
+    qtbot.waitUntil(lambda: window.notices._act.isVisible(), timeout=2000)
+    window.notices._act.click()
+    assert desks.desk.called("undo")
+
+
+def test_progress_and_what_the_memory_holds_stand_in_the_status_bar(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: "5 clips memorized" in window._status._work.text(), timeout=3000)
+    desks.desk.emit(events.Progress("s1", "s1.c5", "faces", 130_000_000, 180_000_000, 1.8, 27.0))
+    qtbot.waitUntil(lambda: "02:10 / 03:00" in window._status._work.text(), timeout=2000)
+    assert "1.8× real time" in window._status._work.text() and "27 s left" in window._status._work.text()
+
+
+def test_sources_can_be_paused_cancelled_retried_and_moved(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: len(window.sources.model.rows) == 3, timeout=3000)
+    window.sources.set_paused(True)
+    rows: dict[str, Row] = {r.source.id: r for r in window.sources.model.rows}
+
+    def act(source, text):
+        action = next(a for a in window.sources.actions_menu(rows[source]).actions() if a.text() == text)
+        assert action.isEnabled()
+        action.trigger()
+
+    act("s2", "Memorize next")
+    act("s2", "Cancel")
+    act("s3", "Retry")
+    assert not next(a for a in window.sources.actions_menu(rows["s3"]).actions() if a.text() == "Memorize next").isEnabled()
+    desk = desks.desk
+    assert desk.called("pause")[0][0] == (True,)
+    assert desk.called("move")[0][0] == ("s2", 0)
+    assert desk.called("cancel")[0][0] == ("s2",) and desk.called("retry")[0][0] == ("s3",)
+
+
+def test_every_layout_shows_its_docks(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    for name, shown in (
+        ("live", {"timeline", "transcript", "chat"}),
+        ("people", {"people", "timeline", "inspector"}),
+        ("explore", {"graph"}),
+    ):
+        window.use_layout(name)
+        assert shown <= {n for n, d in window.docks.items() if not d.isHidden()}
+    window.use_layout("live")
+    assert window.docks["people"].isHidden()
+
+
+def test_every_action_has_a_name_and_common_ones_a_shortcut(window):
+    assert all(a.text() for a in window.actions_.all.values())
+    for name in ("open_video", "undo", "redo", "find", "ask", "play", "shortcuts"):
+        assert not window.actions_.all[name].shortcut().isEmpty()
+
+
+def test_the_theme_changes_at_once_and_is_kept(window, qapp):
+    window.apply_settings({"theme": "dark"})
+    assert theme.colours().dark and config.get_value("theme") == "dark"
+    assert qapp.palette().link().color().name() == theme.DARK.link
+    window.apply_settings({"theme": "light"})
+    assert not theme.colours().dark
+
+
+def test_the_window_speaks_chinese(qtbot, desks, qapp):
+    launch.use_language(qapp, "zh")
+    window = MainWindow(desks.services(), WindowState())
+    qtbot.addWidget(window)
+    texts = " ".join([window.docks["people"].windowTitle(), window.start.video.title.text(), window.actions_.all["quit"].text()])
+    launch.use_language(qapp, "en")
+    window.close()
+    assert all("\u4e00" <= c <= "\u9fff" or not c.isalpha() for c in texts), texts

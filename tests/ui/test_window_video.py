@@ -1,0 +1,200 @@
+"""Boxes belong to the frame's own time, faces can be named by a click, and the timeline and transcript lead to moments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from m3desk_ui import face_boxes, timeline_rows
+from m3desk_ui.bridge import Hub
+from m3desk_ui.face_boxes import Early, Said, Track
+from m3desk_ui.face_chip import FaceChip
+from m3desk_ui.picture_canvas import PictureCanvas
+from m3desk_ui.timeline_view import GUTTER, TimelineView
+from m3desk_ui.transcript_view import TranscriptView, said_at
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+
+from tests.ui.fakes import HEIGHT, WIDTH, FakeDesk, FakeReader, World
+
+SECOND = 1_000_000
+
+
+@pytest.fixture
+def hub(qtbot):
+    hub = Hub()
+    hub.open(FakeDesk(), "/m")
+    yield hub
+    hub.close()
+
+
+def track(*rows):
+    a = np.array(rows, float)
+    return Track("f", "person_1", "Ann", 0.9, a[:, 0].astype(np.int64), a[:, 1:])
+
+
+def test_a_box_is_interpolated_between_samples_of_its_track():
+    t = track((0, 0, 0, 10, 10), (200_000, 20, 10, 10, 10))
+    assert t.at(100_000) == (10, 5, 10, 10)
+    assert t.at(200_000) == (20, 10, 10, 10)
+
+
+def test_no_box_is_made_up_before_after_or_in_a_long_gap():
+    t = track((SECOND, 0, 0, 10, 10), (4 * SECOND, 50, 0, 10, 10))
+    assert t.at(SECOND - 300_000) is None
+    assert t.at(2 * SECOND) is None
+    assert t.at(5 * SECOND) is None
+
+
+def test_the_speaker_is_marked_and_set_aside_faces_are_not_shown():
+    world = World()
+    window = face_boxes.load(FakeReader(world), "s1", 0, 60 * SECOND)
+    at = 3 * SECOND
+    marked = [b.name for b in window.boxes(at) if b.speaking]
+    assert marked == ["Ann"]
+    assert [s.name for s in window.subtitles(at)] == ["Ann"]
+
+
+def test_a_long_utterance_is_shown_in_parts():
+    words = tuple((i * SECOND, (i + 1) * SECOND, f"word{i}") for i in range(80))
+    said = Said("u", None, "Ann", 0, 80 * SECOND, " ".join(w[2] for w in words), words)
+    assert said.line(0).startswith("word0 ")
+    assert "word40" in said.line(40 * SECOND) and "word0 " not in said.line(40 * SECOND)
+
+
+def test_early_boxes_show_at_their_moment_only():
+    early = Early()
+    early.add("s1.c0", [(SECOND, 1, 2, 3, 4), (SECOND, 50, 2, 3, 4), (2 * SECOND, 9, 9, 9, 9)])
+    assert [b.box for b in early.boxes(SECOND + 50_000)] == [(1, 2, 3, 4), (50, 2, 3, 4)]
+    assert early.boxes(5 * SECOND) == []
+
+
+def canvas_with_world(qtbot, at):
+    canvas = PictureCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(WIDTH, HEIGHT)
+    canvas.set_frame_size(WIDTH, HEIGHT)
+    canvas.set_window(face_boxes.load(FakeReader(World()), "s1", 0, 60 * SECOND))
+    # A picture made half as large for a small window: boxes stay in pixels of the frame as displayed.
+    canvas.show_frame(QImage(WIDTH // 2, HEIGHT // 2, QImage.Format.Format_RGB32), at)
+    return canvas
+
+
+def test_boxes_lie_on_the_picture_whatever_its_size(qtbot):
+    canvas = canvas_with_world(qtbot, 5 * SECOND)
+    shown = canvas.boxes()[0]
+    assert canvas.place(shown).x() == pytest.approx(shown.box[0], abs=0.5)
+
+
+def test_pointing_at_a_face_holds_the_boxes_still(qtbot):
+    canvas = canvas_with_world(qtbot, 5 * SECOND)
+    canvas.show()
+    before = canvas.boxes()
+    QTest.mouseMove(canvas, canvas.place(before[0]).center().toPoint())
+    canvas.show_frame(canvas.image, 7 * SECOND)
+    assert canvas.boxes() == before
+    QTest.mouseMove(canvas, canvas.rect().bottomRight())
+    assert canvas.boxes() != before
+
+
+def test_a_click_on_a_face_says_which_track_it_was(qtbot):
+    canvas = canvas_with_world(qtbot, 5 * SECOND)
+    canvas.show()
+    shown = canvas.boxes()[0]
+    with qtbot.waitSignal(canvas.face_clicked, timeout=1000) as told:
+        QTest.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=canvas.place(shown).center().toPoint())
+    assert told.args[0].track == shown.track
+
+
+def test_naming_a_face_after_somebody_known_assigns_it_to_that_person(hub, qtbot):
+    chip = FaceChip(hub, "s1.c0.f0", "person_1", "Ann")
+    qtbot.waitUntil(lambda: bool(chip._known), timeout=2000)
+    chip.edit.setText("bob")
+    chip.assign()
+    (kind, args), _ = hub.desk.called("correct")[0]
+    assert (kind, args) == ("assign", {"observations": ["s1.c0.f0"], "person": "person_2", "name": None})
+
+
+def test_naming_a_face_after_somebody_new_makes_a_new_person(hub, qtbot):
+    chip = FaceChip(hub, "s1.c0.f0", None, "")
+    assert not chip.deny.isVisibleTo(chip)
+    chip.edit.setText("Carol")
+    chip.assign()
+    (_, args), _ = hub.desk.called("correct")[0]
+    assert args == {"observations": ["s1.c0.f0"], "person": None, "name": "Carol"}
+
+
+def test_lanes_show_bars_merged_to_pixels():
+    spans = np.array([[i * 1000, i * 1000 + 500] for i in range(100_000)], np.int64)
+    columns = timeline_rows.on_pixels(spans, 0, 100_000_000, 800)
+    assert 1 <= len(columns) <= 800
+    assert columns[0, 0] == 0 and columns[-1, 1] == 800
+
+
+def filled_timeline(hub, qtbot):
+    view = TimelineView(hub)
+    qtbot.addWidget(view)
+    view.resize(1000, 320)
+    view.show()
+    hub.selection.watching.emit("s1", 0)
+    qtbot.waitUntil(lambda: len(view.canvas.rows.lanes) == 7 and not view._todo, timeout=4000)
+    return view
+
+
+def test_a_click_on_the_timeline_seeks_there(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    x = round(view.canvas.x_of(90 * SECOND))
+    with qtbot.waitSignal(hub.selection.seek, timeout=1000) as told:
+        QTest.mouseClick(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(x, 30).toPoint())
+    source, at, _play = told.args
+    assert source == "s1" and abs(at - 90 * SECOND) < SECOND
+
+
+def test_dragging_on_the_timeline_chooses_a_span_and_escape_takes_it_back(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    a, b = (round(view.canvas.x_of(t * SECOND)) for t in (30, 60))
+    with qtbot.waitSignal(hub.selection.span, timeout=1000) as told:
+        QTest.mousePress(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(a, 100).toPoint())
+        QTest.mouseMove(view.canvas, QPointF((a + b) / 2, 100).toPoint())
+        QTest.mouseMove(view.canvas, QPointF(b, 100).toPoint())
+        QTest.mouseRelease(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(b, 100).toPoint())
+    source, start, end = told.args
+    assert source == "s1" and abs(start - 30 * SECOND) < SECOND and abs(end - 60 * SECOND) < SECOND
+    assert view.tools.isVisible() and hub.selection.chosen_span is not None
+    QTest.keyClick(view.canvas, Qt.Key.Key_Escape)
+    assert hub.selection.chosen_span is None and not view.tools.isVisible()
+
+
+def test_zooming_keeps_the_time_under_the_mouse(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    before = view.canvas.time_at(500)
+    view.canvas.zoom(0.5, 500)
+    assert abs(view.canvas.time_at(500) - before) < SECOND // 5
+    assert view.canvas.end - view.canvas.start == pytest.approx(90 * SECOND, rel=0.01)
+    assert view.canvas.x_of(0) < GUTTER
+
+
+def test_a_click_on_a_word_plays_from_that_word(hub, qtbot):
+    view = TranscriptView(hub)
+    qtbot.addWidget(view)
+    view.resize(400, 500)
+    view.show()
+    hub.selection.watching.emit("s1", 0)
+    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=3000)
+    row = view.lines.rows[0]
+    assert said_at(row, row.utterance.text.index("first")) == next(w.start for w in row.utterance.words if w.text == "first")
+    area = view.list.visualRect(view.lines.index(0))
+    with qtbot.waitSignal(hub.selection.seek, timeout=1000) as told:
+        QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(area.x() + 70, area.y() + 30).toPoint())
+    source, at, play = told.args
+    assert source == "s1" and play and row.utterance.start <= at < row.utterance.end
+
+
+def test_the_transcript_finds_words(hub, qtbot):
+    view = TranscriptView(hub)
+    qtbot.addWidget(view)
+    view.show()
+    hub.selection.watching.emit("s1", 0)
+    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=3000)
+    view.search.setText("report")
+    assert "report" in view.lines.rows[view._found].utterance.text
