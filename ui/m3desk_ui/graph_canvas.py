@@ -37,6 +37,8 @@ LABELS = 120
 LINK_MS = 3.5
 """Milliseconds of a frame that links may take while the view moves; at rest all are drawn."""
 LABEL_WIDTH = 190
+MARKED = 700
+"""Nodes that labels keep clear of; the least important of a crowd may be covered."""
 PICTURE_FROM = 26
 """Points across from which a face is drawn as its picture."""
 PICTURE_SIZE = 96
@@ -106,7 +108,7 @@ class GraphCanvas(QWidget):
         self.at = np.ascontiguousarray(at, dtype=np.float64)
         if not self.own_camera and self._route is None:
             self.centre, self.zoom = self._fitting()
-        self.update()
+        self._stir()
 
     def set_picture(self, media: str, picture: QPixmap) -> None:
         self._pictures[media] = picture
@@ -537,15 +539,17 @@ class GraphCanvas(QWidget):
         step = 7.0
         # One int a line of cells, one bit a cell: testing a label is an `and` per line.
         taken = [0] * (int(self.height() / step) + 2)
-        if len(seen) <= 3000:
-            half = sizes[seen] * 0.42
-            low = np.maximum(((place[seen] - half[:, None]) / step).astype(int), 0)
-            high = np.maximum(((place[seen] + half[:, None]) / step).astype(int), 0)
-            high[:, 1] = np.minimum(high[:, 1], len(taken) - 1)
-            for (x0, y0), (x1, y1) in zip(low.tolist(), high.tolist(), strict=True):
-                bits = ((1 << (x1 - x0 + 1)) - 1) << x0
-                for y in range(y0, y1 + 1):
-                    taken[y] |= bits
+        rank = np.empty(len(place), dtype=np.intp)
+        rank[self._order] = np.arange(len(place))
+        marked = seen if len(seen) <= MARKED else seen[np.argpartition(rank[seen], MARKED)[:MARKED]]
+        half = sizes[marked] * 0.42
+        low = np.maximum(((place[marked] - half[:, None]) / step).astype(int), 0)
+        high = np.maximum(((place[marked] + half[:, None]) / step).astype(int), 0)
+        high[:, 1] = np.minimum(high[:, 1], len(taken) - 1)
+        for (x0, y0), (x1, y1) in zip(low.tolist(), high.tolist(), strict=True):
+            bits = ((1 << (x1 - x0 + 1)) - 1) << x0
+            for y in range(y0, y1 + 1):
+                taken[y] |= bits
         visible = np.zeros(len(place), dtype=bool)
         visible[seen] = True
         order = self._order[visible[self._order]]

@@ -275,12 +275,15 @@ class GraphView(QWidget):
 
     def _standing(self, shown: scenes.Scene) -> NDArray[np.float64]:
         """Return where nodes stand now; new ones wait beside a neighbour that stands (or on their first place) until the layout says."""
-        first = scatter([n.id for n in shown.nodes], 300.0).astype(np.float64)
+        first = np.zeros((len(shown.nodes), 2))
         known = np.zeros(len(shown.nodes), dtype=bool)
         for row, node in enumerate(shown.nodes):
             if (place := self._places.get(node.id)) is not None:
                 first[row] = place
                 known[row] = True
+        new_rows = np.flatnonzero(~known)
+        if len(new_rows):
+            first[new_rows] = scatter([shown.nodes[r].id for r in new_rows], 300.0)
         if known.any() and not known.all() and len(shown.links):
             a, b = shown.links[:, 0], shown.links[:, 1]
             for new, old in ((a, b), (b, a)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -287,12 +288,26 @@ class Words:
         return found
 
 
+def _bounds(reader: Any, observation: str) -> tuple[int, int]:
+    """Return the clip's start and end: an hour's tracks need not be read to find one."""
+    clip = next(c for c in reader.clips(source_of(observation)) if c.id == clip_of(observation))
+    return clip.start, clip.end
+
+
+def _is_observation(id_: str) -> bool:
+    return re.fullmatch(r"[^.]+\.c\d+\.[^.]+", id_) is not None
+
+
 def _track(reader: Any, id_: str) -> TrackRow | None:
-    return next((r for r in reader.tracks(source_of(id_)) if r.track.id == id_), None)
+    if not _is_observation(id_):
+        return None
+    return next((r for r in reader.tracks(source_of(id_), *_bounds(reader, id_)) if r.track.id == id_), None)
 
 
 def _speech(reader: Any, id_: str) -> SpeechRow | None:
-    return next((r for r in reader.speech(source_of(id_)) if r.utterance.id == id_), None)
+    if not _is_observation(id_):
+        return None
+    return next((r for r in reader.speech(source_of(id_), *_bounds(reader, id_)) if r.utterance.id == id_), None)
 
 
 def _labels(objects: Sequence[ObjectSeen], clip: str) -> list[str]:
