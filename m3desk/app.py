@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ from m3desk.control.search import Search
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect
 from m3desk.errors import Cancelled, M3DeskError, MemoryMissing, SourceChanged, SourceError, SourceMissing, UsageError
+from m3desk.interop import doctor, exports, imports
 from m3desk.media import cutter, file
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
@@ -198,10 +200,10 @@ class App:
                 "Memorize it anew under your corrections with --rebuild, or keep the old memory and put the new file elsewhere.",
             )
         for old in same_place:
-            self.write(lambda m, old=old: m.remove_source(old.id))
+            self._drop(old.id)
         stored = self.write(lambda m: m.add_source(source))
         if options.rebuild and not same_place and stored.state != "queued":
-            self.write(lambda m: m.remove_source(stored.id))
+            self._drop(stored.id)
             stored = self.write(lambda m: m.add_source(source))
         clip_seconds = options.clip_seconds or self.settings.clip_seconds
         fps = options.fps or self.settings.fps
@@ -214,6 +216,9 @@ class App:
         self.queue.put(stored.id)
         self.emit(events.SourceQueued(stored.id, stored.uri))
         return stored.id
+
+    def _drop(self, source: str) -> None:
+        self.write(lambda m: m.remove_source(source))
 
     def resume(self) -> list[str]:
         """Queue the sources that an earlier run left unfinished and whose files are still there; return their ids."""
@@ -312,7 +317,7 @@ class App:
         self._cancelled.discard(source)
         for clip in self.write(lambda m: m.clips(source)):
             if clip.state in ("failed", "skipped"):
-                self.write(lambda m, clip=clip: m.mark_clip(clip.id, "queued", None))
+                self.write(partial(Memory.mark_clip, clip=clip.id, state="queued", error=None))
         self._set_state(source, "queued")
         self.queue.put(source)
 
@@ -421,6 +426,24 @@ class App:
         if stop := self._asks.get(ask):
             stop.set()
 
+    # ------------------------------------------------------------------ moving and proving
+
+    def import_json(self, path: Path) -> dict[str, Any]:
+        """Read an export into this memory, which must be empty; return how much that was. Raises ImportProblem; then nothing is kept."""
+        return self.write(lambda m: imports.import_json(path, m))
+
+    def export(self, output: str | Path, *, format_: str | None = None, source: str | None = None, with_media: bool = False) -> None:
+        """Write this memory to a file in another format, or to standard output for `-`."""
+        with self.reader() as reader:
+            exports.export(reader, output, format_=format_, source=source, with_media=with_media)
+
+    def check(self, *, repair: bool = False) -> dict[str, Any]:
+        """Return the report of `m3desk check`; `repair` first rebuilds what can be rebuilt."""
+        if self._memory is not None:
+            return self.write(lambda m: doctor.check(m, repair=repair))
+        with self.reader() as reader:
+            return doctor.check(reader)
+
     # ------------------------------------------------------------------ correcting
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Effect:
@@ -466,7 +489,7 @@ def expand(path: str | Path) -> list[Path]:
 
 
 def default_memory(video: str | Path) -> Path:
-    """Return where a video's memory lies unless told otherwise: beside it (`VIDEO.m3desk`), or in the data folder where that is read-only."""
+    """Return where a video's memory lies unless told otherwise: beside it (`VIDEO.m3desk`), or in the data folder if that is read-only."""
     path = Path(video).resolve()
     beside = path.with_name(path.name + ".m3desk")
     if beside.exists() or os.access(path.parent, os.W_OK):

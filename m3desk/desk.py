@@ -425,12 +425,8 @@ class _Engine:
         return machine.doctor()
 
     def do_export(self, path: str, format_: str | None, source: str | None) -> None:
-        from m3desk.interop import exports
-
-        with self._app.reader() as reader:
-            exports.export(reader, path, format_=format_, source=source)
+        self._app.export(path, format_=format_, source=source)
 
     def do_check(self) -> dict[str, Any]:
-        from m3desk.interop import doctor
-
-        return doctor.check(self._app.path)
+        report: dict[str, Any] = self._app.check()
+        return report

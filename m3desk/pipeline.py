@@ -18,14 +18,14 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from m3desk import events
-from m3desk.domain.clip import Clip, Source
+from m3desk.domain.clip import Clip, Source, clip_id
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.errors import Cancelled, M3DeskError, ModelFailed, SourceUnreadable
 from m3desk.media.cutter import FileClip
 from m3desk.memorization.consolidate import decide
 from m3desk.perception.faces import see
-from m3desk.perception.perceive import merge
+from m3desk.perception.perceive import continued, merge
 from m3desk.perception.voices import hear
 from m3desk.ports import ClipMedia, ClipView, Cluster, KnowledgeWriter, MemoryWriter, Models, TextEmbedder
 
@@ -204,14 +204,15 @@ class Memorizer:
 
     def remember(self, source: Source, clip: Clip, perceived: Perceived, media: ClipMedia | None = None) -> events.ClipCommitted:
         """Write, embed and commit one perceived clip."""
-        before = f"{clip.source}.c{clip.index - 1}" if clip.index else None
+        previous = self._ledger.perceived(clip_id(clip.source, clip.index - 1)) if clip.index else None
+        perceived = continued(previous, perceived)
         view = ClipView(
             clip=clip,
             source=source,
             perceived=perceived,
             clusters=self._ledger.match(perceived),
             recent=self._ledger.recent(clip, RECENT),
-            previous=self._ledger.perceived(before) if before else None,
+            previous=previous,
             language=self._language,
             media=media,
         )

@@ -42,17 +42,13 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
         given = args[args.index("--memory") + 1] if "--memory" in args else None
         reel = _export(data("video", "reel", "reel_shared.mp4"), folder, given)
         timeline = json.loads(data("video", "reel", "reel_shared.timeline.json").read_text())["timeline"]
-        result = {"clips": len(reel["clips"]), "speech": _speech(reel, timeline), "faces": _faces(reel, timeline)}
-        result["silent"] = [_silent(video, folder) for video in _silent_files()]
+        speech, faces = _speech(reel, timeline), _faces(reel, timeline)
+        silent = [_silent(video, folder) for video in _silent_files()]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    result["ok"] = bool(
-        result["clips"] == 6
-        and result["speech"]["word_error_rate"] <= 0.25
-        and result["faces"]["share"] >= 0.95
-        and all(s["utterances"] == 0 and s["faces"] in (0, None) for s in result["silent"])
-    )
-    return result
+    found = len(reel["clips"]) == 6 and speech["word_error_rate"] <= 0.25 and faces["share"] >= 0.95
+    ok = found and all(s["utterances"] == 0 and s["faces"] in (0, None) for s in silent)
+    return {"ok": ok, "clips": len(reel["clips"]), "speech": speech, "faces": faces, "silent": silent}
 
 
 def _silent_files() -> list[Path]:

@@ -47,7 +47,13 @@ def _measure(video: Path, folder: Path) -> dict[str, Any]:
         if xvfb:
             xvfb.terminate()
     report = json.loads(log.read_text())
-    return {"file": video.name, "first_window_seconds": round(first, 2), "memorized_after_seconds": done, "peak_pss_mb": round(watch.peak / 1e6), **report}
+    return {
+        "file": video.name,
+        "first_window_seconds": round(first, 2),
+        "memorized_after_seconds": done,
+        "peak_pss_mb": round(watch.peak / 1e6),
+        **report,
+    }
 
 
 def _models() -> str:
@@ -60,7 +66,9 @@ def _screen() -> tuple[subprocess.Popen[bytes], str]:
     if not shutil.which("Xvfb") or not shutil.which("xdotool"):
         raise FileNotFoundError(2, "this benchmark needs Xvfb and xdotool", "Xvfb")
     read, write = os.pipe()
-    screen = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", SCREEN, "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
+    screen = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", SCREEN, "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL
+    )
     os.close(write)
     with os.fdopen(read) as pipe:
         return screen, ":" + pipe.readline().strip()
@@ -70,7 +78,9 @@ def _wait_for_window(process: subprocess.Popen[bytes], env: dict[str, str]) -> s
     for _ in range(600):
         if process.poll() is not None:
             raise RuntimeError(f"the window ended by itself: exit {process.returncode}")
-        found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(process.pid)], env=env, capture_output=True, text=True, check=False)
+        found = subprocess.run(
+            ["xdotool", "search", "--onlyvisible", "--pid", str(process.pid)], env=env, capture_output=True, text=True, check=False
+        )
         if found.stdout.split():
             return found.stdout.split()[-1]
         time.sleep(0.05)

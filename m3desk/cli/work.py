@@ -8,7 +8,7 @@ from typing import Any
 
 from m3desk import config
 from m3desk.app import App, Options, expand
-from m3desk.cli.output import Follower, Out, confirm, span, table
+from m3desk.cli.output import Follower, Out, confirm, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.errors import M3DeskError, MemoryMissing, UsageError
@@ -130,36 +130,36 @@ def sources(options: Any, out: Out) -> int:
 
 
 def import_(options: Any, out: Out) -> int:
-    from m3desk.interop import imports
-
     path = Path(options.file)
     if not path.is_file():
         raise M3DeskError(f"there is no file {path}.", "Give the .json that `m3desk export` wrote.")
     if not path.name.endswith(".json"):
         raise M3DeskError(f"{path.name} can't be imported by this version.", "It reads the .json that `m3desk export` wrote.")
-    report = imports.import_json(path, Path(options.memory))
-    out.result(
-        report, [f"Imported {report['clips']} clips, {report['people']} people, {report['memories']} memories into {options.memory}."]
-    )
+    new = not Path(options.memory).exists()
+    with App(options.memory) as app:
+        try:
+            report = app.import_json(path)
+        except M3DeskError:
+            if new:
+                app.discard_if_empty()
+            raise
+        app.embed_lacking()
+    lines = [f"Imported {report['clips']} clips, {report['people']} people, {report['memories']} memories into {options.memory}."]
+    out.result(report, lines)
     return 0
 
 
 def export(options: Any, out: Out) -> int:
-    from m3desk.interop import exports
-
-    existing(options.memory)
-    with App(options.memory, write=False) as app, app.reader() as reader:
-        exports.export(reader, options.output, format_=options.format, source=options.source, with_media=options.with_media)
+    with App(existing(options.memory), write=False) as app:
+        app.export(options.output, format_=options.format, source=options.source, with_media=options.with_media)
     if options.output != "-":
         out.line(f"Wrote {options.output}.")
     return 0
 
 
 def check(options: Any, out: Out) -> int:
-    from m3desk.interop import doctor
-
-    existing(options.memory)
-    report = doctor.check(options.memory, repair=options.repair)
+    with App(existing(options.memory), write=options.repair) as app:
+        report = app.check(repair=options.repair)
     lines = ["Nothing wrong."] if report["ok"] else []
     lines += [f"integrity: {p}" for p in report["integrity"]] + [f"index: {p}" for p in report["index"]]
     lines += [f"{f['kind']}: {f['text']}" + (f"  → {f['fix']}" if f.get("fix") else "") for f in report["findings"]]
@@ -169,4 +169,4 @@ def check(options: Any, out: Out) -> int:
     return 0 if report["ok"] else 1
 
 
-__all__ = ["check", "existing", "export", "import_", "memorize", "sources", "span"]
+__all__ = ["check", "existing", "export", "import_", "memorize", "sources"]
