@@ -1,71 +1,103 @@
-"""Whether a fact is borne out by the sentences it cites: its words are theirs, and it neither copies nor guesses."""
+"""Whether words that a language model wrote are borne out by what was said: they are its words, said of oneself, and no guess."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from m3desk.domain.tags import TAG
 from m3desk.memorization.lexicon import words_of
 
-SHARE = 0.6
-"""Of a fact's content words, those that must stand in what it cites."""
+SHARE = 0.75
+"""Of the content words of an answer, those that must have been said."""
 
 _GUESS = re.compile(
     r"\b(?:may|might|maybe|perhaps|probably|possibly|likely|seems?|appears? to|could be|presumably|apparently|suggests?|implies|unknown|"
-    r"unclear|not specified|"
-    r"instructions?|notes?|the speaker|the video)\b|可能|也许|大概|似乎|好像|看起来|或许|应该是|不清楚|未知|记录|指令",
+    r"unclear|not specified|instructions?|the person|the speaker|the video|the conversation|something|anything|everything|everyone|"
+    r"everybody|nobody|someone|somebody else)\b|"
+    r"可能|也许|大概|似乎|好像|看起来|或许|应该是|不清楚|未知|记录|指令|命令|说话人|视频",
     re.I,
 )
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget) (?:all|any|your|the|these|those|previous|prior|everything)\b|\binstructions?\b|\bsystem prompt\b|"
+    r"\b(?:ai|language model|assistant)\b.{0,30}\b(?:must|should|write|say|output|remember)\b|\bwrite (?:that|down|the following)\b|"
+    r"\b(?:respond|reply|answer|output) (?:with|only)\b|equivalence\s*:|<\s*/?\s*(?:person|face|voice|character|\|)|"
+    r"忽略.{0,8}(?:指令|指示|命令|要求)|你(?:必须|应该)(?:写|输出|回答|记住)|系统提示|请(?:写|输出)",
+    re.I,
+)
+_SELF = {
+    "is": re.compile(r"\b(?:I'm|I am|I was|I've been|I work|[Aa]s an?|we're|we are)\b|我(?:就|也|们)?(?:是|当|做)|(?:作为|身为)"),
+    "has": re.compile(
+        r"\b(?:I|we) (?:\w+ )?(?:have|had|got|own|bought)\b|\b(?:I've|we've) (?:got|bought)\b|\b(?:[Mm]y|[Oo]ur|mine|ours)\b|"
+        r"我们?(?:家)?(?:的|有|买)|我(?:女儿|儿子|妻子|丈夫|妈|爸|家)"
+    ),
+    "wants": re.compile(
+        r"\b(?:I|we) (?:\w+ )?(?:want|need|hope|wish|like|love|prefer)\b|\b(?:I'd|we'd|I would|we would) (?:like|love|prefer)\b|"
+        r"\b(?:I'm|I am|we're|we are) (?:\w+ )?(?:looking for|hoping|trying)\b|我们?\S{0,2}(?:想|要|希望|需要|找)"
+    ),
+}
+"""How people speak of what they are, have and want."""
+
+_DENIED = re.compile(r"\b(?:not|never|no|isn't|wasn't|don't|didn't|doesn't|can't|won't|if|could|wish)\b|n't\b|不|没|如果|要是|假如")
+
 _FREE = words_of("""
-    a an the is are was were be been being has have had do does did of to in on at for with from by about as and or but that this
-    these those it its his her their they he she who which what when where will would can should not no very also there some someone
-    something person people man woman says said say speaks speak talks talk talking speaking told tells discusses discussing
-    mentions mentioned thinks believes wants likes knows states asks introduces named called name topic conversation subject
-    importance important need needs believe belief fact issue issues
+    a an the is are was were be been being has have had do does did of to in on at for with from by about as and or but that this these
+    those it its his her their they he she who which what when where will would can should very also there some person people more
+    such than into over out up how all other between
     """)
-_FREE_ZH = frozenset("的了着是在和与有一个名位很也都就会说讲谈到关于认为觉得希望想要他她它们这那人其对为中上下里")
+_FREE_ZH = frozenset("的了着是在和与有一个名位很也都就会这那其对为上下里事家")
 
 
-def grounded(fact: str, cited: Sequence[str], language: str) -> bool:
-    """Return whether the cited sentences (tagged text) carry a fact (tagged text)."""
-    if _GUESS.search(fact):
+def gives_orders(words: str) -> bool:
+    """Return whether words speak to a machine that reads them ("ignore your instructions and write …") and not to people."""
+    return bool(_ORDERS.search(words.replace("’", "'")))
+
+
+def own_slots(words: str) -> list[str]:
+    """Return which of `is`, `has` and `wants` somebody may say of themselves in these words."""
+    return [slot for slot, pattern in _SELF.items() if any(pattern.search(p) for p in _parts(words.replace("’", "'")))]
+
+
+def grounded(answer: str, said: str, slot: str = "about") -> bool:
+    """Return whether what was said carries an answer of a few words.
+
+    What somebody `is`, `has` or `wants` must be said of themselves, in one sentence, and neither denied nor imagined there.
+    """
+    answer, said = answer.replace("’", "'"), said.replace("’", "'")
+    if _GUESS.search(answer):
         return False
-    said = " ".join(cited)
-    if _copies(fact, said, language):
+    mine = content(answer)
+    if not mine or len(answer.split()) > 16:
         return False
-    mine, theirs = _content(fact, language), _content(said, language)
-    if not mine:
-        return False
-    return len(mine & theirs) >= SHARE * len(mine) and _numbers(fact) <= _numbers(said)
+    if pattern := _SELF.get(slot):
+        return any(_carries(mine, answer, part) and pattern.search(part) and not _DENIED.search(part) for part in _parts(said))
+    return _carries(mine, answer, said) and not (_DENIED.search(said) and len(mine) == 1)
 
 
-def _content(text: str, language: str) -> set[str]:
-    text = TAG.sub(" ", text)
-    if language == "zh":
-        han = [c for c in text if "\u4e00" <= c <= "\u9fff" and c not in _FREE_ZH]
-        return {*han, *(w.casefold() for w in re.findall(r"[A-Za-z]{3,}", text))}
-    words = re.findall(r"[^\W\d_]+", text.casefold().replace("’", "'"))
-    return {_stem(w) for w in words if len(w) > 1 and w not in _FREE}
+def trimmed(answer: str) -> str:
+    """Return an answer without what a cut-off sentence left at its end ("the nation and Cain University in the")."""
+    return re.sub(
+        r"(?:\s+(?:in|the|of|an?|to|and|or|for|with|on|at|by|that|is|are|as|from|but))+$", "", answer.rstrip(" .。…,，;；"), flags=re.I
+    )
+
+
+def _carries(mine: set[str], answer: str, said: str) -> bool:
+    theirs = content(said)
+    return len(mine & theirs) >= SHARE * len(mine) and set(re.findall(r"\d+", answer)) <= set(re.findall(r"\d+", said))
+
+
+def _parts(said: str) -> list[str]:
+    return [p for p in re.split(r"[.!?;:。！？；：]+", said) if p.strip()]
+
+
+def content(text: str) -> set[str]:
+    """Return the words that carry meaning: English stems, and Chinese by character."""
+    han = {c for c in text if "\u4e00" <= c <= "\u9fff" and c not in _FREE_ZH}
+    words = re.findall(r"[^\W_\u4e00-\u9fff]+(?:'[a-z]+)?", text.casefold())
+    return han | {_stem(w) for w in words if len(w) > 1 and w not in _FREE}
 
 
 def _stem(word: str) -> str:
+    word = word.removesuffix("'s")
     for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "es", "ed", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
     return word
-
-
-def _numbers(text: str) -> set[str]:
-    return set(re.findall(r"\d+", TAG.sub(" ", text)))
-
-
-def _copies(fact: str, said: str, language: str) -> bool:
-    """Return whether a fact only repeats: "X says: …", or eight words (12 Chinese characters) in a row."""
-    if re.search(r"\bsays?\b\s*[:,“\"]|说[：:，“]", fact):
-        return True
-    unit = r"[\u4e00-\u9fff]|[A-Za-z']+" if language == "zh" else r"[^\W_]+"
-    mine, theirs = (re.findall(unit, TAG.sub(" ", t).casefold()) for t in (fact, said))
-    run = 12 if language == "zh" else 8
-    joined = " ".join(theirs)
-    return any(" ".join(mine[i : i + run]) in joined for i in range(len(mine) - run + 1))

@@ -1,8 +1,8 @@
 """Semantic memories from a clip's episodic sentences: drafted by a small language model, kept only where the sentences bear them out.
 
-The model sees the sentences numbered, with people as `<person_3>`, and must cite. A fact is kept if it cites sentences that are
-there, speaks of no one else than they do, uses their words, and neither copies nor guesses. What was said or stood on screen is
-read as words between quotation marks; tags and orders in it mean nothing.
+The model reads what one person said and fills in what they talk about, are, have and want; whole sentences are made here, so that
+it can neither invent people nor mix them up. An answer is kept if its words are those of the sentences it rests on, and (for what
+somebody is, has or wants) if they say it of themselves. Two kinds need no model: whom a caption introduces, and who is together.
 Must not know: the store, which language model it is.
 """
 
@@ -12,27 +12,34 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations, pairwise
 from pathlib import Path
 
 from m3desk import paths
-from m3desk.domain.memory import TOPICS, Draft, Sentence, StoredSentence, Topic
-from m3desk.domain.tags import TAG, untag
-from m3desk.errors import Cancelled
-from m3desk.memorization.grounds import grounded
+from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.memory import Draft, Sentence, StoredSentence, Topic
+from m3desk.domain.tags import TAG
+from m3desk.errors import Cancelled, ModelFailed
+from m3desk.memorization import names
+from m3desk.memorization.grounds import gives_orders, grounded, own_slots, trimmed
+from m3desk.memorization.phrases import Line, Who, say
 from m3desk.ports import LanguageModel, Message
 
-MOST_FACTS = 3
-MOST_TOKENS = 150
-"""Of a reply: three facts of some forty tokens."""
+MOST_SPEAKERS = 4
+"""People of a clip whose words the model reads, those who say most; two seconds each on two cores."""
 
-MOST_NOTES = 14
-"""Sentences given to the model; with some thirty tokens each a prompt of four seconds on two cores."""
+MOST_TOKENS = 80
 
-FEWEST_WORDS = 12
-"""Words (or a fifth more Chinese characters) a person must say in a clip before there is anything to conclude."""
+MOST_WORDS = 120
+"""Of one person's words in a clip, those shown to the model (the longest sentences first): a second and a half of reading."""
 
-TALKATIVE = ("says", "text")
-"""Events that may tell something lasting; the rest is about the picture and holds for the moment."""
+FEWEST_WORDS = 10
+"""Words a person must say in a clip before there is anything to conclude."""
+
+SLOTS: dict[str, Topic] = {"about": "plot", "is": "attribute", "has": "attribute", "wants": "attribute"}
+"""What the model fills in of one person's words, and the topic of the fact."""
+
+NOTHING = frozenset({"none", "n/a", "nothing", "unknown", "无", "没有", "不知道"})
 
 
 class LlmKnowledgeWriter:
@@ -53,31 +60,43 @@ class LlmKnowledgeWriter:
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Draft:
         """Return what the sentences of one clip teach, each with `rests_on`. Raises Cancelled, ModelError."""
-        written = _language(sentences, language)
-        drafts = list(_by_rule(sentences, written))
-        notes = _notes(sentences)
+        usable = [s for s in sentences if s.kind == "episodic" and not s.stale]
+        written = writing_language(usable, language)
+        drafts = [*captioned(usable, written), *together(usable, written), *talking(usable, written)]
         dropped = 0
-        if notes:
-            reply = self._ask(notes, written, cancelled)
-            for fact in facts(reply, len(notes)):
-                sentence = _sentence(fact, [notes[n - 1] for n in fact.because], written)
-                if sentence is None or any(_same(sentence, d) for d in drafts):
-                    dropped += 1
-                else:
-                    drafts.append(sentence)
-        drafts.sort(key=lambda s: (s.start, s.end))
+        for speech in speeches(usable):
+            kept, refused = self._conclude(speech, written, cancelled)
+            drafts += kept
+            dropped += refused
+        drafts.sort(key=lambda s: (s.start, s.end, s.text))
         return Draft(tuple(drafts), model=self.name, notes={"dropped": str(dropped)} if dropped else {})
 
-    def _ask(self, notes: Sequence[StoredSentence], language: str, cancelled: Callable[[], bool]) -> str:
-        lines = "\n".join(f"{i}. {note_text(s)}" for i, s in enumerate(notes, 1))
-        messages = [*prompt(self._prompts / f"knowledge.{language}.txt"), Message("user", lines)]
-        tags = sorted({t for s in notes for t in speakers(s)}, key=lambda t: int(TAG.fullmatch(t)[1].rsplit("_", 1)[1]))  # type: ignore[index]
+    def _conclude(self, speech: Speech, language: str, cancelled: Callable[[], bool]) -> tuple[list[Sentence], int]:
+        """Return the facts of one person's words that hold, and how many did not."""
+        kept: list[Sentence] = []
+        refused = 0
+        for slot, what in self._ask(speech, language, cancelled).items():
+            sentences = bears_out(slot, what, speech, language)
+            if not sentences:
+                refused += 1
+                continue
+            line = say(f"knows_{slot}", language, who=[Who(speech.observations)], what=what)
+            kept.append(_semantic(line, SLOTS[slot], sentences, language))
+        return kept, refused
+
+    def _ask(self, speech: Speech, language: str, cancelled: Callable[[], bool]) -> dict[str, str]:
+        spoken_in = "zh" if _han(speech.words) * 2 > len(speech.words) else language
+        messages = [*prompt(self._prompts / f"knowledge.{spoken_in}.txt"), Message("user", f"“{inert(speech.words)}”")]
+        slots = ["about", *own_slots(speech.words)]
         pieces: list[str] = []
-        for piece in self._model.reply(messages, grammar=grammar(len(notes), tags), max_tokens=MOST_TOKENS, cancelled=cancelled):
+        for piece in self._model.reply(messages, grammar=grammar(slots), max_tokens=MOST_TOKENS, cancelled=cancelled):
             pieces.append(piece)
             if cancelled():
                 raise Cancelled("stopped.", "What was committed stays; run the same command to go on.")
-        return "".join(pieces)
+        reply = "".join(pieces)
+        if not reply.strip():
+            raise ModelFailed(f"{self._model.name} gave an empty reply.", "It is tried again the next time.")
+        return answers(reply)
 
 
 @cache
@@ -87,62 +106,89 @@ def prompt(path: Path) -> tuple[Message, ...]:
     return tuple(Message(role, text.strip()) for role, text in zip(parts[::2], parts[1::2], strict=True))
 
 
-def grammar(notes: int, tags: Sequence[str]) -> str:
-    """Return the GBNF grammar of a reply: `none`, or up to three lines `[2,4] habit: …` whose tags were given."""
-    number = " | ".join(f'"{n}"' for n in range(notes, 0, -1))
-    tag = " | ".join(f'"{t}"' for t in tags) or '"someone"'
-    topic = " | ".join(f'"{t}"' for t in TOPICS)
-    return (
-        f'root ::= "none" | fact ("\\n" fact){{0,{MOST_FACTS - 1}}}\n'
-        'fact ::= "[" number ("," number){0,2} "] " topic ": " text{2,160}\n'
-        f'number ::= {number}\ntopic ::= {topic}\ntext ::= tag | [^<>\\n“”"\\[\\]]\ntag ::= {tag}\n'
-    )
+def grammar(slots: Sequence[str]) -> str:
+    """Return the GBNF grammar of a reply: one line a slot, without tags, quotation marks or brackets."""
+    lines = ' "\\n" '.join(f'"{slot}: " words' for slot in slots)
+    return f'root ::= {lines}\nwords ::= [^\\n<>“”"\\[\\]{{}}]+\n'
+
+
+def answers(reply: str) -> dict[str, str]:
+    """Read a reply: slot → words, without those that say nothing or were cut off (a last line without its slot's end)."""
+    found: dict[str, str] = {}
+    for line in reply.split("\n"):
+        slot, _, words = line.partition(":")
+        words = trimmed(" ".join(words.split()))
+        if slot.strip() in SLOTS and words and words.casefold() not in NOTHING and len(words) <= 120:
+            found.setdefault(slot.strip(), words)
+    return found
 
 
 # ---------------------------------------------------------------- what the model is shown
 
 
-def _language(sentences: Sequence[StoredSentence], wanted: str | None) -> str:
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What one person says in a clip. `sentences`: those that quote it, and captions shown with them; `words`: all of it together."""
+
+    tag: str
+    sentences: tuple[StoredSentence, ...]
+    captions: tuple[StoredSentence, ...]
+    words: str
+    observations: tuple[str, ...]
+
+
+def writing_language(sentences: Sequence[StoredSentence], wanted: str | None) -> str:
+    """Return "zh" or "en": the wanted one, else that of most sentences."""
     if wanted:
         return "zh" if wanted.lower().startswith("zh") else "en"
     return "zh" if sum(s.language == "zh" for s in sentences) * 2 > len(sentences) else "en"
 
 
-def _notes(sentences: Sequence[StoredSentence]) -> list[StoredSentence]:
-    """Return the sentences worth showing: what talkative people say and what stands on screen; () where there is nothing to conclude."""
-    amount: dict[str, float] = {}
+def speeches(sentences: Sequence[StoredSentence]) -> list[Speech]:
+    """Return the words of those who say enough, in the order in which they begin to speak; words that give orders are left out."""
+    said: dict[str, list[StoredSentence]] = {}
+    shown: dict[str, list[StoredSentence]] = {}
     for s in sentences:
-        if s.event == "says" and s.people:
-            amount[s.people[0]] = amount.get(s.people[0], 0) + _words(s)
-    enough = {p for p, words in amount.items() if words >= FEWEST_WORDS}
-    if not enough:
-        return []
-    shown = [s for s in sentences if s.event in TALKATIVE and not s.stale and (s.event == "text" or (s.people and s.people[0] in enough))]
-    return sorted(sorted(shown, key=lambda s: (-_words(s), s.start, s.id))[:MOST_NOTES], key=lambda s: (s.start, s.id))
+        tags = speakers(s)
+        if len(tags) != 1 or not s.quoted:
+            continue
+        if s.event == "says" and not gives_orders(quote(s)):
+            said.setdefault(tags[0], []).append(s)
+        elif s.event == "text":
+            shown.setdefault(tags[0], []).append(s)
+    found = []
+    for tag, told in said.items():
+        chosen = _longest(told)
+        words = " ".join(quote(s) for s in chosen)
+        if amount(words) >= FEWEST_WORDS:
+            found.append(Speech(tag, tuple(chosen), tuple(shown.get(tag, ())), words, _observations(chosen, tag)))
+    most = sorted(found, key=lambda s: (-amount(s.words), s.sentences[0].start))[:MOST_SPEAKERS]
+    return sorted(most, key=lambda s: (s.sentences[0].start, s.tag))
 
 
-def _words(sentence: StoredSentence) -> float:
-    """Return how many words are quoted; a Chinese character counts as 0.8 of one."""
-    said = " ".join(sentence.text[a:b] for a, b in sentence.quoted)
-    han = sum("\u4e00" <= c <= "\u9fff" for c in said)
-    return han * 0.8 + len(re.sub(r"[\u4e00-\u9fff]", " ", said).split())
+def _longest(sentences: Sequence[StoredSentence]) -> list[StoredSentence]:
+    """Return the sentences that say most, up to MOST_WORDS, in their order."""
+    chosen: list[StoredSentence] = []
+    room = float(MOST_WORDS)
+    for s in sorted(sentences, key=lambda s: (-amount(quote(s)), s.start)):
+        if not chosen or amount(quote(s)) <= room:
+            chosen.append(s)
+            room -= amount(quote(s))
+    return sorted(chosen, key=lambda s: (s.start, s.id))
 
 
-def note_text(sentence: StoredSentence) -> str:
-    """Return a sentence as the model reads it: tags for people, and nothing in its quotes that looks like a tag or a new line."""
-    tags = tags_of(sentence)
-    pieces: list[str] = []
-    at = 0
-    for span, tag in tags:
-        pieces += [sentence.text[at : span[0]], tag or sentence.text[span[0] : span[1]]]
-        at = span[1]
-    pieces.append(sentence.text[at:])
-    # The stored text has its quotes where `quoted` says; only there can these characters come from outside.
-    text = "".join(pieces)
-    for a, b in sentence.quoted:
-        raw = sentence.text[a:b]
-        text = text.replace(raw, inert(raw))
-    return text
+def quote(sentence: StoredSentence) -> str:
+    """Return what a sentence quotes."""
+    return " ".join(sentence.text[a:b] for a, b in sentence.quoted)
+
+
+def amount(words: str) -> float:
+    """Return how many words a text has; a Chinese character counts as 0.7 of one."""
+    return _han(words) * 0.7 + len(re.sub(r"[\u4e00-\u9fff]", " ", words).split())
+
+
+def _han(text: str) -> int:
+    return sum("\u4e00" <= c <= "\u9fff" for c in text)
 
 
 def inert(quoted: str) -> str:
@@ -150,98 +196,115 @@ def inert(quoted: str) -> str:
     return " ".join(quoted.translate({ord("<"): "‹", ord(">"): "›", ord("“"): "'", ord("”"): "'", ord("["): "(", ord("]"): ")"}).split())
 
 
-def tags_of(sentence: StoredSentence) -> list[tuple[tuple[int, int], str | None]]:
-    """Return each span's place with the tag that stands for it in `tagged`, None where nobody is known."""
-    found: list[tuple[tuple[int, int], str | None]] = []
+def tags_of(sentence: StoredSentence) -> list[str | None]:
+    """Return the tag that stands for each span in `tagged`, in order; None where nobody is known. Tags in quotes are not spans."""
+    found: list[str | None] = []
     shift = 0
     for span in sorted(sentence.spans, key=lambda s: s.start):
         match = TAG.match(sentence.tagged, span.start + shift)
-        found.append(((span.start, span.end), match[0] if match else None))
+        found.append(match[0] if match else None)
         if match:
             shift += len(match[0]) - (span.end - span.start)
     return found
 
 
 def speakers(sentence: StoredSentence) -> list[str]:
-    """Return the tags of the people whom a sentence speaks of, never those in its quotes."""
-    return [tag for _, tag in tags_of(sentence) if tag]
+    """Return the tags of the people whom a sentence speaks of, each once, never those in its quotes."""
+    return list(dict.fromkeys(tag for tag in tags_of(sentence) if tag))
 
 
-# ---------------------------------------------------------------- what becomes of its reply
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One line of a reply. `because`: numbers of notes, from 1."""
-
-    because: tuple[int, ...]
-    topic: Topic
-    text: str
-
-
-_FACT = re.compile(r"^\[(\d+(?:\s*,\s*\d+)*)\]\s*(\w+)\s*[:：]\s*(.+)$", re.M)
-
-
-def facts(reply: str, notes: int) -> list[Fact]:
-    """Read a reply's lines; a line that cites no given note, or is cut off in the middle (no full stop), is left out."""
-    found: list[Fact] = []
-    for match in _FACT.finditer(reply):
-        because = tuple(dict.fromkeys(int(n) for n in match[1].split(",")))
-        topic = next((t for t in TOPICS if t == match[2]), None)
-        text = " ".join(match[3].split())
-        if topic and all(1 <= n <= notes for n in because) and text.endswith((".", "。", "!", "！")):
-            found.append(Fact(because, topic, text))
-    return found[:MOST_FACTS]
-
-
-def _sentence(fact: Fact, rests_on: Sequence[StoredSentence], language: str) -> Sentence | None:
-    """Return the fact as a sentence where its notes bear it out, else None."""
-    given = _observations(rests_on)
-    if any(m[0] not in given for m in TAG.finditer(fact.text)) or not TAG.search(fact.text):
-        return None
-    if not grounded(fact.text, [note_text(s) for s in rests_on], language):
-        return None
-    text, spans, _ = untag(fact.text, given, language)
-    if spans and spans[0].start == 0 and language != "zh":
-        text = text[0].upper() + text[1:]
-    return _semantic(text, language, fact.topic, rests_on, spans=spans)
-
-
-def _semantic(text: str, language: str, topic: Topic, rests_on: Sequence[StoredSentence], **more: object) -> Sentence:
-    spans = more.get("spans", ())
-    mentioned = [o for s in spans for o in s.observations]  # type: ignore[attr-defined]
-    words = text.casefold()
-    return Sentence(
-        text=text,
-        kind="semantic",
-        start=min(s.start for s in rests_on),
-        end=max(s.end for s in rests_on),
-        citations=tuple(dict.fromkeys([*mentioned, *(c for s in rests_on for c in s.citations)])),
-        entities=tuple(dict.fromkeys(e for s in rests_on for e in s.entities if e.casefold() in words)),
-        language=language,
-        topic=topic,
-        rests_on=tuple(s.id for s in rests_on),
-        **more,  # type: ignore[arg-type]
+def _observations(sentences: Iterable[StoredSentence], tag: str) -> tuple[str, ...]:
+    """Return the observations that the sentences' spans rest on for one person."""
+    return tuple(
+        dict.fromkeys(
+            observation
+            for s in sentences
+            for span, own in zip(sorted(s.spans, key=lambda s: s.start), tags_of(s), strict=True)
+            if own == tag
+            for observation in span.observations
+        )
     )
 
 
-def _observations(sentences: Iterable[StoredSentence]) -> dict[str, tuple[str, ...]]:
-    """Return tag → the observations that the sentences' spans rest on for that person."""
-    given: dict[str, list[str]] = {}
-    for sentence in sentences:
-        spans = sorted(sentence.spans, key=lambda s: s.start)
-        for span, (_, tag) in zip(spans, tags_of(sentence), strict=True):
-            if tag:
-                given.setdefault(tag, []).extend(span.observations)
-    return {tag: tuple(dict.fromkeys(o)) for tag, o in given.items()}
+# ---------------------------------------------------------------- what holds
 
 
-def _same(a: Sentence, b: Sentence) -> bool:
-    return a.text.casefold() == b.text.casefold() and [s.observations for s in a.spans] == [s.observations for s in b.spans]
+def bears_out(slot: str, what: str, speech: Speech, language: str) -> list[StoredSentence]:
+    """Return the sentences that a filled-in slot rests on, [] where it does not hold.
+
+    Those are the fewest, longest first, whose words carry it; what somebody is, has or wants must be said of themselves, and a
+    name is no attribute (names are suggested apart, and no sentence holds one).
+    """
+    if any(names.sounds_like(name, what) for s in speech.sentences for name, _ in names.introduced(quote(s))):
+        return []
+    for s in speech.sentences:
+        if grounded(what, quote(s), slot):
+            return [s]
+    everything = [*speech.sentences, *speech.captions]
+    if slot == "about" and grounded(what, " ".join(quote(s) for s in everything)):
+        return everything
+    return []
 
 
-def _by_rule(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
-    return ()
+def _semantic(line: Line, topic: Topic, rests_on: Sequence[StoredSentence], language: str) -> Sentence:
+    mentioned = (o for s in line.spans for o in s.observations)
+    words = line.text.casefold()
+    return Sentence(
+        text=line.text,
+        kind="semantic",
+        start=min(s.start for s in rests_on),
+        end=max(s.end for s in rests_on),
+        spans=line.spans,
+        citations=tuple(dict.fromkeys([*mentioned, *(c for s in rests_on for c in s.citations)])),
+        entities=tuple(dict.fromkeys(e for s in rests_on for e in s.entities if e.casefold() in words)),
+        quoted=line.quoted,
+        language=language,
+        topic=topic,
+        rests_on=tuple(s.id for s in rests_on),
+    )
 
 
-__all__ = ["LlmKnowledgeWriter"]
+# ---------------------------------------------------------------- what needs no model
+
+
+def captioned(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
+    """Conclude from a caption with a name, shown with one person, how they are introduced."""
+    for s in sentences:
+        tags = speakers(s)
+        if s.event == "text" and len(tags) == 1 and s.quoted and names.in_caption(quote(s)):
+            line = say("knows_caption", language, who=[Who(_observations([s], tags[0]))], said=[quote(s)])
+            yield _semantic(line, "attribute", [s], language)
+
+
+def together(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
+    """Conclude from two or three people told in one sentence that they are seen together, pair by pair, each once."""
+    pairs: dict[tuple[str, str], list[StoredSentence]] = {}
+    for s in sentences:
+        people = sorted(speakers(s), key=_number)
+        if s.event in ("present", "appears", "returns") and 2 <= len(people) <= 3:
+            for a, b in combinations(people, 2):
+                pairs.setdefault((a, b), []).append(s)
+    for (a, b), seen in pairs.items():
+        line = say("knows_together", language, who=[Who(_observations(seen, a)), Who(_observations(seen, b))])
+        yield _semantic(line, "relationship", seen, language)
+
+
+def talking(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
+    """Conclude from two voices that take turns, at least there and back within four seconds each, that they talk with each other."""
+    said = [(s, tags[0]) for s in sentences if s.event == "says" and len(tags := speakers(s)) == 1]
+    turns: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    rests_on: dict[tuple[str, str], list[StoredSentence]] = {}
+    for (one, a), (other, b) in pairwise(said):
+        if a != b and other.start - one.end < 4 * MICROSECOND:
+            pair = (a, b) if _number(a) < _number(b) else (b, a)
+            turns.setdefault(pair, set()).add((a, b))
+            rests_on.setdefault(pair, []).extend([one, other])
+    for pair, ways in turns.items():
+        if len(ways) == 2:
+            seen = list(dict.fromkeys(rests_on[pair]))[:6]
+            line = say("knows_talk", language, who=[Who(_observations(seen, t)) for t in pair])
+            yield _semantic(line, "relationship", seen, language)
+
+
+def _number(tag: str) -> int:
+    return int(tag.strip("<>").rsplit("_", 1)[1])
