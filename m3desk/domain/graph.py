@@ -54,7 +54,8 @@ PLACES = frozenset({
     "hallway",
     "home", "hospital", "house", "kitchen", "library", "living room", "market", "office", "park", "platform", "playground", "restaurant",
     "river",
-    "road", "room", "school", "sea", "shop", "stage", "station", "street", "studio", "supermarket", "theatre", "厨房", "客厅", "卧室", "浴室",
+    "road", "room", "school", "sea", "shop", "stage", "station", "street", "studio", "supermarket",
+    "theatre", "厨房", "客厅", "卧室", "浴室",
     "办公室", "教室", "街道", "公园", "花园", "学校", "医院", "商店", "超市", "餐厅", "车站", "图书馆", "海滩", "森林", "家",
 })  # fmt: skip
 """Labels of entities that are places; every other label is an object."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,17 +17,17 @@ from typing import Any, TypeVar
 
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect, Step
-from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
+from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, Utterance
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.log import Log, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.sentences import State, fold
-from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryMissing, UsageError
+from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Cluster
-from m3desk.store import commits, corrections, derived, files, planning, reading, rows, schema
+from m3desk.store import checking, commits, corrections, derived, files, planning, reading, rows, schema, transfer
 from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
@@ -506,6 +506,54 @@ class Memory:
     def constraints(self) -> list[Constraint]:
         """Return what corrections demand and whether it is kept."""
         return self._read(reading.constraints)
+
+    # ------------------------------------------------------------------ exporting, importing, checking
+
+    def evidence(self) -> tuple[list[FaceTrack], list[Utterance], list[ObjectSeen], list[TextOnScreen]]:
+        """Return all evidence, superseded observations included."""
+        return self._read(transfer.evidence)
+
+    def raw_log(self) -> dict[str, Any]:
+        """Return the log's rows beside the evidence, for an export (`store.transfer`)."""
+        return self._read(transfer.raw)
+
+    def embeddings(self) -> Iterator[tuple[str, str, str, int, Floats]]:
+        """Yield every embedding: owner, kind, model, sequence, (n, d) rows."""
+        with self.snapshot() as db:
+            yield from transfer.embeddings(db)
+
+    def restore(self, *, media: Iterable[tuple[str, bytes]], **parts: Any) -> None:
+        """Write an export's parts into this empty memory, in one transaction (`interop.imports.Restorable`)."""
+        if not self._read(transfer.empty):
+            raise ImportProblem(f"{self.path} is not empty.", "Import into a new memory: -m NEW.m3desk.")
+        count = 0
+        for count, (id_, content) in enumerate(media, 1):  # noqa: B007 (how many there were)
+            files.write(self.folder / "media", {id_: content})
+        try:
+            with self.writing() as db:
+                transfer.restore(db, **parts)
+                if not count:
+                    db.execute("INSERT OR REPLACE INTO meta VALUES ('imported_without_media', '1')")
+                self.forget_fold()
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as error:
+            raise ImportProblem(f"the export does not fit together: {error}.", "Export the memory again.") from error
+
+    def integrity(self) -> list[str]:
+        """Return what is wrong with the truth and its media; [] when all is well."""
+        with self.snapshot() as db:
+            return checking.integrity(db, self.folder / "media")
+
+    def index_problems(self) -> list[str]:
+        """Return how the search index differs from the truth it was made of; one that is behind is brought up by the next search."""
+        return checking.index_problems(self, self.folder / "vectors")
+
+    def repair(self) -> None:
+        """Fold the log anew into the folded tables, sweep media that nothing names, and drop the search index (made anew on use)."""
+        with self.writing():
+            self.forget_fold()
+        with self.snapshot() as db:
+            files.sweep(self.folder / "media", checking.named_media(db))
+        checking.drop_index(self.folder / "vectors")
 
     def media(self, id_: str) -> bytes | None:
         return files.read(self.folder / "media", id_)

@@ -1,0 +1,411 @@
+"""Writing a memory for other programs: .json (everything, documented in contract.md), .rttm .vtt .srt .graphml .csv .html."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+from xml.sax.saxutils import escape, quoteattr
+
+from m3desk.domain.clip import MICROSECOND, Source, clock, seconds
+from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, Utterance
+from m3desk.domain.fold import Constraint, Equivalence
+from m3desk.domain.people import Person, SpeechRow
+from m3desk.errors import UsageError
+from m3desk.ports import Reader
+
+VERSION = 1
+
+IGNORED = frozenset({"at", "started_at", "uri", "seconds", "bytes"})
+"""Keys that may differ between two memories of the same input: dates, paths and work times."""
+
+
+class Exportable(Reader, Protocol):
+    """What an export asks of a memory beyond what windows read."""
+
+    def snapshot(self) -> AbstractContextManager[Any]: ...
+    def everybody(self) -> list[Person]: ...
+    def equivalences(self) -> list[Equivalence]: ...
+    def constraints(self) -> list[Constraint]: ...
+    def evidence(self) -> tuple[list[FaceTrack], list[Utterance], list[ObjectSeen], list[TextOnScreen]]: ...
+    def raw_log(self) -> dict[str, Any]: ...
+    def embeddings(self) -> Iterator[tuple[str, str, str, int, Floats]]: ...
+
+
+def export(
+    reader: Exportable, output: str | Path, *, format_: str | None = None, source: str | None = None, with_media: bool = False
+) -> None:
+    """Write a memory to a file, or to standard output for `-`. Raises UsageError for a format or source that can't be."""
+    path = None if str(output) == "-" else Path(output)
+    name = (format_ or (path.suffix.lstrip(".") if path else "json")).lower()
+    if name not in WRITERS:
+        raise UsageError(f"“{name or output}” is not a format this version writes.", f"Known: {', '.join(WRITERS)}.")
+    if with_media and (path is None or name != "json"):
+        raise UsageError("--with-media goes with a .json file.", "For example: m3desk export -m M -o memory.json --with-media.")
+    with reader.snapshot():
+        text = WRITERS[name](reader, source)
+        if path is None:
+            sys.stdout.write(text)
+            return
+        part = path.with_name(path.name + ".part")
+        part.write_text(text, "utf-8", newline="")
+        if with_media:
+            write_media(reader, media_folder(path))
+        part.replace(path)
+
+
+def media_folder(path: Path) -> Path:
+    """Return the folder beside a .json that holds its crops, speech and embeddings."""
+    return path.with_name(path.stem + ".media")
+
+
+# ---------------------------------------------------------------- json
+
+
+def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]:
+    """Return the whole memory as contract.md describes it; `log` holds what a later import needs to make the same memory again."""
+    if source is not None:
+        raise UsageError("a .json holds the whole memory.", "Leave --source out.")
+    with reader.snapshot():
+        faces, utterances, objects, texts = reader.evidence()
+        held = {r.track.id: (r.node, r.person, r.set_aside) for s in reader.sources() for r in reader.tracks(s.id)}
+        held |= {r.utterance.id: (r.node, r.person, r.set_aside) for s in reader.sources() for r in reader.speech(s.id)}
+        return {
+            "format": "m3desk",
+            "version": VERSION,
+            "sources": [_source(s) for s in reader.sources()],
+            "clips": [
+                {"id": c.id, "source": c.source, "index": c.index, "start": seconds(c.start), "end": seconds(c.end), "state": c.state,
+                "error": c.error}
+                for c in reader.clips()
+            ],
+            "face_tracks": [_face(t, *held.get(t.id, (None, None, False))) for t in faces],
+            "utterances": [_utterance(u, *held.get(u.id, (None, None, False))) for u in utterances],
+            "objects": [
+                {"clip": o.clip, "start": seconds(o.start), "end": seconds(o.end), "label": o.label, "score": o.score, "box": list(o.box)}
+                for o in objects
+            ],
+            "texts_on_screen": [
+                {"clip": t.clip, "start": seconds(t.start), "end": seconds(t.end), "text": t.text, "score": t.score, "box": list(t.box)}
+                for t in texts
+            ],
+            "nodes": _nodes(reader, held),
+            "edges": [{"a": e.a, "b": e.b, "weight": e.weight, "kind": e.kind} for e in reader.graph().edges],
+            "people": [_person(p) for p in reader.everybody()],
+            "equivalences": [
+                {
+                    "a": e.a, "b": e.b, "face": e.face, "voice": e.voice, "weight": e.weight, "accepted": e.accepted,
+                    "votes": [{"clip": c, "by": by, "weight": w} for c, by, w in e.votes],
+                }
+                for e in reader.equivalences()
+            ],
+            "bindings": [
+                {
+                    "observation": b.observation, "node": b.node, "score": b.score, "runner_up": b.runner_up, "margin": b.margin,
+                    "by": b.by,
+                    "at": b.at, "sequence": b.sequence, "superseded": b.superseded,
+                }
+                for b in reader.bindings()
+            ],
+            "constraints": [{"kind": c.kind, "a": c.a, "b": c.b, "by": c.by, "state": c.state,
+            "step": c.step} for c in reader.constraints()],
+            "chats": reader.chats(),
+            "journal": [
+                {
+                    "step": s.step, "sequence": s.sequence, "kind": s.kind, "args": s.args, "anchor": s.anchor, "at": s.at, "by": s.by,
+                    "why": s.why, "undone": s.undone, "text": s.text,
+                }
+                for s in reader.journal()
+            ],
+            "log": reader.raw_log(),
+        }  # fmt: skip
+
+
+def _source(s: Source) -> dict[str, Any]:
+    return {
+        "id": s.id, "uri": s.uri, "duration": None if s.duration is None else seconds(s.duration), "width": s.width, "height": s.height,
+        "fps": s.fps, "started_at": s.started_at, "sha256": s.sha256, "has_audio": s.has_audio, "bytes": s.bytes, "state": s.state,
+        "error": s.error,
+    }  # fmt: skip
+
+
+def _face(t: FaceTrack, node: str | None, person: str | None, set_aside: bool) -> dict[str, Any]:
+    return {
+        "id": t.id, "clip": t.clip, "start": seconds(t.start), "end": seconds(t.end),
+        "boxes": [[seconds(b.at), b.x, b.y, b.width, b.height] for b in t.boxes], "score": t.score, "quality": t.quality, "node": node,
+        "person": person, "set_aside": set_aside, "replaces": t.replaces, "continues": t.continues, "crops": list(t.crops),
+        "landmarks": [[list(p) for p in five] for five in t.landmarks], "cluster": t.cluster, "motion": list(t.motion),
+    }  # fmt: skip
+
+
+def _utterance(u: Utterance, node: str | None, person: str | None, set_aside: bool) -> dict[str, Any]:
+    return {
+        "id": u.id, "clip": u.clip, "start": seconds(u.start), "end": seconds(u.end), "text": u.text,
+        "words": [[seconds(w.start), seconds(w.end), w.text] for w in u.words], "language": u.language, "confidence": u.confidence,
+        "node": node, "person": person, "set_aside": set_aside, "replaces": u.replaces, "audio": u.audio, "cluster": u.cluster,
+        "overlapped": u.overlapped, "embeddable": u.embeddable,
+    }  # fmt: skip
+
+
+Held = dict[str, tuple[str | None, str | None, bool]]
+
+
+def _nodes(reader: Exportable, held: Held) -> list[dict[str, Any]]:
+    told = {s.id: s for s in reader.memories()}
+    found = []
+    for n in reader.graph().nodes:
+        s = told.get(n.id)
+        spans = [
+            {"start": x.start, "end": x.end, "observations": list(x.observations), **_owner(x.observations, held)}
+            for x in (s.spans if s else ())
+        ]
+        extra = dict(n.extra or {})
+        found.append({
+            "id": n.id, "type": n.type, "content": s.text if s else n.content, "shown": n.content, "weight": n.weight, "clip": n.clip,
+            "start": None if n.start is None else seconds(n.start), "end": None if n.end is None else seconds(n.end),
+            "people": list(n.people),
+            "spans": spans, "citations": list(s.citations) if s else [], "topic": s.topic if s else None,
+            "valid_until": s.valid_until if s else None, "pinned": bool(s and s.pinned), "quoted": [list(q) for q in s.quoted] if s else [],
+            "model": (s.model if s else extra.get("model")) or None, "extra_data": extra,
+        })  # fmt: skip
+    return found
+
+
+def _owner(observations: tuple[str, ...], held: Held) -> dict[str, str | None]:
+    node, person, _ = next((held[o] for o in observations if held.get(o, (None,))[0]), (None, None, False))
+    return {"node": node, "person": person}
+
+
+def _person(p: Person) -> dict[str, Any]:
+    return {
+        "id": p.id, "name": p.name, "name_state": p.name_state, "shown": p.shown,
+        "suggested_names": [{"name": s.name, "score": s.score, "evidence": list(s.evidence)} for s in p.suggested_names],
+        "aliases": list(p.aliases), "faces": list(p.faces), "voices": list(p.voices), "ignored": p.ignored,
+    }  # fmt: skip
+
+
+def write_media(reader: Exportable, folder: Path) -> None:
+    """Put crops, speech and thumbnails into a folder under their own names, and the embeddings as raw float32 with an index."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    faces, utterances, _, _ = reader.evidence()
+    ids = (
+        {c for t in faces for c in t.crops}
+        | {u.audio for u in utterances if u.audio}
+        | {t for c in reader.clips() if (t := reader.thumbnail(c.id))}
+    )
+    for id_ in sorted(ids):
+        if (content := reader.media(id_)) is not None:
+            (folder / id_).write_bytes(content)
+    index, at = [], 0
+    with (folder / "embeddings.f32").open("wb") as file:
+        for owner, kind, model, sequence, vectors in reader.embeddings():
+            index.append({"owner": owner, "kind": kind, "model": model, "sequence": sequence, "shape": list(vectors.shape), "offset": at})
+            at += file.write(vectors.astype("<f4").tobytes())
+    (folder / "embeddings.json").write_text(json.dumps(index, ensure_ascii=False, indent=0), "utf-8")
+
+
+def same_memory(a: Any, b: Any) -> list[str]:
+    """Return where two exports differ, dates, paths and work times left out; [] = the same memory."""
+    return list(_differences(a, b, ""))
+
+
+def _differences(a: Any, b: Any, where: str) -> Iterator[str]:
+    if isinstance(a, dict) and isinstance(b, dict):
+        dated = _dated(a)
+        for key in sorted(a.keys() | b.keys(), key=str):
+            if key in IGNORED or key in dated:
+                continue
+            if key not in a or key not in b:
+                yield f"{where}/{key}: only in the {'first' if key in a else 'second'}"
+            elif key == "rows" and "columns" in a and a["columns"] == b.get("columns"):
+                yield from _row_differences(a, b, where)
+            else:
+                yield from _differences(a[key], b[key], f"{where}/{key}")
+    elif isinstance(a, list) and isinstance(b, list):
+        if len(a) != len(b):
+            yield f"{where}: {len(a)} against {len(b)} entries"
+        for i, (x, y) in enumerate(zip(a, b, strict=False)):
+            yield from _differences(x, y, f"{where}/{i}")
+    elif a != b:
+        yield f"{where}: {str(a)[:80]!r} against {str(b)[:80]!r}"
+
+
+def _dated(row: dict[str, Any]) -> frozenset[str]:
+    return frozenset({"chats"}) if row.get("format") == "m3desk" else frozenset()  # questions are not part of what was memorized
+
+
+def _row_differences(a: dict[str, Any], b: dict[str, Any], where: str) -> Iterator[str]:
+    # heard_name.at is a time of the source, not a date: only text in an `at` column is left out.
+    names = a["columns"]
+
+    def kept(row: list[Any]) -> dict[str, Any]:
+        return {n: v for n, v in zip(names, row, strict=True) if not (n == "at" and isinstance(v, str))}
+
+    rows_a, rows_b = [kept(r) for r in a["rows"]], [kept(r) for r in b["rows"]]
+    if len(rows_a) != len(rows_b):
+        yield f"{where}: {len(rows_a)} against {len(rows_b)} rows"
+    for i, (x, y) in enumerate(zip(rows_a, rows_b, strict=False)):
+        if x != y:
+            yield f"{where}/{i}: {str(x)[:120]} against {str(y)[:120]}"
+
+
+def _json(reader: Exportable, source: str | None) -> str:
+    return json.dumps(export_json(reader, source), ensure_ascii=False, indent=1) + "\n"
+
+
+# ---------------------------------------------------------------- speech
+
+
+def _chosen(reader: Reader, source: str | None) -> list[Source]:
+    found = [s for s in reader.sources() if source in (None, s.id)]
+    if not found:
+        raise UsageError(
+            f"there is no source {source} in this memory." if source else "this memory has no source.", "See: m3desk sources list."
+        )
+    return found
+
+
+def _only(reader: Reader, source: str | None) -> Source:
+    found = _chosen(reader, source)
+    if len(found) > 1:
+        raise UsageError("this memory has several sources.", f"Say which: --source {found[0].id}.")
+    return found[0]
+
+
+def file_id(source: Source) -> str:
+    """Return the name by which RTTM calls a source: its file's, without ending, spaces as `_`."""
+    return "_".join(Path(source.uri).stem.split()) or source.id
+
+
+def _speaker(row: SpeechRow, people: dict[str, Person]) -> str:
+    person = people.get(row.person or "")
+    return "unknown" if person is None else "_".join((person.name or person.id).split())
+
+
+def _rttm(reader: Exportable, source: str | None) -> str:
+    people = {p.id: p for p in reader.everybody()}
+    lines = []
+    for s in _chosen(reader, source):
+        for row in (r for r in reader.speech(s.id) if not r.set_aside):
+            u = row.utterance
+            start, length = seconds(u.start), seconds(u.end - u.start)
+            lines.append(f"SPEAKER {file_id(s)} 1 {start:.3f} {length:.3f} <NA> <NA> {_speaker(row, people)} <NA> <NA>\n")
+    return "".join(lines)
+
+
+def _stamp(at: int, mark: str) -> str:
+    total = at // 1000
+    return f"{total // 3_600_000:02d}:{total // 60_000 % 60:02d}:{total // 1000 % 60:02d}{mark}{total % 1000:03d}"
+
+
+def _vtt(reader: Exportable, source: str | None) -> str:
+    cues = ["WEBVTT\n"]
+    for row in reader.speech(_only(reader, source).id):
+        if not row.set_aside and row.utterance.text:
+            u = row.utterance
+            voice = f"<v {escape(row.shown)}>" if row.shown else ""
+            cues.append(f"{u.id}\n{_stamp(u.start, '.')} --> {_stamp(u.end, '.')}\n{voice}{escape(u.text)}\n")
+    return "\n".join(cues)
+
+
+def _srt(reader: Exportable, source: str | None) -> str:
+    cues: list[str] = []
+    for row in reader.speech(_only(reader, source).id):
+        if not row.set_aside and row.utterance.text:
+            u = row.utterance
+            who = f"{row.shown}: " if row.shown else ""
+            cues.append(f"{len(cues) + 1}\n{_stamp(u.start, ',')} --> {_stamp(u.end, ',')}\n{who}{u.text}\n")
+    return "\n".join(cues)
+
+
+# ---------------------------------------------------------------- the graph, tables, a page
+
+
+def _graphml(reader: Exportable, source: str | None) -> str:
+    graph = reader.graph()
+    nodes = [n for n in graph.nodes if source in (None, n.source)]
+    known = {n.id for n in nodes}
+    keys = (
+        ("type", "string"),
+        ("label", "string"),
+        ("weight", "double"),
+        ("clip", "string"),
+        ("start", "double"),
+        ("end", "double"),
+        ("person", "string"),
+    )
+    out = ['<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n']
+    out += [f'<key id="{k}" for="node" attr.name="{k}" attr.type="{t}"/>\n' for k, t in keys]
+    out.append(
+        '<key id="kind" for="edge" attr.name="kind" attr.type="string"/>\n<key id="w" for="edge" attr.name="weight" attr.type="double"/>\n'
+    )
+    out.append('<graph id="memory" edgedefault="undirected">\n')
+    for n in nodes:
+        values = {"type": n.type, "label": n.content, "weight": n.weight, "clip": n.clip, "person": n.person}
+        values |= {"start": None if n.start is None else n.start / MICROSECOND, "end": None if n.end is None else n.end / MICROSECOND}
+        data = "".join(f'<data key="{k}">{escape(_printable(str(v)))}</data>' for k, v in values.items() if v is not None)
+        out.append(f"<node id={quoteattr(n.id)}>{data}</node>\n")
+    for e in graph.edges:
+        if e.a in known and e.b in known:
+            ends = f"source={quoteattr(e.a)} target={quoteattr(e.b)}"
+            out.append(f'<edge {ends}><data key="kind">{e.kind}</data><data key="w">{e.weight}</data></edge>\n')
+    return "".join([*out, "</graph>\n</graphml>\n"])
+
+
+def _printable(text: str) -> str:
+    """Leave out what XML can't hold (control characters that screen text or a model may bring)."""
+    return "".join(c for c in text if c >= " " or c in "\t\n\r")
+
+
+def _csv(reader: Exportable, source: str | None) -> str:
+    people = {p.id: p for p in reader.everybody()}
+    out = io.StringIO()
+    table = csv.writer(out)
+    table.writerow(["id", "type", "source", "clip", "start", "end", "text", "people", "weight", "topic", "pinned", "valid_until"])
+    for s in reader.memories(source=source):
+        who = "; ".join(people[p].shown for p in s.people if p in people)
+        table.writerow([s.id, s.kind, s.source, s.clip, seconds(s.start), seconds(s.end), _cell(s.shown), _cell(who), s.weight,
+        s.topic or "",
+                        int(s.pinned), s.valid_until or ""])  # fmt: skip
+    return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Keep spreadsheets from running words of a video as a formula."""
+    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t") else text
+
+
+def _html(reader: Exportable, source: str | None) -> str:
+    people = [p for p in reader.everybody() if p.clips and not p.ignored]
+    rows = "".join(
+        f"<tr><td>{clock(s.start)}</td><td>{s.kind}</td><td>{html.escape(s.shown)}</td></tr>\n" for s in reader.memories(source=source)
+    )
+    heads = "".join(
+        f"<li>{html.escape(p.shown)}: on screen {seconds(p.screen_time):.0f} s, speaking {seconds(p.speech_time):.0f} s</li>\n"
+        for p in people
+    )
+    title = html.escape(", ".join(Path(s.uri).name for s in _chosen(reader, source)))
+    return (
+        f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head><body>\n<h1>{title}</h1>\n'
+        f"<h2>People</h2>\n<ul>\n{heads}</ul>\n<h2>Memories</h2>\n<table>\n{rows}</table>\n</body></html>\n"
+    )
+
+
+WRITERS: dict[str, Callable[[Exportable, str | None], str]] = {
+    "json": _json,
+    "graphml": _graphml,
+    "rttm": _rttm,
+    "vtt": _vtt,
+    "srt": _srt,
+    "csv": _csv,
+    "html": _html,
+}

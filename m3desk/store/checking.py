@@ -1,0 +1,67 @@
+"""Is the truth sound? SQLite's own checks, the folded tables against a fresh fold, evidence against clip states, media against names."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+from m3desk.domain.sentences import fold
+from m3desk.store import derived, files, rows, schema
+from m3desk.store.vectors import Sentences, VectorIndex
+
+DB = sqlite3.Connection
+
+
+def integrity(db: DB, media: Path) -> list[str]:
+    """Return everything that is wrong, in words."""
+    found = [r[0] for r in db.execute("PRAGMA integrity_check") if r[0] != "ok"]
+    found += [f"{r[0]}: a row refers to a {r[2]} that is not there" for r in db.execute("PRAGMA foreign_key_check")]
+    if found:
+        return found  # a damaged file can't be folded
+    found += derived.differences(derived.stored(db), derived.tables(fold(rows.full_log(db))))
+    for table in schema.EVIDENCE:
+        query = f"SELECT DISTINCT clip FROM {table} WHERE clip NOT IN (SELECT id FROM clip WHERE state IN ('episodic', 'done'))"
+        found += [f"{table}: {r[0]} has evidence but was not committed" for r in db.execute(query)]
+    query = "SELECT id FROM clip WHERE state IN ('episodic', 'done') AND id NOT IN (SELECT clip FROM commits WHERE kind = 'clip-episodic')"
+    found += [f"clip {r[0]} counts as memorized but has no commit" for r in db.execute(query)]
+    found += [
+        f"embedding of {r[0]} has {r[1]} bytes"
+        for r in db.execute("SELECT owner, length(vectors) FROM embedding WHERE length(vectors) != n * d * 4")
+    ]
+    if not imported_without_media(db):
+        found += files.damaged(media, named_media(db))
+    return found
+
+
+def imported_without_media(db: DB) -> bool:
+    """Say whether this memory came from an export that had no media beside it."""
+    row = db.execute("SELECT value FROM meta WHERE key = 'imported_without_media'").fetchone()
+    return row is not None and row[0] == "1"
+
+
+def named_media(db: DB) -> list[str]:
+    """Return the ids of all crops, sounds and thumbnails that rows name."""
+    ids: set[str] = set()
+    for r in db.execute("SELECT crops FROM face_track"):
+        ids.update(json.loads(r[0]))
+    ids.update(r[0] for r in db.execute("SELECT audio FROM utterance WHERE audio IS NOT NULL"))
+    ids.update(r[0] for r in db.execute("SELECT thumbnail FROM clip WHERE thumbnail IS NOT NULL"))
+    return sorted(ids)
+
+
+def index_problems(memory: Sentences, folder: Path) -> list[str]:
+    """Return how an index that claims to be in step differs from the truth. None there, or one that is behind, is no fault."""
+    if not folder.is_dir():
+        return []
+    index = VectorIndex(folder)
+    state = index.state()
+    if state is None or state.sequence != memory.version():
+        return []
+    return index.problems(memory)
+
+
+def drop_index(folder: Path) -> None:
+    """Delete the search index; the next search makes it anew from the truth."""
+    shutil.rmtree(folder, ignore_errors=True)
