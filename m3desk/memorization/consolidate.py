@@ -86,14 +86,21 @@ def _comparable(sentence: Sentence, stored: StoredSentence, people: Sequence[str
 
 
 def _relation(sentence: Sentence, stored: StoredSentence, similarity: float, same: float) -> str | None:
+    if _quotes(sentence) != _quotes(stored):
+        return None
     new, old = _Statement.of(sentence.text, sentence.language), _Statement.of(stored.text, stored.language)
     if new.words == old.words and new.negated == old.negated:
         return "reinforce"
     if contradicts(sentence.text, stored.text, sentence.language):
         return "contradict"
-    if new.negated != old.negated or new.numbers != old.numbers or _values(new) != _values(old):
+    if new.negated != old.negated or new.numbers != old.numbers or _clash(new, old):
         return None
     return "reinforce" if similarity >= same else None
+
+
+def _quotes(sentence: Sentence | StoredSentence) -> list[str]:
+    """Return what a sentence quotes, letters and digits only: two captions are one or they are not."""
+    return ["".join(c for c in sentence.text[a:b].casefold() if c.isalnum()) for a, b in sentence.quoted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +167,10 @@ _VALUES = {_stem(v): i for i, group in enumerate(CLASSES) for v in group}
 _OPPOSITE = {frozenset(_stem(w) for w in pair) for pair in ANTONYMS}
 
 
-def _values(statement: _Statement) -> set[str]:
-    return {w for w in statement.words if w in _VALUES}
+def _clash(a: _Statement, b: _Statement) -> bool:
+    """Return whether each has a value of one kind that the other has not."""
+    mine, theirs = ({_VALUES[w] for w in x.words - y.words if w in _VALUES} for x, y in ((a, b), (b, a)))
+    return bool(mine & theirs)
 
 
 def contradicts(a: str, b: str, language: str = "en") -> bool:

@@ -12,7 +12,7 @@ NEGATIONS = frozenset(
 
 FILLERS = words_of("""
     a an the is are was were be been am do does did has have had of to in on at for with and or that this it its their his her they
-    he she who someone also very really 's 某人 的 了 着 是 在 和 与 一 个 名 位 很 也 都 就 会
+    he she who someone also very really always 's 某人 的 了 着 是 在 和 与 一 个 名 位 很 总是 也 都 就 会
     """)
 """Words that carry no statement of their own; the placeholder is one."""
 
@@ -24,7 +24,7 @@ ANTONYMS = (
     "open", "closed", ("allergic", "fond"), ("rarely", "often"), ("seldom", "often"), ("calm", "angry"), ("loud", "quiet"), "male",
     "female",
     ("man", "woman"), ("employed", "unemployed"), ("guilty", "innocent"), ("true", "false"), ("left", "right"), ("indoors", "outdoors"),
-    "喜欢", "讨厌", ("爱", "恨"), ("支持", "反对"), ("同意", "反对"), ("总是", "从不"), ("经常", "很少"), ("高", "矮"),
+    "喜欢", "讨厌", ("爱", "恨"), ("支持", "反对"), ("同意", "反对"), ("经常", "很少"), ("高", "矮"),
     ("已婚", "单身"), "已婚", "未婚",
     ("朋友", "敌人"), ("男性", "女性"), ("男人", "女人"), ("室内", "室外"), ("早", "晚"), ("打开", "关闭"), ("年轻", "年老"),
 )  # fmt: skip
