@@ -181,7 +181,7 @@ def _checked(written: str, lines: Sequence[StoredSentence], asked: Asked, search
         borne = [s for s in given if _bears(s, text, asked, search)] or sorted(
             (s for s in lines if _bears(s, text, asked, search)), key=lambda s: -_share(s, text, asked, search)
         )[:1]
-        if borne:
+        if borne and _speaks_of(text, search) <= {*asked.people, *(p for s in borne for p in s.people)}:
             body = sentence_case(named(text, search.people, asked.language).rstrip(" .。"))
             end = "。" if asked.language == "zh" else "."
             parts.append(
@@ -197,6 +197,11 @@ def _bears(s: StoredSentence, text: str, asked: Asked, search: Search) -> bool:
     if any(ch.isdigit() for ch in _bare(text)) and not _numbers(text) <= _numbers(s.text) | _numbers(clock(s.start)) | _numbers(asked.text):
         return False
     return _share(s, text, asked, search) >= CHECKED
+
+
+def _speaks_of(text: str, search: Search) -> set[str]:
+    """Return the persons that a sentence of the model names by their tags."""
+    return {p.id for p in search.people if f"<character_{p.number}>" in text}
 
 
 def _share(s: StoredSentence, text: str, asked: Asked, search: Search) -> float:

@@ -18,11 +18,8 @@ MOST_OF_A_SCENE = 8
 COVER = 0.5
 """Share of a question's telling words (weighted by rarity) that the best sentence must hold to be quoted."""
 
-NEAR = 0.87
-"""Cosine (e5-small) from which a sentence is near a question by meaning alone; unrelated ones lie at 0.75–0.84."""
-
-COVER_TO_ASK, NEAR_TO_ASK = 0.2, 0.83
-"""The same, for a language model to be asked at all: below both nothing in the memory has to do with the question."""
+COVER_TO_ASK = 0.2
+"""The same, for a language model to be asked at all."""
 
 MARGIN = 0.25
 """A quoted sentence scores at most this much less than the best."""
@@ -33,7 +30,8 @@ def supported(hits: Sequence[Hit], asked: Asked, search: Search, *, worth_asking
 
     `worth_asking`: near enough for a language model to look at, which decides by itself.
     """
-    cover, near = (COVER_TO_ASK, NEAR_TO_ASK) if worth_asking else (COVER, NEAR)
+    cover = COVER_TO_ASK if worth_asking else COVER
+    near = search.near[1 if worth_asking else 0]
     if asked.stretches and not search.telling(asked.plain):
         return list(hits)
     telling = search.telling(asked.plain)
@@ -41,7 +39,7 @@ def supported(hits: Sequence[Hit], asked: Asked, search: Search, *, worth_asking
     for hit in hits:
         by_words = hit.cover >= cover and bool(hit.words)
         by_meaning = hit.similarity is not None and hit.similarity >= near
-        by_person = not telling and bool(set(asked.people) & set(hit.sentence.people))
+        by_person = (worth_asking or not telling) and bool(set(asked.people) & set(hit.sentence.people))
         if by_words or by_meaning or by_person:
             good.append(hit)
     return good

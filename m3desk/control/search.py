@@ -28,6 +28,9 @@ TEXT_KINDS = ("episodic", "semantic")
 _POOL = 100
 """Candidates taken from each of the two searches."""
 
+NO_NEAR = (2.0, 2.0)
+"""For a text model whose cosines nobody has calibrated: meaning ranks, but by itself it never proves that something is there."""
+
 NEIGHBOUR = 0.25
 """Share of its neighbours' scores that a sentence gets: what was said just before and after an answer helps (models.md, 5b)."""
 
@@ -68,6 +71,7 @@ class Search:
         self.notices: list[str] = []
         self._index = index
         self._text_vectors = text_vectors
+        self.near: tuple[float, float] = getattr(text_vectors, "near", NO_NEAR)
         self.sources = reader.sources()
         self.clip_list = reader.clips()
         self._clips = {c.id: c for c in self.clip_list}

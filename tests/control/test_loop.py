@@ -138,6 +138,12 @@ def test_a_sentence_that_its_lines_do_not_bear_out_is_not_given(tmp_path, reply)
     assert "pirates" not in done.answer and "45" not in done.answer and "elephants" not in done.answer
 
 
+def test_a_person_whom_the_lines_do_not_name_is_not_brought_in(tmp_path):
+    model = Scripted("Action: [Answer]\nContent: <character_2> and <character_3> keep the red mug in the kitchen [1].")
+    done, _ = run(english(), tmp_path, "Who keeps the red mug in the kitchen?", model)
+    assert "Jeff" not in done.answer and "Person 3" not in done.answer
+
+
 def test_a_wrong_line_number_is_put_right(tmp_path):
     model = Scripted("Action: [Answer]\nContent: The red mug is on the shelf in the kitchen [8].")
     done, _ = run(english(), tmp_path, "On what shelf does the red mug stand?", model)
