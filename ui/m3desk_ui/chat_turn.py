@@ -67,13 +67,11 @@ def from_chat(chat: dict[str, Any]) -> tuple[str, list[events.AskRound], events.
         return round(value * 1_000_000) if isinstance(value, float) else int(value or 0)
 
     cited = []
-    for c in chat.get("citations") or ():
+    marks = list(chat.get("marks") or ())
+    for number, c in enumerate(chat.get("citations") or ()):
         start = at(c.get("start"))
-        cited.append(
-            events.Citation(
-                c.get("clip") or "", c.get("source") or "", start, at(c.get("end")), c.get("node"), c.get("mark") or f"[{clock(start)}]"
-            )
-        )
+        mark = marks[number] if number < len(marks) else c.get("mark") or f"[{clock(start)}]"
+        cited.append(events.Citation(c.get("clip") or "", c.get("source") or "", start, at(c.get("end")), c.get("node"), mark))
     rounds = []
     for number, r in enumerate(chat.get("rounds") or (), 1):
         results, shown = tuple(r.get("results") or ()), tuple(r.get("shown") or ())

@@ -178,7 +178,7 @@ class GraphCanvas(QWidget):
         low, high = self.at.min(axis=0), self.at.max(axis=0)
         room = np.maximum(np.array([self.width() - 110.0, self.height() - 90.0]), 60.0)
         zoom = float((room / np.maximum(high - low, 1.0)).min())
-        return (low + high) / 2, min(max(zoom, FARTHEST), 2.2)
+        return (low + high) / 2, min(max(zoom, FARTHEST), 2.8)
 
     def fly_to(self, centre: NDArray[np.float64], zoom: float, *, own: bool = True) -> None:
         """Move the camera there in a third of a second."""
@@ -472,11 +472,28 @@ class GraphCanvas(QWidget):
         part[:, 9] = np.where(lit[seen], 1.0, 0.22) if focus >= 0 else 1.0
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, len(seen) < 2500 or not self._moving)
         painter.drawPixmapFragments(_pointer(part, QPainter.PixmapFragment), len(seen), self._atlas)
+        for row in seen[self._kind[seen] == style.INDEX["person"]][:300].tolist():
+            self._draw_initial(painter, row, place[row], float(sizes[row]), 0.3 if focus >= 0 and not lit[row] else 1.0)
         rows = self._shown_as_picture
         rows = rows[sizes[rows] >= PICTURE_FROM]
         rows = rows[np.isin(rows, seen)]
         for row in rows[:300]:
             self._draw_face(painter, int(row), place[row], float(sizes[row]), 0.25 if focus >= 0 and not lit[row] else 1.0)
+
+    def _draw_initial(self, painter: QPainter, row: int, at: NDArray[np.float64], size: float, opacity: float) -> None:
+        """Write a letter into the disc of a person who has no picture (yet)."""
+        node = self.scene.nodes[row]
+        if size < 16 or (node.picture in self._pictures and size >= PICTURE_FROM):
+            return
+        number = node.id.rsplit("_", 1)[-1]
+        letter = number if node.label.endswith(number) else node.label[:1].upper()
+        font = QFont(self._bold)
+        font.setPixelSize(max(8, int(size * 0.42)))
+        painter.setFont(font)
+        painter.setOpacity(opacity)
+        painter.setPen(self.look.ground)
+        painter.drawText(QRectF(at[0] - size / 2, at[1] - size / 2, size, size), int(Qt.AlignmentFlag.AlignCenter), letter)
+        painter.setOpacity(1.0)
 
     def _draw_face(self, painter: QPainter, row: int, at: NDArray[np.float64], size: float, opacity: float) -> None:
         node = self.scene.nodes[row]

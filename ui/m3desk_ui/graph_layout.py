@@ -124,8 +124,17 @@ class Forces:
         return float(length.max())
 
 
-def regrown(old: Forces | None, ids: Sequence[str], links: NDArray[np.int32], pull: NDArray[np.float32]) -> Forces:
-    """Return forces for this graph in which known nodes keep their place and new ones start beside their neighbours."""
+def regrown(
+    old: Forces | None,
+    ids: Sequence[str],
+    links: NDArray[np.int32],
+    pull: NDArray[np.float32],
+    room: NDArray[np.float32] | None = None,
+) -> Forces:
+    """Return forces for this graph in which known nodes keep their place and new ones start beside their neighbours.
+
+    `room` (n,): how much harder than a plain node each pushes others away (large pictures need space); 1 by default.
+    """
     n = len(ids)
     at = scatter(ids, LENGTH * max(1.0, np.sqrt(n)) * 0.6)
     freedom = np.ones(n, dtype=np.float32)
@@ -148,6 +157,9 @@ def regrown(old: Forces | None, ids: Sequence[str], links: NDArray[np.int32], pu
         high = np.maximum(degree[links[:, 0]], degree[links[:, 1]])
         # a link between two hubs, or to a leaf's only hub, should be short; one of many links of both, long
         w = (low / high) ** 0.5 * pull
+    mass = np.maximum(1.0, np.sqrt(degree))
+    if room is not None:
+        mass = (mass * room).astype(np.float32)
     # what is linked to nothing would drift off and make the rest small
     gravity = np.where(degree > 0, GRAVITY, 8 * GRAVITY).astype(np.float32)
     fresh = n - int(known.sum())
@@ -155,7 +167,7 @@ def regrown(old: Forces | None, ids: Sequence[str], links: NDArray[np.int32], pu
     heat = 1.0 if not known.any() else (max(0.35, min(1.0, 2 * share)) if fresh else 0.08)
     if share > 0.5:
         freedom[:] = 1.0
-    return Forces(list(ids), at, speed, freedom, pinned, links, w.astype(np.float32), np.maximum(1.0, np.sqrt(degree)), gravity, heat)
+    return Forces(list(ids), at, speed, freedom, pinned, links, w.astype(np.float32), mass, gravity, heat)
 
 
 def _beside_neighbours(at: Points, known: NDArray[np.bool_], links: NDArray[np.int32]) -> None:
@@ -187,7 +199,7 @@ class LayoutThread:
 
     def __init__(self) -> None:
         self._forces: Forces | None = None
-        self._waiting: tuple[list[str], NDArray[np.int32], NDArray[np.float32]] | None = None
+        self._waiting: tuple[list[str], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32] | None] | None = None
         self._pins: dict[str, tuple[float, float] | None] = {}
         self._heat: tuple[float, bool] | None = None
         self._news: tuple[list[str], Points, bool] | None = None
@@ -195,10 +207,13 @@ class LayoutThread:
         self._stopped = False
         self._thread: threading.Thread | None = None
 
-    def show(self, ids: Sequence[str], links: NDArray[np.int32], pull: NDArray[np.float32]) -> None:
-        """Lay out this graph from now on, growing from where the nodes stand."""
+    def show(
+        self, ids: Sequence[str], links: NDArray[np.int32], pull: NDArray[np.float32], room: NDArray[np.float32] | None = None
+    ) -> None:
+        """Lay out this graph from now on, growing from where the nodes stand. See `regrown`."""
         with self._wake:
-            self._waiting = (list(ids), np.ascontiguousarray(links, dtype=np.int32).reshape(-1, 2), np.asarray(pull, dtype=np.float32))
+            edges = np.ascontiguousarray(links, dtype=np.int32).reshape(-1, 2)
+            self._waiting = (list(ids), edges, np.asarray(pull, dtype=np.float32), room)
             self._start()
 
     def pin(self, id_: str, x: float, y: float) -> None:

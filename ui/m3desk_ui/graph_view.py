@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 FRAME_MS = 33
 LIST_MOST = 2000
+PERSON_ROOM = 2.2
+"""How much harder than other nodes people push: their pictures are large."""
 
 
 class GraphView(QWidget):
@@ -268,7 +270,8 @@ class GraphView(QWidget):
             ties = scenes.time_ties(shown)
             links = np.concatenate([shown.links, ties]) if len(ties) else shown.links
             pull = np.concatenate([np.minimum(shown.pull, 4.0) ** 0.5, np.full(len(ties), 0.15, np.float32)])
-            self.layout_thread.show(ids, links, pull)
+            room = np.array([PERSON_ROOM if n.kind == "person" else 1.0 for n in shown.nodes], np.float32)
+            self.layout_thread.show(ids, links, pull, room)
             self._clock.start()
         if self.list.isVisible():
             self._fill_list()

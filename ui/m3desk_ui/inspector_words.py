@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QCoreApplication
 
 from m3desk.domain.clip import clip_of, clock, source_of
+from m3desk.errors import M3DeskError
 from m3desk_ui import links, texts
 from m3desk_ui.graph_style import kind_singular
 
@@ -145,7 +146,7 @@ class Words:
     def _thing_line(self, reader: Any, id_: str) -> str:
         try:
             return links.link(reader.node(id_).content or id_, "node", id_)
-        except (KeyError, LookupError):
+        except (LookupError, M3DeskError):
             return escape(id_)
 
     def _linked(self, reader: Any, id_: str, most: int = 30) -> list[str]:
@@ -154,7 +155,7 @@ class Words:
             other = edge.b if edge.a == id_ else edge.a
             try:
                 row = reader.node(other)
-            except (KeyError, LookupError):
+            except (LookupError, M3DeskError):
                 continue
             when = links.moment(row.source, row.start)
             label = row.content or row.label

@@ -232,6 +232,7 @@ class MemoryView(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.table.setShowGrid(False)
+        self.table.setStyleSheet("QTableView::item { padding: 0 6px; }")
         self.table.setWordWrap(False)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.verticalHeader().hide()

@@ -25,12 +25,12 @@ from PySide6.QtWidgets import (
 
 from m3desk.domain.clip import clock
 from m3desk_ui import links, texts, theme
+from m3desk_ui.activity_plot import ActivityPlot
 from m3desk_ui.people_list import fallback_head, initial
 
 if TYPE_CHECKING:
     from m3desk.domain.memory import StoredSentence
     from m3desk.domain.people import Person, SpeechRow, TrackRow
-    from m3desk_ui.activity_plot import ActivityPlot
     from m3desk_ui.bridge import Hub
 
 FACE = 84
@@ -246,9 +246,6 @@ class PersonPage(QWidget):
 
     def _show_plot(self, page: Page) -> None:
         if self._plot is None:
-            # pyqtgraph takes a third of a second to import: only once somebody opens a page
-            from m3desk_ui.activity_plot import ActivityPlot
-
             self._plot = ActivityPlot(self)
             self._plot.picked.connect(self.hub.selection.play)
             self._column.insertWidget(2, self._plot)

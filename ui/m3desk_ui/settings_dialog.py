@@ -82,6 +82,9 @@ class SettingsDialog(QDialog):
         self.fields: dict[str, QWidget] = {}
         self.setWindowTitle(self.tr("Settings"))
         self.setMinimumWidth(500)
+        # the buttons of a styled spin box are drawn as bare lines: keys and wheel do what they did
+        buttons = ", ".join(f"{box}::{way}-button" for box in ("QSpinBox", "QDoubleSpinBox") for way in ("up", "down"))
+        self.setStyleSheet(f"{buttons} {{ width: 0; border: none; }}")
         self._form = QFormLayout()
         self._form.setVerticalSpacing(12)
         self._form.setHorizontalSpacing(16)
@@ -95,19 +98,19 @@ class SettingsDialog(QDialog):
         where.setProperty("muted", True)
         where.setWordWrap(True)
         where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        buttons = QDialogButtonBox(self)
-        save = buttons.addButton(self.tr("Save"), QDialogButtonBox.ButtonRole.AcceptRole)
+        ends = QDialogButtonBox(self)
+        save = ends.addButton(self.tr("Save"), QDialogButtonBox.ButtonRole.AcceptRole)
         save.setProperty("primary", True)
-        buttons.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.accepted.connect(self.save)
-        buttons.rejected.connect(self.reject)
+        ends.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
+        ends.accepted.connect(self.save)
+        ends.rejected.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(14)
         column.addLayout(self._form)
         column.addWidget(self.problem)
         column.addWidget(where)
-        column.addWidget(buttons)
+        column.addWidget(ends)
         self._before: dict[str, Any] = {}
         self.refresh()
 
@@ -159,16 +162,16 @@ class SettingsDialog(QDialog):
             return tick
         if isinstance(key.default, int):
             whole = QSpinBox(self)
-            whole.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
             whole.setRange(int(max(key.low, -(2**31))), int(min(key.high, 2**31 - 1)))
             whole.setValue(int(value))
+            whole.lineEdit().setTextMargins(5, 0, 0, 0)
             return whole
         if isinstance(key.default, float):
             number = QDoubleSpinBox(self)
-            number.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
             number.setDecimals(1)
             number.setRange(max(key.low, -1e9), min(key.high, 1e9))
             number.setValue(float(value))
+            number.lineEdit().setTextMargins(5, 0, 0, 0)
             number.setSuffix(self.tr(" s") if key.name == "clip_seconds" else self.tr(" a second") if key.name == "fps" else "")
             return number
         return QLineEdit(str(value), self)
