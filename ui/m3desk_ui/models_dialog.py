@@ -28,8 +28,8 @@ from m3desk_ui import texts, theme
 if TYPE_CHECKING:
     from m3desk_ui.bridge import Hub
 
-HERE = ("ready", "shipped", "present", "ok", "verified")
-"""States in which a model can be used."""
+HERE = ("ready", "shipped")
+"""States of `models list` in which a model can be used; the others are incomplete, damaged and missing."""
 SHIPPED = ("shipped",)
 
 
@@ -53,6 +53,11 @@ def purpose(name: str) -> str:
 def is_llm(row: dict[str, Any]) -> bool:
     """Say whether a row of `models list` is the language model."""
     return row.get("profile") == "llm" or "qwen" in str(row.get("name", "")).lower()
+
+
+def is_needed(row: dict[str, Any]) -> bool:
+    """Say whether the app needs a model for its main job: neither the language model nor the demo clip."""
+    return not is_llm(row) and row.get("profile") != "demo"
 
 
 def _command(*words: str) -> list[str]:
@@ -82,7 +87,11 @@ class ModelRow(QFrame):
         self.name = str(row["name"])
         title = QLabel(f"{self.name}", self)
         title.setProperty("heading", True)
-        about = [purpose(self.name), texts.megabytes(int(row.get("bytes") or 0)) if row.get("bytes") else "", str(row.get("licence") or "")]
+        about = [
+            purpose(self.name) or str(row.get("title") or ""),
+            texts.megabytes(int(row.get("bytes") or 0)) if row.get("bytes") else "",
+            str(row.get("licence") or ""),
+        ]
         what = QLabel(" · ".join(a for a in about if a), self)
         what.setProperty("muted", True)
         what.setWordWrap(True)
@@ -106,7 +115,8 @@ class ModelRow(QFrame):
         line.addWidget(self.check)
         line.addWidget(self.action)
         self.action.clicked.connect(self._act)
-        self.setToolTip(f"sha256 {row.get('sha256') or '?'}\n{row.get('path') or ''}".strip())
+        lines = (row.get("title"), row.get("origin"), f"sha256 {row.get('sha256') or '?'}", row.get("path"))
+        self.setToolTip("\n".join(str(line) for line in lines if line))
         self.show_state(str(row.get("state") or "missing"))
 
     def show_state(self, state: str) -> None:
@@ -118,7 +128,7 @@ class ModelRow(QFrame):
             "working": self.tr("fetching …"),
             "failed": self.tr("failed"),
             "missing": self.tr("not here"),
-            "partial": self.tr("begun"),
+            "incomplete": self.tr("fetched in part"),
             "damaged": self.tr("damaged"),
             "shipped": self.tr("comes with the app"),
         }
@@ -127,7 +137,8 @@ class ModelRow(QFrame):
         self.state.setStyleSheet(f"color: {colour};")
         self.action.setVisible(state not in SHIPPED)
         self.action.setEnabled(state != "working")
-        self.action.setText(self.tr("Remove") if here else self.tr("Fetch"))
+        fetch = self.tr("Fetch again") if state in ("damaged", "failed") else self.tr("Fetch")
+        self.action.setText(self.tr("Remove") if here else fetch)
         self.action.setAccessibleName(f"{self.action.text()}: {self.name}")
         self.check.setVisible(here)
         self.bar.setVisible(state == "working")
@@ -227,7 +238,7 @@ class ModelsDialog(QDialog):
             self._column.insertWidget(number, row)
             self.rows[row.name] = row
         here = sum(int(r.get("bytes") or 0) for r in rows if r.get("state") in HERE)
-        lacking = [r for r in rows if r.get("state") not in HERE and not is_llm(r)]
+        lacking = [r for r in rows if r.get("state") not in HERE and is_needed(r)]
         self.missing.setVisible(bool(lacking))
         self.state.setText(self.tr("%1 on this machine").replace("%1", texts.megabytes(here)))
         llm = next((r for r in rows if is_llm(r)), None)
@@ -257,7 +268,7 @@ class ModelsDialog(QDialog):
         self.fetch(names, llm=True)
 
     def _fetch_missing(self) -> None:
-        self.fetch([str(r["name"]) for r in self._all if r.get("state") not in HERE and not is_llm(r)])
+        self.fetch([str(r["name"]) for r in self._all if r.get("state") not in HERE and is_needed(r)])
 
     def fetch(self, names: list[str], *, llm: bool = False) -> None:
         """Fetch models; progress arrives as Downloading events (or only its end, where no memory is open)."""
