@@ -18,7 +18,7 @@ import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from m3desk import events
-from m3desk.errors import Cancelled, M3DeskError, MemoryMissing
+from m3desk.errors import Cancelled, M3DeskError, MemoryBusy, MemoryMissing
 from m3desk_ui.selection import Selection
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Reads(QObject):
         )
         self._latest: dict[str, int] = {}
         self._opening: Callable[[], Reader] | None = None
+        self._making: threading.Event | None = None
         self._changed = threading.Condition()
         self._number = 0
         self._generation = 0
@@ -73,9 +74,12 @@ class Reads(QObject):
         self._thread = threading.Thread(target=self._work, name="reads", daemon=True)
         self._thread.start()
 
-    def open(self, opening: Callable[[], Reader] | None) -> None:
-        """Read from another memory from now on; what waits or runs for the old one is dropped."""
+    def open(self, opening: Callable[[], Reader] | None, making: threading.Event | None = None) -> None:
+        """Read from another memory from now on; what waits or runs for the old one is dropped. `making`: set once it is made."""
         with self._changed:
+            if self._making is not None:
+                self._making.set()
+            self._making = making
             self._opening = opening
             self._generation += 1
             self._waiting.clear()
@@ -93,6 +97,8 @@ class Reads(QObject):
     def close(self) -> None:
         with self._changed:
             self._ended = True
+            if self._making is not None:
+                self._making.set()
             self._changed.notify()
         self._thread.join(timeout=2)
 
@@ -127,12 +133,14 @@ class Reads(QObject):
             reader.close()
 
     def _open_reader(self, opening: Callable[[], Reader], generation: int) -> Reader | None:
-        """Open a reader; a memory that is just being made is waited for. None when another memory was chosen meanwhile."""
+        """Open a reader; a memory that the engine is just making is waited for. None when another memory was chosen meanwhile."""
         until = time.monotonic() + PATIENCE
+        if self._making is not None and not self._making.is_set():
+            self._making.wait(PATIENCE / 3)
         while True:
             try:
                 return opening()
-            except MemoryMissing:
+            except (MemoryMissing, MemoryBusy):
                 if self._ended or generation != self._generation:
                     return None
                 if time.monotonic() > until:
@@ -188,6 +196,7 @@ class Hub(QObject):
         self.pictures: Pictures = Pictures(self)
         self._inbox: deque[Any] = deque()
         self._woken = False
+        self._made: threading.Event | None = None
         self._unsubscribe: Callable[[], None] | None = None
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
@@ -212,8 +221,11 @@ class Hub(QObject):
 
     # ------------------------------------------------------------ the engine
 
-    def open(self, desk: Desk | None, path: str = "") -> None:
-        """Show another memory (or none). The old desk is closed in a thread."""
+    def open(self, desk: Desk | None, path: str = "", *, new: bool = False) -> None:
+        """Show another memory (or none). The old desk is closed in a thread.
+
+        `new`: the engine is still to make the memory; nothing is read before it says that it is there.
+        """
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
@@ -222,7 +234,9 @@ class Hub(QObject):
             threading.Thread(target=old.close, name="closing", daemon=True).start()
         self._inbox.clear()
         self.pictures.clear()
-        self._reads.open(desk.reader if desk is not None else None)
+        made = threading.Event() if new else None
+        self._made = made
+        self._reads.open(desk.reader if desk is not None else None, made)
         self.opened.emit(path)
         if desk is not None:
             self._unsubscribe = desk.subscribe(self._heard)
@@ -240,6 +254,8 @@ class Hub(QObject):
     def _heard(self, event: Any) -> None:
         """Take an event, on whatever thread the engine tells it."""
         self._inbox.append(event)
+        if self._made is not None and isinstance(event, (events.EngineReady, events.Notice)):
+            self._made.set()
         if not self._woken:
             self._woken = True
             self._courier.deliver(self._tick)

@@ -52,6 +52,7 @@ class MainWindow(QMainWindow):
         self.services, self.state = services, state
         self.hub = Hub(self)
         self._opening = ""
+        self._arranged = False
         self.setAcceptDrops(True)
         self.setDockNestingEnabled(True)
         self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
@@ -138,7 +139,7 @@ class MainWindow(QMainWindow):
     def _show_titles(self) -> None:
         """Give a title bar to docks that stand alone only: a tab says the name already (and can be dragged the same)."""
         for dock in self.docks.values():
-            tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            tabbed = any(not d.isHidden() for d in self.tabifiedDockWidgets(dock)) and not dock.isFloating()
             bare = dock.titleBarWidget() is not None
             if tabbed and not bare:
                 dock.setTitleBarWidget(QWidget(dock))
@@ -230,14 +231,27 @@ class MainWindow(QMainWindow):
         self._leave()
         self._opening = path
         self.pages.setCurrentWidget(self.video)
-        self.hub.work(lambda: self.services.open_desk(path), lambda desk: self.show_desk(desk, path, then), self._not_opened)
 
-    def show_desk(self, desk: Desk, path: str, then: Callable[[Desk], None] | None = None) -> None:
-        """Show a memory whose desk is there."""
-        self._opening = ""
-        self.hub.open(desk, path)
+        def start() -> tuple[Desk, bool]:
+            new = not (Path(path) / "memory.sqlite").is_file()
+            return self.services.open_desk(path), new
+
+        self.hub.work(start, lambda made: self.show_desk(made[0], path, then, new=made[1]), self._not_opened)
+
+    def expect_memory(self) -> None:
+        """Arrange the docks before the window is shown first, where a memory opens at once: later it costs a visible moment."""
         self.pages.setCurrentWidget(self.video)
         self._show_docks(True)
+        self._arranged = True
+
+    def show_desk(self, desk: Desk, path: str, then: Callable[[Desk], None] | None = None, *, new: bool = False) -> None:
+        """Show a memory whose desk is there."""
+        self._opening = ""
+        self.hub.open(desk, path, new=new)
+        self.pages.setCurrentWidget(self.video)
+        if not self._arranged:
+            self._show_docks(True)
+        self._arranged = False
         self.actions_.enable(True)
         self.actions_.all["undo"].setEnabled(True)
         config.remember_memory(path)

@@ -12,6 +12,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer
 
 PERIOD_MS = 16
+START_SECONDS = 5.0
+"""The window builds its views in the first seconds; what comes after is told apart as well."""
 
 
 class StallProbe(QObject):
@@ -34,14 +36,16 @@ class StallProbe(QObject):
 
     def summary(self) -> dict[str, object]:
         """Return milliseconds: intervals, and stalls = what they exceed the period by; `longest`: [at_seconds, stall] of the ten worst."""
-        ordered = sorted(self.intervals)
         at, ends = 0.0, []
         for x in self.intervals:
             at += x / 1000
             ends.append((x, at))
+        ordered = sorted(self.intervals)
+        settled = sorted(x for x, end in ends if end > START_SECONDS)
 
-        def part(q: float) -> float:
-            return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else 0.0
+        def part(q: float, of: list[float] | None = None) -> float:
+            row = ordered if of is None else of
+            return row[min(len(row) - 1, int(q * len(row)))] if row else 0.0
 
         return {
             "period_ms": PERIOD_MS,
@@ -54,6 +58,11 @@ class StallProbe(QObject):
                 "max": round(part(1.0), 2),
             },
             "stall_ms": {"p99": round(max(0.0, part(0.99) - PERIOD_MS), 2), "longest": round(max(0.0, part(1.0) - PERIOD_MS), 2)},
+            "after_start": {
+                "from_second": START_SECONDS,
+                "stall_p99": round(max(0.0, part(0.99, settled) - PERIOD_MS), 2),
+                "stall_longest": round(max(0.0, part(1.0, settled) - PERIOD_MS), 2),
+            },
             "worst": [[round(t, 2), round(x - PERIOD_MS, 1)] for x, t in sorted(ends, reverse=True)[:10]],
         }
 

@@ -102,9 +102,11 @@ class Status(QStatusBar):
     def _on_progress(self, event: events.Progress) -> None:
         self._progress = event
         parts = [self.tr("%1 (%2)").replace("%1", texts.stage(event.stage).capitalize()).replace("%2", event.clip)]
-        if event.total:
+        if event.stage == "knowledge":  # counted in clips
+            parts.append(self.tr("%1 of %2 clips").replace("%1", str(event.done)).replace("%2", str(event.total)))
+        elif event.total:
             parts.append(f"{clock(event.done)} / {clock(event.total)}")
-        if event.rate:
+        if event.rate and event.stage != "knowledge":
             parts.append(self.tr("%1 real time").replace("%1", texts.speed(event.rate)))
         if event.left is not None:
             parts.append(self.tr("%1 left").replace("%1", texts.duration(round(event.left * 1e6))))
@@ -131,7 +133,7 @@ class Status(QStatusBar):
     def _tell_behind(self) -> None:
         """Say how far memorization is behind the picture, while both are on one source."""
         source, at = self._hub.selection.at
-        if self._progress is None or self._progress.source != source:
+        if self._progress is None or self._progress.source != source or self._progress.stage == "knowledge":
             self._behind.clear()
             return
         behind = at - self._progress.done

@@ -53,6 +53,8 @@ def source_state(state: str) -> str:
 def stage(name: str) -> str:
     """Return a stage of the work in words."""
     words = {
+        "watching": QCoreApplication.translate("Texts", "watching and listening"),
+        "written": QCoreApplication.translate("Texts", "written down"),
         "decoding": QCoreApplication.translate("Texts", "reading the video"),
         "faces": QCoreApplication.translate("Texts", "finding faces"),
         "speech": QCoreApplication.translate("Texts", "listening"),

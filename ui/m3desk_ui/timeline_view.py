@@ -73,7 +73,7 @@ class TimelineCanvas(QWidget):
     def duration(self) -> int:
         source = self.plan.source
         known = source.duration if source is not None and source.duration else 0
-        return max(known, self.plan.clips[-1].end if self.plan.clips else 0, 10 * SECOND)
+        return max(known, self.plan.clips[-1].end if self.plan.clips else 0) or 60 * SECOND
 
     def redraw(self) -> None:
         """Paint everything anew."""
