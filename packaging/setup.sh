@@ -34,7 +34,10 @@ find_python() {
 missing_packages() {
   local name
   for name in "${system_packages[@]}"; do
-    case $name in python3 | python3-venv) [ -n "$(find_python)" ] && continue ;; esac
+    case $name in
+      python3 | python3-venv) [ -z "$(find_python)" ] || continue ;;
+      fonts-wqy-microhei) [ -z "$(fc-list :lang=zh 2>/dev/null)" ] || continue ;; # any font with Chinese will do
+    esac
     # dpkg-query fails where it doesn't know one of the two names; only what it prints counts.
     { dpkg-query -W -f '${db:Status-Status}\n' "$name" "${name}t64" 2>/dev/null || true; } | grep -qx installed || printf '%s ' "$name"
   done
