@@ -26,7 +26,10 @@ WINDOW, HOP = round(1.50 * SAMPLE_RATE), round(0.75 * SAMPLE_RATE)
 """Voice windows, as measured in models.md §3: 8.1 % diarization error on simulated talks at cosine 0.50, speaker count right 10 of 10."""
 
 SHORTEST_VOICE = round(0.50 * SAMPLE_RATE)
-SAME_VOICE = 0.50
+SAME_VOICE = 0.55
+"""Mean cosine above which windows of 1.5 s are one voice. Over 14 recordings (1 to 13 speakers, 18 to 154 s) the share of time given to
+the wrong voice was 10.9, 8.5, 6.6 and 9.8 % at 0.45, 0.50, 0.55 and 0.60. Too many voices are mended by matching, too few are not."""
+
 STRAY = 0.35
 """A window that stands alone between two of one voice, and is at least this like it, belongs to it."""
 

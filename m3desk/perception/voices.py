@@ -14,8 +14,8 @@ import numpy as np
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.evidence import Floats, Utterance, Word, media_id
 from m3desk.errors import Cancelled, ModelFailed
-from m3desk.perception.turns import SAME_VOICE, Stretch, Turn, agglomerate, stretches, turns
-from m3desk.perception.words import SENTENCE_ENDS, Said, joined, phantom, recognise
+from m3desk.perception.turns import Stretch, Turn, agglomerate, stretches, turns
+from m3desk.perception.words import Said, ends_sentence, joined, language_of, phantom, recognise, simplified
 from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 
 log = logging.getLogger(__name__)
@@ -25,6 +25,9 @@ LONG_PAUSE = round(0.70 * SAMPLE_RATE)
 
 SENTENCE = round(1.50 * SAMPLE_RATE)
 """A full stop ends an utterance that is at least this long: "Yes. No." stays one, long enough to know the voice."""
+
+SAME_SPEAKER = 0.57
+"""Mean cosine above which utterances of one clip are one voice; whole utterances are more alike than windows (see turns.SAME_VOICE)."""
 
 EMBEDDABLE = round(1.00 * SAMPLE_RATE)
 VOICE_WINDOW = round(3.0 * SAMPLE_RATE)
@@ -84,7 +87,7 @@ def hear(
     check()
     said = recognise(sound, spoken, models.speech, check=check)
     lines = [line for line in compose(said, spoken, parts) if _believable(line, clip)]
-    mine = [line for line in _finished(lines, sound, clip) if line.start < samples(clip.end, clip)]
+    mine = owned(lines, sound, clip)
     check()
     heard = _observe(sound, mine, clip, models.voice_vectors)
     for utterance in heard.utterances if on_words else ():
@@ -150,7 +153,7 @@ def _ends(first: Said, before: Said, after: Said, spoken: Sequence[Stretch]) -> 
         silence = max(silence, sum(b.start - a.end for a, b in pairwise(spoken[before.stretch : after.stretch + 1])))
     if silence > LONG_PAUSE:
         return True
-    return before.text.rstrip("\"'”’»）)").endswith(SENTENCE_ENDS) and before.end - first.start >= SENTENCE
+    return ends_sentence(before.text) and before.end - first.start >= SENTENCE
 
 
 def _speakers(words: Sequence[Said], parts: Sequence[Turn]) -> list[int]:
@@ -179,7 +182,7 @@ def _near(words: Sequence[Said], at: int) -> list[int]:
 def _seam(before: Said, after: Said) -> float:
     """Return how likely a change of speaker is between two words: seconds of silence, half a second for the end of a sentence."""
     pause = max(0, after.start - before.end) / SAMPLE_RATE
-    return round(pause + 0.5 * before.text.endswith(SENTENCE_ENDS) + 0.5 * (before.stretch != after.stretch), 3)
+    return round(pause + 0.5 * ends_sentence(before.text) + 0.5 * (before.stretch != after.stretch), 3)
 
 
 def _voice_at(sample: int, parts: Sequence[Turn]) -> int:
@@ -213,16 +216,29 @@ def _believable(line: _Line, clip: Clip) -> bool:
     return why is None
 
 
-def _finished(lines: Sequence[_Line], sound: Sound, clip: Clip) -> list[_Line]:
-    """Drop a last word that the end of the overrun cut in half; the next clip hears it whole."""
-    if not lines or len(sound) <= samples(clip.end, clip):
-        return list(lines)
-    last = lines[-1]
-    whole = tuple(w for w in last.words if w.end < len(sound) - SAMPLE_RATE // 10)
+def owned(lines: Sequence[_Line], sound: Sound, clip: Clip) -> list[_Line]:
+    """Return the lines that start in the clip, the last one with what the same voice goes on to say without a pause.
+
+    The next clip begins to listen where the last line ends, so that must be a place where a recogniser can begin. Where speech goes on
+    past the overrun, that is the end of a sentence or, failing that, of the last whole word.
+    """
+    border, edge = samples(clip.end, clip), len(sound) - SAMPLE_RATE // 10
+    mine = [line for line in lines if line.start < border]
+    cut = len(sound) > border
+    if not mine or not cut:
+        return mine
+    for line in lines[len(mine) :]:
+        last = mine[-1]
+        going_on = line.words[0].stretch == last.words[-1].stretch and line.voice == last.voice and line.start - last.end < LONG_PAUSE
+        if not going_on or line.words[-1].end >= edge or last.end <= border - LONG_PAUSE:
+            break
+        mine[-1] = replace(last, end=line.end, words=(*last.words, *line.words))
+    last = mine[-1]
+    whole = tuple(w for w in last.words if w.end < edge)
     if len(whole) == len(last.words):
-        return list(lines)
+        return mine
     rest = [replace(last, words=whole, end=min(last.end, whole[-1].end))] if whole else []
-    return [*lines[:-1], *rest]
+    return [*mine[:-1], *rest]
 
 
 # ---------------------------------------------------------------- utterances to evidence
@@ -239,15 +255,16 @@ def _observe(sound: Sound, lines: Sequence[_Line], clip: Clip, voices: VoiceEmbe
         snippet = flac(sound[max(0, line.start - KEPT_AROUND) : line.end + KEPT_AROUND])
         name = media_id(snippet, ".flac")
         media[name] = snippet
+        language = language_of(line.words)
         utterances.append(
             Utterance(
                 id=id_,
                 clip=clip.id,
                 start=time(line.start, clip),
                 end=time(line.end, clip),
-                text=joined(line.words),
-                words=tuple(Word(time(w.start, clip), time(w.end, clip), w.text.strip()) for w in line.words),
-                language=language_of(line.words),
+                text=simplified(joined(line.words), language),
+                words=tuple(Word(time(w.start, clip), time(w.end, clip), simplified(w.text.strip(), language)) for w in line.words),
+                language=language,
                 confidence=round(float(np.mean([w.probability for w in line.words])), 4),
                 audio=name,
                 cluster=cluster,
@@ -278,7 +295,7 @@ def _clusters(ids: Sequence[str], lines: Sequence[_Line], vectors: Mapping[str, 
     found: list[int] = [-1] * len(ids)
     if known:
         rows = np.stack([vectors[ids[n]][0] for n in known])
-        for n, k in zip(known, agglomerate(rows @ rows.T, SAME_VOICE).tolist(), strict=True):
+        for n, k in zip(known, agglomerate(rows @ rows.T, SAME_SPEAKER).tolist(), strict=True):
             found[n] = k
     spare = max(found, default=-1) + 1
     for n, line in enumerate(lines):
@@ -290,27 +307,6 @@ def _clusters(ids: Sequence[str], lines: Sequence[_Line], vectors: Mapping[str, 
             found[n] = spare - 1 if nearest is None else found[nearest]
     order = {k: i for i, k in enumerate(dict.fromkeys(found))}
     return [order[k] for k in found]
-
-
-def language_of(words: Sequence[Said]) -> str | None:
-    """Return an utterance's language: the recogniser's for the pass, corrected where the script shows another (people switch)."""
-    text = joined(words)
-    code = words[0].language
-    letters = [c for c in text if c.isalpha()]
-    if not letters:
-        return code
-    kana = any("\u3040" <= c <= "\u30ff" for c in letters)
-    han = sum("\u4e00" <= c <= "\u9fff" for c in letters)
-    hangul = sum("\uac00" <= c <= "\ud7a3" for c in letters)
-    if kana:
-        return "ja"
-    if hangul * 2 > len(letters):
-        return "ko"
-    if han * 2 > len(letters):
-        return code if code in ("zh", "yue", "ja") else "zh"
-    if code in ("zh", "yue", "ja", "ko") and all(c.isascii() for c in letters):
-        return "en"
-    return code
 
 
 def flac(sound: Sound) -> bytes:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
+from m3desk.paths import resources
 from m3desk.perception.turns import Stretch, quietest
 from m3desk.ports import SAMPLE_RATE, RecognisedWord, Sound, SpeechRecogniser
 
@@ -116,6 +118,55 @@ def _bring_back(word: RecognisedWord, pieces: Sequence[_Piece], spoken: Sequence
 def joined(words: Sequence[Said]) -> str:
     """Return words as a line of text: Whisper's words carry their own spaces, so Chinese stays without."""
     return " ".join("".join(w.text for w in words).split())
+
+
+ABBREVIATIONS = frozenset(
+    {"mr", "mrs", "ms", "dr", "st", "v", "vs", "no", "jr", "sr", "prof", "gen", "gov", "sen", "rep", "etc", "e.g", "i.e"}
+)
+
+
+def ends_sentence(word: str) -> bool:
+    """Return whether a word ends a sentence: by its mark, if it is no abbreviation ("U.S.", "Roe v.", "Dr.")."""
+    bare = word.strip().rstrip("\"'”’»）)")
+    if not bare.endswith(SENTENCE_ENDS):
+        return False
+    stem = bare[:-1].lstrip("\"'“‘«（(").lower()
+    return not (
+        bare.endswith(".")
+        and (stem in ABBREVIATIONS or (len(stem) == 1 and stem.isalpha()) or (stem and all(len(p) == 1 for p in stem.split("."))))
+    )
+
+
+def language_of(words: Sequence[Said]) -> str | None:
+    """Return an utterance's language: the recogniser's for the pass, corrected where the script shows another (people switch)."""
+    text = joined(words)
+    code = words[0].language
+    letters = [c for c in text if c.isalpha()]
+    if not letters:
+        return code
+    kana = any("\u3040" <= c <= "\u30ff" for c in letters)
+    han = sum("\u4e00" <= c <= "\u9fff" for c in letters)
+    hangul = sum("\uac00" <= c <= "\ud7a3" for c in letters)
+    if kana:
+        return "ja"
+    if hangul * 2 > len(letters):
+        return "ko"
+    if han * 2 > len(letters):
+        return code if code in ("zh", "yue", "ja") else "zh"
+    if code in ("zh", "yue", "ja", "ko") and all(c.isascii() for c in letters):
+        return "en"
+    return code
+
+
+@cache
+def _simpler() -> dict[int, str]:
+    lines = (resources() / "chinese" / "simplified.txt").read_text(encoding="utf-8").splitlines()
+    return {ord(pair[0]): pair[1] for line in lines if not line.startswith("#") for pair in line.split()}
+
+
+def simplified(text: str, language: str | None) -> str:
+    """Return Chinese in simplified characters: Whisper changes between the two scripts within one sentence. Other text as it is."""
+    return text.translate(_simpler()) if language == "zh" else text
 
 
 _PHANTOM_LINES = """
