@@ -7,7 +7,7 @@ that they don't cover) makes them step back: then search and the language model 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from m3desk.control.citing import Moment, Part, listed, moment_of
 from m3desk.control.query import Asked
@@ -20,6 +20,9 @@ from m3desk.domain.people import Person
 MOST_PEOPLE = 12
 MOST_SAYINGS = 6
 MOST_TEXTS = 8
+LONGEST = 400
+"""Letters of one quoted speech."""
+
 GAP = 2 * MICROSECOND
 """Views of a person closer than this are one stay (a face is lost for a moment when a head turns)."""
 
@@ -104,7 +107,9 @@ def _people(asked: Asked, search: Search, before: Before | None, spoken: bool) -
     there = presences(asked, search, before)
     seen = {p: t.seen[0] for p, t in there.items() if t.seen}
     heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
-    main, rest = (heard, {}) if spoken else (seen, {p: m for p, m in heard.items() if p not in seen})
+    # A face and a voice that are not linked yet, but bear one name, are not told twice.
+    named = {shown[p] for p in seen}
+    main, rest = (heard, {}) if spoken else (seen, {p: m for p, m in heard.items() if p not in seen and shown[p] not in named})
     if not main and not rest:
         return Reading((Part(say("nobody_heard" if spoken else "nobody_seen", language)),), found=False)
     if asked.order and main:
@@ -146,35 +151,39 @@ def _one_of(asked: Asked, search: Search, there: dict[str, Presence], main: dict
 
 
 def _who_is(asked: Asked, search: Search, before: Before | None) -> Reading | None:
-    """Tell what is known of one person: names and where they come from, when they are seen and heard, what was concluded of them."""
-    if len(asked.people) != 1:
+    """Tell what is known of a person (or of a face and a voice of one name): how they are introduced, when they are seen and heard."""
+    people = [p for p in search.people if p.id in asked.people]
+    if not people or len({p.shown for p in people}) > 1:
         return None
-    person = next(p for p in search.people if p.id == asked.people[0])
-    language, parts = asked.language, []
-    there = presences(asked, search, before).get(person.id, Presence())
-    parts += _introduced(person, search, there, language, before)
+    language, person = asked.language, people[0]
+    everybody = presences(asked, search, before)
+    there = Presence()
+    for p in people:
+        there.seen += everybody.get(p.id, Presence()).seen
+        there.heard += everybody.get(p.id, Presence()).heard
+    parts = _introduced(people, search, there, language, before)
     if there.seen:
         stays = _stays(there.seen)
         parts.append(Part(say("is_seen" if len(stays) > 1 else "is_seen_one", language, who=person.shown, n=len(stays)), tuple(stays[:3])))
-    if there.heard:
-        moment, words = there.heard[0]
+    for moment, words, _ in _joined([(m, w, person.id) for m, w in there.heard])[:1]:
         parts.append(Part(say("says", language, who=person.shown, words=words), (moment,)))
+    ids = {p.id for p in people}
     known = [
-        s for s in search.sentences() if s.kind == "semantic" and person.id in s.people and not s.valid_until and search.visible(s, before)
+        s for s in search.sentences() if s.kind == "semantic" and ids & set(s.people) and not s.valid_until and search.visible(s, before)
     ]
     parts += [Part(_ended(s.shown, language), (moment_of(s),)) for s in sorted(known, key=lambda s: (-s.weight, s.start))[:3]]
     return Reading(tuple(parts)) if parts else Reading((Part(say("absent", language)),), found=False)
 
 
-def _introduced(person: Person, search: Search, there: Presence, language: str, before: Before | None) -> list[Part]:
-    found = []
-    for name in person.suggested_names[:2]:
-        moments = [m for e in name.evidence if (m := _evidence(e, search, there)) is not None and _known(m.clip, before)]
-        if moments:
-            found.append(
-                Part(say("introduced", language, who=f"Person {person.number}", name=name.name, words=name.words), tuple(moments[:1]))
-            )
-    return found
+def _introduced(people: Sequence[Person], search: Search, there: Presence, language: str, before: Before | None) -> list[Part]:
+    found: dict[str, Part] = {}
+    for person in people:
+        for name in person.suggested_names[:2]:
+            moments = [m for e in name.evidence if (m := _evidence(e, search, there)) is not None and _known(m.clip, before)]
+            if moments and name.name not in found:
+                text = say("introduced", language, who=f"Person {person.number}", name=name.name, words=name.words)
+                found[name.name] = Part(text, tuple(moments[:1]))
+    return list(found.values())
 
 
 def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
@@ -194,7 +203,10 @@ def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
 
 def _says(asked: Asked, search: Search, before: Before | None) -> Reading | None:
     if beyond(asked, search):
-        return None
+        people = in_role(asked, search, before)
+        if not people:
+            return None
+        asked = replace(asked, people=people)
     language, shown = asked.language, {p.id: p.shown for p in search.people}
     there = presences(asked, search, before)
     said = [(m, w, p) for p, t in there.items() if not asked.people or p in asked.people for m, w in t.heard]
@@ -204,6 +216,7 @@ def _says(asked: Asked, search: Search, before: Before | None) -> Reading | None
         return Reading((Part(say("says_nothing" if who else "nobody_heard", language, who=who)),), found=False)
     if asked.order:
         said = said[:1] if asked.order == "first" else said[-1:]
+    said = _joined(said)
     parts, last = [], ""
     for moment, words, person in said[:MOST_SAYINGS]:
         key = "says" if person != last else "goes_on"
@@ -212,6 +225,39 @@ def _says(asked: Asked, search: Search, before: Before | None) -> Reading | None
     if len(said) > MOST_SAYINGS:
         parts.append(Part(say("more_said", language, n=len(said) - MOST_SAYINGS)))
     return Reading(tuple(parts))
+
+
+Spoken = tuple[Moment, str, str]
+"""When, the words, the person."""
+
+
+def _joined(said: Sequence[Spoken]) -> list[Spoken]:
+    """Join utterances of one person that follow each other closely."""
+    joined: list[Spoken] = []
+    for moment, words, person in said:
+        if joined:
+            before, said_before, who = joined[-1]
+            near = before.source == moment.source and moment.start - before.end < GAP and len(said_before) + len(words) <= LONGEST
+            if who == person and near:
+                gap = "" if said_before[-1:] > "\u2e80" else " "
+                whole = Moment(before.clip, before.source, before.start, max(before.end, moment.end), before.node)
+                joined[-1] = (whole, f"{said_before}{gap}{words}", person)
+                continue
+        joined.append((moment, words, person))
+    return joined
+
+
+def in_role(asked: Asked, search: Search, before: Before | None) -> tuple[str, ...]:
+    """Return whom a question means by what a caption calls them ("the host", of the caption "Host JEFF STEEN" shown with somebody)."""
+    wanted = set(beyond(asked, search))
+    shown = {p.id: p.shown for p in search.people}
+    if asked.people or not wanted:
+        return ()
+    for s in search.sentences():
+        if s.event == "text" and s.people and search.visible(s, before) and wanted <= set(search.telling(s.text)):
+            names = {shown[p] for p in s.people if p in shown}
+            return tuple(p for p in shown if shown[p] in names)
+    return ()
 
 
 def _who_says(asked: Asked, search: Search, before: Before | None) -> Reading | None:
@@ -225,7 +271,9 @@ def _who_says(asked: Asked, search: Search, before: Before | None) -> Reading | 
 
 def _when(asked: Asked, search: Search, before: Before | None) -> Reading | None:
     """Tell when a person is seen or heard, or when something is said or shown."""
-    if beyond(asked, search):
+    if role := in_role(asked, search, before):
+        asked = replace(asked, people=role)
+    elif beyond(asked, search):
         best = _holding(search.hits(asked, 20, kinds=("episodic",), before=before))
         return _told(sorted(best, key=lambda h: (h.sentence.source, h.sentence.start)), asked.language) if best else None
     if not asked.people:

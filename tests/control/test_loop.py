@@ -216,3 +216,30 @@ def test_the_json_is_the_contracts(tmp_path):
     assert out["citations"] == [{"clip": "s1.c3", "source": "s1", "start": 93.0, "end": 96.0, "node": "episodic_11"}]
     assert set(out["rounds"][0]) == {"action", "query", "results", "seconds"}
     assert as_chat("q", rounds, done, "2026-01-01")["question"] == "q"
+
+
+def host() -> MadeReader:
+    """A face with a caption and an unlinked voice, both suggested to be Jeff Steen."""
+    r = MadeReader(person(1, None, "Jeff Steen", heard=False, evidence="screen:3000000-8000000"), person(2, None, "Jeff Steen", seen=False))
+    r.see(1, 1.8, 9)
+    r.tell("The caption “Host JEFF STEEN” is shown with @.", 3, 8, who=[1], event="text")
+    r.hear(2, "Welcome back to Boulder Eats,", 0.2, 2)
+    r.hear(2, "I'm Jeff Steam.", 2.5, 4)
+    r.hear(2, "Until next week.", 20, 22)
+    return r
+
+
+def test_a_face_and_a_voice_of_one_name_are_told_once(tmp_path):
+    assert run(host(), tmp_path, "Who appears?")[0].answer == "One person appears: Jeff Steen? [00:01]."
+
+
+def test_a_role_is_resolved_by_its_caption_and_utterances_in_a_row_are_joined(tmp_path):
+    done, _ = run(host(), tmp_path, "What does the host say?")
+    assert done.answer == (
+        "Jeff Steen? says: “Welcome back to Boulder Eats, I'm Jeff Steam.” [00:00] Jeff Steen? goes on: “Until next week.” [00:20]"
+    )
+
+
+def test_an_introduction_is_cited(tmp_path):
+    done, _ = run(host(), tmp_path, "Who is Jeff Steen?")
+    assert done.answer.startswith("Person 1 is introduced as Jeff Steen: “Host JEFF STEEN” [00:03]")
