@@ -73,23 +73,23 @@ class Actions:
             self.all[name].setEnabled(memory_open)
 
     def _file(self) -> None:
-        w, tr = self.window, QCoreApplication.translate
-        m = self._menu(tr("Actions", "&File"))
-        self._add(m, "open_video", tr("Actions", "Open a video…"), w.choose_video, QKeySequence.StandardKey.Open)
-        self._add(m, "open_memory", tr("Actions", "Open a memory…"), w.choose_memory, "Ctrl+Shift+O")
-        self.recent = m.addMenu(tr("Actions", "Recent memories"))
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&File"))
+        self._add(m, "open_video", translate("Actions", "Open a video…"), w.choose_video, QKeySequence.StandardKey.Open)
+        self._add(m, "open_memory", translate("Actions", "Open a memory…"), w.choose_memory, "Ctrl+Shift+O")
+        self.recent = m.addMenu(translate("Actions", "Recent memories"))
         self.recent.aboutToShow.connect(self._fill_recent)
-        self._add(m, "demo", tr("Actions", "Try the demo"), w.try_demo)
+        self._add(m, "demo", translate("Actions", "Try the demo"), w.try_demo)
         m.addSeparator()
-        self._add(m, "add", tr("Actions", "Add videos to this memory…"), w.add_videos, "Ctrl+Shift+A")
-        self._add(m, "folder", tr("Actions", "Add a folder…"), w.add_folder)
-        self._add(m, "export", tr("Actions", "Export…"), w.export, "Ctrl+E")
+        self._add(m, "add", translate("Actions", "Add videos to this memory…"), w.add_videos, "Ctrl+Shift+A")
+        self._add(m, "folder", translate("Actions", "Add a folder…"), w.add_folder)
+        self._add(m, "export", translate("Actions", "Export…"), w.export, "Ctrl+E")
         m.addSeparator()
-        self._add(m, "models", tr("Actions", "Models…"), w.show_models)
-        self._add(m, "settings", tr("Actions", "Settings…"), w.show_settings, "Ctrl+,")
+        self._add(m, "models", translate("Actions", "Models…"), w.show_models)
+        self._add(m, "settings", translate("Actions", "Settings…"), w.show_settings, "Ctrl+,")
         m.addSeparator()
-        self._add(m, "close", tr("Actions", "Close the memory"), w.close_memory, "Ctrl+W")
-        self._add(m, "quit", tr("Actions", "Quit"), w.close, QKeySequence.StandardKey.Quit)
+        self._add(m, "close", translate("Actions", "Close the memory"), w.close_memory, "Ctrl+W")
+        self._add(m, "quit", translate("Actions", "Quit"), w.close, QKeySequence.StandardKey.Quit)
 
     def _fill_recent(self) -> None:
         self.recent.clear()
@@ -99,23 +99,23 @@ class Actions:
             self.recent.addAction(QCoreApplication.translate("Actions", "None yet")).setEnabled(False)
 
     def _edit(self) -> None:
-        w, tr = self.window, QCoreApplication.translate
-        m = self._menu(tr("Actions", "&Edit"))
-        self._add(m, "undo", tr("Actions", "Undo the last correction"), w.hub.undo, QKeySequence.StandardKey.Undo)
-        self._add(m, "redo", tr("Actions", "Redo"), w.hub.redo, "Ctrl+Shift+Z")
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&Edit"))
+        self._add(m, "undo", translate("Actions", "Undo the last correction"), w.hub.undo, QKeySequence.StandardKey.Undo)
+        self._add(m, "redo", translate("Actions", "Redo"), w.hub.redo, "Ctrl+Shift+Z")
         m.addSeparator()
-        self._add(m, "find", tr("Actions", "Find in memories"), w.find, QKeySequence.StandardKey.Find)
-        self._add(m, "ask", tr("Actions", "Ask a question"), w.ask, "Ctrl+L")
+        self._add(m, "find", translate("Actions", "Find in memories"), w.find, QKeySequence.StandardKey.Find)
+        self._add(m, "ask", translate("Actions", "Ask a question"), w.ask, "Ctrl+L")
 
     def _play(self) -> None:
-        w, tr, t = self.window, QCoreApplication.translate, self.window.video.transport
-        m = self._menu(tr("Actions", "&Play"))
+        w, translate, t = self.window, QCoreApplication.translate, self.window.video.transport
+        m = self._menu(translate("Actions", "&Play"))
         near = [w.video.canvas, w.timeline_focus]
-        self._add(m, "play", tr("Actions", "Play or pause"), w.video.toggle, "Space")
-        self._add(m, "back", tr("Actions", "Back 5 seconds"), lambda: t.skipped.emit(-5_000_000), "Left")
-        self._add(m, "on", tr("Actions", "Forward 5 seconds"), lambda: t.skipped.emit(5_000_000), "Right")
-        self._add(m, "step_back", tr("Actions", "One frame back"), lambda: w.video.step(-1), ",")
-        self._add(m, "step_on", tr("Actions", "One frame on"), lambda: w.video.step(1), ".")
+        self._add(m, "play", translate("Actions", "Play or pause"), w.video.toggle, "Space")
+        self._add(m, "back", translate("Actions", "Back 5 seconds"), lambda: t.skipped.emit(-5_000_000), "Left")
+        self._add(m, "on", translate("Actions", "Forward 5 seconds"), lambda: t.skipped.emit(5_000_000), "Right")
+        self._add(m, "step_back", translate("Actions", "One frame back"), lambda: w.video.step(-1), ",")
+        self._add(m, "step_on", translate("Actions", "One frame on"), lambda: w.video.step(1), ".")
         # Only where the picture or the timeline has the focus: elsewhere these keys type, press buttons and walk lists.
         for name in ("play", "back", "on", "step_back", "step_on"):
             action = self.all[name]
@@ -128,43 +128,50 @@ class Actions:
         anywhere.triggered.connect(w.video.toggle)
         w.addAction(anywhere)
         m.addSeparator()
-        self._add(m, "slower", tr("Actions", "Slower"), lambda: t.change_speed(-1), "Ctrl+[")
-        self._add(m, "faster", tr("Actions", "Faster"), lambda: t.change_speed(1), "Ctrl+]")
-        self._add(m, "mute", tr("Actions", "Mute"), t.mute.click, "Ctrl+M")
+        self._add(m, "slower", translate("Actions", "Slower"), lambda: t.change_speed(-1), "Ctrl+[")
+        self._add(m, "faster", translate("Actions", "Faster"), lambda: t.change_speed(1), "Ctrl+]")
+        self._add(m, "mute", translate("Actions", "Mute"), t.mute.click, "Ctrl+M")
         m.addSeparator()
-        boxes = self._add(m, "boxes", tr("Actions", "Show faces"), w.toggle_boxes, "Ctrl+B", checkable=True)
+        boxes = self._add(m, "boxes", translate("Actions", "Show faces"), w.toggle_boxes, "Ctrl+B", checkable=True)
         boxes.setChecked(w.video.canvas.overlay)
-        lines = self._add(m, "subtitles", tr("Actions", "Show subtitles"), w.toggle_subtitles, "Ctrl+T", checkable=True)
+        lines = self._add(m, "subtitles", translate("Actions", "Show subtitles"), w.toggle_subtitles, "Ctrl+T", checkable=True)
         lines.setChecked(w.video.canvas.subtitles)
 
     def _memory(self) -> None:
-        w, tr = self.window, QCoreApplication.translate
-        m = self._menu(tr("Actions", "&Memorizing"))
-        pause = self._add(m, "pause", tr("Actions", "Pause memorizing"), w.toggle_pause, "Ctrl+P", checkable=True)
-        pause.setToolTip(tr("Actions", "The video goes on; perception and writing wait"))
-        self._add(m, "retry", tr("Actions", "Retry what failed"), w.retry_failed)
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&Memorizing"))
+        pause = self._add(m, "pause", translate("Actions", "Pause memorizing"), w.toggle_pause, "Ctrl+P", checkable=True)
+        pause.setToolTip(translate("Actions", "The video goes on; perception and writing wait"))
+        self._add(m, "retry", translate("Actions", "Retry what failed"), w.retry_failed)
 
     def _view(self) -> None:
-        w, tr = self.window, QCoreApplication.translate
-        m = self._menu(tr("Actions", "&View"))
-        self._add(m, "layout_explore", tr("Actions", "Layout: Explore"), lambda: w.use_layout("explore"), "Ctrl+1")
-        self._add(m, "layout_live", tr("Actions", "Layout: Live"), lambda: w.use_layout("live"), "Ctrl+2")
-        self._add(m, "layout_people", tr("Actions", "Layout: People"), lambda: w.use_layout("people"), "Ctrl+3")
-        self._add(m, "layout_reset", tr("Actions", "Put this layout back as it was"), w.reset_layout)
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&View"))
+        self._add(m, "layout_explore", translate("Actions", "Layout: Explore"), lambda: w.use_layout("explore"), "Ctrl+1")
+        self._add(m, "layout_live", translate("Actions", "Layout: Live"), lambda: w.use_layout("live"), "Ctrl+2")
+        self._add(m, "layout_people", translate("Actions", "Layout: People"), lambda: w.use_layout("people"), "Ctrl+3")
+        self._add(m, "layout_reset", translate("Actions", "Put this layout back as it was"), w.reset_layout)
         m.addSeparator()
         for action in w.dock_actions():
             m.addAction(action)
         m.addSeparator()
         self._choice(
             m,
-            tr("Actions", "Theme"),
+            translate("Actions", "Theme"),
             "theme",
-            (("system", tr("Actions", "As the system")), ("light", tr("Actions", "Light")), ("dark", tr("Actions", "Dark"))),
+            (
+                ("system", translate("Actions", "As the system")),
+                ("light", translate("Actions", "Light")),
+                ("dark", translate("Actions", "Dark")),
+            ),
         )
         self._choice(
-            m, tr("Actions", "Language"), "language", (("system", tr("Actions", "As the system")), ("en", "English"), ("zh", "简体中文"))
+            m,
+            translate("Actions", "Language"),
+            "language",
+            (("system", translate("Actions", "As the system")), ("en", "English"), ("zh", "简体中文")),
         )
-        self._add(m, "full", tr("Actions", "Full screen"), w.toggle_full_screen, "F11", checkable=True)
+        self._add(m, "full", translate("Actions", "Full screen"), w.toggle_full_screen, "F11", checkable=True)
 
     def _choice(self, menu: QMenu, title: str, key: str, options: tuple[tuple[str, str], ...]) -> None:
         sub = menu.addMenu(title)
@@ -178,10 +185,10 @@ class Actions:
             sub.addAction(action)
 
     def _help(self) -> None:
-        w, tr = self.window, QCoreApplication.translate
-        m = self._menu(tr("Actions", "&Help"))
-        self._add(m, "shortcuts", tr("Actions", "Actions and shortcuts"), lambda: ShortcutList(self, w).exec(), "F1")
-        self._add(m, "about", tr("Actions", "About M3Desk"), w.about)
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&Help"))
+        self._add(m, "shortcuts", translate("Actions", "Actions and shortcuts"), lambda: ShortcutList(self, w).exec(), "F1")
+        self._add(m, "about", translate("Actions", "About M3Desk"), w.about)
 
 
 class ShortcutList(QDialog):

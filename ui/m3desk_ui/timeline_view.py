@@ -352,6 +352,8 @@ class TimelineCanvas(QWidget):
             self.zoom(0.7)
         elif event.key() == Qt.Key.Key_Minus:
             self.zoom(1 / 0.7)
+        elif event.key() == Qt.Key.Key_0:
+            self.fit()
         elif event.key() == Qt.Key.Key_Escape and self.span is not None:
             self.span = None
             self.spanned.emit(0, 0)

@@ -76,7 +76,7 @@ class Transport(QWidget):
         self.speeds.setFixedWidth(80)
         self.speeds.setCurrentIndex(SPEEDS.index(1.0))
         self.speeds.currentIndexChanged.connect(lambda i: self.speed.emit(SPEEDS[i]))
-        self.mute = self._button(self.tr("Mute (M)"), self._tell_volume)
+        self.mute = self._button(self.tr("Mute (Ctrl+M)"), self._tell_volume)
         self.mute.setCheckable(True)
         self.volume_slider = QSlider(Qt.Orientation.Horizontal)
         self.volume_slider.setRange(0, 100)
@@ -152,7 +152,7 @@ class Transport(QWidget):
 
     def set_silent(self, reason: str | None) -> None:
         """Say why nothing is heard, where that is so."""
-        self.mute.setToolTip(self.tr("No sound: %1").replace("%1", reason) if reason else self.tr("Mute (M)"))
+        self.mute.setToolTip(self.tr("No sound: %1").replace("%1", reason) if reason else self.tr("Mute (Ctrl+M)"))
         self._silent = bool(reason)
         self._show_volume()
 
