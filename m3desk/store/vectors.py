@@ -79,7 +79,7 @@ class VectorIndex:
         self.notices: list[str] = []
         self._lock = threading.RLock()
         self._table: Any = None
-        self._state: State | None = None
+        self._elsewhere: tempfile.TemporaryDirectory[str] | None = None
 
     # ------------------------------------------------------------ keeping in step
 
@@ -97,33 +97,37 @@ class VectorIndex:
 
         `model`: whose embeddings to take; a sentence without one is found by its words alone, until a later sync has it.
         """
-        with self._lock, _writing(self.folder) as mine:
-            if not mine:
-                return Synced(0, 0)
-            version, state, why = reader.version(), self.state(), None
-            same = state is not None and (state.sequence, state.model) == (version, model) and self._opened() is not None
-            if same and state is not None and state.vectors == state.rows:
-                return Synced(0, 0)
-            vectors = _vectors(reader, model)
-            if same and state is not None and state.vectors >= len(vectors):
-                return Synced(0, 0)
-            dimension = next((len(v) for v in vectors.values()), 0)
-            if why := self._unusable(state, model, dimension):
-                self._begin(dimension)
-            sentences = reader.memories()
-            try:
-                added, removed, rows, with_vector = self._write(sentences, vectors)
-                self._tidy()
-            except Exception as error:  # Whatever Lance raises on files that it can't read: they can be made anew.
-                log.warning("the search index in %s can't be written: %s", self.folder, error)
-                why = "it was damaged"
-                self._begin(dimension)
-                added, removed, rows, with_vector = self._write(sentences, vectors)
-                self._tidy()
-            self._put_state(State(FORMAT, version, model, dimension or (state.dimension if state and not why else 0), rows, with_vector))
-            if why and why != "new":
-                self.notices.append(f"The search index was made anew ({why}); nothing was lost.")
-            return Synced(added, removed, why)
+        with self._lock:
+            self._move_if_read_only()
+            with _writing(self.folder) as mine:
+                return self._synced(reader, model) if mine else Synced(0, 0)
+
+    def _synced(self, reader: Sentences, model: str) -> Synced:
+        """Bring the index in step, with the locks held."""
+        version, state, why = reader.version(), self.state(), None
+        same = state is not None and (state.sequence, state.model) == (version, model) and self._opened() is not None
+        if same and state is not None and state.vectors == state.rows:
+            return Synced(0, 0)
+        vectors = _vectors(reader, model)
+        if same and state is not None and state.vectors >= len(vectors):
+            return Synced(0, 0)
+        dimension = next((len(v) for v in vectors.values()), 0)
+        if why := self._unusable(state, model, dimension):
+            self._begin(dimension)
+        sentences = reader.memories()
+        try:
+            added, removed, rows, with_vector = self._write(sentences, vectors)
+            self._tidy()
+        except Exception as error:  # Whatever Lance raises on files that it can't read: they can be made anew.
+            log.warning("the search index in %s can't be written: %s", self.folder, error)
+            why = "it was damaged"
+            self._begin(dimension)
+            added, removed, rows, with_vector = self._write(sentences, vectors)
+            self._tidy()
+        self._put_state(State(FORMAT, version, model, dimension or (state.dimension if state and not why else 0), rows, with_vector))
+        if why and why != "new":
+            self.notices.append(f"The search index was made anew ({why}); nothing was lost.")
+        return Synced(added, removed, why)
 
     def rebuild(self, reader: Sentences, model: str = "") -> Synced:
         """Throw the index away, every old version with it, and make it anew (after `forget`, `check --repair`)."""
@@ -152,6 +156,16 @@ class VectorIndex:
             (changed, "has other words"),
         ]
         return [f"{node} {what}" for nodes, what in found for node in sorted(nodes)]
+
+    def _move_if_read_only(self) -> None:
+        """Where the memory can't be written to (a disc, another user's folder), keep the index in a temporary folder."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / "lock").open("a+b").close()
+        except OSError as error:
+            self._elsewhere = tempfile.TemporaryDirectory(prefix="m3desk-index-")
+            self.notices.append(f"The search index can't be kept in {self.folder} ({error.strerror}); a temporary one is used.")
+            self.folder, self._table = Path(self._elsewhere.name), None
 
     def _unusable(self, state: State | None, model: str, dimension: int) -> str | None:
         """Return why the index has to be made anew, None when it can go on."""
@@ -238,7 +252,6 @@ class VectorIndex:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(asdict(state), file)
         Path(name).replace(self.folder / "state.json")
-        self._state = state
 
     # ------------------------------------------------------------ searching
 

@@ -165,6 +165,13 @@ def test_a_rebuild_leaves_nothing_of_what_was_deleted(tmp_path, truth):
     assert index.problems(truth) == []
 
 
+def test_a_memory_that_cannot_be_written_to_has_its_index_elsewhere(tmp_path, truth):
+    (tmp_path / "vectors").write_text("a file where the folder should be")
+    index = VectorIndex(tmp_path / "vectors")
+    index.sync(truth, "fake 1")
+    assert ids(index.by_words(["tea"], 1)) == ["n4"] and "temporary" in index.notices[0]
+
+
 def _keep_syncing(folder: str) -> None:
     truth, index, n = Truth(), VectorIndex(folder), 0
     while True:
