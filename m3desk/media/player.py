@@ -17,6 +17,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
+from m3desk import config
 from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import M3DeskError
 from m3desk.media.clock import Clock
@@ -29,6 +30,9 @@ SLOWEST, FASTEST = 0.25, 2.0
 
 # How long the picture waits for a sound device to begin before it goes on by the wall clock.
 _SOUND_START_SECONDS = 0.6
+
+# Rows of a picture beyond which one core no longer decodes in time (1080p: 430 frames a second on one, `qt.md` §5).
+_LARGE = 1200
 
 # While catching up, a picture is shown at least this often; this far behind, pictures that no other needs are left out;
 # this far behind, a seek may be quicker.
@@ -265,7 +269,9 @@ class Player:
         )
         with self._wake:
             self._state = blank
-        opened = open_media(path, threads=2)
+        opened = open_media(path)
+        if opened.picture is not None and opened.picture.codec_context.height > _LARGE:
+            opened.use_threads(min(4, config.cores()))
         pictures = Pictures(opened) if opened.picture is not None else None
         file = _File(opened, pictures, Showing(opened), None, duration_of(opened))
         self._file = file

@@ -122,6 +122,16 @@ class Opened:
         """Return the stream that is the picture or the sound, None where there is none."""
         return self.picture if kind == "picture" else self.sound
 
+    def use_threads(self, threads: int) -> None:
+        """Decode pictures with so many threads; to be said before the first is decoded.
+
+        Several decode whole frames at once, which is quicker in sequence and slower after each seek (`qt.md` §5).
+        """
+        self.threads = threads
+        if self.picture is not None:
+            self.picture.codec_context.thread_count = threads
+            self.picture.codec_context.thread_type = "AUTO" if threads > 1 else "SLICE"
+
     def declared_end(self, kind: Kind) -> int | None:
         """Return when a stream ends, as the container says; None where it doesn't."""
         stream = self.stream(kind)
@@ -209,10 +219,9 @@ def _opened(file: Path, container: InputContainer, threads: int) -> Opened:
         raise SourceUnreadable(f"{file.name} holds neither moving pictures nor sound that can be decoded.", _HINT)
     starts = [s.start_time * s.time_base for s in (*pictures, *sounds) if s.start_time is not None and s.time_base is not None]
     zero = round(min(starts) * MICROSECOND) if starts else 0
-    for stream in pictures:
-        stream.codec_context.thread_count = threads
-        stream.codec_context.thread_type = "AUTO" if threads > 1 else "SLICE"
-    return Opened(str(file), container, _default(pictures), _default(sounds), zero, threads)
+    opened = Opened(str(file), container, _default(pictures), _default(sounds), zero)
+    opened.use_threads(threads)
+    return opened
 
 
 def _default(streams: list[Any]) -> Any | None:

@@ -207,8 +207,9 @@ def test_the_sound_is_heard_from_where_it_was_sought(heard: Stage, video: Video)
     heard.open(video("a.mp4", frames=200, sound=8.0))
     heard.player.seek(3_000_000)
     heard.player.play()
-    heard.until(lambda: sum(map(len, FakeDevice.made[0].heard)) > 48_000)
-    sound = np.concatenate([b for b in FakeDevice.made[0].heard if b.any()])[:, 0][:48_000]
+    heard.until(lambda: sum(b.any() for b in FakeDevice.made[0].heard) > 60)
+    # On a busy machine the decoder may come late: what the device then fills up with is silence.
+    sound = np.concatenate([b[b.any(1)] for b in FakeDevice.made[0].heard])[:, 0][:48_000]
     loud = np.abs(sound).reshape(-1, 4800).max(1)
     assert loud[0] < 0.1 < 0.3 < loud[7], loud  # the tone climbs within each second from 3.0 s on
     heard.player.set_muted(True)
