@@ -42,6 +42,8 @@ def ask(options: Any, out: Out) -> int:
     existing(options.memory)
     if not options.question.strip():
         raise UsageError("the question is empty.", "For example: m3desk ask -m M “who appears?”")
+    if options.mode == "parity":
+        raise UsageError("parity mode is not in this version yet.", "Leave --mode out.")
     rounds: list[events.AskRound] = []
     done: events.AskDone | None = None
     with _open_for_chat(options.memory) as app:

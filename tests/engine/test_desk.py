@@ -1,0 +1,107 @@
+"""The engine in its own process: it answers, tells, dies without taking anybody along, and ends with its parent."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from m3desk import events
+from m3desk.desk import EngineDesk
+from m3desk.errors import CorrectionError, SourceMissing
+
+sys.path.insert(0, str(Path(__file__).parent))
+from made import talking_signs
+
+PATIENCE = 60.0
+
+
+class Listening:
+    """A desk and what it told, in order."""
+
+    def __init__(self, path: Path) -> None:
+        self.heard: queue.Queue[Any] = queue.Queue()
+        self.desk = EngineDesk(str(path))
+        self.desk.subscribe(self.heard.put)
+
+    def until(self, wanted: Callable[[Any], bool]) -> Any:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                event = self.heard.get(timeout=1)
+            except queue.Empty:
+                continue
+            if wanted(event):
+                return event
+        raise AssertionError("that was not told")
+
+    def until_a(self, kind: type) -> Any:
+        return self.until(lambda e: isinstance(e, kind))
+
+
+@pytest.fixture
+def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listening]:
+    monkeypatch.setenv("M3DESK_MODELS", str(tmp_path / "no-weights"))
+    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
+    one = Listening(tmp_path / "desk.m3desk")
+    one.until_a(events.EngineReady)
+    yield one
+    one.desk.close()
+
+
+def test_a_file_becomes_memories_and_the_window_can_read_them(listening: Listening, tmp_path: Path):
+    (source,) = listening.desk.memorize([str(talking_signs(tmp_path / "signs.mp4", seconds=4))]).result(PATIENCE)
+    listening.until(lambda e: isinstance(e, events.ClipCommitted) and e.state == "episodic")
+    listening.until(lambda e: isinstance(e, events.SourceChanged) and e.state == "done")
+    with listening.desk.reader() as reader:
+        assert reader.source(source).state == "done"
+        assert "GATE" in " ".join(s.shown for s in reader.memories())
+
+
+def test_what_goes_wrong_comes_back_as_what_it_is(listening: Listening, tmp_path: Path):
+    with pytest.raises(SourceMissing) as missing:
+        listening.desk.memorize([str(tmp_path / "absent.mp4")]).result(PATIENCE)
+    assert missing.value.hint
+    with pytest.raises(CorrectionError):
+        listening.desk.undo().result(PATIENCE)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_an_engine_that_dies_is_told_of_and_started_again(listening: Listening):
+    os.kill(listening.desk.pid() or 0, signal.SIGKILL)
+    lost = listening.until_a(events.EngineLost)
+    assert lost.restarting
+    assert "signal 9" in lost.message
+    listening.until_a(events.EngineReady)
+    assert listening.desk.queue().result(PATIENCE) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_an_engine_ends_with_its_window_even_if_that_is_killed(tmp_path: Path):
+    code = (
+        "import sys, threading\n"
+        "from m3desk.desk import EngineDesk\n"
+        "if __name__ == '__main__':\n"
+        "    desk = EngineDesk(sys.argv[1])\n"
+        "    desk.models().result(60)\n"
+        "    print(desk.pid(), flush=True)\n"
+        "    threading.Event().wait()\n"
+    )
+    script = tmp_path / "window.py"
+    script.write_text(code)
+    window = subprocess.Popen([sys.executable, str(script), str(tmp_path / "m.m3desk")], stdout=subprocess.PIPE, text=True)
+    assert window.stdout is not None
+    engine = psutil.Process(int(window.stdout.readline()))
+    window.kill()
+    window.wait()
+    engine.wait(30)
