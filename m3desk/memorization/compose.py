@@ -6,7 +6,7 @@ Must not know: the store, any model. The same evidence gives the same sentences.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from m3desk.domain.clip import MICROSECOND, clock
@@ -205,13 +205,28 @@ def _departures(view: ClipView, stays: Sequence[Stay], edges: Sequence[int], wid
 
 
 def _movements(faces: Sequence[FaceTrack], width: float, height: float, language: str) -> list[Item]:
-    found = [m for t in sorted(faces, key=lambda t: (t.start, t.id)) if (m := presence.moves(t, width, height))]
+    """Tell of movements; who stands up together is told together."""
+    found = sorted((m for t in faces for m in presence.moves(t, width, height)), key=lambda m: (m.start, m.track.id))
+    groups: list[list[presence.Move]] = []
+    for move in found:
+        home = next((g for g in groups if _at_once(g, move)), None)
+        if home is None:
+            groups.append([move])
+        else:
+            home.append(move)
     items = []
-    for move in found[:4]:
-        origin, goal = (word(w, language) if w else "" for w in (move.origin, move.goal))
-        line = say(move.kind, language, who=[Who((move.track.id,))], origin=origin, goal=goal)
-        items.append(Item(move.start, move.end, line, "moves", 3))
+    for group in groups[:6]:
+        one = group[0]
+        origin, goal = (word(w, language) if w else "" for w in (one.origin, one.goal))
+        who = [Who((m.track.id,)) for m in group]
+        line = say(one.kind, language, who=who, origin=origin, goal=goal)
+        items.append(Item(one.start, max(m.end for m in group), line, "moves", 3))
     return items
+
+
+def _at_once(group: Sequence[presence.Move], move: presence.Move) -> bool:
+    same = group[0].kind == move.kind in ("rises", "sinks") and move.start - group[0].start < 2 * MICROSECOND
+    return same and all(m.track.cluster != move.track.cluster for m in group)
 
 
 # ---------------------------------------------------------------- who says what
@@ -230,7 +245,7 @@ class Told:
 
 
 def _speech(utterances: Sequence[Utterance], language: str) -> list[Item]:
-    spoken = sorted((u for u in utterances if u.text.strip()), key=lambda u: (u.start, u.end, u.id))
+    spoken = _whole(sorted((u for u in utterances if u.text.strip()), key=lambda u: (u.start, u.end, u.id)))
     told: list[Told] = []
     for length in LENGTHS:
         told = _join(spoken, length)
@@ -244,6 +259,17 @@ def _speech(utterances: Sequence[Utterance], language: str) -> list[Item]:
         items.append(Item(one.start, one.end, line, "says", 0))
         before = one
     return items
+
+
+def _whole(utterances: Sequence[Utterance]) -> list[Utterance]:
+    """Give a stray word, too short to tell whose voice it is, to the voice that goes on right before and after it."""
+    whole = list(utterances)
+    for i, (before, u, after) in enumerate(zip(whole, whole[1:], whole[2:], strict=False), 1):
+        stray = u.end - u.start < 0.8 * MICROSECOND and len(u.text) < 12 and not u.embeddable
+        goes_on = before.cluster == after.cluster and u.start - before.end < MICROSECOND > after.start - u.end
+        if stray and goes_on:
+            whole[i] = replace(u, cluster=before.cluster)
+    return whole
 
 
 def _join(utterances: Sequence[Utterance], length: int) -> list[Told]:

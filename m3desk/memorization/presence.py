@@ -136,36 +136,45 @@ class Move:
     goal: str = ""
 
 
-def moves(track: FaceTrack, width: float, height: float) -> Move | None:
-    """Return the most telling movement of a face within WINDOW, or over its whole track for coming closer and going across.
+def moves(track: FaceTrack, width: float, height: float) -> list[Move]:
+    """Return how a face moves, in time order: risings and sinkings within WINDOW, or else one movement over the whole track.
 
     Positions are medians over three fifths of a second, which keeps detection's jitter out. A rise or fall counts from 1.2 face
     heights on (and an eighth of the picture), coming closer from 1.7 times the size.
     """
     if track.end - track.start < 2 * MICROSECOND or track.quality < UNCLEAR:
-        return None
+        return []
     typical = [_typical(track.boxes[i : i + 3]) for i in range(len(track.boxes) - 2)]
     if not typical:
-        return None
-    best: tuple[float, Move] | None = None
+        return []
+    if jumps := _jumps(track, typical, height):
+        return jumps
+    first, last = typical[0], typical[-1]
+    scale = last.height / max(first.height, 1.0)
+    if scale > 1.7 or scale < 1 / 1.7:
+        return [Move("closer" if scale > 1 else "farther", track, track.start, track.end)]
+    origin, goal = place(first, width), place(last, width)
+    if origin != goal and abs((last.x + last.width / 2) - (first.x + first.width / 2)) > 0.2 * width:
+        return [Move("moves", track, track.start, track.end, origin, goal)]
+    return []
+
+
+def _jumps(track: FaceTrack, typical: Sequence[TimedBox], height: float) -> list[Move]:
+    """Return the risings and sinkings of a face that do not overlap, the largest first chosen."""
+    found: list[tuple[float, int, Move]] = []
     for i, a in enumerate(typical):
         for b in typical[i + 1 :]:
             if b.at - a.at > WINDOW:
                 break
             up = (a.y + a.height / 2) - (b.y + b.height / 2)
             size = (a.height + b.height) / 2
-            if abs(up) > 1.2 * size and abs(up) > height / 8 and (best is None or abs(up) / size > best[0]):
-                best = abs(up) / size, Move("rises" if up > 0 else "sinks", track, a.at, b.at)
-    if best:
-        return best[1]
-    first, last = typical[0], typical[-1]
-    scale = last.height / max(first.height, 1.0)
-    if scale > 1.7 or scale < 1 / 1.7:
-        return Move("closer" if scale > 1 else "farther", track, track.start, track.end)
-    origin, goal = place(first, width), place(last, width)
-    if origin != goal and abs((last.x + last.width / 2) - (first.x + first.width / 2)) > 0.2 * width:
-        return Move("moves", track, track.start, track.end, origin, goal)
-    return None
+            if abs(up) > 1.2 * size and abs(up) > height / 8:
+                found.append((-abs(up) / size, b.at - a.at, Move("rises" if up > 0 else "sinks", track, a.at, b.at)))
+    chosen: list[Move] = []
+    for _, _, move in sorted(found, key=lambda m: (m[0], m[1], m[2].start)):
+        if all(move.end <= c.start or move.start >= c.end for c in chosen):
+            chosen.append(move)
+    return sorted(chosen, key=lambda m: m.start)
 
 
 def _typical(boxes: Sequence[TimedBox]) -> TimedBox:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from m3desk.memorization.compose import MOST, ComposedWriter
@@ -139,6 +141,19 @@ def test_a_busy_clip_stays_short_and_a_long_speech_is_split_at_its_sentences():
     assert all(s.text.endswith(".”") for s in draft.sentences)
     assert draft.sentences[1].text.startswith("Someone goes on: “This is")
     assert draft.sentences[0].start < draft.sentences[1].start < us(30)
+
+
+def test_two_people_who_stand_up_together_are_told_together_and_a_still_one_not_at_all():
+    faces = [face(0, 10, 14, x=60, y=200, size=50, to=(60, 60, 50)), face(1, 10.5, 14, x=480, y=200, size=50, to=(480, 60, 50))]
+    lines = told(view(faces=[*faces, face(2, 0, 30, x=300)], sound=False))
+    assert "Someone and someone rise, as if standing up." in lines
+    assert not any("sink" in line for line in lines)
+
+
+def test_a_stray_word_between_two_pieces_of_one_voice_goes_with_them():
+    stray = replace(speech(1, 3.0, 3.3, "the", cluster=7), embeddable=False)
+    v = view(utterances=[speech(0, 0, 3, "everything local from"), stray, speech(2, 3.4, 6, "farm to the table")])
+    assert told(v)[0] == "Someone says: “everything local from the farm to the table”"
 
 
 def test_tags_and_orders_in_speech_stay_quoted_words():
