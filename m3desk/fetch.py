@@ -130,6 +130,8 @@ class Fetcher:
             raise
         except (urllib.error.URLError, TimeoutError, ssl.SSLError) as error:
             reason = getattr(error, "reason", error)
+            if url.startswith("file:"):
+                raise DownloadError(f"{host}: it is not there.") from error
             told = f"it does not answer ({reason})"
             if host in _alive:
                 raise _Broken(told) from error
@@ -148,8 +150,8 @@ class Fetcher:
         failed: list[OSError] = []
 
         def ask() -> None:
-            try:
-                socket.getaddrinfo(host, parts.port or parts.scheme)
+            try:  # by number: a minimal system has no /etc/services to look “https” up in
+                socket.getaddrinfo(host, parts.port or (80 if parts.scheme == "http" else 443))
             except OSError as error:
                 failed.append(error)
 
@@ -157,7 +159,7 @@ class Fetcher:
         asking.start()
         asking.join(CONNECT_SECONDS)
         if failed or asking.is_alive():
-            self.dead[_host(url)] = "it cannot be found (no such host, or no network)"
+            self.dead[_host(url)] = f"it cannot be found ({failed[0].strerror if failed else 'no answer'})"
             raise DownloadError(f"{_host(url)}: {self.dead[_host(url)]}.")
 
     # ------------------------------------------------------------ members of archives and of registry packages
@@ -196,7 +198,8 @@ class Fetcher:
                 url, stated = self._find_wheel(index, name, version)
                 return self.download(url, to, sha256 or stated, advance)
             except DownloadError as error:
-                reasons.append(str(error))
+                if not (index.startswith("file:") and reasons):  # a folder of extra packages is not where one looks for these
+                    reasons.append(str(error))
         raise DownloadError(" ".join(dict.fromkeys(reasons)))
 
     def _find_wheel(self, index: str, name: str, version: str) -> tuple[str, str | None]:

@@ -82,8 +82,8 @@ install_m3desk() {
   if [ -f "$stamp" ] && [ -z "$(cd "$root" && find m3desk ui plugins resources pyproject.toml -newer "$stamp" ! -path '*/__pycache__*' -print -quit)" ]; then
     return
   fi
-  say "M3Desk and its libraries: about 460 MB to download the first time, 1.2 GB on disk"
-  (cd "$root" && "$venv/bin/python" -m pip install --quiet --disable-pip-version-check ".$extras") ||
+  say "M3Desk and its libraries: about 460 MB to download the first time, 1.2 GB on disk (minutes, without a word)"
+  (cd "$root" && "$venv/bin/python" -m pip install -qq --disable-pip-version-check ".$extras") ||
     fail "pip could not install M3Desk; its message stands above."
   rm -f "$venv"/.m3desk-installed*
   touch "$stamp" "$venv/.m3desk-installed"
