@@ -156,6 +156,13 @@ def test_history_is_shown_in_order_and_stays_with_the_memory(qtbot: QtBot, hub: 
     qtbot.waitUntil(lambda: not turns(view), timeout=3000)
 
 
+def test_hovering_a_citation_shows_its_picture(qtbot: QtBot, view: ChatView) -> None:
+    view._hover("m3://play/s1/37000000", CITED)
+    qtbot.waitUntil(lambda: view._peek.isVisible() and not view._peek.pixmap().isNull(), timeout=3000)
+    view._hover("", None)
+    assert not view._peek.isVisible()
+
+
 def test_a_proposed_question_is_put_into_the_box(view: ChatView, hub: Hub) -> None:
     hub.selection.asked_about.emit("Why?")
     assert view.question.text() == "Why?"

@@ -288,6 +288,11 @@ class ChatView(QWidget):
         self.question.setFocus()
         self.hub.selection.wanted.emit("chat")
 
+    def focus_input(self) -> None:
+        """Put the cursor into the box."""
+        self.question.setFocus()
+        self.question.selectAll()
+
     def fetch_model(self) -> None:
         """Offer the language model."""
         from m3desk_ui.models_dialog import ModelsDialog

@@ -600,7 +600,7 @@ class GraphCanvas(QWidget):
     ) -> tuple[float, float] | None:
         """Return where a label has room: right, left, below or above its node; mark it as taken."""
         x, y = float(at[0]), float(at[1])
-        off = size / 2 + 4
+        off = size / 2 + (9 if must else 4)
         spots = ((x + off, y - tall / 2), (x - off - long_, y - tall / 2), (x - long_ / 2, y + off - 1), (x - long_ / 2, y - off - tall))
         for left, top in spots:
             x0, y0 = int(left / step), int(top / step)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QStringListModel, Qt, QTimer
-from PySide6.QtGui import QAction, QHideEvent, QIcon, QKeySequence, QShowEvent, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QAction, QHideEvent, QIcon, QKeySequence, QResizeEvent, QShowEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
+    QSizePolicy,
     QSlider,
     QSplitter,
     QToolButton,
@@ -117,8 +118,11 @@ class GraphView(QWidget):
         split.addWidget(self.list)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 1)
-        self._legend = QHBoxLayout()
-        self._legend.setContentsMargins(6, 0, 6, 3)
+        legend = QWidget(self)
+        # the dock may be narrower than the words: then the signs stand alone (see resizeEvent)
+        legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._legend = QHBoxLayout(legend)
+        self._legend.setContentsMargins(6, 2, 6, 3)
         self._legend.setSpacing(2)
         self._chips: dict[str, QToolButton] = {}
         for kind in style.KINDS:
@@ -141,7 +145,7 @@ class GraphView(QWidget):
         column.setSpacing(0)
         column.addLayout(bar)
         column.addWidget(split, 1)
-        column.addLayout(self._legend)
+        column.addWidget(legend)
 
     def _button(self, icon: str, *, checkable: bool = False) -> QToolButton:
         button = QToolButton(self)
@@ -229,6 +233,7 @@ class GraphView(QWidget):
         present = {n.kind for n in self.whole.nodes}
         for name, chip in self._chips.items():
             chip.setVisible(name in present)
+        self._fit_legend()
         chosen = self.person.currentData()
         self._quiet = True
         self.person.clear()
@@ -315,6 +320,18 @@ class GraphView(QWidget):
             if held:
                 places[self.canvas._grabbed] = places_of_held
             self.canvas.move_nodes(places)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_legend()
+
+    def _fit_legend(self) -> None:
+        """Write the legend's words where there is room for them."""
+        chips = [chip for chip in self._chips.values() if not chip.isHidden()]
+        words = sum(self.fontMetrics().horizontalAdvance(chip.text()) + 44 for chip in chips)
+        beside = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if words < self.width() else Qt.ToolButtonStyle.ToolButtonIconOnly
+        for chip in self._chips.values():
+            chip.setToolButtonStyle(beside)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -58,6 +58,7 @@ class Inspector(QWidget):
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self.inspect)
         self._themed()
+        self.inspect(*hub.selection.current)
 
     def _themed(self) -> None:
         self.text.setAccessibleName(self.tr("Inspector"))

@@ -375,6 +375,11 @@ class MemoryView(QWidget):
         self.hub.selection.select("node", row.id)
         self.hub.selection.wanted.emit("inspector")
 
+    def focus_find(self) -> None:
+        """Put the cursor into the filter."""
+        self.words.setFocus()
+        self.words.selectAll()
+
     def edit(self, row: StoredSentence) -> None:
         text, good = QInputDialog.getMultiLineText(self, self.tr("Edit memory"), self.tr("What should it say?"), row.shown)
         if good and text.strip() and text.strip() != row.shown:
