@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -52,6 +53,7 @@ def import_json(path: Path | str, memory: Restorable) -> dict[str, Any]:
         ]
         objects = [ObjectSeen(o["clip"], *_span(o), o["label"], float(o["score"]), _box(o["box"])) for o in document["objects"]]
         texts = [TextOnScreen(t["clip"], *_span(t), t["text"], float(t["score"]), _box(t["box"])) for t in document["texts_on_screen"]]
+        _fits(document["log"], faces, utterances)
         embeddings = _embeddings(media_folder(path))
         memory.restore(
             sources=sources, clips=clips, faces=faces, utterances=utterances, objects=objects, texts=texts, chats=document["chats"],
@@ -83,6 +85,23 @@ def read(path: Path) -> dict[str, Any]:
     if missing := [k for k in KEYS if k not in document]:
         raise ImportProblem(f"{path.name} lacks {', '.join(missing)}.", "Export the memory again.")
     return document
+
+
+_MEDIA = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z]+)?")
+
+
+def _fits(log: Mapping[str, Any], faces: Sequence[FaceTrack], utterances: Sequence[Utterance]) -> None:
+    """Raise ValueError where evidence and log don't tell of the same observations, or a media id is a path."""
+    for name, found in (("face_track", faces), ("utterance", utterances)):
+        if {o.id for o in found} != log[f"{name}_sequence"].keys() or len(found) != len(log[f"{name}_sequence"]):
+            raise ValueError(f"{name}s and log differ")
+    if wrong := next((id_ for id_ in _named(faces, utterances, log) if not _MEDIA.fullmatch(id_)), None):
+        raise ValueError(f"{wrong!r} is no media id")
+
+
+def _named(faces: Sequence[FaceTrack], utterances: Sequence[Utterance], log: Mapping[str, Any]) -> list[str]:
+    ids = {c for t in faces for c in t.crops} | {u.audio for u in utterances if u.audio} | {v[0] for v in log["clip"].values() if v[0]}
+    return sorted(ids)
 
 
 def _span(row: Mapping[str, Any]) -> tuple[int, int]:
@@ -140,8 +159,7 @@ def _media(
     folder: Path, faces: Sequence[FaceTrack], utterances: Sequence[Utterance], log: Mapping[str, Any]
 ) -> Iterable[tuple[str, bytes]]:
     """Yield the media files that the export names and its folder has; other files are left alone."""
-    ids = {c for t in faces for c in t.crops} | {u.audio for u in utterances if u.audio} | {v[0] for v in log["clip"].values() if v[0]}
-    for id_ in sorted(ids):
+    for id_ in _named(faces, utterances, log):
         path = folder / Path(id_).name
         if path.name == id_ and path.is_file():
             yield id_, path.read_bytes()

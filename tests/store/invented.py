@@ -47,7 +47,7 @@ def seen(clip: Clip, people: Sequence[int], *, noise: float = 0.2, talks: bool =
             Sentence("someone appears", "episodic", t0, t0 + S, (Span(0, 7, (f,)),), (f,), ("cup",) if k == 0 else (), event="appears")
         )
         if talks:
-            words = tuple(Word(t0 + S + i * S, t0 + 2 * S + i * S, w) for i, w in enumerate("We drink <person_9> tea.".split()))
+            words = tuple(Word(t0 + S + i * S, t0 + 2 * S + i * S, w) for i, w in enumerate(["We", "drink", "<person_9>", "tea."]))
             speech.append(Utterance(u, clip.id, t0 + S, t0 + 5 * S, "We drink <person_9> tea.", words, "en", 0.9, None, k))
             vectors[u] = direction(who, noise, seed=hash_of(u), d=192, modality=2)
             votes.append(Vote(f, u, "alone in view", 1.0))
