@@ -17,9 +17,9 @@ from m3desk.control.wording import ASKING, NUMBERS, say
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.people import Person
 
-MOST_PEOPLE = 12
+MOST_PEOPLE = 30
 MOST_SAYINGS = 6
-MOST_TEXTS = 8
+MOST_TEXTS = 12
 LONGEST = 400
 """Letters of one quoted speech."""
 

@@ -14,7 +14,7 @@ from typing import Any
 from m3desk.control.citing import Part, citations, marked, moment_of
 from m3desk.control.facts import Reading, read_facts
 from m3desk.control.query import Asked, names_of
-from m3desk.control.quoting import absent, quote, quoted, scene, supported
+from m3desk.control.quoting import absent, quote, quoted, scene, supported, wants_all
 from m3desk.control.reply import Reply, cast_of, grammar, named, numbered, opening, prompts, question_of, read_reply, sentences_of
 from m3desk.control.search import Before, Hit, Search
 from m3desk.control.times import Stretch
@@ -86,7 +86,7 @@ def answer(
 
 def _first(asked: Asked, search: Search, before: Before | None) -> list[Hit]:
     """Return what the question itself brings up; for "what happens" the scenes in order."""
-    if asked.intent == "summary" and not search.telling(asked.plain):
+    if wants_all(asked, search):
         nodes = [m.node for p in scene(asked, search).parts for m in p.moments]
         told = [s for n in nodes if n and (s := search.sentence(n)) is not None and search.visible(s, before)]
         return [Hit(s, 1.0, why=["in order"]) for s in told]

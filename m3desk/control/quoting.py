@@ -39,15 +39,21 @@ def supported(hits: Sequence[Hit], asked: Asked, search: Search, *, worth_asking
     for hit in hits:
         by_words = hit.cover >= cover and bool(hit.words)
         by_meaning = hit.similarity is not None and hit.similarity >= near
+        by_words = by_words or (worth_asking and not telling)
         by_person = (worth_asking or not telling) and bool(set(asked.people) & set(hit.sentence.people))
         if by_words or by_meaning or by_person:
             good.append(hit)
     return good
 
 
+def wants_all(asked: Asked, search: Search) -> bool:
+    """Say whether a question asks for all that happens (in a span, or at all), not for something in it."""
+    return (asked.intent == "summary" or (asked.intent is None and bool(asked.stretches))) and not search.telling(asked.plain)
+
+
 def quote(asked: Asked, hits: Sequence[Hit], search: Search) -> Reading:
     """Quote the best-supported of some hits; not found where none is near enough."""
-    if asked.intent == "summary" and not search.telling(asked.plain):
+    if wants_all(asked, search):
         return scene(asked, search)
     good = supported(hits, asked, search)
     if not good:
@@ -71,7 +77,8 @@ def scene(asked: Asked, search: Search) -> Reading:
     telling = [s for s in told if s.event in ("says", "appears", "text")] or told
     step = max(1.0, len(telling) / MOST_OF_A_SCENE)
     chosen = [telling[int(n * step)] for n in range(min(MOST_OF_A_SCENE, len(telling)))]
-    return Reading((Part(say("scene", asked.language)), *quoted(chosen, asked.language)))
+    lead = say("quoting", asked.language) + say("scene", asked.language) + "\n"
+    return Reading((Part(lead), *quoted(chosen, asked.language)))
 
 
 def absent(asked: Asked, search: Search) -> Reading:

@@ -192,7 +192,7 @@ class Search:
         """Say of each candidate which of the query's words it holds and what share that is; rare words weigh more."""
         if self._index is None:
             return
-        wanted = self.telling(asked.plain)
+        wanted = self.telling(asked.plain) or list(dict.fromkeys(self._index.words(asked.plain)))
         holds = {
             node: set(self._index.words(f"{h.sentence.text} {' '.join(h.sentence.entities)}")) & set(wanted) for node, h in hits.items()
         }

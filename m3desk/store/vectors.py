@@ -29,7 +29,7 @@ from m3desk.store.words import words
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 """Raise it when rows or words change their meaning: older indexes are then made anew."""
 
 _TIDY_EVERY = 64

@@ -176,6 +176,11 @@ def test_a_tag_of_nobody_becomes_a_neutral_word(tmp_path):
     assert "character" not in done.answer and done.answer.startswith("Someone keeps the red mug")
 
 
+def test_a_question_of_common_words_alone_still_finds_them(tmp_path):
+    done, _ = run(english(), tmp_path, "What is the show about?")
+    assert done.found and "Welcome to the show" in done.answer
+
+
 def test_stopping_stops(tmp_path):
     reader = english()
     with pytest.raises(Cancelled):
