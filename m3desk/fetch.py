@@ -192,7 +192,7 @@ class Fetcher:
         to = self.cached(f"pypi:{pinned}")
         if to.is_file() and (sha256 is None or digest(to, self.cancelled) == sha256):
             return to
-        reasons = []
+        reasons: list[str] = []
         for index in index_urls():
             try:
                 url, stated = self._find_wheel(index, name, version)
