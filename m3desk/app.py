@@ -165,6 +165,12 @@ class App:
             self._memory = None
         self._writer.shutdown()
 
+    def missing(self) -> dict[str, str]:
+        """Return the models of the embedded profile that are not on this machine: name → what it is and how to fetch it."""
+        lacking = [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] != "demo"]
+        how = {"llm": "m3desk models pull --llm"}
+        return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
+
     def reader(self) -> Memory:
         """Return a new read-only look at this memory, for one thread."""
         return Memory.open(Path(self.path), write=False)

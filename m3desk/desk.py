@@ -322,7 +322,7 @@ class _Engine:
         if self._app is None:
             return
         settings = self._app.settings
-        self._emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, {}))
+        self._emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, self._app.missing()))
         self._app.resume()
         while True:
             self._work()
@@ -345,6 +345,9 @@ class _Engine:
     # ------------------------------------------------------------------ commands
 
     def do_add(self, paths: list[str]) -> list[str]:
+        from m3desk.config import Settings
+
+        self._app.settings = Settings.load()  # what was changed since counts for what is added now
         ids: list[str] = self._app.add(paths)
         self._wake.set()
         return ids
