@@ -181,10 +181,8 @@ class Turn(QFrame):
         c = theme.colours()
         self.asked.setStyleSheet(f"background: {c.raised}; border-radius: 8px; padding: 6px 10px;")
         self.foot.setStyleSheet(f"color: {c.muted};")
-        for i in range(self.rounds.count()):
-            widget = self.rounds.itemAt(i).widget()
-            if isinstance(widget, Round):
-                widget.dress()
+        for round_ in self.findChildren(Round):
+            round_.dress()
         if self.done is not None:
             self._show_done(self.done)
 

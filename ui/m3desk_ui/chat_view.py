@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QListView,
     QPushButton,
     QScrollArea,
     QToolButton,
@@ -43,19 +44,21 @@ class Question(QLineEdit):
         self.people.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.people.setFilterMode(Qt.MatchFlag.MatchContains)
         self.people.activated.connect(self._insert)
+        self._popup = QListView()
+        self.people.setPopup(self._popup)
         self.textEdited.connect(self._offer)
 
     def _offer(self, _text: str) -> None:
         hit = AT_NAME.search(self.text()[: self.cursorPosition()])
         if hit is None:
-            self.people.popup().hide()
+            self._popup.hide()
             return
         self.people.setCompletionPrefix(hit.group(1))
         if self.people.completionCount():
             self.people.complete()
-            self.people.popup().setCurrentIndex(self.people.completionModel().index(0, 0))
+            self._popup.setCurrentIndex(self.people.completionModel().index(0, 0))
         else:
-            self.people.popup().hide()
+            self._popup.hide()
 
     def _insert(self, name: str) -> None:
         at = self.cursorPosition()
@@ -64,10 +67,10 @@ class Question(QLineEdit):
         self.setCursorPosition(len(before))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.people.popup().isVisible():
-            index = self.people.popup().currentIndex()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._popup.isVisible():
+            index = self._popup.currentIndex()
             if index.isValid():
-                self.people.popup().hide()
+                self._popup.hide()
                 self._insert(index.data())
                 return
         super().keyPressEvent(event)
@@ -116,13 +119,13 @@ class ChatView(QWidget):
         self._column.addWidget(self.earlier)
         self._column.addWidget(self.hint, 1)
         self._column.addStretch(0)
-        self.scroll = QScrollArea(self)
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setWidget(self._list)
+        self.area = QScrollArea(self)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(self._list)
         self._at_end = True
-        bar = self.scroll.verticalScrollBar()
+        bar = self.area.verticalScrollBar()
         bar.rangeChanged.connect(lambda _low, high: bar.setValue(high) if self._at_end else None)
         bar.valueChanged.connect(self._scrolled)
         self.about = QToolButton(self)
@@ -145,7 +148,7 @@ class ChatView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.scroll, 1)
+        column.addWidget(self.area, 1)
         column.addLayout(chips)
         column.addLayout(row)
 
@@ -154,7 +157,7 @@ class ChatView(QWidget):
         self._list.setStyleSheet(f"#turns {{ background: {c.surface}; }}")
         self.question.setPlaceholderText(self.tr("Ask this memory … (@ names a person)"))
         self.question.setAccessibleName(self.tr("Question"))
-        self.scroll.setAccessibleName(self.tr("Questions and answers"))
+        self.area.setAccessibleName(self.tr("Questions and answers"))
         self.earlier.setText(self.tr("Show earlier questions"))
         examples = (self.tr("Who appears?"), self.tr("What is said about the time?"), self.tr("What happens at the end?"))
         tries = "<br>".join(links.link(e, "ask", e) for e in examples)
@@ -324,7 +327,7 @@ class ChatView(QWidget):
             self.about.setStyleSheet(f"QToolButton {{ background: {c.raised}; border-radius: 9px; padding: 2px 8px; }}")
 
     def _scrolled(self, value: int) -> None:
-        self._at_end = value >= self.scroll.verticalScrollBar().maximum() - 24
+        self._at_end = value >= self.area.verticalScrollBar().maximum() - 24
 
     def _hover(self, url: str, citation: events.Citation | None) -> None:
         """Show the picture of a citation under the pointer."""

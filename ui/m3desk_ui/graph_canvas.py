@@ -6,6 +6,7 @@ Everything is drawn from arrays in a few calls (`drawLines`, `drawPixmapFragment
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import shiboken6
@@ -45,7 +46,7 @@ PICTURE_SIZE = 96
 CLOSEST, FARTHEST = 8.0, 0.02
 
 
-def _pointer(array: NDArray[np.float64], kind: type) -> object:
+def _pointer(array: NDArray[np.float64], kind: type) -> Any:
     """Return the array's memory as Qt objects; the caller keeps the array alive."""
     return shiboken6.Shiboken.wrapInstance(array.ctypes.data, kind)
 

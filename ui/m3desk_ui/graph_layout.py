@@ -140,7 +140,7 @@ def regrown(
     freedom = np.ones(n, dtype=np.float32)
     pinned = np.zeros(n, dtype=bool)
     speed = np.zeros((n, 2), dtype=np.float32)
-    degree = np.bincount(links.ravel(), minlength=n).astype(np.float32) if len(links) else np.zeros(n, dtype=np.float32)
+    degree: NDArray[np.float32] = np.bincount(links.ravel(), minlength=n).astype(np.float32)
     known = np.zeros(n, dtype=bool)
     if old is not None:
         row_of = {id_: row for row, id_ in enumerate(old.ids)}
@@ -157,7 +157,7 @@ def regrown(
         high = np.maximum(degree[links[:, 0]], degree[links[:, 1]])
         # a link between two hubs, or to a leaf's only hub, should be short; one of many links of both, long
         w = (low / high) ** 0.5 * pull
-    mass = np.maximum(1.0, np.sqrt(degree))
+    mass: NDArray[np.float32] = np.maximum(np.float32(1), np.sqrt(degree)).astype(np.float32)
     if room is not None:
         mass = (mass * room).astype(np.float32)
     # what is linked to nothing would drift off and make the rest small

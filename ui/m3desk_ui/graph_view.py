@@ -354,6 +354,10 @@ class GraphView(QWidget):
         self.canvas.choose(id_)
         self.canvas.fly_to_node(id_)
 
+    def _inspect(self, id_: str) -> None:
+        self._pick(id_)
+        self.hub.selection.wanted.emit("inspector")
+
     def _follow(self, kind: str, id_: str) -> None:
         """Mark what another view selected, without moving the camera unless it is out of sight."""
         if kind not in ("person", "node", "") or id_ == self.canvas.selected:
@@ -420,7 +424,7 @@ class GraphView(QWidget):
             node = self.whole.nodes[self.whole.row_of[id_]]
             if node.source is not None and node.start is not None:
                 menu.addAction(self.tr("Play this moment"), lambda: self._play(id_))
-            menu.addAction(self.tr("Show in the inspector"), lambda: (self._pick(id_), self.hub.selection.wanted.emit("inspector")))
+            menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(id_))
             menu.addAction(self.tr("Ask about this"), lambda: self.hub.selection.asked_about.emit(self._question(node)))
             menu.addSeparator()
             menu.addAction(self.tr("Expand (E)"), lambda: self.expand(id_))
@@ -521,7 +525,7 @@ class GraphView(QWidget):
 
     def save_picture(self, path: str) -> bool:
         """Write what is on show to a PNG file, at twice the screen's resolution."""
-        good = self.canvas.picture().save(path, "PNG")
+        good: bool = self.canvas.picture().save(path)
         if good:
             self.hub.notice.emit("info", self.tr("Saved %1").replace("%1", path), "", "")
         else:

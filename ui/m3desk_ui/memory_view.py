@@ -355,9 +355,7 @@ class MemoryView(QWidget):
         menu = QMenu(self)
         menu.addAction(self.tr("Play"), lambda: self._play(row))
         menu.addAction(self.tr("Why is this here?"), lambda: self._why(row))
-        menu.addAction(
-            self.tr("Show in the graph"), lambda: (self.hub.selection.select("node", row.id), self.hub.selection.wanted.emit("graph"))
-        )
+        menu.addAction(self.tr("Show in the graph"), lambda: self._reveal(row, "graph"))
         menu.addSeparator()
         menu.addAction(self.tr("Edit…"), lambda: self.edit(row))
         menu.addAction(self.tr("Unpin") if row.pinned else self.tr("Pin"), lambda: self.pin(row))
@@ -372,8 +370,11 @@ class MemoryView(QWidget):
             super().keyPressEvent(event)
 
     def _why(self, row: StoredSentence) -> None:
+        self._reveal(row, "inspector")
+
+    def _reveal(self, row: StoredSentence, where: str) -> None:
         self.hub.selection.select("node", row.id)
-        self.hub.selection.wanted.emit("inspector")
+        self.hub.selection.wanted.emit(where)
 
     def focus_find(self) -> None:
         """Put the cursor into the filter."""

@@ -178,16 +178,16 @@ class PersonDelegate(QStyledItemDelegate):
         return QSize(200, ROW)
 
     def _confirm_box(self, option: QStyleOptionViewItem) -> QRect:
-        rect: QRect = option.rect  # type: ignore[attr-defined]
-        wide = option.fontMetrics.horizontalAdvance(self.tr("Yes")) + 22  # type: ignore[attr-defined]
+        rect: QRect = option.rect
+        wide = option.fontMetrics.horizontalAdvance(self.tr("Yes")) + 22
         return QRect(rect.right() - wide - 10, rect.center().y() - 13, wide, 26)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         person: Person = index.data(PERSON)
         c = theme.colours()
-        rect: QRect = option.rect  # type: ignore[attr-defined]
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)  # type: ignore[attr-defined]
+        rect: QRect = option.rect
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -199,14 +199,14 @@ class PersonDelegate(QStyledItemDelegate):
         confirmable = person.name_state == "suggested" and bool(person.suggested_names)
         left = rect.left() + 12 + HEAD + 12
         right = self._confirm_box(option).left() - 6 if confirmable else rect.right() - 12
-        font = QFont(option.font)  # type: ignore[attr-defined]
+        font = QFont(option.font)
         font.setWeight(QFont.Weight.DemiBold)
         font.setItalic(person.name_state == "suggested")
         painter.setFont(font)
         painter.setPen(QColor(c.text))
         name = painter.fontMetrics().elidedText(person.shown, Qt.TextElideMode.ElideRight, right - left)
         painter.drawText(QRect(left, rect.top() + 9, right - left, 22), int(Qt.AlignmentFlag.AlignVCenter), name)
-        painter.setFont(option.font)  # type: ignore[attr-defined]
+        painter.setFont(option.font)
         painter.setPen(QColor(c.muted))
         model = index.model()
         times = model.times(person) if isinstance(model, PeopleModel) else ""
@@ -258,6 +258,6 @@ class PersonDelegate(QStyledItemDelegate):
         return editor
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        rect: QRect = option.rect  # type: ignore[attr-defined]
+        rect: QRect = option.rect
         left = rect.left() + 12 + HEAD + 6
         editor.setGeometry(QRect(left, rect.center().y() - 15, rect.right() - left - 10, 30))

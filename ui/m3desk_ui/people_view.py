@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, Qt
@@ -194,11 +195,11 @@ class PeopleView(QWidget):
         for suggested in person.suggested_names[:3]:
             if suggested.name != person.name:
                 text = self.tr("This is %1").replace("%1", suggested.name)
-                menu.addAction(text, lambda name=suggested.name: self.name(person.id, name))
+                menu.addAction(text, partial(self.name, person.id, suggested.name))
         merge = menu.addMenu(self.tr("Is the same person as"))
         for other in self._everybody:
             if other.id != person.id:
-                merge.addAction(other.shown, lambda keep=other.id: self.ask_merge(keep, person.id))
+                merge.addAction(other.shown, partial(self.ask_merge, other.id, person.id))
         merge.setEnabled(len(self._everybody) > 1)
         menu.addSeparator()
         menu.addAction(self.tr("Ask about %1").replace("%1", person.shown), lambda: self.page.ask_about(person))

@@ -89,7 +89,7 @@ class PersonPage(QWidget):
         self.suggested.setWordWrap(True)
         self.suggested.linkActivated.connect(self._confirm)
         self.first = self._button(self._play_first)
-        self.ask = self._button(lambda: self.page and self.ask_about(self.page.person))
+        self.ask = self._button(self._ask)
         self.merge = self._button(lambda: self.merge_wanted.emit(self.person_id))
         self.graph = self._button(self._show_in_graph)
         buttons = QHBoxLayout()
@@ -389,6 +389,10 @@ class PersonPage(QWidget):
     def _show_in_graph(self) -> None:
         self.hub.selection.select("person", self.person_id)
         self.hub.selection.wanted.emit("graph")
+
+    def _ask(self) -> None:
+        if self.page is not None:
+            self.ask_about(self.page.person)
 
     def ask_about(self, person: Person) -> None:
         """Put a question about this person into the chat's box."""
