@@ -138,9 +138,9 @@ def _arrivals(
         event = {"stays": "present", "back": "returns", "known": "returns"}.get(past, "appears")
         start, end = min(s.start for s in stays), max(s.end for s in stays)
         people = _who(stays, width)
-        if len(people) > 6:
-            line = say("crowd", language, who=people[:6], count=number(len(people), language))
-            line = Line(line.text[0].upper() + line.text[1:], line.spans, line.quoted)
+        if len(people) > 3 and past == "new":
+            key = "crowd" if len(people) > 6 else "many" if shot.first else "cut_to_many"
+            line = say(key, language, who=people[:6], count=number(len(people), language))
         else:
             line = say(key, language, who=people, how=how, when=clock(last or 0))
         yield Item(start, end, line, event, 1 if past == "stays" else 0)

@@ -50,10 +50,13 @@ STILL, STILL_PART = 0.012, 0.25
 part of the looks. Measured on the reel: listeners 0.005–0.007 and 12–22 %, speakers 0.026 and more and 30–91 %."""
 
 MOVING_PART = 0.3
+IN_STEP = 1.5
+"""How many times more the one moving mouth of several must move while the voice speaks than while it does not (where that is seen)."""
+
 LOOKS = 8
 """Looks (at five a second) under which nothing is said about a mouth."""
 
-READABLE = 48
+READABLE = 40
 """Height of a face in pixels under which its mouth is a few pixels of noise."""
 
 
@@ -143,7 +146,7 @@ def _lips(voice: int, voices: Voices, faces: Faces) -> _Claim | None:
         return None
     face = moving[0]
     speaking = sum(b - a for a, b in spans) / MICROSECOND
-    if here[face] < 2 * LEAST or here[face] < SHARE * speaking:
+    if here[face] < 2 * LEAST or here[face] < SHARE * speaking or not _in_step(said, faces[face]):
         return None
     u, track = max(
         ((u, t) for u in said for t in faces[face]), key=lambda p: (_shared([(p[0].start, p[0].end)], [(p[1].start, p[1].end)]), p[0].id)
@@ -162,14 +165,20 @@ def _mouth(said: Sequence[Utterance], tracks: Sequence[FaceTrack]) -> str | None
     return "moving" if part >= MOVING_PART else None
 
 
-def _motion(said: Sequence[Utterance], tracks: Sequence[FaceTrack]) -> NDArray[np.float64]:
-    """Return (n,) mouth motion at the looks that fall into the speech, over readable faces that measured it."""
+def _in_step(said: Sequence[Utterance], tracks: Sequence[FaceTrack]) -> bool:
+    """Return whether a mouth moves clearly more during the speech than outside it; True where it is hardly seen outside."""
+    quiet = _motion(said, tracks, during=False)
+    return len(quiet) < LOOKS or float(_motion(said, tracks).mean()) > IN_STEP * float(quiet.mean())
+
+
+def _motion(said: Sequence[Utterance], tracks: Sequence[FaceTrack], during: bool = True) -> NDArray[np.float64]:
+    """Return (n,) mouth motion at the looks that fall into the speech (or outside it), over readable faces that measured it."""
     values = [
         value
         for track in tracks
         if len(track.motion) == len(track.boxes)
         for box, value in zip(track.boxes, track.motion, strict=True)
-        if box.height >= READABLE and any(u.start <= box.at < u.end for u in said)
+        if box.height >= READABLE and any(u.start <= box.at < u.end for u in said) is during
     ]
     return np.array(values, np.float64)
 

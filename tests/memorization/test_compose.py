@@ -33,6 +33,13 @@ def test_two_people_in_view_are_told_with_their_places():
     check(ComposedWriter().write(v), v)
 
 
+def test_a_group_is_counted():
+    v = view(faces=[face(i, 0, 20, x=100 * i) for i in range(5)], sound=False)
+    assert told(v)[0] == "Five people are in view: someone, someone, someone, someone and someone."
+    many = view(faces=[face(i, 0, 20, x=60 * i) for i in range(9)], sound=False, language="zh")
+    assert told(many)[0] == "画面中有九个人，其中有某人、某人、某人、某人、某人和某人。"
+
+
 def test_speech_is_quoted_and_a_span_stands_for_one_voice():
     v = view(faces=[face(0, 0, 30)], utterances=[speech(0, 2, 4, "Bin blue at F2 now."), speech(1, 10, 12, "Thank you.", cluster=1)])
     draft = ComposedWriter().write(v)

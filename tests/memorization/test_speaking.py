@@ -43,8 +43,14 @@ def test_two_faces_in_view_with_mouths_nobody_measured_are_no_evidence():
 
 
 def test_of_two_faces_in_view_the_only_moving_mouth_speaks():
-    faces = [face(0, 0, 10, x=60, motion=still), face(1, 0, 10, x=480, motion=talks)]
+    in_step = lambda t: talks(t) if 1 <= t < 8 else 0.004  # noqa: E731
+    faces = [face(0, 0, 12, x=60, motion=still), face(1, 0, 12, x=480, motion=in_step)]
     assert cast(faces, [speech(0, 1, 8, "a b")]) == [("s1.c0.f1", "s1.c0.u0", "lips", 1.0)]
+
+
+def test_a_mouth_that_moves_as_much_while_nobody_speaks_is_not_in_step():
+    faces = [face(0, 0, 20, x=60, motion=still), face(1, 0, 20, x=480, motion=talks)]
+    assert cast(faces, [speech(0, 1, 8, "a b")]) == []
 
 
 def test_a_split_screen_debate_with_two_moving_mouths_is_no_evidence():
