@@ -151,11 +151,11 @@ def regrown(
         freedom[known] = np.minimum(old.freedom[rows[known]], SETTLED)
     if known.any():
         _beside_neighbours(at, known, links)
-    w = np.ones(len(links), dtype=np.float32)
+    w = np.ones(len(links))
     if len(links):
         low = np.minimum(degree[links[:, 0]], degree[links[:, 1]])
         high = np.maximum(degree[links[:, 0]], degree[links[:, 1]])
-        # a link between two hubs, or to a leaf's only hub, should be short; one of many links of both, long
+        # the more unequal its ends, the weaker a link: a hub's many leaves would else pull hubs that share some into one heap
         w = (low / high) ** 0.5 * pull
     mass: NDArray[np.float32] = np.maximum(np.float32(1), np.sqrt(degree)).astype(np.float32)
     if room is not None:

@@ -521,7 +521,7 @@ class GraphView(QWidget):
     def export_picture(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, self.tr("Save as a picture"), self.tr("graph.png"), self.tr("Pictures (*.png)"))
         if path:
-            self.save_picture(path)
+            self.save_picture(path if path.lower().endswith(".png") else f"{path}.png")
 
     def save_picture(self, path: str) -> bool:
         """Write what is on show to a PNG file, at twice the screen's resolution."""
