@@ -124,6 +124,15 @@ def test_naming_a_face_after_somebody_new_makes_a_new_person(hub, qtbot):
     assert args == {"observations": ["s1.c0.f0"], "person": None, "name": "Carol"}
 
 
+def test_a_new_name_for_somebody_without_one_names_the_whole_person(hub, qtbot):
+    chip = FaceChip(hub, "s1.c3.f1", "person_5", "Person 5")
+    qtbot.waitUntil(lambda: bool(chip._known), timeout=2000)
+    chip.edit.setText("Eve")
+    chip.assign()
+    (kind, args), _ = hub.desk.called("correct")[0]
+    assert (kind, args) == ("name", {"person": "person_5", "name": "Eve"})
+
+
 def test_lanes_show_bars_merged_to_pixels():
     spans = np.array([[i * 1000, i * 1000 + 500] for i in range(100_000)], np.int64)
     columns = timeline_rows.on_pixels(spans, 0, 100_000_000, 800)

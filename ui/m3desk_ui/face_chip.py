@@ -26,6 +26,7 @@ class FaceChip(QFrame):
         self.setProperty("card", True)
         self._hub, self._observation, self._person, self._name = hub, observation, person, name
         self._known: dict[str, str] = {}
+        self._unnamed: set[str | None] = set()
         self.edit = QLineEdit()
         self.edit.setPlaceholderText(self.tr("This is… (a name)"))
         self.edit.setAccessibleName(self.tr("This is…"))
@@ -43,7 +44,7 @@ class FaceChip(QFrame):
         grid.addWidget(self.edit, 1, 0)
         grid.addWidget(self.ok, 1, 1)
         row = QHBoxLayout()
-        self.deny = QPushButton(self.tr("Not %1").replace("%1", name))
+        self.deny = QPushButton(self.tr("Not %1").replace("%1", name.removesuffix("?")))
         self.deny.setToolTip(self.tr("Take this out of that person"))
         self.deny.setVisible(bool(name and person))
         self.deny.clicked.connect(self._exclude)
@@ -78,8 +79,15 @@ class FaceChip(QFrame):
             self.edit.setFocus()
             return
         person = self._known.get(text.casefold())
-        args = {"observations": [self._observation], "person": person, "name": None if person else text}
-        self._hub.correct("assign", args)
+        if person is None and self._person in self._unnamed:
+            # A new name for somebody without one: that names the person, with all their faces and words.
+            self._hub.correct("name", {"person": self._person, "name": text})
+        elif person is None or person != self._person:
+            self._hub.correct("assign", {"observations": [self._observation], "person": person, "name": None if person else text})
+        elif text.casefold() != self._name.casefold():  # found by number or alias: it is them already
+            self._hub.notice.emit("info", self.tr("This is %1 already.").replace("%1", self._name), "", "")
+        elif self._person in self._unnamed and self._name.endswith("?"):
+            self._hub.correct("name", {"person": self._person, "name": self._name.removesuffix("?")})
         self.close()
 
     def _exclude(self) -> None:
@@ -97,6 +105,7 @@ class FaceChip(QFrame):
 
     def _fill(self, people: list[Person]) -> None:
         # A number or an alias finds a person as well as the name shown.
+        self._unnamed = {p.id for p in people if p.name is None}
         for p in people:
             for name in (p.shown, p.name, f"Person {p.number}", *p.aliases):
                 if name:

@@ -55,6 +55,11 @@ def make_app(arguments: list[str] | None = None) -> QApplication:
     app.setApplicationName("m3desk")
     app.setApplicationDisplayName("")
     app.setDesktopFileName("m3desk")
+    font = app.font()  # named fallbacks: left to itself, fontconfig mixes weights and Japanese forms into Chinese
+    font.setFamilies(
+        [*font.families(), "Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei", "Microsoft YaHei UI", "PingFang SC"]
+    )
+    app.setFont(font)
     app.setWindowIcon(QIcon(str(paths.resources() / "icons" / "m3desk.svg")))
     return app
 

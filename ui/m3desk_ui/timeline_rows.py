@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 Spans = NDArray[np.int64]
 """(n, 2) int64: start and end in microseconds, sorted by start."""
 NO_SPANS: Spans = np.zeros((0, 2), np.int64)
+
+
+SLICE = 0.15
+"""Seconds of reading at a time, so that other reads get their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class Rows:
     lanes: list[Lane] = field(default_factory=list)
     times: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     memories: list[tuple[int, int, str, str, str]] = field(default_factory=list)
+    semantic: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def fold(self, names: dict[str, str]) -> None:
         """Make lanes (most present first) and the memory row out of the pieces."""
@@ -74,6 +80,7 @@ class Rows:
         self.lanes = sorted(lanes, key=lambda lane: -lane.weight)
         self.memories = sorted(memories)
         self.times = np.array([m[0] for m in self.memories], np.int64)
+        self.semantic = np.array([m[3] == "semantic" for m in self.memories], np.bool_)
 
 
 def _spans(rows: list[tuple[int, int]] | None) -> Spans:
@@ -97,13 +104,41 @@ def on_pixels(spans: Spans, start: int, end: int, width: int) -> NDArray[np.int6
     return np.stack([begins, np.maximum(reach[last], begins + 1)], axis=1)
 
 
-def plan(reader: Reader, source: str) -> Plan:
-    """Read what there is to show of a source (the first one, without a wish)."""
+def ticks(times: NDArray[np.int64], start: int, end: int, width: int, room: int) -> list[float]:
+    """Return the pixel columns (fractional, from 0) of the times in [start, end), at most one in every `room` pixels."""
+    low, high = np.searchsorted(times, (start - (end - start) * room // max(1, width), end))
+    columns = (times[low:high] - start) * (width / max(1, end - start))
+    if not len(columns):
+        return []
+    _, first = np.unique(columns // room, return_index=True)
+    found: list[float] = columns[first].tolist()
+    return found
+
+
+def plan(reader: Reader, source: str, known: dict[str, str]) -> Plan:
+    """Read what there is to show of a source (the first one, without a wish). `known`: pictures that need not be looked up again."""
     sources = reader.sources()
     chosen = next((s for s in sources if s.id == source), sources[0] if sources else None)
     clips = reader.clips(chosen.id) if chosen is not None else []
-    pictures = {c.id: m for c in clips if c.state in ("episodic", "done") and (m := reader.thumbnail(c.id))}
+    pictures = {}
+    for c in clips:
+        picture = known.get(c.id) or (reader.thumbnail(c.id) if c.state in ("episodic", "done") else None)
+        if picture:
+            pictures[c.id] = picture
     return Plan(chosen, tuple(clips), pictures, {p.id: p.shown for p in reader.people()}, tuple(sources))
+
+
+def read_on(reader: Reader, clips: list[Clip], pieces: dict[str, Piece], names: dict[str, str]) -> tuple[Rows, list[Clip]]:
+    """Read clips for at most `SLICE` seconds and fold them with the pieces so far; return the rows and the clips still to read."""
+    until, done = time.monotonic() + SLICE, 0
+    rows = Rows(dict(pieces))
+    for clip in clips:
+        rows.pieces[clip.id] = piece(reader, clip)
+        done += 1
+        if time.monotonic() > until:
+            break
+    rows.fold(names)
+    return rows, clips[done:]
 
 
 def piece(reader: Reader, clip: Clip) -> Piece:

@@ -33,8 +33,6 @@ GUTTER = 112
 """Pixels at the left for names."""
 RULER, CLIPS, MEMORIES, LANE = 20, 50, 18, 20
 """Heights of the rows, in pixels."""
-PIECES = 8
-"""Clips read at a time."""
 STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200)
 """Seconds between marks of the ruler."""
 SECOND = 1_000_000
@@ -168,9 +166,12 @@ class TimelineCanvas(QWidget):
         if self.plan.source is not None:
             p.setClipRect(QRectF(GUTTER - 6, 0, self.width() - GUTTER + 6, self.height()))
             self._paint_ruler(p)
-            for clip in self.plan.clips:
-                if clip.end > self.start and clip.start < self.end:
+            shown = [c for c in self.plan.clips if c.end > self.start and c.start < self.end]
+            if len(shown) * 4 <= self.room():
+                for clip in shown:
                     self._paint_clip(p, clip)
+            else:
+                self._paint_many_clips(p, shown)
             self._paint_memories(p)
             top = self.lanes_top() - self.scroll
             p.setClipRect(QRectF(0, self.lanes_top(), self.width(), self.height()))
@@ -197,6 +198,30 @@ class TimelineCanvas(QWidget):
             text = texts.precise_clock(at) if step < 1 else clock(at)
             if x + 4 + p.fontMetrics().horizontalAdvance(text) < self.width():
                 p.drawText(QPointF(x + 4, 14), text)
+
+    def _paint_many_clips(self, p: QPainter, clips: list[Clip]) -> None:
+        """Draw clips that are too narrow for pictures as one strip a state."""
+        c = theme.colours()
+        p.fillRect(
+            QRectF(self.x_of(clips[0].start), RULER + 2, self.x_of(clips[-1].end) - self.x_of(clips[0].start), CLIPS - 6), QColor(c.raised)
+        )
+        for state, colour in (("queued", c.line), ("done", c.good), ("episodic", c.accent), ("skipped", c.muted), ("failed", c.bad)):
+            spans = np.array([(k.start, k.end) for k in clips if k.state == state], np.int64).reshape(-1, 2)
+            p.setPen(Qt.PenStyle.NoPen)
+            p.setBrush(QColor(colour))
+            columns = timeline_rows.on_pixels(spans, self.start, self.end, self.room()).tolist()
+            p.drawRects([QRect(GUTTER + a, RULER + CLIPS - 8, max(1, b - a), 4) for a, b in columns])
+        # A picture here and there: one in every hundred pixels.
+        ratio, h = self.devicePixelRatioF(), CLIPS - 14
+        at = -1e9
+        for clip in clips:
+            x = self.x_of(clip.start)
+            if x < at + 100 or clip.id not in self.plan.pictures:
+                continue
+            at = x
+            pixmap = self._hub.pictures.get(self.plan.pictures[clip.id], round(h * 16 / 9 * ratio), round(h * ratio))
+            if pixmap is not None:
+                p.drawPixmap(QRectF(x, RULER + 4, h * 16 / 9, h), pixmap, QRectF(pixmap.rect()))
 
     def _paint_clip(self, p: QPainter, clip: Clip) -> None:
         c = theme.colours()
@@ -231,26 +256,19 @@ class TimelineCanvas(QWidget):
             if s == source and b >= self.start and a < self.end:
                 x = self.x_of(a)
                 p.fillRect(QRectF(x, y, max(4.0, self.x_of(b) - x), MEMORIES), QColor(c.warn))
-        low, high = np.searchsorted(self.rows.times, (self.start - 60 * SECOND, self.end))
-        drawn: dict[tuple[int, str], int] = {}
         p.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for start, _end, node, kind, _text in self.rows.memories[low:high]:
-            x = self.x_of(start)
-            column = (int(x) // 3, kind)
-            chosen = self.selected == ("node", node)
-            if (x < GUTTER - 4 or column in drawn) and not chosen:
-                continue
-            drawn[column] = 1
-            p.setPen(Qt.PenStyle.NoPen)
-            p.setBrush(theme.kind_colour(kind))
-            if kind == "semantic":
-                p.drawPolygon(QPolygonF([QPointF(x, y + 1), QPointF(x + 4.5, y + 5.5), QPointF(x, y + 10), QPointF(x - 4.5, y + 5.5)]))
-            else:
-                p.drawRoundedRect(QRectF(x - 1.5, y + 6, 3, 10), 1.5, 1.5)
-            if chosen:
-                p.setBrush(Qt.BrushStyle.NoBrush)
-                p.setPen(QPen(QColor(c.text), 1.5))
-                p.drawEllipse(QPointF(x, y + 8), 7, 8)
+        p.setPen(Qt.PenStyle.NoPen)
+        events, known = self.rows.times[~self.rows.semantic], self.rows.times[self.rows.semantic]
+        p.setBrush(theme.kind_colour("episodic"))
+        p.drawRects([QRectF(GUTTER + x - 1.5, y + 6, 3, 10) for x in timeline_rows.ticks(events, self.start, self.end, self.room(), 4)])
+        p.setBrush(theme.kind_colour("semantic"))
+        for x in (GUTTER + x for x in timeline_rows.ticks(known, self.start, self.end, self.room(), 8)):
+            p.drawPolygon(QPolygonF([QPointF(x, y + 1), QPointF(x + 4.5, y + 5.5), QPointF(x, y + 10), QPointF(x - 4.5, y + 5.5)]))
+        chosen = next((m for m in self.rows.memories if self.selected == ("node", m[2])), None) if self.selected[0] == "node" else None
+        if chosen is not None:
+            p.setBrush(Qt.BrushStyle.NoBrush)
+            p.setPen(QPen(QColor(c.text), 1.5))
+            p.drawEllipse(QPointF(self.x_of(chosen[0]), y + 8), 7, 8)
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     def _paint_lane(self, p: QPainter, lane: Lane, y: int) -> None:
@@ -262,8 +280,10 @@ class TimelineCanvas(QWidget):
         pale = QColor(colour)
         pale.setAlpha(95)
         for spans, fill, top, height in ((lane.seen, pale, 3, LANE - 6), (lane.heard, colour, 6, LANE - 12)):
-            for a, b in timeline_rows.on_pixels(spans, self.start, self.end, self.room()):
-                p.fillRect(QRectF(GUTTER + int(a), y + top, max(1, int(b - a)), height), fill)
+            columns = timeline_rows.on_pixels(spans, self.start, self.end, self.room()).tolist()
+            p.setPen(Qt.PenStyle.NoPen)
+            p.setBrush(fill)
+            p.drawRects([QRect(GUTTER + a, y + top, max(1, b - a), height) for a, b in columns])
         p.setPen(QColor(c.line))
         p.drawLine(QPointF(0, y + LANE - 0.5), QPointF(self.width(), y + LANE - 0.5))
         p.fillRect(QRectF(0, y, GUTTER - 1, LANE - 1), QColor(c.raised if self.selected == ("person", lane.person) else c.surface))
@@ -383,6 +403,7 @@ class TimelineView(QWidget):
         self.canvas = TimelineCanvas(hub)
         self._todo: list[Clip] = []
         self._stale: set[str] = set()
+        self._mark = 0
         self._source = ""
         self.sources = QComboBox()
         self.sources.setAccessibleName(self.tr("Source shown"))
@@ -406,6 +427,7 @@ class TimelineView(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(8, 3, 8, 3)
         row.addWidget(self.sources)
+        row.addSpacing(8)
         row.addWidget(self.legend, 1)
         for button in (self.out, self.fit, self.into):
             row.addWidget(button)
@@ -472,8 +494,8 @@ class TimelineView(QWidget):
     # ------------------------------------------------------------ reading
 
     def refresh(self) -> None:
-        source = self._source
-        self._hub.read("timeline.plan", lambda r: timeline_rows.plan(r, source), self._take_plan)
+        source, known = self._source, self.canvas.plan.pictures
+        self._hub.read("timeline.plan", lambda r: timeline_rows.plan(r, source, known), self._take_plan)
 
     def _opened(self) -> None:
         self._source = ""
@@ -501,36 +523,39 @@ class TimelineView(QWidget):
             whole = True
         if whole:
             self.canvas.fit()
-        pieces = self.canvas.rows.pieces
-        self._todo = [c for c in plan.clips if c.state in ("episodic", "done") and (c.id not in pieces or c.id in self._stale)]
         known = {c.id for c in plan.clips}
+        pieces = self.canvas.rows.pieces
         for gone in [k for k in pieces if k not in known]:
             del pieces[gone]
-        self._fold()
+        self._todo = [c for c in plan.clips if c.state in ("episodic", "done") and (c.id not in pieces or c.id in self._stale)]
+        self._size_bar()
+        self.canvas.redraw()
         self._read_pieces()
 
     def _read_pieces(self) -> None:
-        now, self._todo = self._todo[:PIECES], self._todo[PIECES:]
-        if now:
-            self._hub.read("timeline.pieces", lambda r: [timeline_rows.piece(r, c) for c in now], self._take_pieces)
+        """Read the clips that are new or changed; always at least fold again, for names may have changed."""
+        todo, pieces, names = self._todo, dict(self.canvas.rows.pieces), self.canvas.plan.names
+        mark = self._mark
+        self._hub.read(
+            "timeline.pieces", lambda r: timeline_rows.read_on(r, todo, pieces, names), lambda read: self._take_pieces(*read, mark)
+        )
 
-    def _take_pieces(self, pieces: list[Any]) -> None:
-        for piece in pieces:
-            self.canvas.rows.pieces[piece.clip] = piece
-            self._stale.discard(piece.clip)
-        self._fold()
-        self._read_pieces()
+    def _take_pieces(self, rows: Rows, left: list[Clip], mark: int) -> None:
+        if mark == self._mark:  # nothing was corrected while it was read
+            self._stale -= {c.id for c in self._todo} - {c.id for c in left}
+        self.canvas.rows, self._todo = rows, left
+        self._size_bar()
+        self.canvas.redraw()
+        if left:
+            self._read_pieces()
 
     def _forget_piece(self, clip: str) -> None:
         self._stale = self._stale | {clip}
+        self._mark += 1
 
     def _forget_pieces(self) -> None:
         self._stale = set(self.canvas.rows.pieces)
-
-    def _fold(self) -> None:
-        self.canvas.rows.fold(self.canvas.plan.names)
-        self._size_bar()
-        self.canvas.redraw()
+        self._mark += 1
 
     def _picture_ready(self, media: str) -> None:
         if media in self.canvas.plan.pictures.values():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, QTextLayout, QTextLine, QTextOption
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QInputDialog,
     QLabel,
     QLineEdit,
     QListView,
@@ -300,8 +299,18 @@ class TranscriptView(QWidget):
         now = self._line_at(at)
         for i in {before, now} - {None}:
             self.list.update(self.lines.index(i or 0))
-        if now is not None and now != before and self.follow.isChecked() and not self.list.underMouse():
+        if now is not None and now != before:
+            self._scroll_to_now()
+
+    def _scroll_to_now(self) -> None:
+        """Bring the line being said into view, unless the user reads elsewhere. (A hidden list has no layout to scroll in.)"""
+        now = self._line_at(self.paint.at)
+        if now is not None and self.isVisible() and self.follow.isChecked() and not self.list.underMouse():
             self.list.scrollTo(self.lines.index(now), QAbstractItemView.ScrollHint.EnsureVisible)
+
+    def showEvent(self, event: Any) -> None:
+        super().showEvent(event)
+        QTimer.singleShot(60, self, self._scroll_to_now)
 
     def _line_at(self, at: int) -> int | None:
         """Return the row being said at a time (the last to start, where two talk)."""
@@ -355,7 +364,6 @@ class TranscriptView(QWidget):
         menu = QMenu(self)
         menu.addAction(self.tr("Play from here"), lambda: self._play(row))
         menu.addAction(self.tr("This is…"), lambda: self.name_speaker(row, where))
-        menu.addAction(self.tr("Correct the words…"), lambda: self._correct_words(row))
         menu.addAction(self.tr("Not speech"), lambda: self._hub.correct("set-aside", {"observations": [row.utterance.id]}))
         menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(row))
         menu.exec(where)
@@ -363,11 +371,6 @@ class TranscriptView(QWidget):
     def _inspect(self, row: SpeechRow) -> None:
         self._hub.selection.select("observation", row.utterance.id)
         self._hub.selection.wanted.emit("inspector")
-
-    def _correct_words(self, row: SpeechRow) -> None:
-        text, ok = QInputDialog.getMultiLineText(self, self.tr("Correct the words"), self.tr("What is said:"), row.utterance.text)
-        if ok and text.strip() and text.strip() != row.utterance.text:
-            self._hub.correct("words", {"observation": row.utterance.id, "text": text.strip()})
 
     # ------------------------------------------------------------ finding
 
