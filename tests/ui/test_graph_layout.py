@@ -84,6 +84,18 @@ def test_a_node_without_links_stays_in_view() -> None:
     assert np.hypot(*forces.at[-1]) < 1.5 * np.hypot(*forces.at[:-1].T).max()
 
 
+def test_large_nodes_do_not_overlap() -> None:
+    ids = [f"person_{i}" for i in range(6)] + [f"t{i}" for i in range(12)]
+    links = np.array([(p, 6 + t) for t in range(12) for p in range(6)], np.int32)
+    room = np.array([2.0] * 6 + [1.0] * 12, np.float32)
+    forces = regrown(None, ids, links, np.ones(len(links), np.float32), room)
+    while forces.heat >= COLD:
+        forces.tick()
+    d = np.hypot(*(forces.at[:6, None] - forces.at[None, :6]).transpose(2, 0, 1))
+    np.fill_diagonal(d, np.inf)
+    assert d.min() > 45
+
+
 def test_layouts_of_no_and_of_one_node_end() -> None:
     nothing = np.zeros((0, 2), np.int32)
     assert len(settled([], nothing).at) == 0

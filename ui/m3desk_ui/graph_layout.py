@@ -24,6 +24,9 @@ REPULSION = 2400.0
 GRAVITY = 0.07
 GAP = 34.0
 """World units within which a link no longer pulls: room for a face picture with its leaves around it."""
+DISC = 52.0
+"""World units that the centres of two large nodes keep between them: their size at zoom 1."""
+LARGE_MOST = 400
 FRICTION = 0.6
 COOLING = 0.0228
 """300 ticks take the heat from 1 to 0.001 (1 − 0.001^(1/300)), as d3-force has it."""
@@ -94,6 +97,7 @@ class Forces:
     pull: NDArray[np.float32]
     mass: NDArray[np.float32]
     gravity: NDArray[np.float32]
+    large: NDArray[np.intp]
     heat: float = 0.0
     ticks: int = 0
 
@@ -121,7 +125,24 @@ class Forces:
         step *= np.minimum(1.0, LENGTH * 1.5 / np.maximum(length, 1e-6))[:, None]
         step[self.pinned] = 0
         self.at += step
+        self._keep_apart()
         return float(length.max())
+
+    def _keep_apart(self) -> None:
+        """Move large nodes that overlap (rows `large`, up to a few hundred: all pairs) half way out of each other."""
+        if not 1 < len(self.large) <= LARGE_MOST:
+            return
+        d = self.at[self.large][:, None] - self.at[self.large][None]
+        away = np.sqrt((d**2).sum(axis=2))
+        np.fill_diagonal(away, np.inf)
+        short = np.clip(DISC - away, 0, None) / np.maximum(away, 1e-3)
+        if not short.any():
+            return
+        # two at the very same place part along the axis that their order gives them
+        same = (away < 1e-3)[..., None] * np.sign(np.arange(len(self.large))[:, None] - np.arange(len(self.large))[None])[..., None]
+        move = (short[..., None] * (d + same * 1e-3)).sum(axis=1) * 0.25
+        move[self.pinned[self.large]] = 0
+        self.at[self.large] += move.astype(np.float32)
 
 
 def regrown(
@@ -158,7 +179,9 @@ def regrown(
         # the more unequal its ends, the weaker a link: a hub's many leaves would else pull hubs that share some into one heap
         w = (low / high) ** 0.5 * pull
     mass: NDArray[np.float32] = np.maximum(np.float32(1), np.sqrt(degree)).astype(np.float32)
+    large = np.zeros(0, np.intp)
     if room is not None:
+        large = np.flatnonzero(room > 1)
         mass = (mass * room).astype(np.float32)
     # what is linked to nothing would drift off and make the rest small
     gravity = np.where(degree > 0, GRAVITY, 8 * GRAVITY).astype(np.float32)
@@ -167,7 +190,7 @@ def regrown(
     heat = 1.0 if not known.any() else (max(0.35, min(1.0, 2 * share)) if fresh else 0.08)
     if share > 0.5:
         freedom[:] = 1.0
-    return Forces(list(ids), at, speed, freedom, pinned, links, w.astype(np.float32), mass, gravity, heat)
+    return Forces(list(ids), at, speed, freedom, pinned, links, w.astype(np.float32), mass, gravity, large, heat)
 
 
 def _beside_neighbours(at: Points, known: NDArray[np.bool_], links: NDArray[np.int32]) -> None:

@@ -73,7 +73,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is on show. `links` (m, 2) are rows of `nodes`; `hidden` (n,): how many neighbours of a node are not shown."""
+    """What is on show. `links` (m, 2): rows of `nodes`; `hidden` (n,): neighbours of a node not shown (faces and voices aside)."""
 
     nodes: tuple[SceneNode, ...]
     links: NDArray[np.int32]
@@ -221,7 +221,7 @@ def _cut(graph: Whole, shown: NDArray[np.bool_]) -> Scene:
         links, pull, kinds = graph.links, graph.pull, graph.kinds
     nodes = tuple(graph.nodes[r] for r in rows)
     degree = np.bincount(links.ravel(), minlength=len(rows)) if len(links) else np.zeros(len(rows), dtype=np.int64)
-    all_of = np.array([len(graph.near[r]) for r in rows], dtype=np.int64)
+    all_of = np.array([sum(graph.nodes[x].kind not in ("face", "voice") or shown[x] for x in graph.near[r]) for r in rows], dtype=np.int64)
     hidden = (all_of - degree[: len(rows)]).astype(np.int32)
     return Scene(nodes, np.ascontiguousarray(links), pull, kinds, hidden, {node.id: i for i, node in enumerate(nodes)}, len(graph.nodes))
 

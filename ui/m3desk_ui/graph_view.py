@@ -88,6 +88,11 @@ class GraphView(QWidget):
         completer = QCompleter(self._hits, self)
         completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         completer.activated.connect(self._hit)
+        completer.setMaxVisibleItems(12)
+        # one height for all rows: the popup is measured by its first, and Chinese is taller
+        popup = QListView()
+        completer.setPopup(popup)
+        popup.setStyleSheet("QListView::item { min-height: 24px; padding: 0 4px; }")
         self.search.setCompleter(completer)
         bar.addWidget(self.search, 1)
         self.everything = self._button("mdi6.graph-outline", checkable=True)
@@ -112,12 +117,14 @@ class GraphView(QWidget):
         self.list.setModel(self._rows)
         self.list.clicked.connect(lambda index: self._pick(index.data(Qt.ItemDataRole.UserRole)))
         self.list.activated.connect(lambda index: self._play(index.data(Qt.ItemDataRole.UserRole)))
+        self.list.setMinimumWidth(180)
         self.list.hide()
         split = QSplitter(self)
         split.addWidget(self.canvas)
         split.addWidget(self.list)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 1)
+        split.setSizes([600, 260])
         legend = QWidget(self)
         # the dock may be narrower than the words: then the signs stand alone (see resizeEvent)
         legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -166,7 +173,12 @@ class GraphView(QWidget):
         self.weight.valueChanged.connect(self._rewish)
         self._filter_texts = QLabel(box), QLabel(box)
         form.addRow(self._filter_texts[0], self.person)
-        form.addRow(self._filter_texts[1], self.weight)
+        self.least = QLabel(box)
+        self.least.setMinimumWidth(self.fontMetrics().horizontalAdvance("≥ 10 "))
+        row = QHBoxLayout()
+        row.addWidget(self.weight, 1)
+        row.addWidget(self.least)
+        form.addRow(self._filter_texts[1], row)
         action = QWidgetAction(menu)
         action.setDefaultWidget(box)
         menu.addAction(action)
@@ -199,6 +211,7 @@ class GraphView(QWidget):
         self.canvas.hint = self.tr("People and memories appear here as the video is memorized.")
         self.canvas.dress()
         self._fill_people()
+        self._rewish()
 
     # ------------------------------------------------------------ reading
 
@@ -247,6 +260,7 @@ class GraphView(QWidget):
     # ------------------------------------------------------------ what is on show
 
     def _rewish(self, *_: object) -> None:
+        self.least.setText(f"≥ {self.weight.value()}" if self.weight.value() else self.tr("all"))
         if self._quiet:
             return
         off = {name for name, chip in self._chips.items() if not chip.isChecked()}
