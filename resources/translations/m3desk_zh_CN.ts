@@ -263,6 +263,45 @@
         </message>
     </context>
     <context>
+        <name>Docks</name>
+        <message>
+            <source>People</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Sources</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <source>Timeline</source>
+            <translation>时间轴</translation>
+        </message>
+        <message>
+            <source>Memories</source>
+            <translation>记忆</translation>
+        </message>
+        <message>
+            <source>Graph</source>
+            <translation>图</translation>
+        </message>
+        <message>
+            <source>Transcript</source>
+            <translation>文字记录</translation>
+        </message>
+        <message>
+            <source>Chat</source>
+            <translation>问答</translation>
+        </message>
+        <message>
+            <source>Inspector</source>
+            <translation>检查器</translation>
+        </message>
+        <message>
+            <source>Loading …</source>
+            <translation>正在载入…</translation>
+        </message>
+    </context>
+    <context>
         <name>FaceChip</name>
         <message>
             <source>This is… (a name)</source>
@@ -311,6 +350,10 @@
         <message>
             <source>Show what this rests on</source>
             <translation>显示其依据</translation>
+        </message>
+        <message>
+            <source>This is %1 already.</source>
+            <translation>这已经是%1。</translation>
         </message>
     </context>
     <context>
@@ -436,6 +479,10 @@
         <message>
             <source>everybody</source>
             <translation>所有人</translation>
+        </message>
+        <message>
+            <source>all</source>
+            <translation>全部</translation>
         </message>
         <message>
             <source>Play this moment</source>
@@ -702,42 +749,6 @@
     </context>
     <context>
         <name>MainWindow</name>
-        <message>
-            <source>People</source>
-            <translation>人物</translation>
-        </message>
-        <message>
-            <source>Sources</source>
-            <translation>来源</translation>
-        </message>
-        <message>
-            <source>Timeline</source>
-            <translation>时间轴</translation>
-        </message>
-        <message>
-            <source>Memories</source>
-            <translation>记忆</translation>
-        </message>
-        <message>
-            <source>Graph</source>
-            <translation>图</translation>
-        </message>
-        <message>
-            <source>Transcript</source>
-            <translation>文字记录</translation>
-        </message>
-        <message>
-            <source>Chat</source>
-            <translation>问答</translation>
-        </message>
-        <message>
-            <source>Inspector</source>
-            <translation>检查器</translation>
-        </message>
-        <message>
-            <source>Loading …</source>
-            <translation>正在载入…</translation>
-        </message>
         <message>
             <source>Fetching the demo clip …</source>
             <translation>正在获取演示片段…</translation>
@@ -1987,24 +1998,12 @@
             <translation>这是…</translation>
         </message>
         <message>
-            <source>Correct the words…</source>
-            <translation>更正文字…</translation>
-        </message>
-        <message>
             <source>Not speech</source>
             <translation>不是说话</translation>
         </message>
         <message>
             <source>Show in the inspector</source>
             <translation>在检查器中显示</translation>
-        </message>
-        <message>
-            <source>Correct the words</source>
-            <translation>更正文字</translation>
-        </message>
-        <message>
-            <source>What is said:</source>
-            <translation>所说的话：</translation>
         </message>
     </context>
     <context>

@@ -194,9 +194,9 @@ def test_every_layout_shows_its_docks(window, desks, qtbot, tmp_path):
         ("people", {"people", "timeline", "inspector"}),
         ("explore", {"graph"}),
     ):
-        window.use_layout(name)
+        window.dock_area.use_layout(name)
         assert shown <= {n for n, d in window.docks.items() if not d.isHidden()}
-    window.use_layout("live")
+    window.dock_area.use_layout("live")
     assert window.docks["people"].isHidden()
 
 

@@ -9,7 +9,8 @@ from m3desk_ui.bridge import Hub
 from m3desk_ui.face_boxes import Early, Said, Track
 from m3desk_ui.face_chip import FaceChip
 from m3desk_ui.picture_canvas import PictureCanvas
-from m3desk_ui.timeline_view import GUTTER, TimelineView
+from m3desk_ui.timeline_canvas import GUTTER
+from m3desk_ui.timeline_view import TimelineView
 from m3desk_ui.transcript_view import TranscriptView, said_at
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt
@@ -67,7 +68,7 @@ class Actions:
                      "step_on", "faster", "slower", "mute", "boxes", "subtitles", "history"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
-        for action in self.window.dock_actions():
+        for action in self.window.dock_area.actions():
             action.setEnabled(memory_open)
         for name in ("layout_explore", "layout_live", "layout_people"):
             self.all[name].setEnabled(memory_open)
@@ -94,7 +95,7 @@ class Actions:
     def _fill_recent(self) -> None:
         self.recent.clear()
         for memory in config.recent_memories():
-            self.recent.addAction(memory, lambda m=memory: self.window.open_memory(m))
+            self.recent.addAction(memory, partial(self.window.open_memory, memory))
         if self.recent.isEmpty():
             self.recent.addAction(QCoreApplication.translate("Actions", "None yet")).setEnabled(False)
 
@@ -104,7 +105,7 @@ class Actions:
         self._add(m, "undo", translate("Actions", "Undo the last correction"), w.hub.undo, QKeySequence.StandardKey.Undo)
         self._add(m, "redo", translate("Actions", "Redo"), w.hub.redo, "Ctrl+Shift+Z")
         m.addSeparator()
-        self._add(m, "find", translate("Actions", "Find in memories"), w.find, QKeySequence.StandardKey.Find)
+        self._add(m, "find", translate("Actions", "Find in memories"), w.find_memories, QKeySequence.StandardKey.Find)
         self._add(m, "ask", translate("Actions", "Ask a question"), w.ask, "Ctrl+L")
 
     def _play(self) -> None:
@@ -147,12 +148,12 @@ class Actions:
     def _view(self) -> None:
         w, translate = self.window, QCoreApplication.translate
         m = self._menu(translate("Actions", "&View"))
-        self._add(m, "layout_explore", translate("Actions", "Layout: Explore"), lambda: w.use_layout("explore"), "Ctrl+1")
-        self._add(m, "layout_live", translate("Actions", "Layout: Live"), lambda: w.use_layout("live"), "Ctrl+2")
-        self._add(m, "layout_people", translate("Actions", "Layout: People"), lambda: w.use_layout("people"), "Ctrl+3")
-        self._add(m, "layout_reset", translate("Actions", "Put this layout back as it was"), w.reset_layout)
+        self._add(m, "layout_explore", translate("Actions", "Layout: Explore"), lambda: w.dock_area.use_layout("explore"), "Ctrl+1")
+        self._add(m, "layout_live", translate("Actions", "Layout: Live"), lambda: w.dock_area.use_layout("live"), "Ctrl+2")
+        self._add(m, "layout_people", translate("Actions", "Layout: People"), lambda: w.dock_area.use_layout("people"), "Ctrl+3")
+        self._add(m, "layout_reset", translate("Actions", "Put this layout back as it was"), w.dock_area.reset_layout)
         m.addSeparator()
-        for action in w.dock_actions():
+        for action in w.dock_area.actions():
             m.addAction(action)
         m.addSeparator()
         self._choice(
@@ -198,9 +199,9 @@ class ShortcutList(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Actions and shortcuts"))
         self.resize(560, 620)
-        self.find = QLineEdit()
-        self.find.setPlaceholderText(self.tr("Find an action"))
-        self.find.textChanged.connect(self._filter)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Find an action"))
+        self.search.textChanged.connect(self._filter)
         self.tree = QTreeWidget()
         self.tree.setHeaderLabels([self.tr("Action"), self.tr("Shortcut")])
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -221,7 +222,7 @@ class ShortcutList(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        column.addWidget(self.find)
+        column.addWidget(self.search)
         column.addWidget(self.tree, 1)
         column.addWidget(buttons)
 
@@ -245,11 +246,11 @@ class ShortcutList(QDialog):
         for i in range(self.tree.topLevelItemCount()):
             top = self.tree.topLevelItem(i)
             shown = 0
-            for k in range(top.childCount()):
-                hide = text.lower() not in top.child(k).text(0).lower()
-                top.child(k).setHidden(hide)
+            for item in [top.child(k) for k in range(top.childCount())]:  # type: ignore[union-attr]
+                hide = text.lower() not in item.text(0).lower()  # type: ignore[union-attr]
+                item.setHidden(hide)  # type: ignore[union-attr]
                 shown += not hide
-            top.setHidden(shown == 0)
+            top.setHidden(shown == 0)  # type: ignore[union-attr]
 
     def _do(self, item: QTreeWidgetItem) -> None:
         action = item.data(0, Qt.ItemDataRole.UserRole)

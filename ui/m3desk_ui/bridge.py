@@ -158,7 +158,7 @@ class Reads(QObject):
 class Hub(QObject):
     """All that a view needs: `desk` (None until a memory is open), `selection`, `pictures`, reads, and the engine's events."""
 
-    event = Signal(object)
+    happened = Signal(object)
     """Every event, in order. The ones below are the same, sorted by type."""
     engine_ready = Signal(object)
     engine_lost = Signal(object)
@@ -275,7 +275,7 @@ class Hub(QObject):
             QTimer.singleShot(4, self._tick)
 
     def _pass_on(self, event: Any) -> None:
-        self.event.emit(event)
+        self.happened.emit(event)
         signal = self._by_type.get(type(event))
         if signal is not None:
             signal.emit(event)

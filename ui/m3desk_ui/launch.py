@@ -103,7 +103,7 @@ def _after_show(window: MainWindow, memory: str | None, source: str | None) -> N
         window.open_memory(memory)
     else:
         window.start.refresh()
-    window.load_rest()
+    window.dock_area.load_rest()
     if source is None and memory is None:
         # The look at the machine starts a process; the window's own views come first.
         QTimer.singleShot(

@@ -52,10 +52,10 @@ def arrange(window: MainWindow, name: str) -> None:
                 window.tabifyDockWidget(window.docks[group[0]], window.docks[other])
                 window.docks[other].show()
     named = {name for groups in sides.values() for group in groups for name in group}
-    for other in [d for n, d in window.docks.items() if n not in named]:
+    for spare in [d for n, d in window.docks.items() if n not in named]:
         # In the window though hidden: a dock outside it would not be in the state that is kept, and so not be hidden by it.
-        window.addDockWidget(RIGHT if sides["right"] else LEFT, other)
-        other.hide()
+        window.addDockWidget(RIGHT if sides["right"] else LEFT, spare)
+        spare.hide()
     for dock in fronts:
         dock.raise_()
     left, right = WIDTHS[name]

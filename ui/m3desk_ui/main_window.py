@@ -6,16 +6,16 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QLabel, QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from m3desk import __version__, config, paths
 from m3desk.errors import DownloadError, M3DeskError
 from m3desk_ui import theme
 from m3desk_ui.actions import Actions
 from m3desk_ui.bridge import Hub
-from m3desk_ui.layouts import LAYOUTS, arrange
+from m3desk_ui.docks import Docks
 from m3desk_ui.notice_bar import NoticeBar
 from m3desk_ui.sources_view import VIDEO_FILTER, SourcesView
 from m3desk_ui.start_page import StartPage
@@ -30,18 +30,6 @@ if TYPE_CHECKING:
 
     from m3desk.ports import Desk, Reader
     from m3desk_ui.services import Services
-
-LATER = {
-    "people": ("people_view", "PeopleView"),
-    "graph": ("graph_view", "GraphView"),
-    "memories": ("memory_view", "MemoryView"),
-    "inspector": ("inspector", "Inspector"),
-    "chat": ("chat_view", "ChatView"),
-}
-"""Docks whose modules are imported (in a thread) only once the window is on the screen: they bring numba, tables and the like."""
-
-LAYOUT_VERSION = 1
-"""Kept layouts of another version are not restored: raise it when docks or layouts change."""
 
 
 class MainWindow(QMainWindow):
@@ -74,21 +62,14 @@ class MainWindow(QMainWindow):
         self.transcript = TranscriptView(self.hub)
         self.sources = SourcesView(self.hub)
         self.timeline_focus = self.timeline.canvas
-        self._titles = QTimer(self)
-        self._titles.setSingleShot(True)
-        self._titles.setInterval(0)
-        self._titles.timeout.connect(self._show_titles)
-        self.docks: dict[str, QDockWidget] = {}
-        self.views: dict[str, QWidget] = {"timeline": self.timeline, "transcript": self.transcript, "sources": self.sources}
-        for name in ("people", "sources", "timeline", "memories", "graph", "transcript", "chat", "inspector"):
-            self._dock(name)
+        self.dock_area = Docks(self, self.hub, state, {"timeline": self.timeline, "transcript": self.transcript, "sources": self.sources})
+        self.docks = self.dock_area.all
         self._status = Status(self.hub)
         self.setStatusBar(self._status)
-        self.layout_name = state.text("layout", "explore") if state.text("layout", "explore") in LAYOUTS else "explore"
         self.actions_ = Actions(self)
         self._connect()
         self._title()
-        self._show_docks(False)
+        self.dock_area.show(False)
         geometry = state.bytes("geometry")
         if geometry is None or not self.restoreGeometry(geometry):
             self.resize(1440, 900)
@@ -107,117 +88,10 @@ class MainWindow(QMainWindow):
         self.sources.add_wanted.connect(self.add_videos)
         self.sources.dropped.connect(self.take_files)
         self.video.full_screen.connect(self.toggle_full_screen)
-        self.hub.selection.wanted.connect(self.bring_forward)
-        self.hub.selection.asked_about.connect(lambda _q: self.bring_forward("chat"))
+        self.hub.selection.wanted.connect(self.dock_area.bring_forward)
+        self.hub.selection.asked_about.connect(lambda _q: self.dock_area.bring_forward("chat"))
         self.hub.corrected.connect(self._corrected)
         self.hub.clip_committed.connect(lambda _e: self._keep_picture())
-
-    # ------------------------------------------------------------ docks
-
-    def title_of(self, name: str) -> str:
-        return {
-            "people": self.tr("People"), "sources": self.tr("Sources"), "timeline": self.tr("Timeline"), "memories": self.tr("Memories"),
-            "graph": self.tr("Graph"), "transcript": self.tr("Transcript"), "chat": self.tr("Chat"), "inspector": self.tr("Inspector"),
-        }[name]  # fmt: skip
-
-    def _dock(self, name: str) -> None:
-        dock = QDockWidget(self.title_of(name), self)
-        dock.setObjectName(name)
-        view = self.views.get(name)
-        if view is None:
-            waiting = QLabel(self.tr("Loading …"))
-            waiting.setProperty("muted", True)
-            waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            dock.setWidget(waiting)
-        else:
-            dock.setWidget(view)
-        self.docks[name] = dock
-        for signal in (dock.visibilityChanged, dock.dockLocationChanged, dock.topLevelChanged):
-            signal.connect(lambda *_: self._titles.start())
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
-
-    def _show_titles(self) -> None:
-        """Give a title bar to docks that stand alone only: a tab says the name already (and can be dragged the same)."""
-        for dock in self.docks.values():
-            tabbed = any(not d.isHidden() for d in self.tabifiedDockWidgets(dock)) and not dock.isFloating()
-            bare = dock.titleBarWidget() is not None
-            if tabbed and not bare:
-                dock.setTitleBarWidget(QWidget(dock))
-            elif not tabbed and bare:
-                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
-
-    def dock_actions(self) -> list[QAction]:
-        return [d.toggleViewAction() for d in self.docks.values()]
-
-    def load_rest(self) -> None:
-        """Import and make the other views one after the other, each in its own turn of the event loop. Call once shown."""
-        waiting = list(LATER)
-
-        def next_one() -> None:
-            if not waiting:
-                return
-            name = waiting.pop(0)
-            module, cls = LATER[name]
-            self.hub.work(lambda: importlib.import_module(f"m3desk_ui.{module}"), lambda m: make(name, m, cls), failed)
-
-        def failed(error: Exception) -> None:
-            self.hub.tell(error)
-            QTimer.singleShot(0, self, next_one)
-
-        def make(name: str, module: Any, cls: str) -> None:
-            try:
-                self._put_view(name, getattr(module, cls)(self.hub))
-            except Exception as error:
-                self.hub.tell(error)
-            QTimer.singleShot(0, self, next_one)
-
-        next_one()
-
-    def _put_view(self, name: str, view: QWidget) -> None:
-        old = self.docks[name].widget()
-        self.views[name] = view
-        self.docks[name].setWidget(view)
-        if old is not None:
-            old.deleteLater()
-        if self.hub.desk is not None:  # it missed `opened`: a refresh of its own comes with `changed`
-            self.hub.settle()
-
-    def bring_forward(self, name: str) -> None:
-        """Show a dock and give it the focus."""
-        dock = self.docks.get(name)
-        if dock is not None and self.hub.desk is not None:
-            dock.show()
-            dock.raise_()
-            view = self.views.get(name)
-            if name in ("chat", "memories") and view is not None:
-                focus = getattr(view, "focus_find", None) or getattr(view, "focus_input", None) or view.setFocus
-                focus()
-
-    def _show_docks(self, shown: bool) -> None:
-        if not shown:
-            for dock in self.docks.values():
-                dock.hide()
-            return
-        kept = self.state.bytes(f"layout/{self.layout_name}")
-        if kept is None or not self.restoreState(kept, LAYOUT_VERSION):
-            arrange(self, self.layout_name)
-
-    def use_layout(self, name: str) -> None:
-        """Keep the present layout as the user left it, and show another."""
-        if self.hub.desk is None:
-            return
-        self._keep_layout()
-        self.layout_name = name
-        self.state.put("layout", name)
-        self._show_docks(True)
-
-    def reset_layout(self) -> None:
-        if self.hub.desk is not None:
-            arrange(self, self.layout_name)
-
-    def _keep_layout(self) -> None:
-        if self.hub.desk is not None:
-            self.state.put(f"layout/{self.layout_name}", self.saveState(LAYOUT_VERSION))
 
     # ------------------------------------------------------------ opening
 
@@ -241,7 +115,7 @@ class MainWindow(QMainWindow):
     def expect_memory(self) -> None:
         """Arrange the docks before the window is shown first, where a memory opens at once: later it costs a visible moment."""
         self.pages.setCurrentWidget(self.video)
-        self._show_docks(True)
+        self.dock_area.show(True)
         self._arranged = True
 
     def show_desk(self, desk: Desk, path: str, then: Callable[[Desk], None] | None = None, *, new: bool = False) -> None:
@@ -250,7 +124,7 @@ class MainWindow(QMainWindow):
         self.hub.open(desk, path, new=new)
         self.pages.setCurrentWidget(self.video)
         if not self._arranged:
-            self._show_docks(True)
+            self.dock_area.show(True)
         self._arranged = False
         self.actions_.enable(True)
         self.actions_.all["undo"].setEnabled(True)
@@ -273,7 +147,7 @@ class MainWindow(QMainWindow):
         """Go back to the start page."""
         self._leave()
         self.hub.open(None)
-        self._show_docks(False)
+        self.dock_area.show(False)
         self.actions_.enable(False)
         self.pages.setCurrentWidget(self.start)
         self.start.refresh()
@@ -283,7 +157,7 @@ class MainWindow(QMainWindow):
         """Keep what the user would miss of the memory that is open."""
         if self.hub.desk is None:
             return
-        self._keep_layout()
+        self.dock_area.keep_layout()
         source, at = self.hub.selection.at
         if source:
             self.state.watched(self.hub.path, source, at)
@@ -429,11 +303,11 @@ class MainWindow(QMainWindow):
 
         self.hub.work(lambda: importlib.import_module(f"m3desk_ui.{module}"), show)
 
-    def find(self) -> None:
-        self.bring_forward("memories")
+    def find_memories(self) -> None:
+        self.dock_area.bring_forward("memories")
 
     def ask(self) -> None:
-        self.bring_forward("chat")
+        self.dock_area.bring_forward("chat")
 
     def toggle_boxes(self) -> None:
         self.video.canvas.overlay = self.actions_.all["boxes"].isChecked()
@@ -500,7 +374,7 @@ class MainWindow(QMainWindow):
     def _retheme(self) -> None:
         self.video.transport.retheme()
         for name, dock in self.docks.items():
-            dock.setWindowTitle(self.title_of(name))
+            dock.setWindowTitle(self.dock_area.title_of(name))
         self.actions_.build()
         self.hub.themed.emit()
 
@@ -526,7 +400,7 @@ class MainWindow(QMainWindow):
         self.hide()
         QCoreApplication.processEvents()
         self.video.close_player()
-        for view in self.views.values():
+        for view in self.dock_area.views.values():
             stop = getattr(view, "shut_down", None)
             if stop is not None:
                 stop()

@@ -326,17 +326,21 @@ class SourcesView(QWidget):
 
     def actions_menu(self, row: Row) -> QMenu:
         """Return what can be done with a source; what can't is greyed, not hidden."""
-        menu, desk, s = QMenu(self), self._hub.desk, row.source
+        menu, s = QMenu(self), row.source
         menu.addAction(self.tr("Watch"), lambda: self._watch(row)).setEnabled(row.there and s.state != "failed")
         menu.addSeparator()
         menu.addAction(self.tr("Memorize next"), lambda: self._move(s.id, 0)).setEnabled(row.waiting)
-        menu.addAction(self.tr("Cancel"), lambda: desk and desk.cancel(s.id)).setEnabled(s.state in ("queued", "working", "paused"))
-        retry = menu.addAction(self.tr("Retry"), lambda: desk and desk.retry(s.id))
+        menu.addAction(self.tr("Cancel"), lambda: self._tell_engine("cancel", s.id)).setEnabled(s.state in ("queued", "working", "paused"))
+        retry = menu.addAction(self.tr("Retry"), lambda: self._tell_engine("retry", s.id))
         retry.setEnabled(s.state in ("failed", "cancelled", "partial") or row.failed > 0)
         menu.addSeparator()
         menu.addAction(self.tr("Locate file…"), lambda: self.locate(row))
         menu.addAction(self.tr("Remove…"), lambda: self.remove(row))
         return menu
+
+    def _tell_engine(self, command: str, source: str) -> None:
+        if self._hub.desk is not None:
+            getattr(self._hub.desk, command)(source)
 
     def locate(self, row: Row) -> None:
         """Ask where a moved file is now; the engine checks that it is the same one."""

@@ -69,7 +69,7 @@ class Rows:
         """Make lanes (most present first) and the memory row out of the pieces."""
         seen: dict[str, list[tuple[int, int]]] = {}
         heard: dict[str, list[tuple[int, int]]] = {}
-        memories = []
+        memories: list[tuple[int, int, str, str, str]] = []
         for piece in self.pieces.values():
             for rows, into in ((piece.seen, seen), (piece.heard, heard)):
                 for person, start, end in rows:

@@ -26,7 +26,8 @@ from m3desk_ui import theme
 from m3desk_ui.face_chip import FaceChip
 
 if TYPE_CHECKING:
-    from m3desk.ports import Reader, SpeechRow
+    from m3desk.domain.people import SpeechRow
+    from m3desk.ports import Reader
     from m3desk_ui.bridge import Hub
 
 ROW = Qt.ItemDataRole.UserRole

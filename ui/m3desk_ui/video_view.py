@@ -300,7 +300,8 @@ class VideoView(QWidget):
 
     def _set_volume(self, volume: float, muted: bool) -> None:
         if self._player is not None:
-            self._do(lambda p: (p.set_volume(volume), p.set_muted(muted)))
+            self._do(lambda p: p.set_volume(volume))
+            self._do(lambda p: p.set_muted(muted))
 
     def _fit(self) -> None:
         """Ask for pictures no larger than the canvas, so that painting never scales a large one down."""
