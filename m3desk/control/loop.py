@@ -38,7 +38,7 @@ READ = "read from the evidence"
 QUOTED = "quoting"
 """What stands for a model's name in an answer that no language model wrote."""
 
-CHECKED = 0.5
+CHECKED = 0.7
 """Share of a sentence's telling words that the lines it cites must hold; below it the sentence is not given out."""
 
 

@@ -37,8 +37,10 @@ class Asked:
     notes: tuple[str, ...] = ()
 
 
-_PERSON = re.compile(r"<?\b(?:person|character)[ _]?(\d+)\b>?|人物 ?(\d+)|第 ?(\d+) ?个人", re.IGNORECASE)
-_CLIP = re.compile(r"\b(s\d+)\.c(\d+)\b|\bclip(?:[ _#]|:(?:(s\d+)\.c)?)?(\d+)\b|片段 ?(\d+)|第 ?(\d+) ?个?片段", re.IGNORECASE)
+# Chinese has no spaces: a word border is where Latin letters and digits end ("Person 7说").
+_L, _R = r"(?<![A-Za-z0-9À-ɏ])", r"(?![A-Za-z0-9À-ɏ])"
+_PERSON = re.compile(rf"<?{_L}(?:person|character)[ _]?(\d+){_R}>?|人物 ?(\d+)|第 ?(\d+) ?个人", re.IGNORECASE)
+_CLIP = re.compile(rf"{_L}(s\d+)\.c(\d+){_R}|{_L}clip(?:[ _#]|:(?:(s\d+)\.c)?)?(\d+){_R}|片段 ?(\d+)|第 ?(\d+) ?个?片段", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
 _SPEAK = r"(?:say|says|said|saying|talk(?:s|ed|ing)?|speak|speaks|speaking|spoke|mention(?:s|ed)?|tell|tells|told|discuss(?:es|ed)?)"
@@ -153,7 +155,7 @@ def _people(text: str, people: Sequence[Person], placeholder: str) -> tuple[list
         for name in names_of(person):
             hits += [(m.start(), m.end(), person.id) for m in _spelled(name).finditer(text)]
     parts = _parts(people)
-    for match in re.finditer(r"[^\W\d_]{3,}", text):
+    for match in re.finditer(r"[^\W\d_\u3400-\u9fff]{3,}", text):
         word = match.group()
         if (owner := parts.get(word.casefold())) is not None and (len(word) > 3 or word[0].isupper()):
             hits.append((match.start(), match.end(), owner))
@@ -172,7 +174,7 @@ def _people(text: str, people: Sequence[Person], placeholder: str) -> tuple[list
 def _spelled(name: str) -> re.Pattern[str]:
     """Return a pattern for a whole name, a question mark after a suggested one included; Chinese has no word borders."""
     body = r"\s+".join(re.escape(part) for part in name.split())
-    return re.compile(body if _HAN.search(name) else rf"(?<!\w){body}(?!\w)\??", re.IGNORECASE)
+    return re.compile(body if _HAN.search(name) else rf"{_L}{body}{_R}\??", re.IGNORECASE)
 
 
 def _parts(people: Sequence[Person]) -> dict[str, str]:

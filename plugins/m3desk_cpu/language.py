@@ -60,8 +60,13 @@ class LlamaCpp:
             request["grammar"] = grammar
         elif schema is not None:
             request["response_format"] = {"type": "json_schema", "json_schema": {"schema": dict(schema)}}
-        with self._lock:
+        while not self._lock.acquire(timeout=_WAIT):
+            if cancelled():
+                raise Cancelled("stopped.")
+        try:
             yield from self._stream(request, cancelled)
+        finally:
+            self._lock.release()
 
     def _stream(self, request: dict[str, Any], cancelled: Callable[[], bool]) -> Iterator[str]:
         """Run the request on its own thread and hand its pieces over as they come.

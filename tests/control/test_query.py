@@ -70,6 +70,7 @@ def test_a_question_is_of_its_kind(question, intent):
         ("<character_3> waves", ["person_3"]),
         ("person_3", ["person_3"]),
         ("人物3和李明", ["person_3", "person_4"]),
+        ("Person 3说了什么？听Ann Lee说", ["person_3", "person_1"]),
         ("Who is Bob?", []),
         ("Person 9", []),
         ("annual fees", []),
