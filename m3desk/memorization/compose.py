@@ -279,7 +279,8 @@ def _join(utterances: Sequence[Utterance], length: int) -> list[Told]:
         text = " ".join(u.text.split())
         last = told[-1] if told else None
         gap = "" if u.language in ("zh", "ja") else " "
-        if last and last.cluster == u.cluster and u.start - last.end < 1.5 * MICROSECOND and len(last.text) + len(text) < length:
+        fits = last is not None and len(last.text) + len(text) < length * _density(u.language)
+        if last and fits and last.cluster == u.cluster and u.start - last.end < 1.5 * MICROSECOND:
             told[-1] = Told(last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language)
         else:
             told.append(Told(u.start, u.end, text, u.cluster, (u.id,), u.language))
@@ -288,7 +289,7 @@ def _join(utterances: Sequence[Utterance], length: int) -> list[Told]:
 
 def _split(told: Told, utterances: Sequence[Utterance]) -> list[Told]:
     """Cut long speech into pieces at the best places; a piece's times come from its utterance's words where there are any."""
-    longest = LONGEST // 2 if told.language in ("zh", "ja") else LONGEST
+    longest = int(LONGEST * _density(told.language))
     if len(told.text) <= longest:
         return [told]
     pieces: list[Told] = []
@@ -300,6 +301,11 @@ def _split(told: Told, utterances: Sequence[Utterance]) -> list[Told]:
         done += len(piece)
         rest = rest[len(piece) :]
     return pieces
+
+
+def _density(language: str | None) -> float:
+    """Return how many characters of a language say what one letter of English says."""
+    return 0.35 if language in ("zh", "ja", "ko") else 1.0
 
 
 def _break(text: str, longest: int) -> int:

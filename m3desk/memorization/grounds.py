@@ -36,6 +36,9 @@ _SELF = {
 }
 """How people speak of what they are, have and want."""
 
+_KIND = re.compile(r"^(?:an?|the|one of)\s|[\u4e00-\u9fff]|(?:er|or|ist|ian|ant|man|woman)$", re.I)
+"""What somebody is as a lasting thing ("a nurse", "marketing manager"), not how they feel ("sorry", "here")."""
+
 _DENIED = re.compile(r"\b(?:not|never|no|isn't|wasn't|don't|didn't|doesn't|can't|won't|if|could|wish)\b|n't\b|不|没|如果|要是|假如")
 
 _FREE = words_of("""
@@ -66,6 +69,8 @@ def grounded(answer: str, said: str, slot: str = "about") -> bool:
         return False
     mine = content(answer)
     if not mine or len(answer.split()) > 16:
+        return False
+    if slot == "is" and not _KIND.search(answer):
         return False
     if pattern := _SELF.get(slot):
         return any(_carries(mine, answer, part) and pattern.search(part) and not _DENIED.search(part) for part in _parts(said))

@@ -36,6 +36,9 @@ MOST_WORDS = 120
 FEWEST_WORDS = 10
 """Words a person must say in a clip before there is anything to conclude."""
 
+FEWEST_OWN = 4
+"""Words that are enough where somebody speaks of themselves: "I'm the marketing expert"."""
+
 SLOTS: dict[str, Topic] = {"about": "plot", "is": "attribute", "has": "attribute", "wants": "attribute"}
 """What the model fills in of one person's words, and the topic of the fact."""
 
@@ -160,7 +163,7 @@ def speeches(sentences: Sequence[StoredSentence]) -> list[Speech]:
     for tag, told in said.items():
         chosen = _longest(told)
         words = " ".join(quote(s) for s in chosen)
-        if amount(words) >= FEWEST_WORDS:
+        if amount(words) >= (FEWEST_OWN if own_slots(words) else FEWEST_WORDS):
             found.append(Speech(tag, tuple(chosen), tuple(shown.get(tag, ())), words, _observations(chosen, tag)))
     most = sorted(found, key=lambda s: (-amount(s.words), s.sentences[0].start))[:MOST_SPEAKERS]
     return sorted(most, key=lambda s: (s.sentences[0].start, s.tag))

@@ -66,6 +66,8 @@ def test_what_somebody_denies_or_says_of_others_is_not_theirs():
     assert not grounded("a nurse", said, "is")
     assert not grounded("a doctor", said, "is")
     assert not grounded("a boat", said, "has")
+    assert not grounded("sorry", "I'm sorry about that.", "is")
+    assert grounded("the marketing expert", "I'm the marketing expert", "is")
     assert grounded("a teacher", "Well, I'm a teacher in town.", "is")
 
 
