@@ -14,7 +14,7 @@ import numpy as np
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.evidence import Floats, Utterance, Word, media_id
 from m3desk.errors import Cancelled, ModelFailed
-from m3desk.perception.turns import Stretch, Turn, agglomerate, stretches, turns
+from m3desk.perception.turns import Stretch, Turn, agglomerate, quietest, stretches, turns
 from m3desk.perception.words import Said, ends_sentence, joined, language_of, phantom, recognise, simplified
 from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 
@@ -79,7 +79,8 @@ def hear(
     check()
     clip = media.clip
     sound = skip(media.sound(), clip, heard_until)
-    spoken = [s for s in listen(sound, models) if s.start < samples(clip.end, clip)]
+    first = 0 if heard_until is None else max(0, samples(heard_until, clip))
+    spoken = [replace(s, start=max(s.start, first)) for s in listen(sound, models) if s.start < samples(clip.end, clip) and s.end > first]
     if not spoken:
         return Heard()
     check()
@@ -233,12 +234,22 @@ def owned(lines: Sequence[_Line], sound: Sound, clip: Clip) -> list[_Line]:
         if not going_on or line.words[-1].end >= edge or last.end <= border - LONG_PAUSE:
             break
         mine[-1] = replace(last, end=line.end, words=(*last.words, *line.words))
-    last = mine[-1]
-    whole = tuple(w for w in last.words if w.end < edge)
-    if len(whole) == len(last.words):
-        return mine
-    rest = [replace(last, words=whole, end=min(last.end, whole[-1].end))] if whole else []
-    return [*mine[:-1], *rest]
+    return [*mine[:-1], *_cut_off(mine[-1], sound, border, edge)]
+
+
+def _cut_off(line: _Line, sound: Sound, border: int, edge: int) -> list[_Line]:
+    """End a line that goes on to the end of the overrun at the quietest place between its words of the last two seconds."""
+    if line.words[-1].end < edge:
+        return [line]
+    seams = [(a.end, b.start) for a, b in pairwise(line.words) if max(border, edge - 2 * SAMPLE_RATE) < a.end < edge]
+    if not seams:
+        whole = tuple(w for w in line.words if w.end < edge)
+        return [replace(line, words=whole, end=min(line.end, whole[-1].end))] if whole else []
+    # Whisper's times are good to about 0.1 s.
+    around = [(quietest(sound, a - SAMPLE_RATE // 10, max(a, b) + SAMPLE_RATE // 10), a) for a, b in seams]
+    cut, last = min(around, key=lambda c: (float(np.mean(np.square(sound[c[0] - SAMPLE_RATE // 20 : c[0] + SAMPLE_RATE // 20]))), -c[0]))
+    words = tuple(replace(w, end=min(w.end, cut)) for w in line.words if w.end <= last)
+    return [replace(line, words=words, end=cut)]
 
 
 # ---------------------------------------------------------------- utterances to evidence

@@ -24,6 +24,12 @@ BETWEEN = round(0.60 * SAMPLE_RATE)
 MARGIN = round(0.15 * SAMPLE_RATE)
 """Sound around a stretch that the recogniser is given too: consonants begin before the voice does."""
 
+PASSED_OVER = round(1.5 * SAMPLE_RATE)
+"""Speech without words that is worth another pass. Words are drawn out over pauses, so shorter gaps are mostly not speech."""
+
+TRIES = 3
+"""Passes over the same speech at most: a clip in three languages needs three."""
+
 SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
 
 
@@ -54,6 +60,10 @@ class _Piece:
     stretch: int
 
 
+Span = tuple[int, int, int]
+"""Samples [start, end) of the clip, and the number of the stretch of speech they are from."""
+
+
 def recognise(
     sound: Sound,
     spoken: Sequence[Stretch],
@@ -62,57 +72,98 @@ def recognise(
     language: str | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> list[Said]:
-    """Return the words of all stretches in time order. `check` is called before each pass and may raise."""
+    """Return the words of all stretches in time order. `check` is called before each pass and may raise.
+
+    A recogniser writes in one language a pass and stops where another begins: what it passed over is given to it once more by itself,
+    as long as that brings words.
+    """
     found: list[Said] = []
-    for pieces in passes(sound, spoken):
-        check()
-        length = pieces[-1].at + pieces[-1].end - pieces[-1].start
-        packed = np.zeros(length + MARGIN, np.float32)
-        for p in pieces:
-            packed[p.at : p.at + p.end - p.start] = sound[p.start : p.end]
-        heard = recogniser.transcribe(packed, language)
-        for word in heard.words:
-            start, end, stretch = _bring_back(word, pieces, spoken)
-            found.append(
-                Said(start, end, word.text, word.probability, stretch, heard.language, heard.language_probability, heard.no_speech)
-            )
-    return found
+    spans = list(_with_margins(spoken, len(sound)))
+    for _ in range(TRIES):
+        passed_over: list[Span] = []
+        for group in passes(sound, spans):
+            check()
+            words = _heard(sound, group, recogniser, language)
+            found += words
+            if words:
+                passed_over += [rest for span in group for rest in _rests(span, words)]
+        if not passed_over:
+            break
+        spans = passed_over
+    return sorted(found, key=lambda w: (w.start, w.end))
 
 
-def passes(sound: Sound, spoken: Sequence[Stretch]) -> Iterator[list[_Piece]]:
-    """Lay stretches with their margins into passes of at most LONGEST_PASS, cutting those that are longer at a quiet moment."""
+def _heard(sound: Sound, spans: Sequence[Span], recogniser: SpeechRecogniser, language: str | None) -> list[Said]:
+    """Return the words of one pass: spans laid end to end with silence between them."""
     pieces: list[_Piece] = []
     at = 0
-    for start, end, stretch in _with_margins(sound, spoken):
-        if pieces and at + end - start > LONGEST_PASS:
-            yield pieces
-            pieces, at = [], 0
+    for start, end, stretch in spans:
         pieces.append(_Piece(at, start, end, stretch))
         at += end - start + BETWEEN
-    if pieces:
-        yield pieces
+    packed = np.zeros(at - BETWEEN + MARGIN, np.float32)
+    for p in pieces:
+        packed[p.at : p.at + p.end - p.start] = sound[p.start : p.end]
+    heard = recogniser.transcribe(packed, language)
+    return [
+        Said(*_bring_back(word, pieces), word.text, word.probability, stretch, heard.language, heard.language_probability, heard.no_speech)
+        for word in heard.words
+        for stretch in (_piece_of(word, pieces).stretch,)
+    ]
 
 
-def _with_margins(sound: Sound, spoken: Sequence[Stretch]) -> Iterator[tuple[int, int, int]]:
+def _rests(span: Span, words: Sequence[Said]) -> Iterator[Span]:
+    """Yield what no word covers of a span, where that is long enough to hold a sentence."""
+    start, end, stretch = span
+    covered = start
+    inside = sorted((w.start, w.end) for w in words if w.end > start and w.start < end)
+    for a, b in [*inside, (end, end)]:
+        if a - covered >= PASSED_OVER:
+            yield covered, a, stretch
+        covered = max(covered, b)
+
+
+def passes(sound: Sound, spans: Sequence[Span]) -> Iterator[list[Span]]:
+    """Group spans into passes of at most LONGEST_PASS, cutting those that are longer at a quiet moment."""
+    group: list[Span] = []
+    length = 0
+    for start, end, stretch in (part for span in spans for part in _short_enough(sound, span)):
+        if group and length + end - start > LONGEST_PASS:
+            yield group
+            group, length = [], 0
+        group.append((start, end, stretch))
+        length += end - start + BETWEEN
+    if group:
+        yield group
+
+
+def _short_enough(sound: Sound, span: Span) -> Iterator[Span]:
+    start, end, stretch = span
+    while end - start > LONGEST_PASS:
+        cut = quietest(sound, start + LONGEST_PASS * 2 // 3, start + LONGEST_PASS)
+        yield start, cut, stretch
+        start = cut
+    yield start, end, stretch
+
+
+def _with_margins(spoken: Sequence[Stretch], length: int) -> Iterator[Span]:
     for i, s in enumerate(spoken):
         before = (spoken[i - 1].end + s.start) // 2 if i else 0
-        after = (s.end + spoken[i + 1].start) // 2 if i + 1 < len(spoken) else len(sound)
-        start, end = max(before, s.start - MARGIN), min(after, s.end + MARGIN)
-        while end - start > LONGEST_PASS:
-            cut = quietest(sound, start + LONGEST_PASS * 2 // 3, start + LONGEST_PASS)
-            yield start, cut, i
-            start = cut
-        yield start, end, i
+        after = (s.end + spoken[i + 1].start) // 2 if i + 1 < len(spoken) else length
+        yield max(before, s.start - MARGIN), min(after, s.end + MARGIN), i
 
 
-def _bring_back(word: RecognisedWord, pieces: Sequence[_Piece], spoken: Sequence[Stretch]) -> tuple[int, int, int]:
-    """Return a word's samples in the clip and its stretch: that of the piece in which its middle lies, or the nearest."""
-    start, end = round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE)
-    middle = (start + end) // 2
-    piece = min(pieces, key=lambda p: max(p.at - middle, middle - (p.at + p.end - p.start), 0))
-    first = min(max(start - piece.at + piece.start, piece.start), piece.end)
-    last = min(max(end - piece.at + piece.start, piece.start), piece.end)
-    return first, max(last, first), piece.stretch
+def _piece_of(word: RecognisedWord, pieces: Sequence[_Piece]) -> _Piece:
+    """Return the piece in which a word's middle lies, or the nearest."""
+    middle = round((word.start + word.end) / 2 * SAMPLE_RATE)
+    return min(pieces, key=lambda p: max(p.at - middle, middle - (p.at + p.end - p.start), 0))
+
+
+def _bring_back(word: RecognisedWord, pieces: Sequence[_Piece]) -> tuple[int, int]:
+    """Return a word's samples in the clip, within its piece."""
+    piece = _piece_of(word, pieces)
+    first = min(max(round(word.start * SAMPLE_RATE) - piece.at + piece.start, piece.start), piece.end)
+    last = min(max(round(word.end * SAMPLE_RATE) - piece.at + piece.start, piece.start), piece.end)
+    return first, max(last, first)
 
 
 def joined(words: Sequence[Said]) -> str:
