@@ -8,13 +8,13 @@ from m3desk_ui.activity_plot import shares
 from m3desk_ui.bridge import Hub
 from m3desk_ui.people_view import PeopleView
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QMessageBox, QStyleOptionViewItem
+from PySide6.QtWidgets import QLineEdit, QMessageBox, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
 from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import CorrectionError
-from tests.ui.fakes import FakeDesk
+from tests.ui.fakes import FakeDesk, World
 
 
 @pytest.fixture
@@ -41,6 +41,22 @@ def test_naming_in_place_corrects_and_the_list_shows_it(qtbot: QtBot, view: Peop
     assert view.model.setData(view.model.index(row), "  Carol ")
     assert corrections(desk) == [("name", {"person": "person_5", "name": "Carol"})]
     qtbot.waitUntil(lambda: any(p.shown == "Carol" for p in view.model.people), timeout=5000)
+
+
+def test_news_does_not_close_an_open_editor(qtbot: QtBot, view: PeopleView, desk: FakeDesk, world: World) -> None:
+    view.list.edit(view.model.index(view.model.row_of("person_5")))
+    editor = view.list.findChild(QLineEdit)
+    assert editor is not None
+    editor.setText("Caro")
+    world.people.pop()
+    desk.emit(events.ClipCommitted("s1.c5", "episodic"))
+    qtbot.wait(500)
+    assert view.model.rowCount() == 8
+    assert editor.isVisible()
+    qtbot.keyClicks(editor, "l")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: corrections(desk) == [("name", {"person": "person_5", "name": "Carol"})], timeout=3000)
+    qtbot.waitUntil(lambda: view.model.rowCount() == 7, timeout=3000)
 
 
 def test_an_empty_name_or_the_same_changes_nothing(view: PeopleView, desk: FakeDesk) -> None:

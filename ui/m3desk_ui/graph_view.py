@@ -92,7 +92,7 @@ class GraphView(QWidget):
         # one height for all rows: the popup is measured by its first, and Chinese is taller
         popup = QListView()
         completer.setPopup(popup)
-        popup.setStyleSheet("QListView::item { min-height: 24px; padding: 0 4px; }")
+        popup.setStyleSheet("QListView { border: 1px solid palette(mid); } QListView::item { min-height: 24px; padding: 0 4px; }")
         self.search.setCompleter(completer)
         bar.addWidget(self.search, 1)
         self.everything = self._button("mdi6.graph-outline", checkable=True)

@@ -310,7 +310,17 @@ class MemoryView(QWidget):
         self._filter()
 
     def _show(self, found: tuple[list[StoredSentence], dict[str, str], dict[str, str]]) -> None:
+        if self.table.state() == QAbstractItemView.State.EditingState:
+            # news would close the open editor: read again when it is done
+            QTimer.singleShot(1000, self, self.refresh)
+            return
+        chosen = self.table.currentIndex().data(SENTENCE)
+        bar = self.table.verticalScrollBar()
+        place = bar.value()
         self.model.show(*found)
+        if chosen is not None and not self.table.currentIndex().isValid():
+            self._mark(chosen.id)
+        bar.setValue(place)
         self._fill_people()
         self._filter()
 
@@ -337,8 +347,10 @@ class MemoryView(QWidget):
         self.hub.selection.play(row.source, row.start)
 
     def _follow(self, kind: str, id_: str) -> None:
-        if kind != "node":
-            return
+        if kind == "node":
+            self._mark(id_)
+
+    def _mark(self, id_: str) -> None:
         for number, row in enumerate(self.model.rows):
             if row.id == id_:
                 index = self.proxy.mapFromSource(self.model.index(number, TEXT))

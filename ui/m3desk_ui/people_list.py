@@ -173,6 +173,11 @@ class PersonDelegate(QStyledItemDelegate):
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
+        self.editing = False
+        self.closeEditor.connect(lambda *_: self._end())
+
+    def _end(self) -> None:
+        self.editing = False
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(200, ROW)
@@ -253,6 +258,7 @@ class PersonDelegate(QStyledItemDelegate):
         return super().editorEvent(event, model, option, index)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        self.editing = True
         editor = QLineEdit(parent)
         editor.setPlaceholderText(self.tr("Name"))
         return editor

@@ -77,6 +77,8 @@ class PeopleView(QWidget):
         self.list.setModel(self.model)
         self.delegate = PersonDelegate(self.hub, self)
         self.delegate.confirmed.connect(self.name)
+        # news that would close an open editor waits until the name is written
+        self.delegate.closeEditor.connect(lambda *_: self._fill())
         self.list.setItemDelegate(self.delegate)
         self.list.setMouseTracking(True)
         self.list.setDragEnabled(True)
@@ -150,9 +152,14 @@ class PeopleView(QWidget):
         self._follow(*self.hub.selection.current)
 
     def _fill(self, *_: object) -> None:
+        if self.delegate.editing:
+            return
         words = self.filter.text().casefold().split()
         rows = [p for p in self._everybody if all(w in " ".join((p.shown, p.id, *p.aliases)).casefold() for w in words)]
+        bar = self.list.verticalScrollBar()
+        place = bar.value()
         self.model.show(rows)
+        bar.setValue(place)
         self.list.setVisible(bool(rows))
         self.empty.setVisible(not rows)
         if not self._everybody:

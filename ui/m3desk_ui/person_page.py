@@ -282,6 +282,9 @@ class PersonPage(QWidget):
 
     def _set_html(self, browser: QTextBrowser, html: str) -> None:
         """Replace a text without losing the place in it."""
+        if browser.property("shown") == html:
+            return
+        browser.setProperty("shown", html)
         bar = browser.verticalScrollBar()
         at = bar.value()
         browser.setHtml(html)
