@@ -144,7 +144,7 @@ def _converse(
         else:
             yield from _give(ask, _with_notes(Reading(tuple(parts)), asked), search, language.name, begun, said=len(parts))
         return
-    yield from _give(ask, absent(asked, search), search, language.name, begun)
+    yield from _give(ask, absent(asked, search, hits), search, language.name, begun)
 
 
 def _reply(language: LanguageModel, messages: Sequence[Message], rules: str, cancelled: Callable[[], bool]) -> Iterator[str]:
@@ -232,7 +232,7 @@ def _fallen_back(reply: Reply, asked: Asked, hits: Sequence[Hit], search: Search
     """Return what is answered when nothing of the model's answer holds: quotes where words bear them out, else "not in this memory"."""
     good = [h.sentence for h in supported(hits, asked, search) if h.cover >= 0.75]
     if reply.text is None or reply.action == "search" or not good:
-        return absent(asked, search)
+        return absent(asked, search, hits)
     return Reading((Part(say("nearest", asked.language)), *quoted(good[:2], asked.language)))
 
 

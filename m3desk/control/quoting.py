@@ -57,7 +57,7 @@ def quote(asked: Asked, hits: Sequence[Hit], search: Search) -> Reading:
         return scene(asked, search)
     good = supported(hits, asked, search)
     if not good:
-        return absent(asked, search)
+        return absent(asked, search, hits)
     best = good[0].score
     chosen = [h.sentence for h in good if h.score >= best - MARGIN][:MOST]
     return Reading((Part(say("quoting", asked.language)), *quoted(chosen, asked.language)))
@@ -81,10 +81,11 @@ def scene(asked: Asked, search: Search) -> Reading:
     return Reading((Part(lead), *quoted(chosen, asked.language)))
 
 
-def absent(asked: Asked, search: Search) -> Reading:
-    """Say that this is not in the memory, and which words nothing in it holds."""
+def absent(asked: Asked, search: Search, hits: Sequence[Hit]) -> Reading:
+    """Say that this is not in the memory, and which of its words nothing that was found holds."""
+    held = {w for h in hits for w in h.words}
     words = re.findall(r"[^\W_]+", asked.plain)
-    missing = [w for w in words if search.telling(w)]
+    missing = [w for w in words if (telling := search.telling(w)) and not held & set(telling)]
     if asked.language == "zh" or not missing:
         return Reading((Part(say("absent", asked.language)),), found=False)
     return Reading((Part(say("absent_words", asked.language, words=" ".join(missing[:8]))),), found=False)

@@ -20,7 +20,8 @@ _ENGLISH = """
 a an the and or but if of at by for with about to from in on into onto than then so as is are was were be been being am do does
 did doing has have had having will would can could may might shall should must not no nor this that these those there here it its
 he she they them his her their we us our you your i me my mine what which who whom whose when where why how all any each some such
-only own same too very just also up down out off because during while since over under again once s t d ll re ve m someone somebody anyone anybody person
+only own same too very just also up down out off because during while since
+over under again once s t d ll re ve m someone somebody anyone anybody person
 people one please
 """
 _CHINESE = """
