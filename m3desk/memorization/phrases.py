@@ -33,21 +33,21 @@ class Line:
     quoted: tuple[tuple[int, int], ...]
 
 
-# key → English for one person, English for several, Chinese. What takes no people has one English form.
+# key → English for one person, English for several, Chinese (where it differs: for one|for several). What takes no people has one English form.
 _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "from_start": ("{who} is in view from the start{how}.", "{who} are in view from the start{how}.", "一开始，{who}就在画面中{how}。"),
     "still": ("{who} is still in view.", "{who} are still in view.", "{who}仍在画面中。"),
     "throughout": (
         "{who} is in view the whole time{how}.",
         "{who} are in view together the whole time.",
-        "{who}一直在画面中{how}。",
+        "{who}一直在画面中{how}。|{who}一直同在画面中。",
     ),
     "appears": ("{who} comes into view{how}.", "{who} come into view{how}.", "{who}进入画面{how}。"),
     "joins": ("{who} comes into view and joins {others}.", "{who} come into view and join {others}.", "{who}进入画面，来到{others}身边。"),
     "cut_to": (
         "The scene changes: {who} appears{how}.",
         "The scene changes: {who} appear together{how}.",
-        "场景切换：{who}出现在画面中{how}。",
+        "场景切换：{who}出现在画面中{how}。|场景切换：{who}一同出现在画面中。",
     ),
     "returns": (
         "{who} is back in view, last seen at {when}.",
@@ -132,10 +132,11 @@ def word(key: str, language: str) -> str:
 
 
 def say(key: str, language: str, *, who: Sequence[Who] = (), others: Sequence[Who] = (), said: Sequence[str] = (), **words: str) -> Line:
-    """Fill in a whole sentence; which English form it takes depends on how many people (or, with `many`, things) it speaks of."""
+    """Fill in a whole sentence; its form depends on how many people it speaks of."""
     one, several, chinese = _TEMPLATES[key]
-    many = len(who) > 1 or words.pop("many", "") != ""
-    template = chinese if language == "zh" else (several or one) if many else one
+    if language == "zh":
+        one, _, several = chinese.partition("|")
+    template = (several or one) if len(who) > 1 else one
     return fill(template, language, {"who": who, "others": others}, said, words)
 
 

@@ -129,7 +129,7 @@ def test_a_clip_with_nothing_in_it_says_so():
 def test_chinese_speech_gives_chinese_sentences():
     v = view(faces=[face(0, 0, 30, x=60), face(1, 0, 30, x=480)], utterances=[speech(0, 2, 4, "我们开始吧。", language="zh")])
     lines = told(v)
-    assert lines == ["左侧的某人和右侧的某人一直在画面中。", "某人说：“我们开始吧。”", "有26秒没有人说话。"]
+    assert lines == ["左侧的某人和右侧的某人一直同在画面中。", "某人说：“我们开始吧。”", "有26秒没有人说话。"]
     check(ComposedWriter().write(v), v)
 
 
