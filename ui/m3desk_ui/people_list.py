@@ -263,6 +263,12 @@ class PersonDelegate(QStyledItemDelegate):
         editor.setPlaceholderText(self.tr("Name"))
         return editor
 
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        # once: a picture that arrives tells `dataChanged`, upon which Qt would put the old name over what is being typed
+        if not editor.property("filled"):
+            editor.setProperty("filled", True)
+            super().setEditorData(editor, index)
+
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
         rect: QRect = option.rect
         left = rect.left() + 12 + HEAD + 6
