@@ -26,7 +26,7 @@ else
   memory=$("$python" -c 'from m3desk.paths import data_dir; print(data_dir() / "memories" / "demo.m3desk")')
   mkdir -p "$(dirname "$memory")"
 fi
-question="Who appears in this video, and what is said?"
+question="What is said in this video?"
 
 say "Memorizing $video into $memory"
 "$m3desk" memorize "$video" -m "$memory"

@@ -1,8 +1,8 @@
 # Sets up what M3Desk needs on this machine; read by run.sh and test.sh, which call `set_up`. Repeating it is quick.
 #
 # What it installs, and how big it is (Debian 12, measured; a machine that has some of it needs less):
-#   system packages, where apt is the package manager   see the two lines apt prints before it begins
-#   a Python environment in .venv (M3DESK_VENV)         about 460 MB to download, 1.2 GB on disk
+#   system packages, where apt is the package manager   70 MB to download, 274 MB on disk
+#   a Python environment in .venv (M3DESK_VENV)         about 600 MB to download, 1.6 GB on disk
 #   the embedded models, in the user's data folder      about 210 MB to download, 218 MB on disk
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -82,7 +82,7 @@ install_m3desk() {
   if [ -f "$stamp" ] && [ -z "$(cd "$root" && find m3desk ui plugins resources pyproject.toml -newer "$stamp" ! -path '*/__pycache__*' -print -quit)" ]; then
     return
   fi
-  say "M3Desk and its libraries: about 460 MB to download the first time, 1.2 GB on disk (minutes, without a word)"
+  say "M3Desk and its libraries: about 600 MB to download the first time, 1.6 GB on disk (minutes, without a word)"
   (cd "$root" && "$venv/bin/python" -m pip install -qq --disable-pip-version-check ".$extras") ||
     fail "pip could not install M3Desk; its message stands above."
   rm -f "$venv"/.m3desk-installed*
