@@ -212,16 +212,16 @@ class Turn(QFrame):
             self.answer.setText(f'<span style="color:{c.bad}">{escape(done.error)}</span>')
         elif not done.found:
             text = done.answer or self.tr("This is not in the memory.")
-            self.answer.setText(
-                f'<b style="color:{c.warn}">{escape(self.tr("Not in this memory"))}</b><br>{marked(text, done.citations)[0]}'
-            )
+            head = self.tr("Not in this memory")
+            self.answer.setText(f'<b style="color:{c.warn}">{escape(head)}</b><br>{marked(text, done.citations)[0]}')
             self.answer.setStyleSheet(f"border: 1px dashed {c.warn}; border-radius: 8px; padding: 8px 10px;")
         else:
             self.answer.setText(answer_html(done.answer, done.citations, c.muted))
         notes = []
         if done.quoted:
-            offer = f'<a href="fetch">{escape(self.tr("Fetch the language model"))}</a>'
-            notes.append(f"{escape(self.tr('No language model is here yet, so the best supported memories are quoted.'))} {offer}")
+            offer = self.tr("Fetch the language model")
+            why = self.tr("No language model is here yet, so the best supported memories are quoted.")
+            notes.append(f'{escape(why)} <a href="fetch">{escape(offer)}</a>')
         if done.model and not done.error:
             notes.append(escape(f"{done.model} · {done.seconds:.1f} s"))
         self.foot.setText("<br>".join(notes))
@@ -232,7 +232,8 @@ class Turn(QFrame):
         if self.done is None:
             text = "".join(self._pieces)
             self._stream.stop()
-            self.answer.setText(f"{text} {self.tr('(stopped)')}".strip())
+            stopped = self.tr("(stopped)")
+            self.answer.setText(f"{text} {stopped}".strip())
 
     def _hover(self, url: str) -> None:
         citation = None

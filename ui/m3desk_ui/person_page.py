@@ -216,7 +216,8 @@ class PersonPage(QWidget):
             self.suggested.setVisible(False)
             return
         best = person.suggested_names[0]
-        why = f" {self.tr('heard or read')}: “{escape(best.words)}”" if best.words else ""
+        heard = self.tr("heard or read")
+        why = f" {escape(heard)}: “{escape(best.words)}”" if best.words else ""
         yes, no = self.tr("Yes"), self.tr("No")
         self.suggested.setText(
             f"<b>{escape(best.name)}?</b>{why}<br><a href='yes'>{yes}, {escape(best.name)}</a> &nbsp;·&nbsp; <a href='no'>{no}</a>"
@@ -265,17 +266,21 @@ class PersonPage(QWidget):
             parts += [self._line(m, strength=True) for m in rows]
         happened = [m for m in page.memories if m.kind == "episodic"]
         if happened:
-            parts.append(f"<h4>{escape(self.tr('What happened'))}</h4>")
+            heading = self.tr("What happened")
+            parts.append(f"<h4>{escape(heading)}</h4>")
             parts += [self._line(m) for m in happened[:300]]
             if len(happened) > 300:
-                parts.append(f"<p>{escape(self.tr('… and %1 more in the memories table').replace('%1', str(len(happened) - 300)))}</p>")
+                more = self.tr("… and %1 more in the memories table").replace("%1", str(len(happened) - 300))
+                parts.append(f"<p>{escape(more)}</p>")
         if not parts:
-            parts.append(f"<p>{escape(self.tr('Nothing is known yet.'))}</p>")
+            nothing = self.tr("Nothing is known yet.")
+            parts.append(f"<p>{escape(nothing)}</p>")
         self._set_html(self.known, "".join(parts))
 
     def _line(self, m: StoredSentence, *, strength: bool = False) -> str:
         weight = f" <span style='color:{theme.colours().muted}'>×{m.weight:g}</span>" if strength and m.weight > 1 else ""
-        ended = f" <span style='color:{theme.colours().muted}'>({escape(self.tr('no longer'))})</span>" if m.valid_until else ""
+        over = self.tr("no longer")
+        ended = f" <span style='color:{theme.colours().muted}'>({escape(over)})</span>" if m.valid_until else ""
         plain = f"color:{theme.colours().text};text-decoration:none"
         words = f'<a style="{plain}" href="{links.href("node", m.id)}">{escape(m.shown)}</a>'
         return f"<p style='margin:3px 0'>{links.moment(m.source, m.start)}&nbsp; {words}{weight}{ended}</p>"
@@ -354,7 +359,8 @@ class PersonPage(QWidget):
         for r in page.speech[:500]:
             when = links.moment(r.utterance.id.split(".", 1)[0], r.utterance.start)
             rows.append(f"<p style='margin:3px 0'>{when}&nbsp; {escape(r.utterance.text)}</p>")
-        self._set_html(self.voices, "".join(rows) or f"<p>{escape(self.tr('Never heard speaking.'))}</p>")
+        never = self.tr("Never heard speaking.")
+        self._set_html(self.voices, "".join(rows) or f"<p>{escape(never)}</p>")
 
     # ------------------------------------------------------------ acting
 
