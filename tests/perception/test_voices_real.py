@@ -1,0 +1,58 @@
+"""Hearing with the real models: noises give no words, the reel's sentences are understood, languages are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from m3desk.perception.voices import hear
+from m3desk.ports import Models
+from tests.perception import measure_speech as measure
+
+NOISES = measure.noises(12.0)
+
+
+@pytest.fixture(scope="module")
+def models(weights: Path) -> Models:
+    return measure.opened()
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("noise", sorted(NOISES))
+def test_nothing_is_heard_where_nobody_speaks(models: Models, noise: str) -> None:
+    assert measure.listened(measure.sound_clips(NOISES[noise]), models) == []
+
+
+@pytest.mark.models
+@pytest.mark.data
+def test_nothing_is_heard_in_a_silent_film(models: Models, shared_data: Path) -> None:
+    for name in ("intel/one-by-one-person-detection.mp4", "tos/tears_of_steel_16s.webm"):
+        assert measure.listened(measure.file_clips(shared_data / "video" / name)[:1], models) == []
+
+
+@pytest.mark.models
+@pytest.mark.data
+def test_the_first_half_minute_of_the_reel_is_understood(models: Models, shared_data: Path) -> None:
+    media = measure.file_clips(shared_data / "video" / "reel" / "reel_shared.mp4")[0]
+    heard = hear(media, models)
+    pairs = []
+    for start, text in ((9.04, "bin blue at f two now"), (12.04, "bin red by k seven now"), (15.04, "set white with p two soon")):
+        inside = [w.text for u in heard.utterances for w in u.words if start <= (w.start + w.end) / 2e6 < start + 3]
+        pairs.append((measure.words_of(text), measure.words_of(" ".join(inside))))
+    assert measure.rate(pairs) <= 0.25
+    assert {u.language for u in heard.utterances} == {"en"}
+    first = heard.utterances[0]
+    assert first.text.startswith("Welcome back to Boulder Eats") and first.start < 500_000
+    by_scene = {
+        next(i for i, s in enumerate((9.04, 12.04, 15.04, 18.04, 99)) if (u.start + u.end) / 2e6 < s): u.cluster for u in heard.utterances
+    }
+    assert len(set(by_scene.values())) >= 4, "five people speak"
+
+
+@pytest.mark.models
+@pytest.mark.data
+def test_two_languages_in_one_clip_are_told_apart(models: Models, shared_data: Path) -> None:
+    heard = measure.listened(measure.file_clips(shared_data / "speech" / "katie_steve" / "en-us_zh-cn.wav"), models)
+    assert [u.language for u in heard] == ["en", "zh"] * 3
+    assert heard[-1].text.startswith("请问")

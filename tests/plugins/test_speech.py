@@ -1,0 +1,80 @@
+"""Whisper on a CPU."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from m3desk_cpu.speech import Whisper, circling
+
+from m3desk.errors import ModelFailed, ModelMissing
+from m3desk.ports import Sound, SpeechRecogniser
+from tests.plugins.test_voices import read
+
+
+@pytest.fixture(scope="module")
+def whisper(weights: Path) -> Whisper:
+    return Whisper(weights / "whisper-base", 2)
+
+
+@pytest.fixture(scope="module")
+def kennedy(shared_data: Path) -> Sound:
+    return read(shared_data / "speech" / "jfk" / "jfk.flac")
+
+
+@pytest.mark.models
+@pytest.mark.data
+def test_it_writes_down_what_is_said_with_times(whisper: Whisper, kennedy: Sound, shared_data: Path) -> None:
+    assert isinstance(whisper, SpeechRecogniser)
+    heard = whisper.transcribe(kennedy)
+    truth = json.dumps(json.loads((shared_data / "speech/jfk/transcript.json").read_text())).lower()
+    words = ["".join(c for c in w.text.lower() if c.isalnum()) for w in heard.words]
+    assert heard.language == "en" and heard.language_probability > 0.8 and heard.no_speech < 0.5
+    assert sum(w in truth for w in words) >= 20 and len(words) == 22
+    assert all(0 <= w.start <= w.end <= len(kennedy) / 16000 for w in heard.words)
+    assert all(a.start <= b.start for a, b in zip(heard.words, heard.words[1:], strict=False))
+    assert heard == whisper.transcribe(kennedy.copy())
+
+
+@pytest.mark.models
+@pytest.mark.data
+def test_a_given_language_is_taken(whisper: Whisper, kennedy: Sound) -> None:
+    heard = whisper.transcribe(kennedy[:48000], "en")
+    assert heard.language == "en" and heard.language_probability == 1.0
+
+
+@pytest.mark.models
+@pytest.mark.data
+def test_sound_longer_than_a_window_is_heard_to_its_end(whisper: Whisper, kennedy: Sound) -> None:
+    heard = whisper.transcribe(np.concatenate([kennedy] * 3 + [np.zeros(16000, np.float32)]))
+    assert len(heard.words) >= 60 and heard.words[-1].end > 29
+    assert all(a.start <= b.start + 0.5 for a, b in zip(heard.words, heard.words[1:], strict=False))
+
+
+@pytest.mark.models
+def test_noise_does_not_go_on_for_ever(whisper: Whisper) -> None:
+    noise = np.random.default_rng(2).standard_normal(80000).astype(np.float32) * 0.05
+    assert len(whisper.transcribe(noise).words) < 30
+
+
+def test_circling_measures_repetition() -> None:
+    assert circling("I'm sorry, " * 30) > 2.4
+    assert circling("The child almost hurt the small dog, and then it ran away across the field.") < 2.4
+    assert circling("no no") == 0
+
+
+def test_missing_weights_say_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ModelMissing) as missing:
+        Whisper(tmp_path, 1)
+    assert "model.bin" in str(missing.value) and "m3desk models pull" in missing.value.hint
+
+
+def test_broken_weights_say_what_to_do(tmp_path: Path) -> None:
+    for name in ("config.json", "model.bin", "tokenizer.json", "vocabulary.txt"):
+        (tmp_path / name).write_bytes(b"{}")
+    with pytest.raises(ModelFailed) as failed:
+        Whisper(tmp_path, 1)
+    assert failed.value.hint
