@@ -222,3 +222,22 @@ def test_the_window_speaks_chinese(qtbot, desks, qapp):
     launch.use_language(qapp, "en")
     window.close()
     assert all("\u4e00" <= c <= "\u9fff" or not c.isalpha() for c in texts), texts
+
+
+def test_sources_that_wait_stand_in_the_order_of_the_queue(window, desks, qtbot, tmp_path):
+    from m3desk_ui.sources_view import in_queue_order
+
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: len(window.sources.model.rows) == 3, timeout=3000)
+    row = window.sources.model.rows[1]
+    rows = [replace(row, source=replace(row.source, id=f"s{i}")) for i in (4, 5, 6)]
+    assert [r.source.id for r in in_queue_order([*rows, window.sources.model.rows[0]], ["s6", "s4", "s5"])] == ["s1", "s6", "s4", "s5"]
+
+
+def test_nothing_to_undo_is_news_and_not_an_error(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    window.hub.undo()
+    window.hub.undo()
+    qtbot.waitUntil(lambda: "nothing to undo" in window.notices._text.text(), timeout=2000)
+    assert window.notices._shown.level == "info"

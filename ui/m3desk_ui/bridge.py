@@ -6,6 +6,7 @@ reading thread and `then(result)` on the GUI thread. A view is made with one arg
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import traceback
@@ -18,7 +19,7 @@ import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from m3desk import events
-from m3desk.errors import Cancelled, M3DeskError, MemoryBusy, MemoryMissing
+from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing
 from m3desk_ui.selection import Selection
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from m3desk.ports import Desk, Reader
     from m3desk_ui.pictures import Pictures
 
+log = logging.getLogger(__name__)
 EVENTS_PER_TICK = 50
 BUDGET = 0.004
 """Seconds a tick may spend on events: a quarter of a 16 ms frame."""
@@ -362,17 +364,25 @@ class Hub(QObject):
 
     def undo(self) -> None:
         if self.desk is not None:
-            self.when(self.desk.undo())
+            self.when(self.desk.undo(), failed=self._nothing_to)
 
     def redo(self) -> None:
         if self.desk is not None:
-            self.when(self.desk.redo())
+            self.when(self.desk.redo(), failed=self._nothing_to)
+
+    def _nothing_to(self, error: Exception) -> None:
+        if isinstance(error, CorrectionError):  # mostly: there is nothing to undo; news, not an error
+            self.notice.emit("info", str(error), error.hint, "")
+        else:
+            self.tell(error)
 
     def tell(self, error: Exception) -> None:
         """Tell the user of an error: our own in its own words, a bug with a report to copy."""
         if isinstance(error, Cancelled):
             return
         report = "".join(traceback.format_exception(error))
+        if not isinstance(error, M3DeskError):
+            log.error("a fault of the window", exc_info=error)
         if isinstance(error, M3DeskError):
             self.notice.emit("error", str(error), error.hint, report)
         else:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import logging
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QTimer, QTranslator
 from PySide6.QtGui import QIcon
@@ -82,10 +86,51 @@ def run(*, memory: str | None = None, source: str | None = None, services: Servi
     probe = _probe(window)
     window.show()
     QTimer.singleShot(0, window, lambda: _after_show(window, memory, source))
+    app.styleHints().colorSchemeChanged.connect(lambda _scheme: _follow_system(window))
+    interrupted = _take_care(window)
     code = app.exec()
     if probe is not None:
         probe.write()
-    return code
+    return 130 if interrupted else code
+
+
+def _follow_system(window: MainWindow) -> None:
+    if _settings()[0] == "system":
+        window.apply_settings({"theme": "system"})
+
+
+def _take_care(window: MainWindow) -> list[int]:
+    """See to faults and Ctrl-C: a fault of ours is logged and told with a report, and the window goes on; Ctrl-C closes it.
+
+    Returns a list that holds the signal once there was one.
+    """
+    with contextlib.suppress(OSError):
+        paths.log_dir().mkdir(parents=True, exist_ok=True)
+        logging.basicConfig(
+            filename=paths.log_dir() / "window.log", level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
+        )
+
+    def fault(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        if isinstance(error, Exception):
+            window.hub.later(lambda: window.hub.tell(error))
+        else:
+            sys.__excepthook__(kind, error, trace)
+
+    sys.excepthook = fault
+    threading.excepthook = lambda args: fault(args.exc_type, args.exc_value or RuntimeError("unknown"), args.exc_traceback)
+    interrupted: list[int] = []
+
+    def stop(number: int, _frame: Any) -> None:
+        interrupted.append(number)
+        window.close()
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, stop)
+        signal.signal(signal.SIGTERM, stop)
+        look = QTimer(window)  # Python sees signals only while it runs: let it, twice a second
+        look.timeout.connect(lambda: None)
+        look.start(500)
+    return interrupted
 
 
 def _settings() -> tuple[str, str]:

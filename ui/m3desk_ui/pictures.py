@@ -82,8 +82,14 @@ class Pictures(QObject):
             "pictures",
             lambda reader: [(key, decode(reader.media(key[0]), key[1], key[2])) for key in keys],
             self._arrived,
-            lambda _error: self._arrived([(key, None) for key in keys]),
+            self._not_read,
         )
+
+    def _not_read(self, error: Exception) -> None:
+        """Forget what was asked for; it is asked for again when it is painted again."""
+        self._reading.clear()
+        if self._wanted:
+            self._kick.start()
 
     def _arrived(self, pictures: list[tuple[tuple[str, int, int], QImage | None]]) -> None:
         for key, image in pictures:

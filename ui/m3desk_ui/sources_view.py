@@ -292,6 +292,13 @@ class SourcesView(QWidget):
         self.refresh()
 
     def _take(self, rows: list[Row]) -> None:
+        queue = getattr(self._hub.desk, "queue", None)
+        if queue is not None and sum(r.waiting for r in rows) > 1:
+            self._hub.when(queue(), lambda ids: self._show(in_queue_order(rows, ids)), lambda _error: self._show(rows))
+        else:
+            self._show(rows)
+
+    def _show(self, rows: list[Row]) -> None:
         self.model.show(rows)
         self.list.setVisible(bool(rows))
         self._empty.setVisible(not rows)
@@ -382,6 +389,12 @@ class SourcesView(QWidget):
         files = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
         if files:
             self.dropped.emit(files)
+
+
+def in_queue_order(rows: list[Row], queue: list[str]) -> list[Row]:
+    """Put the sources that wait below the others, next first."""
+    place = {id_: i for i, id_ in enumerate(queue)}
+    return sorted(rows, key=lambda r: (r.waiting, place.get(r.source.id, len(place)) if r.waiting else 0))
 
 
 def _rows(reader: Reader) -> list[Row]:

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import config
 from m3desk_ui import texts, theme
+from m3desk_ui.pictures import decode
 from m3desk_ui.window_state import picture_of
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class StartPage(QWidget):
         self.recent.setMovement(QListWidget.Movement.Static)
         self.recent.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.recent.setWordWrap(False)
+        self.recent.setStyleSheet("QListWidget { background: transparent; }")
         self.recent.setMinimumHeight(TILE.height() + 48)
         self.recent.itemActivated.connect(lambda item: self.recent_chosen.emit(item.data(Qt.ItemDataRole.UserRole)))
         self.recent.itemClicked.connect(lambda item: self.recent_chosen.emit(item.data(Qt.ItemDataRole.UserRole)))
@@ -160,10 +162,9 @@ class StartPage(QWidget):
         def look() -> list[tuple[str, QImage | None]]:
             found = []
             for m in config.recent_memories():
-                if Path(m).is_dir():
-                    image = QImage(str(picture_of(m)))
-                    wide = Qt.AspectRatioMode.KeepAspectRatioByExpanding
-                    found.append((m, None if image.isNull() else image.scaled(TILE, wide, Qt.TransformationMode.SmoothTransformation)))
+                place = picture_of(m)
+                data = place.read_bytes() if place.is_file() else None
+                found.append((m, decode(data, TILE.width(), TILE.height())))
             return found
 
         self._hub.work(look, self._show_recent)

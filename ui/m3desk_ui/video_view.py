@@ -37,8 +37,6 @@ class VideoView(QWidget):
     _frame_came = Signal()
     _state_came = Signal()
     full_screen = Signal()
-    located = Signal(str)
-    """Source whose file is missing: the sources view knows how to locate it."""
 
     def __init__(
         self, hub: Hub, make_player: Callable[[Callable[[Any], None], Callable[[Any], None]], Any], parent: QWidget | None = None
