@@ -28,7 +28,8 @@ from m3desk.ports import LanguageModel, Message
 MOST_SPEAKERS = 4
 """People of a clip whose words the model reads, those who say most; two seconds each on two cores."""
 
-MOST_TOKENS = 80
+MOST_TOKENS = 28
+"""Of a reply, for each slot; what is cut off there is trimmed."""
 
 MOST_WORDS = 120
 """Of one person's words in a clip, those shown to the model (the longest sentences first): a second and a half of reading."""
@@ -92,7 +93,7 @@ class LlmKnowledgeWriter:
         messages = [*prompt(self._prompts / f"knowledge.{spoken_in}.txt"), Message("user", f"“{inert(speech.words)}”")]
         slots = ["about", *own_slots(speech.words)]
         pieces: list[str] = []
-        for piece in self._model.reply(messages, grammar=grammar(slots), max_tokens=MOST_TOKENS, cancelled=cancelled):
+        for piece in self._model.reply(messages, grammar=grammar(slots), max_tokens=MOST_TOKENS * len(slots), cancelled=cancelled):
             pieces.append(piece)
             if cancelled():
                 raise Cancelled("stopped.", "What was committed stays; run the same command to go on.")

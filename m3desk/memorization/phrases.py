@@ -33,7 +33,7 @@ class Line:
     quoted: tuple[tuple[int, int], ...]
 
 
-# key → English for one person, English for several, Chinese (where it differs: for one|for several). What takes no people has one English form.
+# key → English for one person, English for several, Chinese (where it differs: for one|for several).
 _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "from_start": ("{who} is in view from the start{how}.", "{who} are in view from the start{how}.", "一开始，{who}就在画面中{how}。"),
     "still": ("{who} is still in view.", "{who} are still in view.", "{who}仍在画面中。"),
@@ -43,7 +43,11 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
         "{who}一直在画面中{how}。|{who}一直同在画面中。",
     ),
     "appears": ("{who} comes into view{how}.", "{who} come into view{how}.", "{who}进入画面{how}。"),
-    "joins": ("{who} comes into view and joins {others}.", "{who} come into view and join {others}.", "{who}进入画面，来到{others}身边。"),
+    "joins": (
+        "{who} comes into view and joins {others}.",
+        "{who} come into view and join {others}.",
+        "{who}进入画面，来到{others}身边。",
+    ),
     "cut_to": (
         "The scene changes: {who} appears{how}.",
         "The scene changes: {who} appear together{how}.",
@@ -93,6 +97,8 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "wears_backpack": ("{who} carries a backpack.", "", "{who}背着背包。"),
     "faceless_one": ("A person is in view, their face not readable.", "", "画面中有一个人，看不清脸。"),
     "faceless": ("{Count} people are in view, their faces not readable.", "", "画面中有{count}个人，看不清脸。"),
+    "faceless_one_enters": ("A person comes into view, their face not readable.", "", "有一个人进入画面，看不清脸。"),
+    "faceless_enters": ("{Count} people come into view, their faces not readable.", "", "有{count}个人进入画面，看不清脸。"),
     "another_one": ("Another person is in view, their face not readable.", "", "画面中还有一个人，看不清脸。"),
     "another": ("{Count} more people are in view, their faces not readable.", "", "画面中还有{count}个人，看不清脸。"),
     "knows_about": ("{who} talks about {what}.", "", "{who}谈到{what}。"),

@@ -152,6 +152,8 @@ def _faceless(view: ClipView, language: str) -> list[Thing]:
     count = presence.most_at_once(alone)
     key = ("another" if p.faces else "faceless") + ("_one" if count == 1 else "")
     start, end = min(o.start for o in alone), max(o.end for o in alone)
+    if not p.faces and all(start > at + SHOT_NEAR or start < at for at in (view.clip.start, *p.cuts)):
+        key += "_enters"
     return [Thing(start, end, say(key, language, count=number(count, language)), 2 if p.faces else 0, ("person",))]
 
 

@@ -80,6 +80,12 @@ def test_people_without_readable_faces_are_counted():
     assert told(view(objects=bodies, sound=False)) == ["Two people are in view, their faces not readable."]
 
 
+def test_somebody_without_a_readable_face_comes_into_view_and_another_stands_beside_a_known_face():
+    assert told(view(objects=[thing("person", 9, 27)], sound=False)) == ["A person comes into view, their face not readable."]
+    beside = view(faces=[face(0, 0, 30)], objects=[thing("person", 5, 25, box=(500, 50, 80, 250))], sound=False)
+    assert "Another person is in view, their face not readable." in told(beside)
+
+
 def test_a_visible_person_with_a_face_is_no_thing_in_view():
     v = view(faces=[face(0, 0, 30)], objects=[thing("person", 0, 30, box=(200, 60, 260, 300))], sound=False)
     assert told(v) == ["Someone is in view the whole time."]
