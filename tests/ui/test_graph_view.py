@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from m3desk_ui import graph_scene as scenes
 from m3desk_ui.bridge import Hub
+from m3desk_ui.graph_labels import Room
 from m3desk_ui.graph_view import GraphView
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QWheelEvent
@@ -170,13 +171,17 @@ def test_arrow_keys_walk_along_links(qtbot: QtBot, hub: Hub) -> None:
         assert view.canvas.selected in near | {"person_2"}
 
 
-def test_labels_do_not_cover_each_other(qtbot: QtBot, hub: Hub) -> None:
-    view = opened(qtbot, hub)
-    taken = [0] * 200
-    first = view.canvas._spot(taken, 7.0, np.array([300.0, 300.0]), 20.0, 90.0, 14.0, False)
-    second = view.canvas._spot(taken, 7.0, np.array([300.0, 302.0]), 20.0, 90.0, 14.0, False)
-    assert first is not None
-    assert second is None or abs(second[1] - first[1]) >= 14 or abs(second[0] - first[0]) >= 90
+def test_labels_do_not_cover_each_other_or_leave_the_widget() -> None:
+    room = Room(400, 300)
+    room.mark(np.array([[100.0, 100.0], [104.0, 118.0]]), np.array([8.0, 8.0]))
+    spots = [room.spot(100.0 + 4 * k, 100.0 + 3 * k, 12.0, 90.0, 14.0) for k in range(12)]
+    boxes = [s for s in spots if s is not None]
+    assert 2 <= len(boxes) < 12
+    for i, (x, y) in enumerate(boxes):
+        assert 0 <= x <= 310
+        assert 0 <= y <= 286
+        assert all(abs(x - u) >= 90 or abs(y - v) >= 14 for u, v in boxes[:i])
+    assert room.spot(390.0, 10.0, 12.0, 390.0, 14.0, must=True) is None
 
 
 def test_the_list_says_the_same_and_the_picture_is_written(qtbot: QtBot, hub: Hub, tmp_path: Path) -> None:

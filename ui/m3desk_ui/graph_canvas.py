@@ -6,6 +6,7 @@ Everything is drawn from arrays in a few calls (`drawLines`, `drawPixmapFragment
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from m3desk_ui import graph_style as style
+from m3desk_ui.graph_labels import Room
 from m3desk_ui.graph_scene import EDGE_PLAIN, EDGE_SAME, EDGE_TYPED, Scene
 
 EMPTY = Scene((), np.zeros((0, 2), np.int32), np.zeros(0, np.float32), np.zeros(0, np.int8), np.zeros(0, np.int32), {})
@@ -38,12 +40,33 @@ LABELS = 120
 LINK_MS = 3.5
 """Milliseconds of a frame that links may take while the view moves; at rest all are drawn."""
 LABEL_WIDTH = 190
+LABEL_FROM = {"semantic": 0.75, "episodic": 1.05, "face": 1.05, "voice": 1.05}
+"""Zoom from which a kind is labelled; people, things and places always are."""
+MISSES = 60
+"""Labels without room after which a frame stops trying."""
+NEW_LABELS = 40
+"""Labels prepared in one frame at most."""
 MARKED = 700
 """Nodes that labels keep clear of; the least important of a crowd may be covered."""
 PICTURE_FROM = 26
 """Points across from which a face is drawn as its picture."""
 PICTURE_SIZE = 96
 CLOSEST, FARTHEST = 8.0, 0.02
+
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """A text ready to be drawn; `long`: its pixels."""
+
+    words: str
+    text: QStaticText
+    long: float
+    font: QFont
 
 
 def _pointer(array: NDArray[np.float64], kind: type) -> Any:
@@ -83,7 +106,8 @@ class GraphCanvas(QWidget):
         self._grabbed = -1
         self._panned = False
         self._pictures: dict[str, QPixmap] = {}
-        self._labels: dict[str, tuple[str, QStaticText, float]] = {}
+        self._labels: dict[str, _Label] = {}
+        self._new_labels = 0
         self._rest = QTimer(self, singleShot=True, interval=140)
         self._rest.timeout.connect(self._come_to_rest)
         self._flight = QVariantAnimation(self, duration=320, startValue=0.0, endValue=1.0)
@@ -132,6 +156,8 @@ class GraphCanvas(QWidget):
         first = {name: rank for rank, name in enumerate(style.LABELLED_FIRST)}
         order = sorted(range(len(nodes)), key=lambda r: (first.get(nodes[r].kind, 9), -nodes[r].weight, r))
         self._order = np.array(order, dtype=np.intp)
+        self._rank = np.empty(len(nodes), dtype=np.intp)
+        self._rank[self._order] = np.arange(len(nodes))
         self._fragments = np.zeros((len(nodes), 10))
         self._fragments[:, 9] = 1
         strong = np.argsort(-self.scene.pull, kind="stable")
@@ -423,7 +449,7 @@ class GraphCanvas(QWidget):
         began = time.perf_counter()
         drawn = 0
         for kind, links in self._by_kind.items():
-            if self._moving and len(links) > self._link_budget:
+            if (self._moving or quiet) and len(links) > self._link_budget:
                 links = links[: self._link_budget]
             drawn += len(links)
             pen = QPen(self.look.line_faint if quiet else colours[kind], 2.0 if kind == EDGE_SAME and not quiet else 0)
@@ -461,9 +487,7 @@ class GraphCanvas(QWidget):
         if not len(seen):
             return
         # least important first, so that people lie on top
-        rank = np.empty(len(place), dtype=np.intp)
-        rank[self._order] = np.arange(len(place))
-        seen = seen[np.argsort(-rank[seen])]
+        seen = seen[np.argsort(-self._rank[seen])]
         part = self._fragments[: len(seen)]
         part[:, :2] = place[seen]
         part[:, 2] = self._cell[seen]
@@ -526,94 +550,67 @@ class GraphCanvas(QWidget):
                 x, y = place[row] + sizes[row] * 0.36
                 painter.drawEllipse(QPointF(x, y), 3.2, 3.2)
 
-    def _label(self, row: int) -> tuple[QStaticText, float]:
+    def _label(self, row: int) -> _Label:
+        """Return a node's label, prepared once for the words it has now."""
         node = self.scene.nodes[row]
         more = int(self.scene.hidden[row])
         words = node.label if not more or node.kind != "person" else f"{node.label}  +{more}"
         known = self._labels.get(node.id)
-        if known is None or known[0] != words:
+        if known is None or known.words != words:
             font = self._bold if node.kind == "person" else self._label_font
             metrics = QFontMetricsF(font)
             shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, LABEL_WIDTH)
             text = QStaticText(shown)
             text.setTextFormat(Qt.TextFormat.PlainText)
             text.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
-            text.prepare(font=font)
-            known = self._labels[node.id] = (words, text, metrics.horizontalAdvance(shown))
-        return known[1], known[2]
+            known = self._labels[node.id] = _Label(words, text, metrics.horizontalAdvance(shown), font)
+            self._new_labels += 1
+        return known
 
-    def _draw_labels(
-        self,
-        painter: QPainter,
-        place: NDArray[np.float64],
-        sizes: NDArray[np.float64],
-        seen: NDArray[np.intp],
-        lit: NDArray[np.bool_],
-        focus: int,
-    ) -> None:
+    def _draw_labels(self, painter: QPainter, place: Array, sizes: Array, seen: Rows, lit: Flags, focus: int) -> None:
         """Write labels in order of importance where they cover neither a node nor another label."""
-        metrics = QFontMetricsF(self._label_font)
-        tall = metrics.height()
-        step = 7.0
-        # One int a line of cells, one bit a cell: testing a label is an `and` per line.
-        taken = [0] * (int(self.height() / step) + 2)
-        rank = np.empty(len(place), dtype=np.intp)
-        rank[self._order] = np.arange(len(place))
-        marked = seen if len(seen) <= MARKED else seen[np.argpartition(rank[seen], MARKED)[:MARKED]]
-        half = sizes[marked] * 0.42
-        low = np.maximum(((place[marked] - half[:, None]) / step).astype(int), 0)
-        high = np.maximum(((place[marked] + half[:, None]) / step).astype(int), 0)
-        high[:, 1] = np.minimum(high[:, 1], len(taken) - 1)
-        for (x0, y0), (x1, y1) in zip(low.tolist(), high.tolist(), strict=True):
-            bits = ((1 << (x1 - x0 + 1)) - 1) << x0
-            for y in range(y0, y1 + 1):
-                taken[y] |= bits
-        visible = np.zeros(len(place), dtype=bool)
+        tall = QFontMetricsF(self._label_font).height()
+        room = Room(self.width(), self.height())
+        marked = seen if len(seen) <= MARKED else seen[np.argpartition(self._rank[seen], MARKED)[:MARKED]]
+        room.mark(place[marked], sizes[marked] * 0.42)
+        self._new_labels = 0
+        misses = written = 0
+        for row in self._labelled(seen, lit, focus)[: LABELS if self._moving else LABELS * 3]:
+            must = row in (focus, self.scene.row_of.get(self.selected, -1))
+            kind = self.scene.nodes[row].kind
+            if not must and focus < 0 and self.zoom < LABEL_FROM.get(kind, 0.0):
+                continue
+            label = self._label(row)
+            x, y = float(place[row, 0]), float(place[row, 1])
+            spot = room.spot(x, y, float(sizes[row]) / 2 + (9 if must else 4), label.long, tall, must=must)
+            if spot is None:
+                misses += 1
+            else:
+                if must:
+                    painter.fillRect(QRectF(spot[0] - 3, spot[1] - 1, label.long + 6, tall + 2), self.look.ground)
+                painter.setFont(label.font)
+                painter.setPen(self.look.text)
+                painter.drawStaticText(QPointF(*spot), label.text)
+                written += 1
+            if written >= LABELS or misses >= MISSES:
+                break
+            if self._new_labels >= NEW_LABELS:
+                # preparing a text costs as much as drawing ten: the others come with the next frames
+                QTimer.singleShot(15, self, self.update)
+                break
+
+    def _labelled(self, seen: Rows, lit: Flags, focus: int) -> list[int]:
+        """Return the rows in view that want a label, most important first; only the neighbourhood while something is hovered."""
+        visible = np.zeros(len(lit), dtype=bool)
         visible[seen] = True
         order = self._order[visible[self._order]]
         if focus >= 0:
             order = order[lit[order]]
-            order = np.concatenate([[focus], order[order != focus]]).astype(np.intp)
-        chosen = self.scene.row_of.get(self.selected, -1)
-        if chosen >= 0 and visible[chosen]:
-            order = np.concatenate([[chosen], order[order != chosen]]).astype(np.intp)
-        written = 0
-        for row in order[: LABELS if self._moving else LABELS * 3].tolist():
-            must = row in (focus, chosen)
-            kind = self.scene.nodes[row].kind
-            if not must and focus < 0 and kind not in ("person", "place", "object") and self.zoom < (0.75 if kind == "semantic" else 1.05):
-                continue
-            text, long_ = self._label(row)
-            spot = self._spot(taken, step, place[row], float(sizes[row]), long_, tall, must)
-            if spot is None:
-                continue
-            painter.setFont(self._bold if kind == "person" else self._label_font)
-            if must:
-                painter.fillRect(QRectF(spot[0] - 3, spot[1] - 1, long_ + 6, tall + 2), self.look.ground)
-            painter.setPen(self.look.text)
-            painter.drawStaticText(QPointF(*spot), text)
-            written += 1
-            if written >= LABELS:
-                break
-
-    def _spot(
-        self, taken: list[int], step: float, at: NDArray[np.float64], size: float, long_: float, tall: float, must: bool
-    ) -> tuple[float, float] | None:
-        """Return where a label has room: right, left, below or above its node; mark it as taken."""
-        x, y = float(at[0]), float(at[1])
-        off = size / 2 + (9 if must else 4)
-        spots = ((x + off, y - tall / 2), (x - off - long_, y - tall / 2), (x - long_ / 2, y + off - 1), (x - long_ / 2, y - off - tall))
-        for left, top in spots:
-            x0, y0 = int(left / step), int(top / step)
-            x1, y1 = int((left + long_) / step), int((top + tall) / step)
-            if left < 2 or top < 2 or left + long_ > self.width() - 2 or top + tall > self.height() - 2:
-                continue
-            bits = ((1 << (x1 - x0 + 1)) - 1) << x0
-            if must or not any(line & bits for line in taken[y0 : y1 + 1]):
-                for y in range(y0, y1 + 1):
-                    taken[y] |= bits
-                return left, top
-        return None
+        rows: list[int] = order.tolist()
+        for first in (self.scene.row_of.get(self.selected, -1), focus):
+            if first >= 0 and visible[first]:
+                rows = [first, *(r for r in rows if r != first)]
+        return rows
 
     def picture(self, scale: float = 2.0) -> QImage:
         """Return what is on show as an image, for export."""
