@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ class Actions:
 
     def _menu(self, title: str) -> QMenu:
         menu = self.window.menuBar().addMenu(title)
-        self.menus.append((title.replace("&", ""), menu))
+        self.menus.append((re.sub(r"\(&.\)|&", "", title), menu))
         return menu
 
     def _add(
