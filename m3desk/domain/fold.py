@@ -61,7 +61,10 @@ class Constraint:
 
 @dataclass(slots=True)
 class Identities:
-    """Who is who. `person_of`: node → person; `canonical`: any person id → the one it goes by now; `members`: person → node ids."""
+    """Who is who. `person_of`: node → person; `canonical`: any person id → the one it goes by now; `members`: person → node ids.
+
+    `distinct`: pairs of persons (both orders) that a user or one frame keeps apart.
+    """
 
     held: dict[str, Held] = field(default_factory=dict)
     bindings: list[Binding] = field(default_factory=list)
@@ -72,6 +75,7 @@ class Identities:
     people: dict[str, Person] = field(default_factory=dict)
     equivalences: list[Equivalence] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
+    distinct: frozenset[tuple[str, str]] = frozenset()
 
 
 class Partition:
@@ -114,6 +118,10 @@ class Partition:
         self._foes[self.root(b)].add(self.root(a))
         return True
 
+    def kept_apart(self) -> list[tuple[str, str]]:
+        """Return the pairs of roots that must not be joined, in both orders."""
+        return [(self.root(a), self.root(b)) for a, foes in self._foes.items() for b in foes]
+
     def classes(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
         for person in sorted(self._parent, key=numbered):
@@ -138,6 +146,7 @@ def identities(log: Log) -> Identities:
     votes = _votes(log, state.held)
     _link(partition, votes, births, state.nodes)
     _name_classes(state, partition, births, steps)
+    state.distinct = frozenset((state.canonical[a], state.canonical[b]) for a, b in partition.kept_apart())
     state.held = {o: Held(h.node, state.person_of.get(h.node) if h.node else None, h.set_aside, h.step) for o, h in state.held.items()}
     state.equivalences = _equivalences(votes, state)
     state.constraints = _constraints(log, steps, state, decided)

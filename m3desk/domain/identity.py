@@ -5,7 +5,7 @@ A doubtful match makes a new node: an over-split is one click to mend, an over-m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,10 +136,12 @@ def match(
     galleries: Sequence[Gallery],
     apart: Iterable[tuple[str, str]],
     rule: Calibration,
+    distinct: Container[tuple[str, str]] = frozenset(),
 ) -> list[Match]:
     """Decide for each candidate which node it belongs to, best match first, so that two people of one frame never share a person.
 
-    `apart`: pairs of observations that can't be one person.
+    `apart`: pairs of observations that can't be one person. `distinct`: pairs of persons that can't (both orders). A runner-up who looks
+    like the best match and may be the same person is no rival: else one over-split would make every later match a doubt, and so a new node.
     """
     together = sorted(galleries, key=lambda g: numbered(g.node))
     enemies = _enemies(candidates, apart)
@@ -154,7 +156,12 @@ def match(
         if any(owner.get(k) == person for k in enemies[i]):
             continue
         score = -negative
-        others = [(s, together[n].node) for n, s in enumerate(scores[i]) if together[n].person != person and s > -1.0]
+        others = [
+            (s, together[n].node) for n, s in enumerate(scores[i])
+            if together[n].person != person
+            and s > -1.0
+            and not (s > score - rule.margin and _double(together[j], together[n], rule, distinct))
+        ]  # fmt: skip
         runner = max(others, key=lambda o: (o[0], -numbered(o[1])), default=None)
         margin = None if runner is None else round(score - runner[0], 6)
         certain = score >= rule.threshold(candidates[i].duration) and candidates[i].duration >= rule.least
@@ -163,6 +170,11 @@ def match(
         if certain:
             owner[i] = person
     return [m or Match(None, None, None, None) for m in taken]
+
+
+def _double(a: Gallery, b: Gallery, rule: Calibration, distinct: Container[tuple[str, str]]) -> bool:
+    """Say whether two nodes of different persons may well be one person that was split."""
+    return (a.person, b.person) not in distinct and similarity(a.vectors, b.vectors) >= rule.accept + rule.margin
 
 
 def _comparable(candidate: Candidate, gallery: Gallery) -> bool:

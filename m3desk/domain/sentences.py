@@ -91,11 +91,14 @@ def _changes(steps: list[Step]) -> _Changes:
 
 def owner(span: Span, who: Identities, log: Log) -> str | None:
     """Return whom a span speaks of now: the person who owns most of its observations' time, the first of them on a tie."""
-    time: Counter[str] = Counter()
+    if len(span.observations) == 1:
+        held = who.held.get(span.observations[0])
+        return held.person if held else None
+    time: dict[str, int] = {}
     for observation in span.observations:
         held, seen = who.held.get(observation), log.observations.get(observation)
         if held and seen and held.person:
-            time[held.person] += max(1, seen.end - seen.start)
+            time[held.person] = time.get(held.person, 0) + max(1, seen.end - seen.start)
     return max(time, key=lambda p: time[p]) if time else None
 
 

@@ -94,7 +94,9 @@ def candidates(perceived: Perceived, type_: ObservationType) -> list[Candidate]:
 def recognise(db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str) -> tuple[list[Candidate], list[Match]]:
     """Say of each cluster of a clip which node it is, by the state of this moment."""
     found = candidates(perceived, type_)
-    return found, match(found, galleries(db, state, type_, model) if found else [], perceived.apart, calibration(model, type_))
+    return found, match(
+        found, galleries(db, state, type_, model) if found else [], perceived.apart, calibration(model, type_), state.who.distinct
+    )
 
 
 def _bind(

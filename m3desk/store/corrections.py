@@ -35,7 +35,7 @@ from m3desk.domain.correction import KINDS, Effect
 from m3desk.domain.log import can_redo, can_undo, undone_steps
 from m3desk.domain.memory import Sentence, Span, Topic
 from m3desk.domain.people import Person
-from m3desk.domain.sentences import State, fold
+from m3desk.domain.sentences import State
 from m3desk.domain.tags import TAG, untag
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.store import commits, reading, rows
@@ -329,8 +329,7 @@ def correct(memory: Memory, kind: str, args: Mapping[str, Any], *, by: str, why:
                 db, "journal", step=step, sequence=sequence, kind=kind, args=dump(kept), anchor=dump(anchor(db, before, kept)), at=at,
                 by=by, why=why, text="",
             )  # fmt: skip
-            log = memory.log_with(db)
-            effect = _effect(before, fold(log), kind, kept, step)
+            effect = _effect(before, memory.state_with(db), kind, kept, step)
             db.execute("UPDATE journal SET text = ? WHERE step = ?", (effect.text, step))
             if dry_run:
                 raise _Rehearsed

@@ -185,17 +185,17 @@ class Memory:
         assert self._log is not None
         return self._log
 
-    def log_with(self, db: sqlite3.Connection) -> Log:
-        """Return the log with what the open transaction has added so far (dropped again if that is rolled back)."""
-        log = self.log()
-        log.add(rows.load(db, self._loaded))
-        self._loaded = _last_sequence(db)
-        return log
+    def state_with(self, db: sqlite3.Connection) -> State:
+        """Return the state with what the open transaction has added so far (dropped again if that is rolled back)."""
+        state, log, last = self.state(), self.log(), _last_sequence(db)
+        if last != self._loaded:
+            log.add(rows.load(db, self._loaded))
+            state = fold(log)
+            self._loaded, self._state = last, state
+        return state
 
     def _refold(self) -> None:
-        log = self.log_with(self._db)
-        self._state = fold(log)
-        tables = derived.tables(self._state)
+        tables = derived.tables(self.state_with(self._db))
         derived.write(self._db, self._tables, tables)
         self._tables = tables
 

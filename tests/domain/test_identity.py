@@ -37,6 +37,13 @@ def test_two_nodes_of_one_person_are_no_doubt() -> None:
     assert match([one(1, 0.95, 0)], same, [], RULE)[0].node == "face_1"
 
 
+def test_a_person_who_was_split_is_no_rival_to_themselves() -> None:
+    split = [GALLERIES[0], Gallery("face_2", "person_2", row(1, 0.1, 0))]
+    assert match([one(1, 0.02, 0)], split, [], RULE)[0].node == "face_1"
+    kept_apart = {("person_1", "person_2"), ("person_2", "person_1")}  # twins: whoever it is, it is a doubt
+    assert match([one(1, 0.02, 0)], split, [], RULE, kept_apart)[0].node is None
+
+
 def test_a_stranger_is_nobody() -> None:
     assert match([one(0, 0.1, 1)], GALLERIES, [], RULE)[0].node is None
     assert match([one(1, 0, 0)], [], [], RULE) == [Match(None, None, None, None)]
