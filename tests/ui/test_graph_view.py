@@ -89,7 +89,7 @@ def test_a_graph_without_anything_is_empty_and_paints_a_hint(qtbot: QtBot, hub: 
 def test_selecting_a_node_tells_the_other_views(qtbot: QtBot, hub: Hub) -> None:
     view = opened(qtbot, hub)
     row = view.canvas.scene.row_of["person_2"]
-    x, y = view.canvas.to_screen(view.canvas.at[row])
+    x, y = view.canvas.camera.to_screen(view.canvas.at[row])
     with qtbot.waitSignal(hub.selection.selected) as told:
         qtbot.mouseClick(view.canvas, Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
     assert told.args == ["person", "person_2"]
@@ -97,7 +97,7 @@ def test_selecting_a_node_tells_the_other_views(qtbot: QtBot, hub: Hub) -> None:
 
 def test_double_click_plays_the_moment(qtbot: QtBot, hub: Hub) -> None:
     view = opened(qtbot, hub)
-    x, y = view.canvas.to_screen(view.canvas.at[view.canvas.scene.row_of["m2"]])
+    x, y = view.canvas.camera.to_screen(view.canvas.at[view.canvas.scene.row_of["m2"]])
     with qtbot.waitSignal(hub.selection.seek) as told:
         qtbot.mouseDClick(view.canvas, Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
     node = view.whole.nodes[view.whole.row_of["m2"]]
@@ -107,7 +107,7 @@ def test_double_click_plays_the_moment(qtbot: QtBot, hub: Hub) -> None:
 def test_dragging_moves_and_pins(qtbot: QtBot, hub: Hub) -> None:
     view = opened(qtbot, hub)
     row = view.canvas.scene.row_of["person_2"]
-    x, y = (round(v) for v in view.canvas.to_screen(view.canvas.at[row]))
+    x, y = (round(v) for v in view.canvas.camera.to_screen(view.canvas.at[row]))
     qtbot.mousePress(view.canvas, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
     for step in (10, 30, 50):
         qtbot.mouseMove(view.canvas, QPoint(x + step, y + step))
@@ -121,12 +121,12 @@ def test_dragging_moves_and_pins(qtbot: QtBot, hub: Hub) -> None:
 def test_the_wheel_zooms_about_the_pointer(qtbot: QtBot, hub: Hub) -> None:
     view = opened(qtbot, hub)
     canvas = view.canvas
-    before, zoom = canvas.to_world(120, 90), canvas.zoom
+    before, zoom = canvas.camera.to_world(120, 90), canvas.camera.zoom
     where = QPointF(120, 90)
     none, phase = Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
     canvas.wheelEvent(QWheelEvent(where, where, QPoint(), QPoint(0, 240), Qt.MouseButton.NoButton, none, phase, False))
-    assert canvas.zoom > zoom
-    assert np.allclose(canvas.to_world(120, 90), before)
+    assert canvas.camera.zoom > zoom
+    assert np.allclose(canvas.camera.to_world(120, 90), before)
 
 
 def test_finding_flies_to_a_node_and_shows_it_where_it_was_hidden(qtbot: QtBot, hub: Hub, world: World) -> None:
@@ -135,7 +135,7 @@ def test_finding_flies_to_a_node_and_shows_it_where_it_was_hidden(qtbot: QtBot, 
     hidden = next(n for n in view.whole.nodes if n.id not in shown(view) and n.id.startswith("x"))
     qtbot.keyClicks(view.search, hidden.content)
     assert hidden.id in shown(view)
-    qtbot.waitUntil(lambda: view.canvas._route is None, timeout=3000)
+    qtbot.waitUntil(lambda: view.canvas.camera.route is None, timeout=3000)
     assert view._hit_ids[0] == hidden.id
 
 

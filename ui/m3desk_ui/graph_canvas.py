@@ -6,7 +6,6 @@ Everything is drawn from arrays in a few calls (`drawLines`, `drawPixmapFragment
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from PySide6.QtCore import QEasingCurve, QEvent, QLineF, QPointF, QRectF, QSize,
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFont,
-    QFontMetricsF,
     QHelpEvent,
     QImage,
     QKeyEvent,
@@ -26,47 +24,26 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QResizeEvent,
-    QStaticText,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from m3desk_ui import graph_style as style
-from m3desk_ui.graph_labels import Room
+from m3desk_ui.graph_camera import Camera
+from m3desk_ui.graph_labels import Labels
 from m3desk_ui.graph_scene import EDGE_PLAIN, EDGE_SAME, EDGE_TYPED, Scene
 
 EMPTY = Scene((), np.zeros((0, 2), np.int32), np.zeros(0, np.float32), np.zeros(0, np.int8), np.zeros(0, np.int32), {})
-LABELS = 120
 LINK_MS = 3.5
 """Milliseconds of a frame that links may take while the view moves; at rest all are drawn."""
-LABEL_WIDTH = 190
-LABEL_FROM = {"semantic": 0.75, "episodic": 1.05, "face": 1.05, "voice": 1.05}
-"""Zoom from which a kind is labelled; people, things and places always are."""
-MISSES = 60
-"""Labels without room after which a frame stops trying."""
-NEW_LABELS = 40
-"""Labels prepared in one frame at most."""
-MARKED = 700
-"""Nodes that labels keep clear of; the least important of a crowd may be covered."""
 PICTURE_FROM = 26
 """Points across from which a face is drawn as its picture."""
 PICTURE_SIZE = 96
-CLOSEST, FARTHEST = 8.0, 0.02
 
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """A text ready to be drawn; `long`: its pixels."""
-
-    words: str
-    text: QStaticText
-    long: float
-    font: QFont
 
 
 def _pointer(array: NDArray[np.float64], kind: type) -> Any:
@@ -92,9 +69,7 @@ class GraphCanvas(QWidget):
         self.setMinimumSize(200, 150)
         self.scene = EMPTY
         self.at = np.zeros((0, 2))
-        self.centre = np.zeros(2)
-        self.zoom = 1.0
-        self.own_camera = False
+        self.camera = Camera()
         self.hovered = ""
         self.selected = ""
         self.pinned: set[str] = set()
@@ -106,14 +81,12 @@ class GraphCanvas(QWidget):
         self._grabbed = -1
         self._panned = False
         self._pictures: dict[str, QPixmap] = {}
-        self._labels: dict[str, _Label] = {}
-        self._new_labels = 0
+        self.labels = Labels(self.font())
         self._rest = QTimer(self, singleShot=True, interval=140)
         self._rest.timeout.connect(self._come_to_rest)
         self._flight = QVariantAnimation(self, duration=320, startValue=0.0, endValue=1.0)
         self._flight.setEasingCurve(QEasingCurve.Type.InOutCubic)
         self._flight.valueChanged.connect(self._fly)
-        self._route: tuple[NDArray[np.float64], float, NDArray[np.float64], float] | None = None
         self._dress()
         self._index()
 
@@ -131,8 +104,7 @@ class GraphCanvas(QWidget):
     def move_nodes(self, at: NDArray[np.float64]) -> None:
         """Take new places of the same scene; the camera follows until the user has taken it."""
         self.at = np.ascontiguousarray(at, dtype=np.float64)
-        if not self.own_camera and self._route is None:
-            self.centre, self.zoom = self._fitting()
+        self.camera.follow(self.at)
         self._stir()
 
     def set_picture(self, media: str, picture: QPixmap) -> None:
@@ -168,11 +140,7 @@ class GraphCanvas(QWidget):
     def _dress(self) -> None:
         self.look = style.look()
         self._atlas = style.atlas(self.look)
-        self._labels.clear()
-        self._label_font = QFont(self.font())
-        self._label_font.setPointSizeF(max(7.0, self.font().pointSizeF() * 0.9))
-        self._bold = QFont(self._label_font)
-        self._bold.setWeight(QFont.Weight.DemiBold)
+        self.labels.use(self.font())
 
     def dress(self) -> None:
         """Fetch colours and texts again: the theme or the language changed."""
@@ -187,30 +155,13 @@ class GraphCanvas(QWidget):
 
     # ------------------------------------------------------------ camera
 
-    def to_screen(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray((at - self.centre) * self.zoom + (self.width() / 2, self.height() / 2))
-
-    def to_world(self, x: float, y: float) -> NDArray[np.float64]:
-        return np.asarray(self.centre + (np.array([x, y]) - (self.width() / 2, self.height() / 2)) / self.zoom)
-
     def fit(self) -> None:
         """Show everything, and let the camera follow the layout again."""
-        self.own_camera = False
-        centre, zoom = self._fitting()
-        self.fly_to(centre, zoom, own=False)
+        self.fly_to(*self.camera.fitting(self.at), own=False)
 
-    def _fitting(self) -> tuple[NDArray[np.float64], float]:
-        if not len(self.at):
-            return np.zeros(2), 1.0
-        low, high = self.at.min(axis=0), self.at.max(axis=0)
-        room = np.maximum(np.array([self.width() - 110.0, self.height() - 90.0]), 60.0)
-        zoom = float((room / np.maximum(high - low, 1.0)).min())
-        return (low + high) / 2, min(max(zoom, FARTHEST), 2.8)
-
-    def fly_to(self, centre: NDArray[np.float64], zoom: float, *, own: bool = True) -> None:
+    def fly_to(self, centre: Array, zoom: float, *, own: bool = True) -> None:
         """Move the camera there in a third of a second."""
-        self.own_camera = own
-        self._route = (self.centre.copy(), self.zoom, np.asarray(centre, dtype=np.float64), zoom)
+        self.camera.head_for(centre, zoom, own=own)
         self._flight.stop()
         self._flight.start()
 
@@ -219,38 +170,21 @@ class GraphCanvas(QWidget):
         row = self.scene.row_of.get(id_)
         if row is None or row >= len(self.at):
             return False
-        self.fly_to(self.at[row], max(self.zoom, 1.6))
+        self.fly_to(self.at[row], max(self.camera.zoom, 1.6))
         return True
 
     def _fly(self, share: float) -> None:
-        if self._route is None:
-            return
-        from_, zoom, to, wanted = self._route
-        self.centre = from_ + (to - from_) * share
-        self.zoom = zoom * (wanted / zoom) ** share
-        if share >= 1.0:
-            self._route = None
+        self.camera.fly(share)
         self._stir()
 
     def pan_by(self, dx: float, dy: float) -> None:
-        self._take_camera()
-        self.centre = self.centre - np.array([dx, dy]) / self.zoom
+        self.camera.pan_by(dx, dy)
         self._stir()
 
     def zoom_by(self, factor: float, x: float | None = None, y: float | None = None) -> None:
         """Zoom about a point of the widget (its middle by default)."""
-        self._take_camera()
-        x = self.width() / 2 if x is None else x
-        y = self.height() / 2 if y is None else y
-        fixed = self.to_world(x, y)
-        self.zoom = min(max(self.zoom * factor, FARTHEST), CLOSEST)
-        self.centre = fixed - (np.array([x, y]) - (self.width() / 2, self.height() / 2)) / self.zoom
+        self.camera.zoom_by(factor, self.width() / 2 if x is None else x, self.height() / 2 if y is None else y)
         self._stir()
-
-    def _take_camera(self) -> None:
-        self.own_camera = True
-        self._flight.stop()
-        self._route = None
 
     def _stir(self) -> None:
         self._moving = True
@@ -262,8 +196,8 @@ class GraphCanvas(QWidget):
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        if not self.own_camera:
-            self.centre, self.zoom = self._fitting()
+        self.camera.size = (self.width(), self.height())
+        self.camera.follow(self.at)
         super().resizeEvent(event)
 
     def sizeHint(self) -> QSize:
@@ -273,13 +207,13 @@ class GraphCanvas(QWidget):
 
     def _scale(self) -> float:
         """Return how much larger than at zoom 1 a node is drawn: slower than the zoom, so that crowds open up."""
-        return float(np.clip(self.zoom**0.55, 0.32, 3.2))
+        return float(np.clip(self.camera.zoom**0.55, 0.32, 3.2))
 
     def node_at(self, x: float, y: float) -> str:
         """Return the id of the node at a point of the widget, or the empty string."""
         if not len(self.at):
             return ""
-        away = np.hypot(*(self.to_screen(self.at) - (x, y)).T)
+        away = np.hypot(*(self.camera.to_screen(self.at) - (x, y)).T)
         reach = np.maximum(self._size * self._scale() / 2, 5) + 3
         inside = np.flatnonzero(away < reach)
         if not len(inside):
@@ -309,10 +243,10 @@ class GraphCanvas(QWidget):
         self._panned = True
         if self._grabbed >= 0:
             node = self.scene.nodes[self._grabbed]
-            x, y = self.to_world(where.x(), where.y())
+            x, y = self.camera.to_world(where.x(), where.y())
             self.at[self._grabbed] = (x, y)
             self.pinned.add(node.id)
-            self._take_camera()
+            self.camera.take()
             self.dragged.emit(node.id, float(x), float(y))
             self._stir()
         else:
@@ -384,9 +318,8 @@ class GraphCanvas(QWidget):
         best = int(np.argmax(along))
         if along[best] > 0.2:
             self.choose(self.scene.nodes[int(near[best])].id)
-            x, y = self.to_screen(self.at[near[best]])
-            if not (40 < x < self.width() - 40 and 40 < y < self.height() - 40):
-                self.fly_to(self.at[near[best]], self.zoom)
+            if not self.camera.shows(self.at[near[best]], 40):
+                self.fly_to(self.at[near[best]], self.camera.zoom)
 
     def _neighbours(self, row: int) -> NDArray[np.intp]:
         links = self.scene.links
@@ -422,7 +355,7 @@ class GraphCanvas(QWidget):
         if not len(self.at) or len(self.at) != len(self.scene.nodes):
             self._draw_hint(painter)
             return
-        place = np.ascontiguousarray(self.to_screen(self.at))
+        place = np.ascontiguousarray(self.camera.to_screen(self.at))
         focus = self.scene.row_of.get(self.hovered, -1)
         lit = np.zeros(len(place), dtype=bool)
         if focus >= 0:
@@ -433,7 +366,23 @@ class GraphCanvas(QWidget):
         seen = np.flatnonzero((place[:, 0] > -40) & (place[:, 0] < width + 40) & (place[:, 1] > -40) & (place[:, 1] < height + 40))
         self._draw_nodes(painter, place, sizes, seen, lit, focus)
         self._draw_marks(painter, place, sizes)
-        self._draw_labels(painter, place, sizes, seen, lit, focus)
+        chosen = self.scene.row_of.get(self.selected, -1)
+        order = self.labels.order(self._order, seen, lit if focus >= 0 else None, (chosen, focus))
+        room = self.labels.room(width, height, place, sizes, seen, self._rank)
+        if self.labels.draw(
+            painter,
+            self.scene,
+            place,
+            sizes,
+            order,
+            room,
+            self.look,
+            self.camera.zoom,
+            {chosen, focus},
+            all_kinds=focus >= 0,
+            moving=self._moving,
+        ):
+            QTimer.singleShot(15, self, self.update)
 
     def _draw_hint(self, painter: QPainter) -> None:
         painter.setPen(self.look.faint_text)
@@ -512,7 +461,7 @@ class GraphCanvas(QWidget):
             return
         number = node.id.rsplit("_", 1)[-1]
         letter = number if node.label.endswith(number) else node.label[:1].upper()
-        font = QFont(self._bold)
+        font = QFont(self.labels.bold)
         font.setPixelSize(max(8, int(size * 0.42)))
         painter.setFont(font)
         painter.setOpacity(opacity)
@@ -550,68 +499,6 @@ class GraphCanvas(QWidget):
                 x, y = place[row] + sizes[row] * 0.36
                 painter.drawEllipse(QPointF(x, y), 3.2, 3.2)
 
-    def _label(self, row: int) -> _Label:
-        """Return a node's label, prepared once for the words it has now."""
-        node = self.scene.nodes[row]
-        more = int(self.scene.hidden[row])
-        words = node.label if not more or node.kind != "person" else f"{node.label}  +{more}"
-        known = self._labels.get(node.id)
-        if known is None or known.words != words:
-            font = self._bold if node.kind == "person" else self._label_font
-            metrics = QFontMetricsF(font)
-            shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, LABEL_WIDTH)
-            text = QStaticText(shown)
-            text.setTextFormat(Qt.TextFormat.PlainText)
-            text.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
-            known = self._labels[node.id] = _Label(words, text, metrics.horizontalAdvance(shown), font)
-            self._new_labels += 1
-        return known
-
-    def _draw_labels(self, painter: QPainter, place: Array, sizes: Array, seen: Rows, lit: Flags, focus: int) -> None:
-        """Write labels in order of importance where they cover neither a node nor another label."""
-        tall = QFontMetricsF(self._label_font).height()
-        room = Room(self.width(), self.height())
-        marked = seen if len(seen) <= MARKED else seen[np.argpartition(self._rank[seen], MARKED)[:MARKED]]
-        room.mark(place[marked], sizes[marked] * 0.42)
-        self._new_labels = 0
-        misses = written = 0
-        for row in self._labelled(seen, lit, focus)[: LABELS if self._moving else LABELS * 3]:
-            must = row in (focus, self.scene.row_of.get(self.selected, -1))
-            kind = self.scene.nodes[row].kind
-            if not must and focus < 0 and self.zoom < LABEL_FROM.get(kind, 0.0):
-                continue
-            label = self._label(row)
-            x, y = float(place[row, 0]), float(place[row, 1])
-            spot = room.spot(x, y, float(sizes[row]) / 2 + (9 if must else 4), label.long, tall, must=must)
-            if spot is None:
-                misses += 1
-            else:
-                if must:
-                    painter.fillRect(QRectF(spot[0] - 3, spot[1] - 1, label.long + 6, tall + 2), self.look.ground)
-                painter.setFont(label.font)
-                painter.setPen(self.look.text)
-                painter.drawStaticText(QPointF(*spot), label.text)
-                written += 1
-            if written >= LABELS or misses >= MISSES:
-                break
-            if self._new_labels >= NEW_LABELS:
-                # preparing a text costs as much as drawing ten: the others come with the next frames
-                QTimer.singleShot(15, self, self.update)
-                break
-
-    def _labelled(self, seen: Rows, lit: Flags, focus: int) -> list[int]:
-        """Return the rows in view that want a label, most important first; only the neighbourhood while something is hovered."""
-        visible = np.zeros(len(lit), dtype=bool)
-        visible[seen] = True
-        order = self._order[visible[self._order]]
-        if focus >= 0:
-            order = order[lit[order]]
-        rows: list[int] = order.tolist()
-        for first in (self.scene.row_of.get(self.selected, -1), focus):
-            if first >= 0 and visible[first]:
-                rows = [first, *(r for r in rows if r != first)]
-        return rows
-
     def picture(self, scale: float = 2.0) -> QImage:
         """Return what is on show as an image, for export."""
         image = QImage(round(self.width() * scale), round(self.height() * scale), QImage.Format.Format_RGB32)
@@ -626,11 +513,11 @@ class GraphCanvas(QWidget):
     def measure(self, frames: int = 60) -> dict[str, float]:
         """Paint while panning and zooming; return the median and 95th percentile of a frame in ms, and the still frame."""
         image = QImage(self.size(), QImage.Format.Format_RGB32)
-        keep = self.centre.copy(), self.zoom, self.own_camera
+        keep = self.camera.centre.copy(), self.camera.zoom, self.camera.own
         times = []
         for frame in range(frames + 5):
-            self.centre = self.centre + np.array([3.0, 1.0]) / self.zoom * (1 if frame % 20 < 10 else -1)
-            self.zoom *= 1.03 if frame % 30 < 15 else 1 / 1.03
+            self.camera.centre = self.camera.centre + np.array([3.0, 1.0]) / self.camera.zoom * (1 if frame % 20 < 10 else -1)
+            self.camera.zoom *= 1.03 if frame % 30 < 15 else 1 / 1.03
             self._moving = True
             began = time.perf_counter()
             painter = QPainter(image)
@@ -643,6 +530,6 @@ class GraphCanvas(QWidget):
         self.draw(painter)
         painter.end()
         still = (time.perf_counter() - began) * 1e3
-        self.centre, self.zoom, self.own_camera = keep
+        self.camera.centre, self.camera.zoom, self.camera.own = keep
         good = np.array(times[5:])
         return {"median_ms": float(np.median(good)), "p95_ms": float(np.percentile(good, 95)), "still_ms": still}

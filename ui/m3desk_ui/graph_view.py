@@ -231,7 +231,7 @@ class GraphView(QWidget):
         self.wish = scenes.Wish()
         self._places.clear()
         self.canvas.pinned.clear()
-        self.canvas.own_camera = False
+        self.canvas.camera.own = False
         self._rescene()
 
     def _show_whole(self, graph: scenes.Whole) -> None:
@@ -380,10 +380,8 @@ class GraphView(QWidget):
             self._wish(extra=self.wish.extra | {id_})
         self.canvas.choose(id_ if id_ in self.canvas.scene.row_of else "", tell=False)
         row = self.canvas.scene.row_of.get(id_, -1)
-        if row >= 0:
-            x, y = self.canvas.to_screen(self.canvas.at[row])
-            if not (0 < x < self.canvas.width() and 0 < y < self.canvas.height()):
-                self.canvas.fly_to(self.canvas.at[row], self.canvas.zoom)
+        if row >= 0 and not self.canvas.camera.shows(self.canvas.at[row]):
+            self.canvas.fly_to(self.canvas.at[row], self.canvas.camera.zoom)
 
     def _play(self, id_: str) -> None:
         """Play the moment of a node; a person's first."""
@@ -397,7 +395,7 @@ class GraphView(QWidget):
         self._clock.start()
 
     def _arrange(self) -> None:
-        self.canvas.own_camera = False
+        self.canvas.camera.own = False
         self.layout_thread.arrange()
         self._clock.start()
 
@@ -462,7 +460,7 @@ class GraphView(QWidget):
 
     def _only(self, id_: str) -> None:
         self.person.setCurrentIndex(max(0, self.person.findData(id_)))
-        self.canvas.own_camera = False
+        self.canvas.camera.own = False
 
     def _reset(self) -> None:
         self._quiet = True
@@ -473,7 +471,7 @@ class GraphView(QWidget):
             chip.setChecked(True)
         self._quiet = False
         self.wish = scenes.Wish()
-        self.canvas.own_camera = False
+        self.canvas.camera.own = False
         self._rescene()
 
     def _release_all(self) -> None:
@@ -566,7 +564,8 @@ def measure(nodes: int = 1000, frames: int = 60) -> dict[str, float]:
     for _ in range(150):
         forces.tick()
     canvas.show_scene(shown, forces.at.astype(np.float64))
-    canvas.centre, canvas.zoom = canvas._fitting()
+    canvas.camera.size = (1400, 900)
+    canvas.camera.follow(canvas.at)
     figures = canvas.measure(frames)
     return {"nodes": float(nodes), "links": float(len(links)), **figures}
 
