@@ -6,7 +6,7 @@ Must not know: the store, any model. The same evidence gives the same sentences.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from m3desk.domain.clip import MICROSECOND, clock
@@ -16,20 +16,15 @@ from m3desk.errors import Cancelled
 from m3desk.memorization import captions, names, presence, scenery, speaking
 from m3desk.memorization.phrases import Line, Who, say, word, writing_language
 from m3desk.memorization.presence import Shot, Stay
+from m3desk.memorization.telling import Told, told
 from m3desk.memorization.things import number
 from m3desk.ports import ClipView, Cluster
 
 MOST = 20
 """Sentences a clip may have; past that the least telling are left out."""
 
-MOST_SPOKEN = 12
-"""Of these, spoken ones; past that neighbouring utterances of one speaker are told in one sentence."""
-
-LENGTHS = (160, 320, 640)
-"""How long (letters) a told utterance may grow by joining its neighbours, tried in this order."""
-
-LONGEST = 320
-"""Letters of speech in one sentence; longer speech is split at its full stops, commas or spaces."""
+REMARK = 10
+"""Letters of a remark ("Yeah, okay.") that a full clip can do without."""
 
 LONG_SILENCE = 12 * MICROSECOND
 
@@ -86,8 +81,11 @@ def _sentence(item: Item, language: str) -> Sentence:
 
 
 def _chosen(items: Sequence[Item]) -> list[Item]:
-    """Return the most telling sentences in time order."""
-    kept = sorted(items, key=lambda i: (i.rank, i.start, i.line.text))[:MOST]
+    """Return the most telling sentences in time order; of much that is said, the short remarks go first."""
+    kept = sorted(
+        items, key=lambda i: (i.rank, -sum(b - a for a, b in i.line.quoted) if i.event == "says" else -1000, i.start, i.line.text)
+    )
+    kept = kept[:MOST]
     return sorted(kept, key=lambda i: (i.start, _ORDER.get(i.event, 8), i.line.text))
 
 
@@ -232,104 +230,15 @@ def _at_once(group: Sequence[presence.Move], move: presence.Move) -> bool:
 # ---------------------------------------------------------------- who says what
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """Words of one speaker, told in one sentence: a few utterances, or a part of a long one."""
-
-    start: int
-    end: int
-    text: str
-    cluster: int
-    utterances: tuple[str, ...]
-    language: str | None
-
-
 def _speech(utterances: Sequence[Utterance], language: str) -> list[Item]:
-    spoken = _whole(sorted((u for u in utterances if u.text.strip()), key=lambda u: (u.start, u.end, u.id)))
-    told: list[Told] = []
-    for length in LENGTHS:
-        told = _join(spoken, length)
-        if len(told) <= MOST_SPOKEN:
-            break
     items: list[Item] = []
     before: Told | None = None
-    for one in (part for t in told for part in _split(t, spoken)):
+    for one in told(utterances):
         on = before is not None and before.cluster == one.cluster and one.start - before.end < 10 * MICROSECOND
         line = say("goes_on" if on else "says", language, who=[Who(one.utterances)], said=[one.text])
-        items.append(Item(one.start, one.end, line, "says", 0))
+        items.append(Item(one.start, one.end, line, "says", 0 if len(one.text) > REMARK else 2))
         before = one
     return items
-
-
-def _whole(utterances: Sequence[Utterance]) -> list[Utterance]:
-    """Give a stray word, too short to tell whose voice it is, to the voice that goes on right before and after it."""
-    whole = list(utterances)
-    for i, (before, u, after) in enumerate(zip(whole, whole[1:], whole[2:], strict=False), 1):
-        stray = u.end - u.start < 0.8 * MICROSECOND and len(u.text) < 12 and not u.embeddable
-        goes_on = before.cluster == after.cluster and u.start - before.end < MICROSECOND > after.start - u.end
-        if stray and goes_on:
-            whole[i] = replace(u, cluster=before.cluster)
-    return whole
-
-
-def _join(utterances: Sequence[Utterance], length: int) -> list[Told]:
-    """Join an utterance to the one before when the same voice goes on within a second and a half and the whole stays short."""
-    told: list[Told] = []
-    for u in utterances:
-        text = " ".join(u.text.split())
-        last = told[-1] if told else None
-        gap = "" if u.language in ("zh", "ja") else " "
-        fits = last is not None and len(last.text) + len(text) < length * _density(u.language)
-        if last and fits and last.cluster == u.cluster and u.start - last.end < 1.5 * MICROSECOND:
-            told[-1] = Told(last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language)
-        else:
-            told.append(Told(u.start, u.end, text, u.cluster, (u.id,), u.language))
-    return told
-
-
-def _split(told: Told, utterances: Sequence[Utterance]) -> list[Told]:
-    """Cut long speech into pieces at the best places; a piece's times come from its utterance's words where there are any."""
-    longest = int(LONGEST * _density(told.language))
-    if len(told.text) <= longest:
-        return [told]
-    pieces: list[Told] = []
-    rest, done = told.text, 0
-    while rest:
-        piece = rest if len(rest) <= longest else rest[: _break(rest, longest)]
-        start, end = (_moment(told, at, utterances) for at in (done, done + len(piece)))
-        pieces.append(Told(start, max(end, start), piece.strip(), told.cluster, told.utterances, told.language))
-        done += len(piece)
-        rest = rest[len(piece) :]
-    return pieces
-
-
-def _density(language: str | None) -> float:
-    """Return how many characters of a language say what one letter of English says."""
-    return 0.35 if language in ("zh", "ja", "ko") else 1.0
-
-
-def _break(text: str, longest: int) -> int:
-    """Return where to cut: after the last full stop in the second half of the piece, else comma, else space, else anywhere."""
-    for marks in (".!?。！？…", ",;:，；：、", " "):
-        at = max(text.rfind(m, longest // 2, longest) for m in marks)
-        if at > 0:
-            return at + 1
-    return longest
-
-
-def _moment(told: Told, at: int, utterances: Sequence[Utterance]) -> int:
-    """Return the time at a letter of the told text, by the share of letters of its words that come before."""
-    words = [w for u in utterances if u.id in told.utterances for w in u.words]
-    letters = sum(len(w.text.strip()) for w in words)
-    goal = at / len(told.text) * letters
-    passed = 0.0
-    for w in words:
-        if passed >= goal:
-            return w.start
-        passed += len(w.text.strip())
-    if words and at >= len(told.text):
-        return told.end
-    return told.start + (told.end - told.start) * at // len(told.text)
 
 
 # ---------------------------------------------------------------- text on screen

@@ -26,9 +26,10 @@ _ORDERS = re.compile(
 _SELF = {
     "is": re.compile(r"\b(?:I'm|I am|I was|I've been|I work|[Aa]s an?|we're|we are)\b|我(?:就|也|们)?(?:是|当|做)|(?:作为|身为)"),
     "has": re.compile(
-        r"\b(?:I|we) (?:\w+ )?(?:have|had|got|own|bought)\b|\b(?:I've|we've) (?:got|bought)\b|\b(?:[Mm]y|[Oo]ur|mine|ours)\b|"
+        r"\b(?:I|we) (?:\w+ )?(?:have|had|got|own|bought)\b|\b(?:I've|we've) (?:got|bought)\b|\b[Mm]y\b|"
         r"我们?(?:家)?(?:的|有|买)|我(?:女儿|儿子|妻子|丈夫|妈|爸|家)"
     ),
+    "lives": re.compile(r"\bI(?:'ve)? lived? in\b|我\S{0,2}住"),
     "wants": re.compile(
         r"\b(?:I|we) (?:\w+ )?(?:want|need|hope|wish|like|love|prefer)\b|\b(?:I'd|we'd|I would|we would) (?:like|love|prefer)\b|"
         r"\b(?:I'm|I am|we're|we are) (?:\w+ )?(?:looking for|hoping|trying)\b|我们?\S{0,2}(?:想|要|希望|需要|找)"
@@ -39,7 +40,7 @@ _SELF = {
 _KIND = re.compile(r"^(?:an?|the|one of)\s|[\u4e00-\u9fff]|(?:er|or|ist|ian|ant|man|woman)$", re.I)
 """What somebody is as a lasting thing ("a nurse", "marketing manager"), not how they feel ("sorry", "here")."""
 
-_DENIED = re.compile(r"\b(?:not|never|no|isn't|wasn't|don't|didn't|doesn't|can't|won't|if|could|wish)\b|n't\b|不|没|如果|要是|假如")
+_DENIED = re.compile(r"\b(?:not|never|no|isn't|wasn't|don't|didn't|doesn't|can't|won't|if|could|wish)\b|n't\b|不|没|如果|要是|假如", re.I)
 
 _FREE = words_of("""
     a an the is are was were be been being has have had do does did of to in on at for with from by about as and or but that this these
@@ -56,7 +57,35 @@ def gives_orders(words: str) -> bool:
 
 def own_slots(words: str) -> list[str]:
     """Return which of `is`, `has` and `wants` somebody may say of themselves in these words."""
-    return [slot for slot, pattern in _SELF.items() if any(pattern.search(p) for p in _parts(words.replace("’", "'")))]
+    return [slot for slot, pattern in _SELF.items() if slot != "lives" and any(pattern.search(p) for p in _parts(words.replace("’", "'")))]
+
+
+_STATES = (
+    (
+        "is",
+        re.compile(
+            r"\bI(?:'m| am) ((?:an?|the) [a-z][a-z\- ]{2,40}?)(?=$|[.,;:!?]| (?:and|but|who|that|so|because|from|in|at|for|with|here|of)\b)"
+        ),
+    ),
+    ("is", re.compile(r"我是(?:一名|一位|一个|个)?([\u4e00-\u9fff]{2,8})(?=[，。,.!！?？\s]|$)")),
+    ("lives", re.compile(r"\bI(?:'ve)? (?:live|lived) in ((?:[A-Z][\w\-]+ ?){1,3})")),
+    ("lives", re.compile(r"我(?:一直)?住在([\u4e00-\u9fff]{2,8})(?=[，。,.!！?？\s]|$)")),
+)
+_IDLE = re.compile(
+    r"\b(?:bit|lot|little|same|one|fan|huge|big|only|kind|sort|way|first|last|thing|person|guy|point|case|idea|problem)\b|ing$|"
+    r"[说的在想不来从谁这那我你他她们很]|因为|觉得"
+)
+
+
+def stated(words: str) -> dict[str, str]:
+    """Return what somebody plainly says they are and where they live: slot → words ("I'm the marketing expert", 我是医生)."""
+    found: dict[str, str] = {}
+    for part in _parts(words.replace("’", "'")):
+        for slot, pattern in _STATES:
+            match = pattern.search(part)
+            if match and not _DENIED.search(part) and not (slot == "is" and _IDLE.search(match[1])):
+                found.setdefault(slot, match[1].strip())
+    return found
 
 
 def grounded(answer: str, said: str, slot: str = "about") -> bool:

@@ -2,7 +2,8 @@
 
 The model reads what one person said and fills in what they talk about, are, have and want; whole sentences are made here, so that
 it can neither invent people nor mix them up. An answer is kept if its words are those of the sentences it rests on, and (for what
-somebody is, has or wants) if they say it of themselves. Two kinds need no model: whom a caption introduces, and who is together.
+somebody is, has or wants) if they say it of themselves. No model is needed for what people plainly state ("I'm the chef"), for whom
+a caption introduces, and for who is together.
 Must not know: the store, which language model it is.
 """
 
@@ -21,7 +22,7 @@ from m3desk.domain.memory import Draft, Sentence, StoredSentence, Topic
 from m3desk.domain.tags import TAG
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.memorization import names
-from m3desk.memorization.grounds import gives_orders, grounded, own_slots, trimmed
+from m3desk.memorization.grounds import gives_orders, grounded, own_slots, stated, trimmed
 from m3desk.memorization.phrases import Line, Who, say
 from m3desk.ports import LanguageModel, Message
 
@@ -35,13 +36,10 @@ MOST_WORDS = 120
 """Of one person's words in a clip, those shown to the model (the longest sentences first): a second and a half of reading."""
 
 FEWEST_WORDS = 10
-"""Words a person must say in a clip before there is anything to conclude."""
+"""Words a person must say in a clip before the model is asked about them."""
 
-FEWEST_OWN = 4
-"""Words that are enough where somebody speaks of themselves: "I'm the marketing expert"."""
-
-SLOTS: dict[str, Topic] = {"about": "plot", "is": "attribute", "has": "attribute", "wants": "attribute"}
-"""What the model fills in of one person's words, and the topic of the fact."""
+SLOTS: dict[str, Topic] = {"about": "plot", "is": "attribute", "lives": "attribute", "has": "attribute", "wants": "attribute"}
+"""What is filled in of one person's words, by the model or (what they plainly state) by rule, and the topic of the fact."""
 
 NOTHING = frozenset({"none", "n/a", "nothing", "unknown", "无", "没有", "不知道"})
 
@@ -79,8 +77,10 @@ class LlmKnowledgeWriter:
         """Return the facts of one person's words that hold, and how many did not."""
         kept: list[Sentence] = []
         refused = 0
-        for slot, what in self._ask(speech, language, cancelled).items():
-            sentences = bears_out(slot, what, speech, language)
+        plain = {slot: what for slot, what in stated(speech.words).items() if bears_out(slot, what, speech)}
+        asked = self._ask(speech, language, cancelled) if amount(speech.words) >= FEWEST_WORDS else {}
+        for slot, what in {**asked, **plain}.items():
+            sentences = bears_out(slot, what, speech)
             if not sentences:
                 refused += 1
                 continue
@@ -164,7 +164,7 @@ def speeches(sentences: Sequence[StoredSentence]) -> list[Speech]:
     for tag, told in said.items():
         chosen = _longest(told)
         words = " ".join(quote(s) for s in chosen)
-        if amount(words) >= (FEWEST_OWN if own_slots(words) else FEWEST_WORDS):
+        if amount(words) >= FEWEST_WORDS or stated(words):
             found.append(Speech(tag, tuple(chosen), tuple(shown.get(tag, ())), words, _observations(chosen, tag)))
     most = sorted(found, key=lambda s: (-amount(s.words), s.sentences[0].start))[:MOST_SPEAKERS]
     return sorted(most, key=lambda s: (s.sentences[0].start, s.tag))
@@ -233,7 +233,7 @@ def _observations(sentences: Iterable[StoredSentence], tag: str) -> tuple[str, .
 # ---------------------------------------------------------------- what holds
 
 
-def bears_out(slot: str, what: str, speech: Speech, language: str) -> list[StoredSentence]:
+def bears_out(slot: str, what: str, speech: Speech) -> list[StoredSentence]:
     """Return the sentences that a filled-in slot rests on, [] where it does not hold.
 
     Those are the fewest, longest first, whose words carry it; what somebody is, has or wants must be said of themselves, and a

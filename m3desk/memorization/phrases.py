@@ -103,6 +103,7 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "another": ("{Count} more people are in view, their faces not readable.", "", "画面中还有{count}个人，看不清脸。"),
     "knows_about": ("{who} talks about {what}.", "", "{who}谈到{what}。"),
     "knows_is": ("{who} is {what}.", "", "{who}是{what}。"),
+    "knows_lives": ("{who} lives in {what}.", "", "{who}住在{what}。"),
     "knows_has": ("{who} has {what}.", "", "{who}有{what}。"),
     "knows_wants": ("{who} wants {what}.", "", "{who}想要{what}。"),
     "knows_caption": ("{who} is introduced on screen as “{said}”.", "", "{who}的字幕是“{said}”。"),

@@ -156,6 +156,13 @@ def test_a_busy_clip_stays_short_and_a_long_speech_is_split_at_its_sentences():
     assert draft.sentences[0].start < draft.sentences[1].start < us(30)
 
 
+def test_of_much_that_is_said_the_short_remarks_go_first():
+    turns = [speech(i, i, i + 0.8, "Yeah." if i % 2 else f"Then we came to point {i}.", cluster=i % 2) for i in range(28)]
+    lines = told(view(utterances=turns))
+    assert sum("came to point" in line for line in lines) == 14
+    assert len(lines) == MOST
+
+
 def test_two_people_who_stand_up_together_are_told_together_and_a_still_one_not_at_all():
     faces = [face(0, 10, 14, x=60, y=200, size=50, to=(60, 60, 50)), face(1, 10.5, 14, x=480, y=200, size=50, to=(480, 60, 50))]
     lines = told(view(faces=[*faces, face(2, 0, 30, x=300)], sound=False))

@@ -8,7 +8,7 @@ from m3desk import paths
 from m3desk.domain.memory import TOPICS
 from m3desk.errors import ModelFailed
 from m3desk.memorization.compose import ComposedWriter
-from m3desk.memorization.grounds import gives_orders, grounded
+from m3desk.memorization.grounds import gives_orders, grounded, stated
 from m3desk.memorization.knowledge import LlmKnowledgeWriter, answers, grammar, inert, speeches, tags_of
 from tests.memorization.evidence import face, speech, stored, view, writing
 
@@ -58,7 +58,7 @@ def test_a_fact_rests_on_the_sentence_that_says_it_and_speaks_of_its_speaker():
 )  # fmt: skip
 def test_what_was_not_said_is_dropped(reply):
     draft = LlmKnowledgeWriter(Scripted(reply)).conclude(remembered(view(utterances=[speech(0, 0, 9, TALK)]), ANN))
-    assert draft.sentences == ()
+    assert [s.text for s in draft.sentences] == ["Someone is a nurse."]  # plainly stated, whatever the model makes of it
 
 
 def test_what_somebody_denies_or_says_of_others_is_not_theirs():
@@ -69,6 +69,17 @@ def test_what_somebody_denies_or_says_of_others_is_not_theirs():
     assert not grounded("sorry", "I'm sorry about that.", "is")
     assert grounded("the marketing expert", "I'm the marketing expert", "is")
     assert grounded("a teacher", "Well, I'm a teacher in town.", "is")
+
+
+def test_what_somebody_plainly_states_needs_no_model():
+    v = view(utterances=[speech(0, 0, 3, "I'm the marketing expert."), speech(1, 9, 12, "I live in New York.", cluster=1)])
+    model = Scripted()
+    draft = LlmKnowledgeWriter(model).conclude(remembered(v, {**ANN, "s1.c0.u1": "person_2"}))
+    assert [s.text for s in draft.sentences] == ["Someone is the marketing expert.", "Someone lives in New York."]
+    assert model.asked == []
+    assert stated("我是医生，我住在北京。") == {"is": "医生", "lives": "北京"}
+    for words in ("I'm a bit late.", "I'm the one.", "I am not a doctor.", "If I am a doctor.", "我是说这个。", "I'm a little tired."):
+        assert stated(words) == {}, words
 
 
 def test_a_name_is_no_attribute():

@@ -1,0 +1,112 @@
+"""What is said, cut to sentences' length: neighbouring utterances of one voice joined, long speech split where it pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.evidence import Utterance
+
+MOST_SPOKEN = 12
+"""Sentences that tell of speech in a clip; past that neighbouring utterances of one speaker are told in one sentence."""
+
+LENGTHS = (160, 320, 640)
+"""How long (letters) a told utterance may grow by joining its neighbours, tried in this order."""
+
+LONGEST = 320
+"""Letters of speech in one sentence; longer speech is split at its full stops, commas or spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Words of one speaker, told in one sentence: a few utterances, or a part of a long one."""
+
+    start: int
+    end: int
+    text: str
+    cluster: int
+    utterances: tuple[str, ...]
+    language: str | None
+
+
+def told(utterances: Sequence[Utterance]) -> list[Told]:
+    """Return what to tell of a clip's speech, in time order, as few pieces as MOST_SPOKEN where joining allows."""
+    spoken = _whole(sorted((u for u in utterances if u.text.strip()), key=lambda u: (u.start, u.end, u.id)))
+    joined: list[Told] = []
+    for length in LENGTHS:
+        joined = _join(spoken, length)
+        if len(joined) <= MOST_SPOKEN:
+            break
+    return [part for one in joined for part in _split(one, spoken)]
+
+
+def _whole(utterances: Sequence[Utterance]) -> list[Utterance]:
+    """Give a stray word, too short to tell whose voice it is, to the voice that goes on right before and after it."""
+    whole = list(utterances)
+    for i, (before, u, after) in enumerate(zip(whole, whole[1:], whole[2:], strict=False), 1):
+        stray = u.end - u.start < 0.8 * MICROSECOND and len(u.text) < 12 and not u.embeddable
+        goes_on = before.cluster == after.cluster and u.start - before.end < MICROSECOND > after.start - u.end
+        if stray and goes_on:
+            whole[i] = replace(u, cluster=before.cluster)
+    return whole
+
+
+def _join(utterances: Sequence[Utterance], length: int) -> list[Told]:
+    """Join an utterance to the one before when the same voice goes on within a second and a half and the whole stays short."""
+    told: list[Told] = []
+    for u in utterances:
+        text = " ".join(u.text.split())
+        last = told[-1] if told else None
+        gap = "" if u.language in ("zh", "ja") else " "
+        fits = last is not None and len(last.text) + len(text) < length * _density(u.language)
+        if last and fits and last.cluster == u.cluster and u.start - last.end < 1.5 * MICROSECOND:
+            told[-1] = Told(last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language)
+        else:
+            told.append(Told(u.start, u.end, text, u.cluster, (u.id,), u.language))
+    return told
+
+
+def _split(told: Told, utterances: Sequence[Utterance]) -> list[Told]:
+    """Cut long speech into pieces at the best places; a piece's times come from its utterance's words where there are any."""
+    longest = int(LONGEST * _density(told.language))
+    if len(told.text) <= longest:
+        return [told]
+    pieces: list[Told] = []
+    rest, done = told.text, 0
+    while rest:
+        piece = rest if len(rest) <= longest else rest[: _break(rest, longest)]
+        start, end = (_moment(told, at, utterances) for at in (done, done + len(piece)))
+        pieces.append(Told(start, max(end, start), piece.strip(), told.cluster, told.utterances, told.language))
+        done += len(piece)
+        rest = rest[len(piece) :]
+    return pieces
+
+
+def _density(language: str | None) -> float:
+    """Return how many characters of a language say what one letter of English says."""
+    return 0.35 if language in ("zh", "ja", "ko") else 1.0
+
+
+def _break(text: str, longest: int) -> int:
+    """Return where to cut: after the last full stop in the second half of the piece, else comma, else space, else anywhere."""
+    for marks in (".!?。！？…", ",;:，；：、", " "):
+        at = max(text.rfind(m, longest // 2, longest) for m in marks)
+        if at > 0:
+            return at + 1
+    return longest
+
+
+def _moment(told: Told, at: int, utterances: Sequence[Utterance]) -> int:
+    """Return the time at a letter of the told text, by the share of letters of its words that come before."""
+    words = [w for u in utterances if u.id in told.utterances for w in u.words]
+    letters = sum(len(w.text.strip()) for w in words)
+    goal = at / len(told.text) * letters
+    passed = 0.0
+    for w in words:
+        if passed >= goal:
+            return w.start
+        passed += len(w.text.strip())
+    if words and at >= len(told.text):
+        return told.end
+    return told.start + (told.end - told.start) * at // len(told.text)
