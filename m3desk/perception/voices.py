@@ -58,6 +58,8 @@ class _Line:
     words: tuple[Said, ...]
     voice: int
     sureness: float
+    vectors: Floats | None = None
+    cluster: int = 0
 
 
 def hear(
@@ -93,7 +95,7 @@ def hear(
     lines = [line for line in compose(said, spoken, parts) if _believable(line, clip)]
     mine = owned(lines, sound, clip)
     check()
-    heard = _observe(sound, mine, clip, models.voice_vectors)
+    heard = _observe(sound, tell_apart(sound, mine, spoken, models.voice_vectors), clip)
     for utterance in heard.utterances if on_words else ():
         assert on_words is not None
         on_words(utterance)
@@ -259,17 +261,70 @@ def _cut_off(line: _Line, sound: Sound, border: int, edge: int) -> list[_Line]:
 # ---------------------------------------------------------------- utterances to evidence
 
 
-def _observe(sound: Sound, lines: Sequence[_Line], clip: Clip, voices: VoiceEmbedder | None) -> Heard:
-    """Make evidence of lines: snippets, voice vectors, and who sounds like whom within the clip."""
-    ids = [f"{clip.id}.u{n}" for n in range(len(lines))]
-    vectors = {} if voices is None else {i: _vectors(sound, line, voices) for i, line in zip(ids, lines, strict=True) if _clear(line)}
-    clusters = _clusters(ids, lines, vectors)
+def tell_apart(sound: Sound, lines: Sequence[_Line], spoken: Sequence[Stretch], voices: VoiceEmbedder | None) -> list[_Line]:
+    """Give lines their voice vectors and clusters, and join neighbours that a change of voice parted which whole lines don't show."""
+    if voices is None:
+        return list(lines)
+    known = _clustered([replace(line, vectors=_vectors(sound, line, voices)) for line in lines])
+    joint: list[_Line] = []
+    for line in known:
+        last = joint[-1] if joint else None
+        if last and last.cluster == line.cluster and not _ends(last.words[0], last.words[-1], line.words[0], spoken):
+            both = replace(last, end=line.end, words=(*last.words, *line.words), sureness=(last.sureness + line.sureness) / 2)
+            joint[-1] = replace(both, vectors=_vectors(sound, both, voices))
+        else:
+            joint.append(line)
+    return joint
+
+
+def _vectors(sound: Sound, line: _Line, voices: VoiceEmbedder) -> Floats | None:
+    """Return (n, d) unit rows: the whole line (its first 8 s), then windows of 3 s or more where it has two; None if it is too short."""
+    whole = sound[line.start : line.end]
+    if len(whole) < EMBEDDABLE:
+        return None
+    rows = [whole[:LONGEST_VOICE]]
+    count = min(4, len(whole) // VOICE_WINDOW)
+    if count >= 2:
+        edges = np.linspace(0, len(whole), count + 1).astype(int)
+        rows += [whole[a:b][:LONGEST_VOICE] for a, b in pairwise(edges.tolist())]
+    return voices.embed(rows)
+
+
+def _clustered(lines: Sequence[_Line]) -> list[_Line]:
+    """Number the voices of a clip from 0 in order of appearance: lines by their vectors, short ones with the voice of their turn."""
+    known = [n for n, line in enumerate(lines) if line.vectors is not None]
+    found: list[int] = [-1] * len(lines)
+    if known:
+        rows = np.stack([v[0] for line in lines if (v := line.vectors) is not None])
+        for n, k in zip(known, agglomerate(rows @ rows.T, SAME_SPEAKER).tolist(), strict=True):
+            found[n] = k
+    spare = max(found, default=-1) + 1
+    for n in (n for n in range(len(lines)) if found[n] < 0):
+        kin = [m for m in range(len(lines)) if found[m] >= 0 and (lines[m].voice == lines[n].voice or _goes_on(lines, n, m))]
+        nearest = min(kin, key=lambda m: (abs(lines[m].start - lines[n].start), m), default=None)
+        found[n] = spare if nearest is None else found[nearest]
+        spare += nearest is None
+    order = {k: i for i, k in enumerate(dict.fromkeys(found))}
+    return [replace(line, cluster=order[k]) for line, k in zip(lines, found, strict=True)]
+
+
+def _goes_on(lines: Sequence[_Line], n: int, m: int) -> bool:
+    """Return whether the next line finishes the sentence of a line too short to have a voice of its own."""
+    return m == n + 1 and not ends_sentence(lines[n].words[-1].text) and lines[m].start - lines[n].end < SHORT_PAUSE
+
+
+def _observe(sound: Sound, lines: Sequence[_Line], clip: Clip) -> Heard:
+    """Make evidence of lines."""
     media: dict[str, bytes] = {}
+    vectors: dict[str, Floats] = {}
     utterances = []
-    for id_, line, cluster in zip(ids, lines, clusters, strict=True):
+    for n, line in enumerate(lines):
+        id_ = f"{clip.id}.u{n}"
         snippet = flac(sound[max(0, line.start - KEPT_AROUND) : line.end + KEPT_AROUND])
         name = media_id(snippet, ".flac")
         media[name] = snippet
+        if line.vectors is not None:
+            vectors[id_] = line.vectors
         language = language_of(line.words)
         utterances.append(
             Utterance(
@@ -282,46 +337,11 @@ def _observe(sound: Sound, lines: Sequence[_Line], clip: Clip, voices: VoiceEmbe
                 language=language,
                 confidence=round(float(np.mean([w.probability for w in line.words])), 4),
                 audio=name,
-                cluster=cluster,
-                embeddable=id_ in vectors,
+                cluster=line.cluster,
+                embeddable=line.vectors is not None,
             )
         )
     return Heard(tuple(utterances), vectors, media)
-
-
-def _clear(line: _Line) -> bool:
-    return line.end - line.start >= EMBEDDABLE
-
-
-def _vectors(sound: Sound, line: _Line, voices: VoiceEmbedder) -> Floats:
-    """Return (n, d) unit rows: the whole utterance (its first 8 s), then windows of 3 s or more where it has two of them."""
-    whole = sound[line.start : line.end]
-    rows = [whole[:LONGEST_VOICE]]
-    count = min(4, len(whole) // VOICE_WINDOW)
-    if count >= 2:
-        edges = np.linspace(0, len(whole), count + 1).astype(int)
-        rows += [whole[a:b][:LONGEST_VOICE] for a, b in pairwise(edges.tolist())]
-    return voices.embed(rows)
-
-
-def _clusters(ids: Sequence[str], lines: Sequence[_Line], vectors: Mapping[str, Floats]) -> list[int]:
-    """Number the voices of a clip from 0 in order of appearance: utterances by their vectors, short ones with the voice of their turn."""
-    known = [n for n, id_ in enumerate(ids) if id_ in vectors]
-    found: list[int] = [-1] * len(ids)
-    if known:
-        rows = np.stack([vectors[ids[n]][0] for n in known])
-        for n, k in zip(known, agglomerate(rows @ rows.T, SAME_SPEAKER).tolist(), strict=True):
-            found[n] = k
-    spare = max(found, default=-1) + 1
-    for n, line in enumerate(lines):
-        if found[n] < 0:
-            kin = [m for m in range(len(lines)) if found[m] >= 0 and lines[m].voice == line.voice]
-            nearest = min(kin, key=lambda m: (abs(lines[m].start - line.start), m), default=None)
-            if nearest is None:
-                spare += 1
-            found[n] = spare - 1 if nearest is None else found[nearest]
-    order = {k: i for i, k in enumerate(dict.fromkeys(found))}
-    return [order[k] for k in found]
 
 
 def flac(sound: Sound) -> bytes:
