@@ -210,7 +210,10 @@ class PeopleView(QWidget):
         merge.setEnabled(len(self._everybody) > 1)
         menu.addSeparator()
         menu.addAction(self.tr("Ask about %1").replace("%1", person.shown), lambda: self.page.ask_about(person))
-        menu.addAction(self.tr("Hide person"), lambda: self.hub.correct("ignore", {"person": person.id})).setEnabled(not person.ignored)
+        if person.name is not None:
+            menu.addAction(self.tr("Take the name away"), lambda: self.hub.correct("name", {"person": person.id, "name": None}))
+        hide = self.tr("Show person again") if person.ignored else self.tr("Hide person")
+        menu.addAction(hide, lambda: self.hub.correct("ignore", {"person": person.id, "ignored": not person.ignored}))
         menu.popup(self.list.viewport().mapToGlobal(where))
 
     # ------------------------------------------------------------ correcting
