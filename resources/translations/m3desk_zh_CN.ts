@@ -1187,8 +1187,16 @@
             <translation>询问%1</translation>
         </message>
         <message>
+            <source>Take the name away</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Hide person</source>
             <translation>隐藏人物</translation>
+        </message>
+        <message>
+            <source>Show person again</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Same person</source>
@@ -1798,16 +1806,16 @@
             <translation>领先于画面</translation>
         </message>
         <message>
-            <source>knowledge still to come: %1 clips</source>
-            <translation>待写知识：%1 个片段</translation>
+            <source>knowledge still to come: %1</source>
+            <translation>待写知识：%1</translation>
         </message>
         <message>
-            <source>%1 clips memorized · %2 people</source>
-            <translation>已记忆 %1 个片段 · %2 人</translation>
+            <source>clips memorized: %1 · people: %2</source>
+            <translation>已记忆片段：%1 · 人物：%2</translation>
         </message>
         <message>
-            <source>%1 clips waiting</source>
-            <translation>%1 个片段等待中</translation>
+            <source>waiting: %1</source>
+            <translation>等待中：%1</translation>
         </message>
         <message>
             <source>Nothing memorized yet</source>

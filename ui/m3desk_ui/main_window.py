@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QMainWindow,
+    QMessageBox,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from m3desk import __version__, config, paths
 from m3desk.errors import DownloadError, M3DeskError
@@ -49,7 +59,11 @@ class MainWindow(QMainWindow):
         self.video = VideoView(self.hub, services.make_player)
         self.notices = NoticeBar(self.hub)
         self.pages = QStackedWidget()
-        self.pages.addWidget(self.start)
+        self.front = QScrollArea()  # the first page is taller than a small window's video needs to be
+        self.front.setWidgetResizable(True)
+        self.front.setFrameShape(QFrame.Shape.NoFrame)
+        self.front.setWidget(self.start)
+        self.pages.addWidget(self.front)
         self.pages.addWidget(self.video)
         middle = QWidget()
         column = QVBoxLayout(middle)
@@ -149,7 +163,7 @@ class MainWindow(QMainWindow):
         self.hub.open(None)
         self.dock_area.show(False)
         self.actions_.enable(False)
-        self.pages.setCurrentWidget(self.start)
+        self.pages.setCurrentWidget(self.front)
         self.start.refresh()
         self._title()
 

@@ -239,6 +239,8 @@ class SourcesView(QWidget):
         self.more.clicked.connect(self._menu_of_selected)
         row = QHBoxLayout()
         row.setContentsMargins(8, 6, 8, 6)
+        self.add.setMinimumWidth(40)
+        self.folder.setMinimumWidth(40)
         row.addWidget(self.add)
         row.addWidget(self.folder)
         row.addStretch(1)

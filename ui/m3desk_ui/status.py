@@ -150,12 +150,12 @@ class Status(QStatusBar):
 
     def _counted(self, counts: tuple[int, int, int, int]) -> None:
         clips, waiting, knowledge, people = counts
-        self._knowledge.setText(self.tr("knowledge still to come: %1 clips").replace("%1", str(knowledge)) if knowledge else "")
+        self._knowledge.setText(self.tr("knowledge still to come: %1").replace("%1", str(knowledge)) if knowledge else "")
         if not self._bar.isVisible() and not self._loading:
             if clips:
-                text = self.tr("%1 clips memorized · %2 people").replace("%1", str(clips)).replace("%2", str(people))
+                text = self.tr("clips memorized: %1 · people: %2").replace("%1", str(clips)).replace("%2", str(people))
                 if waiting:
-                    text += " · " + self.tr("%1 clips waiting").replace("%1", str(waiting))
+                    text += " · " + self.tr("waiting: %1").replace("%1", str(waiting))
             else:
                 text = self.tr("Nothing memorized yet")
             self._work.setText(text)

@@ -246,7 +246,12 @@ class TimelineCanvas(QWidget):
         for s, a, b in self.hits:
             if s == source and b >= self.start and a < self.end:
                 x = self.x_of(a)
-                p.fillRect(QRectF(x, y, max(4.0, self.x_of(b) - x), MEMORIES), QColor(c.warn))
+                mark = QRectF(x, y, max(4.0, self.x_of(b) - x), MEMORIES)
+                tint = QColor(c.warn)
+                p.setPen(QPen(tint, 1.2))
+                tint.setAlpha(80)
+                p.setBrush(tint)
+                p.drawRect(mark)
         p.setRenderHint(QPainter.RenderHint.Antialiasing)
         p.setPen(Qt.PenStyle.NoPen)
         events, known = self.rows.times[~self.rows.semantic], self.rows.times[self.rows.semantic]

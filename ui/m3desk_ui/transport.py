@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QStyle, QStyleOptionSlider, QToolButton, QWidget
 
 from m3desk_ui import texts, theme
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
 
 SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+NARROWEST = 270
+"""Pixels: play, slider, time and mute still fit."""
 SKIP = 5_000_000
 TICKS = 1000
 """Slider ticks a second: QSlider counts in 32 bits, so microseconds would end after 36 minutes."""
@@ -96,7 +98,22 @@ class Transport(QWidget):
         row.addSpacing(4)
         for widget in (self.time, self.speeds, self.mute, self.volume_slider):
             row.addWidget(widget)
+        self.setMinimumWidth(NARROWEST)
         self.retheme()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what is wanted least where there is no room; every part left out is in the menu as well."""
+        super().resizeEvent(event)
+        room = event.size().width()
+        for widget, needs in (
+            (self.volume_slider, 600),
+            (self._step_back, 510),
+            (self._step_on, 510),
+            (self.speeds, 440),
+            (self._back, 350),
+            (self._on, 350),
+        ):
+            widget.setVisible(room >= needs)
 
     def _button(self, tip: str, act: object) -> QToolButton:
         button = QToolButton()
