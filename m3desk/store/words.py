@@ -67,6 +67,10 @@ def stem(word: str) -> str:
     """
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
+    if word in ("died", "lied", "tied"):
+        return word[:-1]
+    if word.endswith("ied"):
+        return word[:-3] + "y"
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("sses", "shes", "ches", "xes")):
