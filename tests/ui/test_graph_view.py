@@ -133,10 +133,10 @@ def test_finding_flies_to_a_node_and_shows_it_where_it_was_hidden(qtbot: QtBot, 
     world.extra = 400
     view = opened(qtbot, hub)
     hidden = next(n for n in view.whole.nodes if n.id not in shown(view) and n.id.startswith("x"))
-    qtbot.keyClicks(view.search, hidden.content)
+    qtbot.keyClicks(view.bar.search, hidden.content)
     assert hidden.id in shown(view)
     qtbot.waitUntil(lambda: view.canvas.camera.route is None, timeout=3000)
-    assert view._hit_ids[0] == hidden.id
+    assert view.bar.hits[0] == hidden.id
 
 
 def test_a_committed_clip_grows_the_graph_and_keeps_what_stands(
@@ -186,11 +186,22 @@ def test_labels_do_not_cover_each_other_or_leave_the_widget() -> None:
 
 def test_the_list_says_the_same_and_the_picture_is_written(qtbot: QtBot, hub: Hub, tmp_path: Path) -> None:
     view = opened(qtbot, hub)
-    view.as_list.setChecked(True)
+    view.bar.as_list.setChecked(True)
     assert view._rows.rowCount() == len(view.canvas.scene.nodes)
     with qtbot.waitSignal(hub.notice):
         assert view.save_picture(str(tmp_path / "graph.png"))
     assert not QImage(str(tmp_path / "graph.png")).isNull()
+
+
+def test_the_legend_hides_kinds_and_the_bar_filters(qtbot: QtBot, hub: Hub) -> None:
+    view = opened(qtbot, hub)
+    view.legend.chips["episodic"].setChecked(False)
+    assert "episodic" not in {n.kind for n in view.canvas.scene.nodes}
+    view._only("person_1")
+    assert view.wish.person == "person_1"
+    view._reset()
+    assert view.legend.chips["episodic"].isChecked()
+    assert view.wish == scenes.Wish()
 
 
 def test_another_memory_starts_empty(qtbot: QtBot, hub: Hub) -> None:

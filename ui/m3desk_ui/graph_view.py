@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QStringListModel, Qt, QTimer
-from PySide6.QtGui import QAction, QHideEvent, QIcon, QKeySequence, QResizeEvent, QShowEvent, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QAction, QHideEvent, QIcon, QKeySequence, QShowEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
-    QComboBox,
-    QCompleter,
     QFileDialog,
-    QFormLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
     QListView,
     QMenu,
-    QSizePolicy,
-    QSlider,
     QSplitter,
-    QToolButton,
     QVBoxLayout,
     QWidget,
-    QWidgetAction,
 )
 
 from m3desk_ui import graph_scene as scenes
 from m3desk_ui import graph_style as style
-from m3desk_ui import theme
 from m3desk_ui.graph_canvas import PICTURE_SIZE, GraphCanvas
+from m3desk_ui.graph_controls import GraphBar, Legend
 from m3desk_ui.graph_layout import LayoutThread, regrown, scatter
 
 if TYPE_CHECKING:
@@ -52,8 +43,6 @@ class GraphView(QWidget):
         self.wish = scenes.Wish()
         self.layout_thread = LayoutThread()
         self._places: dict[str, tuple[float, float]] = {}
-        self._hidden_kinds: set[str] = set()
-        self._quiet = False
         self.canvas = GraphCanvas(self)
         self._build()
         self._clock = QTimer(self, interval=FRAME_MS)
@@ -75,41 +64,16 @@ class GraphView(QWidget):
     # ------------------------------------------------------------ building
 
     def _build(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(6, 4, 6, 4)
-        bar.setSpacing(3)
-        self.search = QLineEdit(self)
-        self.search.setClearButtonEnabled(True)
-        self.search.setMinimumWidth(110)
-        self.search.textEdited.connect(self._offer)
-        self.search.returnPressed.connect(self._first_hit)
-        self._hits = QStringListModel(self)
-        self._hit_ids: list[str] = []
-        completer = QCompleter(self._hits, self)
-        completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
-        completer.activated.connect(self._hit)
-        completer.setMaxVisibleItems(12)
-        # one height for all rows: the popup is measured by its first, and Chinese is taller
-        popup = QListView()
-        completer.setPopup(popup)
-        popup.setStyleSheet("QListView { border: 1px solid palette(mid); } QListView::item { min-height: 24px; padding: 0 4px; }")
-        self.search.setCompleter(completer)
-        bar.addWidget(self.search, 1)
-        self.everything = self._button("mdi6.graph-outline", checkable=True)
-        self.everything.toggled.connect(self._rewish)
-        self.filter = self._button("mdi6.filter-variant")
-        self.filter.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.filter.setMenu(self._filter_menu())
-        self.fit = self._button("mdi6.fit-to-page-outline")
-        self.fit.clicked.connect(self.canvas.fit)
-        self.arrange = self._button("mdi6.auto-fix")
-        self.arrange.clicked.connect(self._arrange)
-        self.as_list = self._button("mdi6.format-list-bulleted", checkable=True)
-        self.as_list.toggled.connect(self._show_list)
-        self.export = self._button("mdi6.image-outline")
-        self.export.clicked.connect(self.export_picture)
-        for button in (self.everything, self.filter, self.fit, self.arrange, self.as_list, self.export):
-            bar.addWidget(button)
+        self.bar = GraphBar(self)
+        self.bar.wished.connect(self._rewish)
+        self.bar.typed.connect(self._offer)
+        self.bar.hit.connect(self._go)
+        self.bar.fit.clicked.connect(self.canvas.fit)
+        self.bar.arrange.clicked.connect(self._arrange)
+        self.bar.as_list.toggled.connect(self._show_list)
+        self.bar.export.clicked.connect(self.export_picture)
+        self.legend = Legend(self)
+        self.legend.wished.connect(self._rewish)
         self.list = QListView(self)
         self.list.setUniformItemSizes(True)
         self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
@@ -125,23 +89,6 @@ class GraphView(QWidget):
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 1)
         split.setSizes([600, 260])
-        legend = QWidget(self)
-        # the dock may be narrower than the words: then the signs stand alone (see resizeEvent)
-        legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._legend = QHBoxLayout(legend)
-        self._legend.setContentsMargins(6, 2, 6, 3)
-        self._legend.setSpacing(2)
-        self._chips: dict[str, QToolButton] = {}
-        for kind in style.KINDS:
-            chip = QToolButton(self)
-            chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            chip.setAutoRaise(True)
-            chip.setCheckable(True)
-            chip.setChecked(True)
-            chip.toggled.connect(self._rewish)
-            self._chips[kind.name] = chip
-            self._legend.addWidget(chip)
-        self._legend.addStretch(1)
         fit = QAction(self)
         fit.setShortcut(QKeySequence("Ctrl+0"))
         fit.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -150,68 +97,18 @@ class GraphView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(bar)
+        column.addWidget(self.bar)
         column.addWidget(split, 1)
-        column.addWidget(legend)
-
-    def _button(self, icon: str, *, checkable: bool = False) -> QToolButton:
-        button = QToolButton(self)
-        button.setAutoRaise(True)
-        button.setCheckable(checkable)
-        button.setProperty("icon_name", icon)
-        return button
-
-    def _filter_menu(self) -> QMenu:
-        menu = QMenu(self)
-        box = QWidget(menu)
-        form = QFormLayout(box)
-        self.person = QComboBox(box)
-        self.person.setMinimumWidth(160)
-        self.person.currentIndexChanged.connect(self._rewish)
-        self.weight = QSlider(Qt.Orientation.Horizontal, box)
-        self.weight.setRange(0, 10)
-        self.weight.valueChanged.connect(self._rewish)
-        self._filter_texts = QLabel(box), QLabel(box)
-        form.addRow(self._filter_texts[0], self.person)
-        self.least = QLabel(box)
-        self.least.setMinimumWidth(self.fontMetrics().horizontalAdvance("≥ 10 "))
-        row = QHBoxLayout()
-        row.addWidget(self.weight, 1)
-        row.addWidget(self.least)
-        form.addRow(self._filter_texts[1], row)
-        action = QWidgetAction(menu)
-        action.setDefaultWidget(box)
-        menu.addAction(action)
-        return menu
+        column.addWidget(self.legend)
 
     def _themed(self) -> None:
         """Set every text, icon and colour."""
-        self.search.setPlaceholderText(self.tr("Find in the graph"))
-        self.search.setAccessibleName(self.tr("Find in the graph"))
-        tips = {
-            self.everything: self.tr("Show everything, not only the strongest memories"),
-            self.filter: self.tr("Filter by person and weight"),
-            self.fit: self.tr("Show all of it (Ctrl+0)"),
-            self.arrange: self.tr("Arrange anew (pinned nodes stay)"),
-            self.as_list: self.tr("Show as a list as well"),
-            self.export: self.tr("Save as a picture (PNG)"),
-        }
-        for button, tip in tips.items():
-            button.setToolTip(tip)
-            button.setAccessibleName(tip)
-            button.setIcon(theme.icon(button.property("icon_name")))
+        self.bar.dress()
+        self.legend.dress()
         self.list.setAccessibleName(self.tr("Graph as a list"))
-        for name, chip in self._chips.items():
-            chip.setIcon(QIcon(style.shape_pixmap(name, 16, self.devicePixelRatioF())))
-            chip.setText(style.kind_text(name))
-            chip.setToolTip(self.tr("Show or hide: %1").replace("%1", style.kind_text(name)))
-        for label, text in zip(self._filter_texts, (self.tr("Only about"), self.tr("At least this strong")), strict=True):
-            label.setText(text)
-        self.weight.setAccessibleName(self.tr("Least weight"))
         self.canvas.hint = self.tr("People and memories appear here as the video is memorized.")
         self.canvas.dress()
-        self._fill_people()
-        self._rewish()
+        self._fill_controls()
 
     # ------------------------------------------------------------ reading
 
@@ -228,50 +125,33 @@ class GraphView(QWidget):
 
     def _forget(self, _path: str) -> None:
         self.whole = scenes.NOTHING
-        self.wish = scenes.Wish()
         self._places.clear()
         self.canvas.pinned.clear()
-        self.canvas.camera.own = False
-        self._rescene()
+        self._reset()
 
     def _show_whole(self, graph: scenes.Whole) -> None:
         if graph.version == self.whole.version and graph.nodes == self.whole.nodes:
             return
         self.whole = graph
-        self._fill_people()
+        self._fill_controls()
         self._rescene()
 
-    def _fill_people(self) -> None:
-        """Keep the person filter and the legend's chips in step with what there is."""
-        present = {n.kind for n in self.whole.nodes}
-        for name, chip in self._chips.items():
-            chip.setVisible(name in present)
-        self._fit_legend()
-        chosen = self.person.currentData()
-        self._quiet = True
-        self.person.clear()
-        self.person.addItem(self.tr("everybody"), None)
-        for node in self.whole.nodes:
-            if node.kind == "person":
-                self.person.addItem(node.label, node.id)
-        self.person.setCurrentIndex(max(0, self.person.findData(chosen)))
-        self._quiet = False
+    def _fill_controls(self) -> None:
+        """Keep the person filter and the legend in step with what there is."""
+        self.legend.show_kinds({n.kind for n in self.whole.nodes})
+        self.bar.show_people([(n.id, n.label) for n in self.whole.nodes if n.kind == "person"])
 
     # ------------------------------------------------------------ what is on show
 
-    def _rewish(self, *_: object) -> None:
-        self.least.setText(f"≥ {self.weight.value()}" if self.weight.value() else self.tr("all"))
-        if self._quiet:
-            return
-        off = {name for name, chip in self._chips.items() if not chip.isChecked()}
-        kinds = None if not off else frozenset(k.name for k in style.KINDS) - off
+    def _rewish(self) -> None:
         self._wish(
-            everything=self.everything.isChecked(), kinds=kinds, person=self.person.currentData(), least_weight=float(self.weight.value())
+            everything=self.bar.everything.isChecked(),
+            kinds=self.legend.kinds(),
+            person=self.bar.person.currentData(),
+            least_weight=float(self.bar.weight.value()),
         )
 
     def _wish(self, **changes: Any) -> None:
-        from dataclasses import replace
-
         wish = replace(self.wish, **changes)
         if wish != self.wish:
             self.wish = wish
@@ -334,18 +214,6 @@ class GraphView(QWidget):
             if held:
                 places[self.canvas._grabbed] = places_of_held
             self.canvas.move_nodes(places)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_legend()
-
-    def _fit_legend(self) -> None:
-        """Write the legend's words where there is room for them."""
-        chips = [chip for chip in self._chips.values() if not chip.isHidden()]
-        words = sum(self.fontMetrics().horizontalAdvance(chip.text()) + 44 for chip in chips)
-        beside = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if words < self.width() else Qt.ToolButtonStyle.ToolButtonIconOnly
-        for chip in self._chips.values():
-            chip.setToolButtonStyle(beside)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -459,17 +327,13 @@ class GraphView(QWidget):
         return self.tr("What led to this: “%1”?").replace("%1", node.content or node.label)
 
     def _only(self, id_: str) -> None:
-        self.person.setCurrentIndex(max(0, self.person.findData(id_)))
+        self.bar.person.setCurrentIndex(max(0, self.bar.person.findData(id_)))
         self.canvas.camera.own = False
 
     def _reset(self) -> None:
-        self._quiet = True
-        self.person.setCurrentIndex(0)
-        self.weight.setValue(0)
-        self.everything.setChecked(False)
-        for chip in self._chips.values():
-            chip.setChecked(True)
-        self._quiet = False
+        """Open as at first: every filter off, nothing unfolded, all of it in view."""
+        self.bar.reset()
+        self.legend.reset()
         self.wish = scenes.Wish()
         self.canvas.camera.own = False
         self._rescene()
@@ -484,19 +348,9 @@ class GraphView(QWidget):
 
     def _offer(self, text: str) -> None:
         hits = scenes.found(self.whole, text)
-        self._hit_ids = [n.id for n in hits]
-        self._hits.setStringList([f"{n.content or n.label}" for n in hits])
+        self.bar.show_hits([(n.id, n.content or n.label) for n in hits])
         if hits:
             self.fly_to(hits[0].id)
-
-    def _first_hit(self) -> None:
-        if self._hit_ids:
-            self._go(self._hit_ids[0])
-
-    def _hit(self, text: str) -> None:
-        rows = self._hits.stringList()
-        if text in rows:
-            self._go(self._hit_ids[rows.index(text)])
 
     def _go(self, id_: str) -> None:
         self.fly_to(id_)
