@@ -137,7 +137,7 @@ def identities(log: Log) -> Identities:
     bound_to = {h.node for h in state.held.values() if h.node} | {b.node for b in log.bindings}
     active = {s.step for s in steps}
     state.nodes = {n.id: n for n in log.nodes.values() if n.step is None or n.step in active or n.id in bound_to}
-    births = _births(state.nodes, steps)
+    births = _births(log, state.nodes, steps)
     partition = Partition()
     for node in sorted(births, key=numbered):
         partition.root(births[node])
@@ -165,7 +165,8 @@ def _held(log: Log, steps: list[Step], undone: Mapping[int, int]) -> tuple[dict[
     verdicts: dict[str, list[tuple[Step, str | None]]] = defaultdict(list)
     for step in steps:
         for observation, node in step.args.get("bindings", {}).items():
-            verdicts[observation].append((step, node))
+            if node in log.nodes:  # else its source was removed: the step waits until it is found again
+                verdicts[observation].append((step, node))
         if step.kind == "set-aside":
             for observation in step.args["observations"]:
                 verdicts[observation].append((step, None))
@@ -192,9 +193,10 @@ def _held(log: Log, steps: list[Step], undone: Mapping[int, int]) -> tuple[dict[
     return held, rows
 
 
-def _births(nodes: Mapping[str, Birth], steps: list[Step]) -> dict[str, str]:
+def _births(log: Log, nodes: Mapping[str, Birth], steps: list[Step]) -> dict[str, str]:
     """Return node → the person it is born in; a correction may have taken it out of that one into a new one."""
-    births = {n.id: n.person for n in nodes.values() if n.person is not None}
+    names = {r.old: r.new for r in log.renamed}
+    births = {n.id: names.get(n.person, n.person) for n in nodes.values() if n.person is not None}
     for step in steps:
         for node, person in step.args.get("births", {}).items():
             if node in births:
@@ -318,13 +320,14 @@ def _equivalences(votes: Votes, state: Identities) -> list[Equivalence]:
 def _constraints(log: Log, steps: list[Step], state: Identities, decided: Mapping[tuple[int, str, str, str], bool]) -> list[Constraint]:
     """Say of every demand of the steps in force whether it is kept."""
     last: dict[str, int] = {o: h.step for o, h in state.held.items() if h.step is not None}
-    births = _births(state.nodes, steps)
+    births = _births(log, state.nodes, steps)
     rows: list[Constraint] = []
     for step in steps:
         for observation, node in step.args.get("bindings", {}).items():
             person = births.get(node) or str(log.nodes[node].person if node in log.nodes else step.args.get("person"))
             held = state.held.get(observation)
-            rows.append(Constraint(step.step, "must", observation, person, step.by, _state(held, last.get(observation), step, node)))
+            verdict = _state(held if node in log.nodes else None, last.get(observation), step, node)
+            rows.append(Constraint(step.step, "must", observation, person, step.by, verdict))
         if step.kind == "set-aside":
             for observation in step.args["observations"]:
                 held = state.held.get(observation)

@@ -6,7 +6,7 @@ Rows carry the `sequence` of the commit that wrote them; clip commits and correc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from m3desk.domain.correction import Step
@@ -134,6 +134,15 @@ class Mark:
     sequence: int
 
 
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """What a journal calls `old` is `new` since a source was memorized anew: found again by the step's anchor."""
+
+    old: str
+    new: str
+    sequence: int
+
+
 @dataclass(slots=True)
 class Log:
     """All rows, each list in order of `sequence`."""
@@ -149,12 +158,13 @@ class Log:
     links: list[Linked] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
+    renamed: list[Renamed] = field(default_factory=list)
 
     def add(self, rows: Iterable[Any]) -> None:
         """Append rows of any of the classes above; pairs of observation ids are `apart`."""
         lists: dict[type, list[Any]] = {
             Bound: self.bindings, Voted: self.votes, NameHeard: self.names, tuple: self.apart, Reinforced: self.reinforcements,
-            Linked: self.links, Step: self.steps, Mark: self.marks,
+            Linked: self.links, Step: self.steps, Mark: self.marks, Renamed: self.renamed,
         }  # fmt: skip
         tables: dict[type, dict[str, Any]] = {Seen: self.observations, Birth: self.nodes, Told: self.sentences}
         for row in rows:
@@ -165,9 +175,24 @@ class Log:
 
 
 def in_force(log: Log) -> list[Step]:
-    """Return the steps that count now, oldest first: not undone, and not taken back by a `revert` that counts."""
+    """Return the steps that count now, oldest first: not undone, and not taken back by a `revert` that counts.
+
+    Their args name what they were about as it is called now.
+    """
     undone = undone_steps(log)
-    return [s for s in log.steps if s.step not in undone]
+    names = {r.old: r.new for r in log.renamed}
+    steps = [s for s in log.steps if s.step not in undone]
+    return [replace(s, args=_called_now(s.args, names)) for s in steps] if names else steps
+
+
+def _called_now(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, list):
+        return [_called_now(v, names) for v in value]
+    if isinstance(value, dict):
+        return {names.get(k, k): v if k in ("text", "name") else _called_now(v, names) for k, v in value.items()}
+    return value
 
 
 def undone_steps(log: Log) -> dict[int, int]:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from typing import Any
 
+from m3desk.domain.log import Log, undone_steps
 from m3desk.domain.sentences import State
 
 DB = sqlite3.Connection
@@ -14,16 +15,22 @@ DB = sqlite3.Connection
 def anchor(db: DB, state: State, args: dict[str, Any]) -> dict[str, Any]:
     """Return the source hash, interval and boxes of the observations, people and sentences that a step names."""
     found: dict[str, Any] = {}
-    if observations := list(dict.fromkeys([*args.get("observations", ()), *args.get("bindings", {})])):
+    if observations := list(dict.fromkeys([*args.get("observations", ()), *args.get("bindings", {}), *_spoken_of(args)])):
         found["observations"] = [_observation(db, o) for o in observations]
     people = [args[k] for k in ("person", "keep", "a", "b", "of", "not") if isinstance(args.get(k), str)] + list(args.get("others", ()))
-    nodes = [args[k] for k in ("face", "voice") if k in args]
+    nodes = [args[k] for k in ("face", "voice") if k in args] + [
+        n for n in args.get("bindings", {}).values() if n not in args.get("nodes", ())
+    ]
     named = {p: _owned(state, p) for p in people if p in state.who.people} | {n: _bound(state, n) for n in nodes}
     if named:
         found["people"] = {id_: [_observation(db, o) for o in mine] for id_, mine in named.items()}
     if (memory := args.get("memory")) and memory in state.nodes:
         found["memories"] = [_memory(db, state, memory)]
     return found
+
+
+def _spoken_of(args: dict[str, Any]) -> list[str]:
+    return [o for _, _, observations in args.get("spans", ()) for o in observations]
 
 
 def _owned(state: State, person: str, limit: int = 5) -> list[str]:
@@ -60,3 +67,96 @@ def _memory(db: DB, state: State, id_: str) -> dict[str, Any]:
         "end": r["end"],
         "citations": cited,
     }
+
+
+# ---------------------------------------------------------------- finding things again
+
+
+def places(db: DB, sha256: str | None) -> list[str]:
+    """Return the sources of this content, or, where it was removed, those whose file stands in its place."""
+    if sha256 is None:
+        return []
+    query = "SELECT id FROM source WHERE sha256 = ?1 OR uri = (SELECT value FROM meta WHERE key = 'removed_' || ?1) ORDER BY id"
+    return [r[0] for r in db.execute(query, (sha256,))]
+
+
+def found_again(db: DB, state: State, log: Log) -> list[tuple[str, str]]:
+    """Return (old, new) for what steps in force name and no longer exists, but lies where their anchors say.
+
+    Observations are matched by overlap in time and space, people and nodes by their observations, sentences by words and time.
+    """
+    undone = undone_steps(log)
+    names = {r.old: r.new for r in log.renamed}
+    found: dict[str, str] = {}
+    # Persons that a step made don't come from any source: they stay who they are.
+    made = {s.args["person"] for s in log.steps if s.args.get("nodes") and s.args["person"] not in s.anchor.get("people", {})}
+    rooted = {n.person for n in state.who.nodes.values() if n.step is None}
+
+    def missing(id_: str) -> bool:
+        known = names.get(id_, id_)
+        if id_.startswith("person"):
+            return known not in rooted and id_ not in found and id_ not in made
+        return known not in state.who.held and known not in state.nodes and known not in state.who.canonical and id_ not in found
+
+    for step in log.steps:
+        if step.step in undone:
+            continue
+        people: dict[str, list[dict[str, Any]]] = step.anchor.get("people", {})
+        for where in [*step.anchor.get("observations", ()), *(o for rows in people.values() for o in rows)]:
+            if missing(where["id"]) and (match := _match(db, where)):
+                found[where["id"]] = match
+        for id_, rows in people.items():
+            if missing(id_):
+                held = [state.who.held.get(found.get(o["id"], names.get(o["id"], o["id"]))) for o in rows]
+                owners = [h.person if id_.startswith("person") else h.node for h in held if h is not None]
+                if owner := next((o for o in owners if o), None):
+                    found[id_] = owner
+        for told in step.anchor.get("memories", ()):
+            if step.kind != "delete" and missing(told["id"]) and (memory := _match_memory(db, told)):
+                found[told["id"]] = memory
+    return list(found.items())
+
+
+def _match(db: DB, where: dict[str, Any]) -> str | None:
+    """Return the observation that overlaps an anchor best: half of the time together and, for faces, a third of the box."""
+    if "start" not in where:
+        return None
+    table = "face_track" if "boxes" in where else "utterance"
+    best: tuple[float, str] | None = None
+    for source in places(db, where["sha256"]):
+        query = f'SELECT * FROM {table} WHERE source = ? AND start < ? AND "end" > ? AND replaces IS NULL ORDER BY id'
+        for r in db.execute(query, (source, where["end"], where["start"])):
+            share = _overlap(where["start"], where["end"], r["start"], r["end"])
+            if table == "face_track":
+                boxes = json.loads(r["boxes"])
+                near = [_box_overlap(b, _nearest(boxes, b[0])) for b in where["boxes"]] if boxes else []
+                share = share * (sum(near) / len(near)) if near and share >= 0.5 and sum(near) / len(near) >= 0.33 else 0.0
+            if share >= (0.16 if table == "face_track" else 0.5) and (best is None or share > best[0]):
+                best = share, r["id"]
+    return best[1] if best else None
+
+
+def _match_memory(db: DB, told: dict[str, Any]) -> str | None:
+    for source in places(db, told["sha256"]):
+        query = 'SELECT id FROM node WHERE source = ? AND type = ? AND content = ? AND start < ? AND "end" > ? ORDER BY number'
+        for r in db.execute(query, (source, told["kind"], told["text"], told["end"], told["start"])):
+            return str(r[0])
+    return None
+
+
+def _nearest(boxes: list[list[float]], at: float) -> list[float]:
+    return min(boxes, key=lambda b: abs(b[0] - at))
+
+
+def _overlap(a: float, b: float, c: float, d: float) -> float:
+    """Return how much of two intervals is in both, as a share of their union."""
+    return max(0.0, min(b, d) - max(a, c)) / max(1e-9, max(b, d) - min(a, c))
+
+
+def _box_overlap(a: list[float], b: list[float]) -> float:
+    """Return the intersection over union of two rows (at, x, y, width, height)."""
+    width = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+    height = min(a[2] + a[4], b[2] + b[4]) - max(a[2], b[2])
+    if width <= 0 or height <= 0:
+        return 0.0
+    return width * height / (a[3] * a[4] + b[3] * b[4] - width * height)

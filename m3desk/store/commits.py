@@ -20,7 +20,7 @@ from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.domain.sentences import State
 from m3desk.errors import ModelFailed
-from m3desk.store import rows
+from m3desk.store import anchors, rows
 from m3desk.store.rows import dump, insert
 
 DB = sqlite3.Connection
@@ -218,16 +218,10 @@ def write_sentences(
 
 def _is_tombstone(db: DB, clip: Clip, s: Sentence) -> bool:
     """Say whether a user deleted this very sentence of this very moment (by its journal's anchor, which outlives the node)."""
-    source = db.execute("SELECT sha256 FROM source WHERE id = ?", (clip.source,)).fetchone()
-    for r in db.execute("SELECT j.anchor FROM journal j WHERE j.kind = 'delete'"):
+    for r in db.execute("SELECT anchor FROM journal WHERE kind = 'delete'"):
         for told in json.loads(r["anchor"]).get("memories", []):
-            if (
-                told["text"] == s.text
-                and told["kind"] == s.kind
-                and told["sha256"] == source[0]
-                and told["start"] < s.end
-                and s.start < told["end"]
-            ):
+            same = told["text"] == s.text and told["kind"] == s.kind and told["start"] < s.end and s.start < told["end"]
+            if same and clip.source in anchors.places(db, told["sha256"]):
                 return True
     return False
 

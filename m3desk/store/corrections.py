@@ -26,13 +26,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from m3desk.domain.clip import source_of
 from m3desk.domain.correction import KINDS, Effect
-from m3desk.domain.log import can_redo, can_undo, undone_steps
+from m3desk.domain.log import Log, can_redo, can_undo, in_force, undone_steps
 from m3desk.domain.memory import Sentence, Span, Topic
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
@@ -299,7 +299,27 @@ def _revert(desk: Desk, args: Args) -> Args:
         raise CorrectionError(f"there is no step {number}.", "See: m3desk journal.")
     if number in undone_steps(log):
         raise CorrectionError(f"step {number} is taken back already.", "See: m3desk journal.")
-    return {"step": number}
+    return {"step": number, "leaves": _dependents(log, number)}
+
+
+def _dependents(log: Log, number: int) -> list[int]:
+    """Return later steps in force that act on what a step made (a person, nodes, a sentence) and then have less to act on."""
+    steps = {s.step: s for s in in_force(log)}
+    args = steps[number].args
+    made = {
+        *args.get("nodes", ()),
+        *([args["person"]] if args.get("nodes") else ()),
+        *([args["memory"]] if steps[number].kind == "add" else ()),
+    }
+    return [n for n, s in steps.items() if n > number and made & set(_ids(s.args))]
+
+
+def _ids(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for v in value.values() if isinstance(value, dict) else value:
+            yield from _ids(v)
 
 
 RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {
@@ -418,7 +438,8 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
         case "reject":
             return f"does not call {shown(args['person'])} {args['name']}"
         case "revert":
-            return f"takes back step {args['step']}"
+            leaves = f"; {', '.join(f'step {n}' for n in args['leaves'])} rested on it" if args["leaves"] else ""
+            return f"takes back step {args['step']}{leaves}"
         case "undo" | "redo":
             return kind
         case _:

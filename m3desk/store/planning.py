@@ -74,6 +74,9 @@ def what_rests_on(db: DB, state: State, id_: str) -> Effect:
 def remove_source(db: DB, id_: str, at: str) -> None:
     """Delete a source and every row that rests on it alone. The journal stays: its anchors say what it was about."""
     commits.begin(db, "remove", at, None, {"source": id_})
+    gone_source = reading.source(db, id_)
+    if gone_source.sha256:  # so that corrections made on it are found again in the file that takes its place
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"removed_{gone_source.sha256}", gone_source.uri))
     like = (id_ + ".*",)
     db.execute("PRAGMA defer_foreign_keys = ON")
     for table, column in (
@@ -92,8 +95,9 @@ def remove_source(db: DB, id_: str, at: str) -> None:
     db.execute(f"DELETE FROM embedding WHERE owner IN ({gone})", (id_,))
     db.execute("DELETE FROM node WHERE source = ? AND type IN ('episodic', 'semantic')", (id_,))
     # Faces, voices and things that other sources know too stay; what nothing speaks of any more goes.
-    unbound = "id NOT IN (SELECT node FROM binding) AND NOT EXISTS (SELECT 1 FROM journal WHERE instr(args, '\"' || node.id || '\"'))"
-    db.execute(f"DELETE FROM node WHERE source = ? AND type IN ('face', 'voice') AND step IS NULL AND {unbound}", (id_,))
+    held = "SELECT node FROM now_observation WHERE node IS NOT NULL AND observation NOT GLOB ?2"
+    unbound = f"id NOT IN (SELECT node FROM binding) AND id NOT IN ({held})"
+    db.execute(f"DELETE FROM node WHERE source = ?1 AND type IN ('face', 'voice') AND step IS NULL AND {unbound}", (id_, *like))
     db.execute("DELETE FROM node WHERE source = ? AND type IN ('object', 'place') AND id NOT IN (SELECT entity FROM mention)", (id_,))
     for table in (*schema.EVIDENCE, "clip"):
         db.execute(f"DELETE FROM {table} WHERE source = ?", (id_,))
@@ -222,5 +226,5 @@ def _known(log: Log, known: Callable[[str | None], bool]) -> Log:
     part.apart = [(a, b) for a, b in log.apart if a in part.observations and b in part.observations]
     part.reinforcements = [r for r in log.reinforcements if known(r.clip) and r.node in part.sentences]
     part.links = [k for k in log.links if k.a in part.sentences and k.b in part.sentences]
-    part.steps, part.marks = log.steps, log.marks
+    part.steps, part.marks, part.renamed = log.steps, log.marks, log.renamed
     return part

@@ -12,7 +12,7 @@ import numpy as np
 from m3desk.domain.clip import Clip, Source, source_of
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
-from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, NameHeard, Reinforced, Seen, Told, Voted
+from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, NameHeard, Reinforced, Renamed, Seen, Told, Voted
 from m3desk.domain.memory import Span
 from m3desk.domain.people import Person, SuggestedName
 
@@ -150,6 +150,8 @@ def load(db: sqlite3.Connection, since: int = 0) -> Iterator[Any]:
         yield step(r)
     for r in db.execute("SELECT * FROM journal_mark WHERE sequence > ? ORDER BY id", after):
         yield Mark(r["step"], bool(r["undone"]), r["sequence"])
+    for r in db.execute("SELECT * FROM renamed WHERE sequence > ? ORDER BY id", after):
+        yield Renamed(r["old"], r["new"], r["sequence"])
 
 
 def _load_nodes(db: sqlite3.Connection, after: tuple[int]) -> Iterator[Any]:

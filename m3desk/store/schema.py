@@ -100,7 +100,12 @@ CREATE TABLE now_constraint (
   state TEXT NOT NULL, PRIMARY KEY (step, place)) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1,)
+_V2 = """
+-- What a journal calls `old` was found again as `new` after its source was memorized anew (see store.anchors).
+CREATE TABLE renamed (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, old TEXT NOT NULL, new TEXT NOT NULL);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)

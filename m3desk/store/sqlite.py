@@ -27,7 +27,7 @@ from m3desk.domain.sentences import State, fold
 from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Cluster
-from m3desk.store import checking, commits, corrections, derived, files, planning, reading, rows, schema, transfer
+from m3desk.store import anchors, checking, commits, corrections, derived, files, planning, reading, rows, schema, transfer
 from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
@@ -295,6 +295,8 @@ class Memory:
             commits.write_sentences(db, clip, draft.sentences, draft.model, text_vectors, text_model, sequence)
             planning.remember_models(db, models, text_model)
             db.execute("UPDATE clip SET state = 'episodic', error = NULL WHERE id = ?", (clip.id,))
+            if self.log().steps:
+                self._find_again(db, at)
         return self._committed(clip.id, "episodic")
 
     def commit_semantic(
@@ -315,6 +317,13 @@ class Memory:
             touched = commits.knowledge(db, clip, draft, decisions, text_vectors, text_model, sequence)
             db.execute("UPDATE clip SET state = 'done' WHERE id = ?", (clip.id,))
         return replace(self._committed(clip.id, "done"), sentences=tuple(dict.fromkeys(touched)))
+
+    def _find_again(self, db: sqlite3.Connection, at: str) -> None:
+        """Note where things that corrections name lie now, after their source was memorized anew."""
+        if found := anchors.found_again(db, self.state_with(db), self.log()):
+            sequence = commits.begin(db, "renamed", at)
+            for old, new in found:
+                rows.insert(db, "renamed", sequence=sequence, old=old, new=new)
 
     def _committed(self, clip: str, state: str) -> ClipCommitted:
         with self.snapshot() as db:

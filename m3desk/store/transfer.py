@@ -17,7 +17,7 @@ DB = sqlite3.Connection
 
 TABLES = (
     "commits", "node", "span", "citation", "mention", "binding", "vote", "heard_name", "apart", "reinforcement", "link", "journal",
-    "journal_mark",
+    "journal_mark", "renamed",
 )  # fmt: skip
 """The log's tables beside the evidence, in an order in which references point backwards."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,14 @@ def test_a_new_step_clears_redo_and_a_revert_is_a_step(memory: Memory) -> None:
         memory.undo()
 
 
+def test_a_revert_names_the_steps_that_rested_on_it(memory: Memory) -> None:
+    memory.correct("assign", {"observations": ["s1.c1.f1"], "person": None, "name": "Carol"})
+    memory.correct("assign", {"observations": ["s1.c0.f1"], "person": "Carol"})
+    assert "step 2 rested on it" in memory.revert(1).text
+    assert memory.tracks("s1")[1].person == memory.person("person_7").id  # the later word stands, its person without the name
+    assert memory.integrity() == []
+
+
 def test_corrections_survive_a_restart(memory: Memory) -> None:
     memory.correct("name", {"person": "1", "name": "Ann"})
     memory.correct("name", {"person": "1", "name": "Anne"})
@@ -200,6 +209,28 @@ def test_a_deleted_sentence_does_not_come_back_when_its_source_is_memorized_anew
     memory.plan_clips(again.id, clips(again.id), fps=5.0)
     remember(memory, memory.next_clips(again.id)[0], (1, 2))
     assert len(memory.memories()) == 3 and memory.integrity() == []
+
+
+def test_a_source_memorized_anew_comes_back_under_the_users_corrections(memory: Memory) -> None:
+    memory.correct("name", {"person": "person_1", "name": "Ann"})
+    memory.correct("assign", {"observations": ["s1.c1.f1"], "person": None, "name": "Carol"})
+    memory.correct("assign", {"observations": ["s1.c0.u1"], "person": "Ann"})
+    memory.correct("distinct", {"a": "person_1", "b": "person_2"})
+    memory.correct("edit", {"node": memory.memories(clip="s1.c0")[2].id, "text": "Ann waves"})
+    memory.remove_source("s1")
+    assert {c.state for c in memory.constraints()} == {"waiting"} and memory.integrity() == []
+    changed = replace(source(), sha256="f" * 64)  # the file was edited: only its place is the same
+    again = memory.add_source(changed)
+    memory.plan_clips(again.id, clips(again.id), fps=5.0)
+    for clip, people in zip(memory.next_clips(again.id)[:2], [(1, 2), (1, 3)], strict=True):
+        remember(memory, clip, people)
+    assert again.id == "s2" and memory.integrity() == []
+    assert memory.person("Ann").clips == ("s2.c0", "s2.c1") and memory.person("Carol").clips == ("s2.c1",)
+    assert [r.shown.split(" ")[0] for r in memory.tracks("s2")] == ["Ann", "Person", "Ann", "Carol"]
+    assert memory.speech("s2")[1].shown == "Ann" and "Ann waves" in [s.shown for s in memory.memories()]
+    assert {c.state for c in memory.constraints()} == {"kept"}
+    memory.undo(5)
+    assert memory.can_undo() is False and memory.integrity() == [] and all(p.name is None for p in memory.people())
 
 
 # ---------------------------------------------------------------- any sequence at all
