@@ -13,7 +13,7 @@ system_packages=(
   python3 python3-venv ca-certificates
   libegl1 libgl1 libglib2.0-0 libdbus-1-3 libfontconfig1 libxkbcommon0 libxkbcommon-x11-0
   libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1
-  libportaudio2 fonts-dejavu-core fonts-wqy-microhei
+  libwayland-client0 libwayland-cursor0 libwayland-egl1 libgomp1 libstdc++6 libportaudio2 fonts-dejavu-core fonts-wqy-microhei
 )
 
 say() { printf '\n==> %s\n' "$*"; }
