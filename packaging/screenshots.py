@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from m3desk_ui import launch, main_window
+from m3desk_ui.services import real
+from m3desk_ui.window_state import WindowState
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from m3desk import models
-from m3desk_ui import launch, main_window
-from m3desk_ui.services import real
-from m3desk_ui.window_state import WindowState
 
 QUESTION = "What does the text on the screen say?"
 
