@@ -74,8 +74,11 @@ def answer(
     yield _round(ask, 1, question, [h.sentence.id for h in hits], [_shown(h.sentence) for h in hits], begun)
     if cancelled():
         raise Cancelled("stopped.")
-    if language is None or not supported(hits, asked, search, worth_asking=True):
+    if language is None:
         yield from _give(ask, _with_notes(quote(asked, hits, search), asked), search, QUOTED, begun, quoted=True)
+        return
+    if not supported(hits, asked, search, worth_asking=True):
+        yield from _give(ask, _with_notes(absent(asked, search, hits), asked), search, READ, begun)
         return
     try:
         yield from _converse(ask, asked, hits, search, language, rounds, before, cancelled, begun)
@@ -118,7 +121,7 @@ def _converse(
         may_search = fresh and number < rounds
         parts: list[Part] = []
         written = ""
-        for written in _reply(language, messages, grammar(len(lines), search=may_search), cancelled):
+        for written in _reply(language, messages, grammar(len(lines), search=may_search, language=asked.language), cancelled):
             for part in _checked(written, lines, asked, search)[len(parts) :]:
                 piece = marked(part, len(search.sources) > 1)
                 parts.append(part)

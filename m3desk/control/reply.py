@@ -116,10 +116,10 @@ def cast_of(people: Sequence[Person]) -> str:
     return "\n".join(known[:12]) + "\n" if known else ""
 
 
-def grammar(lines: int, *, search: bool, answer: bool = True) -> str:
-    """Return the GBNF of a reply that may cite lines 1 … `lines`."""
-    ways = ["answer"] if answer else []
-    ways += ["search"] if search else []
+def grammar(lines: int, *, search: bool, language: str = "en") -> str:
+    """Return the GBNF of a reply that may cite lines 1 … `lines`. A Chinese answer's sentences begin in Chinese, or with a person."""
+    ways = ["answer", "search"] if search else ["answer"]
+    words = r"[^\[\]\n]{2,280}" if language != "zh" else r'("<character_" [0-9]{1,4} ">")? [\u4e00-\u9fff] [^\[\]\n]{1,140}'
     number = " | ".join(f'"{n}"' for n in range(lines, 0, -1))
     return "\n".join((
         f"root ::= {' | '.join(ways)}",
@@ -127,7 +127,7 @@ def grammar(lines: int, *, search: bool, answer: bool = True) -> str:
         r"query ::= [^\[\]\n]{2,120}",
         rf'answer ::= "Action: [Answer]\nContent: " ("{ABSENT}" | sentence (" " sentence){{0,3}})',
         r'sentence ::= words " " cite cite? cite? ("." | "。")',
-        r"words ::= [^\[\]\n]{2,280}",
+        f"words ::= {words}",
         r'cite ::= "[" number "]"',
         f"number ::= {number}",
     ))  # fmt: skip
