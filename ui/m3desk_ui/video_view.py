@@ -87,6 +87,7 @@ class VideoView(QWidget):
         self.canvas.resized.connect(self._fit)
         self.canvas.face_clicked.connect(self._face_clicked)
         self.canvas.background_clicked.connect(self.toggle)
+        self.canvas.double_clicked.connect(self.toggle)  # takes back what its first click did
         self.canvas.double_clicked.connect(self.full_screen)
         hub.selection.seek.connect(self.go)
         hub.selection.selected.connect(self._selected)
