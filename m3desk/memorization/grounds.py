@@ -6,7 +6,7 @@ import re
 
 from m3desk.memorization.lexicon import words_of
 
-SHARE = 0.75
+SHARE = 0.8
 """Of the content words of an answer, those that must have been said."""
 
 _GUESS = re.compile(
@@ -94,10 +94,10 @@ def grounded(answer: str, said: str, slot: str = "about") -> bool:
     What somebody `is`, `has` or `wants` must be said of themselves, in one sentence, and neither denied nor imagined there.
     """
     answer, said = answer.replace("’", "'"), said.replace("’", "'")
-    if _GUESS.search(answer):
+    if any(m[0].casefold() not in said.casefold() for m in _GUESS.finditer(answer)):
         return False
     mine = content(answer)
-    if not mine or len(answer.split()) > 16:
+    if not mine or len(answer.split()) > 18:
         return False
     if slot == "is" and not _KIND.search(answer):
         return False

@@ -121,7 +121,8 @@ def answers(reply: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in reply.split("\n"):
         slot, _, words = line.partition(":")
-        words = trimmed(" ".join(words.split()))
+        # Asked for one slot only, the model may go on with the next one on the same line.
+        words = trimmed(re.split(rf"[\s,;，；]+(?:{'|'.join(SLOTS)})\s*:", " ".join(words.split()))[0])
         if slot.strip() in SLOTS and words and words.casefold() not in NOTHING and len(words) <= 120:
             found.setdefault(slot.strip(), words)
     return found

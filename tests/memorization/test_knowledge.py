@@ -61,6 +61,11 @@ def test_what_was_not_said_is_dropped(reply):
     assert [s.text for s in draft.sentences] == ["Someone is a nurse."]  # plainly stated, whatever the model makes of it
 
 
+def test_a_guessing_word_that_was_said_is_no_guess():
+    assert grounded("a better future for everyone", "We want a better future for everyone here.")
+    assert not grounded("a better future for everyone", "We want a better future.")
+
+
 def test_what_somebody_denies_or_says_of_others_is_not_theirs():
     said = "She is a nurse and has a daughter. I'm not a doctor, and if I had a boat I would sail."
     assert not grounded("a nurse", said, "is")
@@ -154,6 +159,7 @@ def test_an_empty_reply_is_an_error_not_an_empty_memory():
 
 def test_replies_are_read_line_by_line_and_cut_ends_are_trimmed():
     assert answers("about: the nation and a school in the...\nis: None.\nbogus: x") == {"about": "the nation and a school"}
+    assert answers("about: choices that did not create jobs, is:") == {"about": "choices that did not create jobs"}
     assert grammar(["about", "is"]).startswith('root ::= "about: " words "\\n" "is: " words')
 
 
