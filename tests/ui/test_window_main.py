@@ -241,3 +241,17 @@ def test_nothing_to_undo_is_news_and_not_an_error(window, desks, qtbot, tmp_path
     window.hub.undo()
     qtbot.waitUntil(lambda: "nothing to undo" in window.notices._text.text(), timeout=2000)
     assert window.notices._shown.level == "info"
+
+
+def test_a_long_clip_stays_work_in_the_status_bar_and_on_the_timeline(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.timeline.canvas.plan.source is not None, timeout=3000)
+    desks.desk.emit(
+        events.SourceChanged("s1", "working"),
+        events.Progress("s1", "s1.c5", "watching", 150_000_000, 180_000_000, 1.8, 20.0),
+        events.EvidenceSeen("s1", "s1.c5", ((162_000_000, 1.0, 1.0, 9.0, 9.0),)),
+    )
+    qtbot.waitUntil(lambda: "02:42 / 03:00" in window._status._work.text(), timeout=2000)
+    window._status._rest()
+    assert "02:42 / 03:00" in window._status._work.text()
+    assert window.timeline.canvas.working == ("s1.c5", 162_000_000)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QStatusBar, QWidget
@@ -50,7 +51,7 @@ class Status(QStatusBar):
         self.addPermanentWidget(right)
         self._loading: list[str] = []
         self._progress: events.Progress | None = None
-        self._playing = False
+        self._working: set[str] = set()
         self._quiet = QTimer(self)
         self._quiet.setSingleShot(True)
         self._quiet.setInterval(QUIET_MS)
@@ -60,12 +61,15 @@ class Status(QStatusBar):
         hub.engine_lost.connect(lambda _e: self._device.setText(self.tr("engine stopped")))
         hub.loading.connect(self._on_loading)
         hub.downloading.connect(self._on_downloading)
+        hub.evidence_seen.connect(self._on_evidence)
+        hub.source_changed.connect(self._on_source)
         hub.changed.connect(self.refresh)
         hub.opened.connect(self._on_opened)
         hub.selection.watching.connect(self._on_watching)
 
     def _on_opened(self, path: str) -> None:
         self._progress = None
+        self._working.clear()
         self._bar.hide()
         for label in (self._behind, self._knowledge, self._models, self._device):
             label.clear()
@@ -99,6 +103,21 @@ class Status(QStatusBar):
         else:
             self._rest()
 
+    def _on_source(self, event: Any) -> None:
+        """Keep who is being worked on: a long clip has no news for a while and is work all the same."""
+        state = getattr(event, "state", "queued")
+        if state == "working":
+            self._working.add(event.source)
+        elif event.source in self._working:
+            self._working.discard(event.source)
+            self._quiet.start()
+
+    def _on_evidence(self, event: events.EvidenceSeen) -> None:
+        """Within a clip, the faces seen last say how far it is."""
+        seen = max((face[0] for face in event.faces), default=0)
+        if self._progress is not None and self._progress.source == event.source and seen > self._progress.done:
+            self._on_progress(replace(self._progress, done=min(seen, self._progress.total or seen)))
+
     def _on_progress(self, event: events.Progress) -> None:
         self._progress = event
         parts = [self.tr("%1 (%2)").replace("%1", texts.stage(event.stage).capitalize()).replace("%2", event.clip)]
@@ -121,6 +140,8 @@ class Status(QStatusBar):
         self._quiet.start()
 
     def _rest(self) -> None:
+        if self._working and self._progress is not None:
+            return
         self._bar.hide()
         self._progress = None
         self._behind.clear()

@@ -48,6 +48,7 @@ class TimelineCanvas(QWidget):
         self.rows = Rows()
         self.start, self.end = 0, 60 * SECOND
         self.head = 0
+        self.working: tuple[str, int] = ("", 0)
         self.hits: tuple[tuple[str, int, int], ...] = ()
         self.span: tuple[int, int] | None = None
         self.scrolled = 0
@@ -98,6 +99,12 @@ class TimelineCanvas(QWidget):
 
     def time_at(self, x: float) -> int:
         return round(self.start + (x - GUTTER) * (self.end - self.start) / self.room())
+
+    def set_working(self, clip: str, at: int) -> None:
+        """Show which clip is in work, and how far it is seen."""
+        if clip != self.working[0] or abs(self.x_of(at) - self.x_of(self.working[1])) >= 2:
+            self.working = (clip, at)
+            self.redraw()
 
     def set_head(self, at: int) -> None:
         """Move the play head, and the view with it when it leaves."""
@@ -234,7 +241,12 @@ class TimelineCanvas(QWidget):
         }.get(clip.state, (c.line, False))  # fmt: skip
         strip = QRectF(r.x(), r.bottom() - 4, r.width(), 4)
         p.fillRect(strip, QColor(colour) if dense else QColor(c.line))
-        if clip.state in ("failed", "skipped") or (clip.state == "queued" and r.width() > 50):
+        if clip.state == "queued" and clip.id == self.working[0]:
+            done = max(0.0, min(1.0, (self.working[1] - clip.start) / max(1, clip.end - clip.start)))
+            p.fillRect(QRectF(strip.x(), strip.y(), strip.width() * done, 4), QColor(c.accent))
+            p.setPen(QColor(c.accent))
+            p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state("working") if r.width() > 90 else "…")
+        elif clip.state in ("failed", "skipped") or (clip.state == "queued" and r.width() > 50):
             p.setPen(QColor(c.muted if clip.state == "queued" else colour))
             p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state(clip.state))
 

@@ -25,6 +25,7 @@ from m3desk_ui.timeline_canvas import GUTTER, LANE, TimelineCanvas
 from m3desk_ui.timeline_rows import Plan, Rows
 
 if TYPE_CHECKING:
+    from m3desk import events
     from m3desk.domain.clip import Clip
     from m3desk_ui.bridge import Hub
 
@@ -109,6 +110,8 @@ class TimelineView(QWidget):
         hub.opened.connect(lambda _p: self._opened())
         hub.changed.connect(self.refresh)
         hub.clip_committed.connect(lambda e: self._forget_piece(e.clip))
+        hub.progress.connect(self._progress)
+        hub.evidence_seen.connect(self._evidence)
         hub.corrected.connect(lambda _e: self._forget_pieces())
         hub.pictures.ready.connect(self._picture_ready)
         hub.themed.connect(self.retheme)
@@ -225,6 +228,14 @@ class TimelineView(QWidget):
         if source:
             self._hub.selection.seek.emit(source, 0, False)
             self.show_source(source)
+
+    def _progress(self, event: events.Progress) -> None:
+        if event.source == self._source and event.stage != "knowledge":
+            self.canvas.set_working(event.clip, event.done)
+
+    def _evidence(self, event: events.EvidenceSeen) -> None:
+        if event.source == self._source and event.faces:
+            self.canvas.set_working(event.clip, max(face[0] for face in event.faces))
 
     def _watch(self, source: str, at: int) -> None:
         if source != self._source:
