@@ -1,20 +1,21 @@
 """The engine put together: all that a command, or the window's process behind `desk`, may ask of one memory.
 
-One thread owns every write (`_write`), one memorizes (`work`), questions run on threads of their own with readers of their own.
+One thread owns every write, one memorizes (`work`), questions run on threads of their own with readers of their own.
 Must not know: Qt, how commands or windows look.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import shutil
+import tempfile
 import threading
+import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,78 +24,19 @@ from m3desk.backends import PROFILES, Backends
 from m3desk.config import Settings
 from m3desk.control import loop
 from m3desk.control.search import Search
-from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect
-from m3desk.errors import Cancelled, M3DeskError, MemoryMissing, SourceChanged, SourceError, SourceMissing, UsageError
+from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports
-from m3desk.media import cutter, file
-from m3desk.memorization.compose import ComposedWriter
-from m3desk.memorization.knowledge import LlmKnowledgeWriter
-from m3desk.pipeline import Memorizer, Tally, now
+from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip
 from m3desk.store.sqlite import Memory
 from m3desk.store.vectors import VectorIndex
+from m3desk.work import Work
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-PERCEPTION = ("faces", "face_vectors", "speech_activity", "voice_vectors", "speech", "objects", "screen_text", "text_vectors")
-"""The ports that an episodic commit needs; the language model is opened later and apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to memorize. Times are microseconds of each source; None = the memory's or the settings' own."""
-
-    clip_seconds: float | None = None
-    fps: float | None = None
-    start: int = 0
-    end: int | None = None
-    semantic: bool = True
-    rebuild: bool = False
-    language: str | None = None
-
-
-class _Queue:
-    """Sources waiting for work, in the order the user wants; thread-safe."""
-
-    def __init__(self) -> None:
-        self._ids: list[str] = []
-        self._lock = threading.Lock()
-        self.changed = threading.Event()
-
-    def put(self, source: str, at: int | None = None) -> None:
-        with self._lock:
-            if source in self._ids:
-                self._ids.remove(source)
-            self._ids.insert(len(self._ids) if at is None else at, source)
-        self.changed.set()
-
-    def drop(self, source: str) -> None:
-        with self._lock:
-            if source in self._ids:
-                self._ids.remove(source)
-
-    def next(self) -> str | None:
-        with self._lock:
-            return self._ids.pop(0) if self._ids else None
-
-    def ids(self) -> list[str]:
-        with self._lock:
-            return list(self._ids)
-
-
-class _Ledger:
-    """The pipeline's side of the one writer thread: every call runs there, whole, between the user's corrections."""
-
-    def __init__(self, write: Callable[[Callable[[Memory], Any]], Any]) -> None:
-        self._write = write
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            return self._write(lambda memory: getattr(memory, name)(*args, **kwargs))
-
-        return call
+Before = tuple[str, int]
+"""A source and the last clip of it that is known, by index; −1 = nothing."""
 
 
 class App:
@@ -119,12 +61,7 @@ class App:
             threads=self.settings.threads,
             on_load=lambda name, done: emit(events.ModelLoading(name, done)),
         )
-        self.queue = _Queue()
-        self._options: dict[str, Options] = {}
-        self._stopping = threading.Event()
-        self._running = threading.Event()
-        self._running.set()
-        self._cancelled: set[str] = set()
+        self.work = Work(self.write, self.backends, self.settings, emit)
         self._asks: dict[str, threading.Event] = {}
         self._index: VectorIndex | None = None
         self._index_lock = threading.Lock()
@@ -133,6 +70,12 @@ class App:
         if write:
             try:
                 self._memory = self._writer.submit(Memory.open_or_create, Path(self.path)).result()
+            except OSError as error:
+                self._writer.shutdown()
+                raise MemoryProblem(
+                    f"{self.path} can't be used as a memory ({error.strerror or error}).",
+                    "Choose another folder, or check its permissions.",
+                ) from error
             except BaseException:
                 self._writer.shutdown()
                 raise
@@ -156,8 +99,7 @@ class App:
 
     def close(self) -> None:
         """Stop all work at the next safe moment and close; what was committed stays."""
-        self._stopping.set()
-        self._running.set()
+        self.work.stop()
         for stop in self._asks.values():
             stop.set()
         if self._memory is not None:
@@ -171,9 +113,9 @@ class App:
         how = {"llm": "m3desk models pull --llm"}
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
 
-    def reader(self) -> Memory:
-        """Return a new read-only look at this memory, for one thread."""
-        return Memory.open(Path(self.path), write=False)
+    def reader(self, before: Before | None = None) -> Memory:
+        """Return a new read-only look at this memory, for one thread; `before`: as it was known by that clip (inclusive)."""
+        return Memory.open(Path(self.path), write=False, before=before)
 
     def write(self, change: Callable[[Memory], T]) -> T:
         """Run `change` on the one thread that writes, and return what it returns."""
@@ -182,184 +124,16 @@ class App:
             raise UsageError("this memory is open for reading only.")
         return self._writer.submit(change, memory).result()
 
-    # ------------------------------------------------------------------ memorizing
-
-    def add(self, sources: Sequence[str | Path], options: Options | None = None) -> list[str]:
-        """Queue files (and folders' media files, in name order); return their source ids.
-
-        Raises SourceError before anything is written; SourceChanged when a file differs from what was memorized under its path.
-        """
-        options = options or Options()
-        found = [p for path in sources for p in expand(path)]
-        probed = [(p, file.probe(p)) for p in found]
-        ids = []
-        for path, source in probed:
-            sha256 = file.fingerprint(path, self._stopping.is_set)
-            ids.append(self._add_one(path, replace(source, sha256=sha256), options))
-        return ids
-
-    def _add_one(self, path: Path, source: Source, options: Options) -> str:
-        same_place = [s for s in self.write(lambda m: m.sources()) if s.uri == source.uri and s.sha256 != source.sha256]
-        if same_place and not options.rebuild:
-            raise SourceChanged(
-                f"{path} is not the file that was memorized as {same_place[0].id} (its content changed).",
-                "Memorize it anew under your corrections with --rebuild, or keep the old memory and put the new file elsewhere.",
-            )
-        for old in same_place:
-            self._drop(old.id)
-        stored = self.write(lambda m: m.add_source(source))
-        if options.rebuild and not same_place and stored.state != "queued":
-            self._drop(stored.id)
-            stored = self.write(lambda m: m.add_source(source))
-        clip_seconds = options.clip_seconds or self.settings.clip_seconds
-        fps = options.fps or self.settings.fps
-        if not self.write(lambda m: m.clips(stored.id)):
-            readable = file.readable_until(path, stored.duration or 0)
-            clips = cutter.plan(stored, clip_seconds, options.start, options.end, readable)
-            self.write(lambda m: m.plan_clips(stored.id, clips, fps=fps))
-        self._options[stored.id] = options
-        self._cancelled.discard(stored.id)
-        self.queue.put(stored.id)
-        self.emit(events.SourceQueued(stored.id, stored.uri))
-        return stored.id
-
-    def _drop(self, source: str) -> None:
-        self.write(lambda m: m.remove_source(source))
-
-    def resume(self) -> list[str]:
-        """Queue the sources that an earlier run left unfinished and whose files are still there; return their ids."""
-        unfinished = [s for s in self.write(lambda m: m.sources()) if s.state in ("queued", "working")]
-        for source in unfinished:
-            if Path(source.uri).is_file():
-                self.queue.put(source.id)
-            else:
-                self._set_state(source.id, "failed", f"{source.uri} is not there any more; use “Locate file”.")
-        return [s.id for s in unfinished]
-
-    def work(self) -> Tally:
-        """Memorize until the queue is empty, then write the knowledge that clips lack. Raises Cancelled when the app is closed."""
-        total = Tally()
-        while (source := self.queue.next()) is not None:
-            total = _add(total, self._work_on(source))
-        return total
-
-    def _work_on(self, source_id: str) -> Tally:
-        source = self.write(lambda m: m.source(source_id))
-        options = self._options.get(source_id, Options())
-        path = source.uri
-        self._set_state(source_id, "working")
-        try:
-            if not Path(path).is_file():
-                raise SourceMissing(f"{path} is not there any more.", "Put it back, or say where it is now: m3desk sources relink.")
-            memorizer = self._memorizer(options, lambda: self._should_stop(source_id))
-            clips = self.write(lambda m: m.clips(source_id))
-            fps = self.write(lambda m: m.fps_of(source_id)) or self.settings.fps
-            tally = memorizer.memorize(source, path, fps=fps, total=clips[-1].end if clips else 0)
-        except Cancelled:
-            self._set_state(source_id, "queued" if self._stopping.is_set() else "cancelled")
-            if self._stopping.is_set():
-                raise
-            return Tally()
-        except SourceError as error:
-            self._set_state(source_id, "failed", error.line())
-            self.emit(events.Notice("error", str(error), error.hint))
-            return Tally()
-        except M3DeskError as error:
-            self._set_state(source_id, "failed", error.line())
-            raise
-        states = {c.state for c in self.write(lambda m: m.clips(source_id))}
-        incomplete = states & {"failed", "skipped"}
-        self._set_state(source_id, "partial" if incomplete else "done", "some clips could not be memorized" if incomplete else None)
-        return tally
-
-    def conclude(self, language: str | None = None, stop: Callable[[], bool] | None = None) -> int:
-        """Write the semantic memories that clips lack, where there is a language model; return how many clips got theirs."""
-        if not self.settings.semantic or not self.write(lambda m: m.to_conclude()):
-            return 0
-        language_model = self.backends.get("language")
-        if language_model is None:
-            return 0
-        writer = LlmKnowledgeWriter(language_model)
-        memorizer = self._memorizer(Options(language=language), stop or (lambda: self._should_stop(None)))
-        return memorizer.conclude(writer)
-
-    def _memorizer(self, options: Options, stop: Callable[[], bool]) -> Memorizer:
-        language = options.language or self.settings.memory_language
-        return Memorizer(_Ledger(self.write), self._perception(), ComposedWriter(), self._committed, language=language, stop=stop)
-
-    def _perception(self) -> Any:
-        with ThreadPoolExecutor(2, "m3desk-load") as pool:  # two at once: loading is half disk, half CPU
-            list(pool.map(self.backends.get, PERCEPTION))
-        opened = self.backends.models(*PERCEPTION)
-        for port, why in opened.missing.items():
-            if port in PERCEPTION:
-                self.emit(events.Notice("warning", f"{port.replace('_', ' ')}: {why}"))
-        return opened
-
-    def _committed(self, event: Any) -> None:
-        self.emit(event)
-
-    def _should_stop(self, source: str | None) -> bool:
-        while not self._running.wait(0.5):
-            if self._stopping.is_set():
-                break
-        return self._stopping.is_set() or source in self._cancelled
-
-    def pause(self, paused: bool) -> None:
-        """Hold perception and writing where they are; questions and corrections go on."""
-        if paused:
-            self._running.clear()
-        else:
-            self._running.set()
-
-    def cancel(self, source: str) -> None:
-        """Stop work on one source; what was committed stays."""
-        self._cancelled.add(source)
-        self.queue.drop(source)
-        self._set_state(source, "cancelled")
-
-    def retry(self, source: str) -> None:
-        """Queue a source again, with its failed and skipped clips."""
-        self._cancelled.discard(source)
-        for clip in self.write(lambda m: m.clips(source)):
-            if clip.state in ("failed", "skipped"):
-                self.write(partial(Memory.mark_clip, clip=clip.id, state="queued", error=None))
-        self._set_state(source, "queued")
-        self.queue.put(source)
-
-    def _set_state(self, source: str, state: str, error: str | None = None) -> None:
-        self.write(lambda m: m.set_source(source, state=state, error=error))
-        self.emit(events.SourceChanged(source, state, error))
-
-    def remove_source(self, source: str, *, dry_run: bool = False) -> Effect:
-        """Forget a source and what rests on it alone (first call it with `dry_run` to see what that is)."""
-        if not dry_run:
-            self.queue.drop(source)
-            self._cancelled.add(source)
-        effect = self.write(lambda m: m.remove_source(source, dry_run=dry_run))
-        if not dry_run:
-            self.emit(events.SourceChanged(source, "removed"))
-        return effect
-
-    def relink(self, source: str, path: str) -> None:
-        """Say where a moved file is now. Raises SourceChanged when it is another file."""
-        old = self.write(lambda m: m.source(source))
-        file.probe(path)
-        if file.fingerprint(path, self._stopping.is_set) != old.sha256:
-            raise SourceChanged(f"{path} is not the file that was memorized as {source}.", "Choose the same file, wherever it lies now.")
-        self.write(lambda m: m.set_source(source, uri=str(Path(path).resolve())))
-        self.emit(events.SourceChanged(source, old.state))
-
     # ------------------------------------------------------------------ searching and asking
 
     def search(self, reader: Memory) -> Search:
-        """Return a search over this memory, its index brought up to date first."""
+        """Return a search over what `reader` sees, the index brought up to date with the whole memory first."""
         with self._index_lock:
             embedder = self.backends.get("text_vectors")
             if self._index is None:
                 self._index = VectorIndex(Path(self.path) / "vectors")
-            name = embedder.name if embedder else ""
-            self._index.sync(reader, name)
+            with self.reader() as everything:
+                self._index.sync(everything, embedder.name if embedder else "")
             for notice in self._index.notices:
                 self.emit(events.Notice("info", notice))
             self._index.notices.clear()
@@ -374,42 +148,45 @@ class App:
             self.write(lambda m: m.store_vectors("text", embedder.name, [node for node, _ in lacking], rows))
         return len(lacking)
 
-    def search_nodes(self, text: str, **how: Any) -> list[Found]:
+    def search_nodes(self, text: str, *, before: Before | None = None, **how: Any) -> list[Found]:
         """Search single memories; see `control.search`."""
-        with self.reader() as reader:
-            return self.search(reader).nodes(text, **how)
+        with self.reader(before) as reader:
+            return self.search(reader).nodes(text, before=before, **how)
 
-    def search_clips(self, text: str, **how: Any) -> list[FoundClip]:
+    def search_clips(self, text: str, *, before: Before | None = None, **how: Any) -> list[FoundClip]:
         """Search clips over their memories; see `control.search`."""
-        with self.reader() as reader:
-            return self.search(reader).clips(text, **how)
+        with self.reader(before) as reader:
+            return self.search(reader).clips(text, before=before, **how)
 
-    def search_image(self, path: Path, *, k: int = 20, before: tuple[str, int] | None = None) -> list[Found]:
+    def search_image(self, path: Path, *, k: int = 20, before: Before | None = None) -> list[Found]:
         """Return whose faces a picture shows; accepted matches only. Raises NoFace, SourceError, ModelMissing."""
         models = self.backends.models("faces", "face_vectors")
         candidates = lookup.faces(path, models)
         return self._lookup(candidates, "face", models.face_vectors.name if models.face_vectors else "", k, before)
 
-    def search_audio(self, path: Path, *, k: int = 20, before: tuple[str, int] | None = None) -> list[Found]:
+    def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None) -> list[Found]:
         """Return whose voice a recording holds; accepted matches only. Raises SourceError, ModelMissing."""
         models = self.backends.models("speech_activity", "voice_vectors")
         candidates = lookup.voice(path, models)
         return self._lookup(candidates, "voice", models.voice_vectors.name if models.voice_vectors else "", k, before)
 
-    def _lookup(self, candidates: Any, kind: str, model: str, k: int, before: tuple[str, int] | None) -> list[Found]:
-        with Memory.open(Path(self.path), before=before) as reader:
+    def _lookup(self, candidates: Any, kind: str, model: str, k: int, before: Before | None) -> list[Found]:
+        with self.reader(before) as reader:
             galleries = lookup.known(candidates, reader.vectors(kind, model), reader.bindings(), reader.people())
             return lookup.found(candidates, galleries, model, reader, k)
 
-    def ask(self, question: str, *, ask: str | None = None, before: Any = None, span: tuple[str, int, int] | None = None) -> Iterator[Any]:
+    def ask(
+        self, question: str, *, ask: str | None = None, before: Before | None = None, span: tuple[str, int, int] | None = None
+    ) -> Iterator[Any]:
         """Answer a question: yield AskStarted, rounds, text and AskDone (see `control.loop`); keep it with the memory's chats."""
         ask = ask or uuid.uuid4().hex[:12]
         stop = self._asks.setdefault(ask, threading.Event())
         done: events.AskDone | None = None
         rounds: list[events.AskRound] = []
+        began = time.monotonic()
         try:
             yield events.AskStarted(ask, question)
-            with self.reader() as reader:
+            with self.reader(before) as reader:
                 search = self.search(reader)
                 language = self.backends.get("language")
                 for event in loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set):
@@ -419,7 +196,11 @@ class App:
                         done = event
                     yield event
         except M3DeskError as error:
-            done = events.AskDone(ask, "", False, (), "", 0.0, error=error.line())
+            done = events.AskDone(ask, "", False, (), "", time.monotonic() - began, error=error.line())
+            yield done
+        except Exception as error:
+            log.exception("the question %r failed", question)
+            done = events.AskDone(ask, "", False, (), "", time.monotonic() - began, error=f"a fault of M3Desk: {error}")
             yield done
         finally:
             self._asks.pop(ask, None)
@@ -428,9 +209,8 @@ class App:
             self.write(lambda m: m.add_chat(kept))
 
     def stop_asking(self, ask: str) -> None:
-        """Stop an answer at once."""
-        if stop := self._asks.get(ask):
-            stop.set()
+        """Stop an answer at once, also one that has not begun."""
+        self._asks.setdefault(ask, threading.Event()).set()
 
     # ------------------------------------------------------------------ moving and proving
 
@@ -440,13 +220,18 @@ class App:
 
     def export(self, output: str | Path, *, format_: str | None = None, source: str | None = None, with_media: bool = False) -> None:
         """Write this memory to a file in another format, or to standard output for `-`."""
-        with self.reader() as reader:
-            exports.export(reader, output, format_=format_, source=source, with_media=with_media)
+        try:
+            with self.reader() as reader:
+                exports.export(reader, output, format_=format_, source=source, with_media=with_media)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise M3DeskError(f"{output} can't be written ({error.strerror or error}).", "Choose another place for the export.") from error
 
     def check(self, *, repair: bool = False) -> dict[str, Any]:
         """Return the report of `m3desk check`; `repair` first rebuilds what can be rebuilt."""
-        if self._memory is not None:
-            return self.write(lambda m: doctor.check(m, repair=repair))
+        if repair:
+            return self.write(lambda m: doctor.check(m, repair=True))
         with self.reader() as reader:
             return doctor.check(reader)
 
@@ -485,22 +270,14 @@ def profile(name: str) -> dict[str, str]:
     return known[name]
 
 
-def _add(a: Tally, b: Tally) -> Tally:
-    return Tally(a.committed + b.committed, a.failed + b.failed, a.skipped + b.skipped, a.seconds + b.seconds, a.covered + b.covered)
-
-
-def expand(path: str | Path) -> list[Path]:
-    """Return a file as itself, a folder as its media files in name order. Raises SourceError."""
-    return file.media_files(path) if Path(path).is_dir() else [Path(path)]
-
-
 def default_memory(video: str | Path) -> Path:
     """Return where a video's memory lies unless told otherwise: beside it (`VIDEO.m3desk`), or in the data folder if that is read-only."""
     path = Path(video).resolve()
     beside = path.with_name(path.name + ".m3desk")
     if beside.exists() or os.access(path.parent, os.W_OK):
         return beside
-    return paths.data_dir() / "memories" / beside.name
+    where = hashlib.sha256(str(path.parent).encode()).hexdigest()[:8]  # files of one name in two read-only folders are two memories
+    return paths.data_dir() / "memories" / f"{path.name}-{where}.m3desk"
 
 
 def make_player(on_frame: Callable[[Any], None], on_state: Callable[[Any], None]) -> Any:
@@ -510,4 +287,28 @@ def make_player(on_frame: Callable[[Any], None], on_state: Callable[[Any], None]
     return Player(on_frame, on_state)
 
 
-__all__ = ["App", "Clip", "Options", "default_memory", "make_player"]
+class _Snippets:
+    """One player for short sounds: the next one ends the last."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="m3desk-sound-")
+        self._player = make_player(lambda _frame: None, lambda _state: None)
+
+    def play(self, sound: bytes) -> None:
+        place = Path(self._folder.name) / f"{hashlib.sha256(sound).hexdigest()[:16]}.flac"
+        place.write_bytes(sound)
+        self._player.open(place)
+        self._player.play()
+
+
+_snippets: list[_Snippets] = []
+
+
+def play_sound(sound: bytes) -> None:
+    """Play a stored speech snippet (FLAC); returns at once. Silent where there is no sound device."""
+    if not _snippets:
+        _snippets.append(_Snippets())
+    _snippets[0].play(sound)
+
+
+__all__ = ["App", "default_memory", "make_player", "play_sound", "profile"]

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from m3desk import events
-from m3desk.errors import Cancelled, M3DeskError, ModelFailed
+from m3desk.errors import Cancelled, CorrectionError, M3DeskError, ModelFailed
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +42,7 @@ class EngineDesk:
         self._waiting: dict[int, Future[Any]] = {}
         self._numbers = itertools.count()
         self._lock = threading.Lock()
+        self._sending = threading.Lock()
         self._closed = False
         self._deaths: list[float] = []
         self._context = multiprocessing.get_context("spawn")
@@ -110,7 +111,8 @@ class EngineDesk:
         with self._lock:
             self._waiting[number] = future
         try:
-            self._pipe.send((number, name, args, kwargs))
+            with self._sending:  # the window's own threads call too
+                self._pipe.send((number, name, args, kwargs))
         except (OSError, ValueError):
             with self._lock:
                 self._waiting.pop(number, None)
@@ -188,6 +190,10 @@ class EngineDesk:
     def pull(self, *, llm: bool = False, names: Sequence[str] = ()) -> Future[None]:
         return self._call("pull", llm=llm, names=list(names))
 
+    def stop_pulling(self) -> None:
+        """Stop fetching; what has come so far is kept and goes on the next time."""
+        self._call("stop_pulling")
+
     def remove_model(self, name: str) -> Future[None]:
         """Delete a fetched model's files."""
         return self._call("remove_model", name)
@@ -205,7 +211,7 @@ class EngineDesk:
     def close(self) -> None:
         """Ask the engine to stop and return at once; it ends by itself within seconds, whatever it is doing."""
         self._closed = True
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError), self._sending:
             self._pipe.send((-1, "close", (), {}))
         threading.Thread(target=self._end, args=(self._child, self._pipe), name="m3desk-close", daemon=True).start()
 
@@ -267,6 +273,7 @@ class _Engine:
         self._wake = threading.Event()
         self._pulling = threading.Event()
         self._opened = threading.Event()
+        self._sitting = 0
         self._app: Any = None
         self._failed: M3DeskError | None = None
 
@@ -317,23 +324,31 @@ class _Engine:
         except M3DeskError as error:
             self._failed = error
             self._emit(events.Notice("error", str(error), error.hint))
+        except Exception as error:
+            log.exception("the memory did not open")
+            self._failed = M3DeskError(f"{self._path} could not be opened: {error}")
+            self._emit(events.Notice("error", str(self._failed), "", traceback.format_exc()))
         finally:
             self._opened.set()
         if self._app is None:
             return
         settings = self._app.settings
         self._emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, self._app.missing()))
-        self._app.resume()
+        self._app.work.resume()
         while True:
             self._work()
             self._wake.wait()
             self._wake.clear()
 
     def _work(self) -> None:
+        work = self._app.work
         try:
-            self._app.work()
-            if not self._app.queue.ids():
-                self._app.conclude()
+            while True:
+                work.run()
+                self._app.embed_lacking()
+                work.conclude()
+                if not work.queue.ids():
+                    return
         except Cancelled:
             return
         except M3DeskError as error:
@@ -347,33 +362,33 @@ class _Engine:
     def do_add(self, paths: list[str]) -> list[str]:
         from m3desk.config import Settings
 
-        self._app.settings = Settings.load()  # what was changed since counts for what is added now
-        ids: list[str] = self._app.add(paths)
+        self._app.work.settings = Settings.load()  # what was changed since counts for what is added now
+        ids: list[str] = self._app.work.add(paths)
         self._wake.set()
         return ids
 
     def do_pause(self, paused: bool) -> None:
-        self._app.pause(paused)
+        self._app.work.pause(paused)
 
     def do_cancel(self, source: str) -> None:
-        self._app.cancel(source)
+        self._app.work.cancel(source)
 
     def do_retry(self, source: str) -> None:
-        self._app.retry(source)
+        self._app.work.retry(source)
         self._wake.set()
 
     def do_move(self, source: str, to: int) -> None:
-        self._app.queue.put(source, to)
+        self._app.work.queue.put(source, to)
 
     def do_queue(self) -> list[str]:
-        queued: list[str] = self._app.queue.ids()
+        queued: list[str] = self._app.work.queue.ids()
         return queued
 
     def do_remove_source(self, source: str, *, dry_run: bool) -> Any:
-        return self._app.remove_source(source, dry_run=dry_run)
+        return self._app.work.remove(source, dry_run=dry_run)
 
     def do_relink(self, source: str, path: str) -> None:
-        self._app.relink(source, path)
+        self._app.work.relink(source, path)
 
     def do_prefer(self, source: str, at: int) -> None:
         """Accept where the user is watching; clips stay in order, so there is nothing to reorder yet."""
@@ -390,13 +405,26 @@ class _Engine:
         return found
 
     def do_correct(self, kind: str, args: dict[str, Any], *, why: str | None, dry_run: bool) -> Any:
-        return self._app.correct(kind, args, why=why, dry_run=dry_run)
+        effect = self._app.correct(kind, args, why=why, dry_run=dry_run)
+        if not dry_run:
+            self._sitting += 1
+            self._wake.set()  # an edited sentence wants a new vector
+        return effect
 
     def do_undo(self) -> Any:
-        return self._app.undo()
+        """Undo within this sitting (memory.md: older steps are reverted from History)."""
+        if not self._sitting:
+            raise CorrectionError(
+                "nothing was corrected in this sitting.", "Older corrections are taken back one by one: m3desk revert STEP."
+            )
+        effect = self._app.undo()
+        self._sitting -= 1
+        return effect
 
     def do_redo(self) -> Any:
-        return self._app.redo()
+        effect = self._app.redo()
+        self._sitting += 1
+        return effect
 
     def do_revert(self, step: int) -> Any:
         return self._app.revert(step)
@@ -409,10 +437,14 @@ class _Engine:
     def do_pull(self, *, llm: bool, names: list[str]) -> None:
         from m3desk import models
 
+        self._pulling.clear()
         models.pull(names=names, llm=llm, progress=self._downloading, cancelled=self._pulling.is_set)
         if self._app is not None:
             self._app.backends.forget_missing()
             self._wake.set()
+
+    def do_stop_pulling(self) -> None:
+        self._pulling.set()
 
     def _downloading(self, name: str, done: int, total: int, state: str = "working", error: str | None = None) -> None:
         self._emit(events.Downloading(name, done, total, state, error))

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from m3desk import events
 from m3desk.domain.clip import Clip, Source, clip_id
-from m3desk.domain.evidence import Floats, Perceived
+from m3desk.domain.evidence import Floats, Perceived, Utterance
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.errors import Cancelled, M3DeskError, ModelFailed, SourceUnreadable
 from m3desk.media.cutter import FileClip
@@ -68,13 +68,22 @@ class Ledger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a run over one source came to. `seconds`: work; `spoken`: seconds of source it covered."""
+    """What a run over one source came to. `seconds`: of work; `covered`: seconds of source that it covered."""
 
     committed: int = 0
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
     covered: float = 0.0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.committed + other.committed,
+            self.failed + other.failed,
+            self.skipped + other.skipped,
+            self.seconds + other.seconds,
+            self.covered + other.covered,
+        )
 
 
 Emit = Callable[[Any], None]
@@ -124,11 +133,14 @@ class _Watcher:
         return see(media, self._models, cancelled=self._stop, on_news=self._emit)
 
     def _hear(self, media: ClipMedia) -> Any:
-        heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop)
+        heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=self._tell)
         ends = [u.end for u in heard.utterances]
         # The same figure that the store would give after the commit, so that a resumed run hears the same words.
         self._heard_until = max(ends) if ends else None
         return heard
+
+    def _tell(self, utterance: Utterance) -> None:
+        self._emit(events.EvidenceSeen(self._source.id, utterance.clip, words=utterance.text))
 
     def close(self) -> None:
         self._stopped.set()
@@ -230,21 +242,23 @@ class Memorizer:
         self._emit(committed)
         return committed
 
-    def conclude(self, knowledge: KnowledgeWriter) -> int:
-        """Write the semantic memories of every clip that lacks them, in clip order; return how many clips that were.
+    def conclude(self, knowledge: KnowledgeWriter, *, flagged: Stop = lambda: False, enough: Stop = lambda: False) -> int:
+        """Write the semantic memories of every clip that lacks them, in clip order; return how many clips that was.
 
-        A clip whose knowledge the model could not write stays `episodic` and is tried again next time.
+        A clip whose knowledge the model could not write stays `episodic` and is tried again next time. `flagged`: asked while the model
+        is held, so it must not wait; a clip that it interrupts is begun anew. `enough`: asked between clips; ends the pass for now.
         """
         count = 0
         began = time.monotonic()
         clips = list(self._ledger.to_conclude())
         for clip in clips:
             self._check()
+            if enough():
+                break
             rate, left = _pace(began, count, len(clips))
             self._emit(events.Progress(clip.source, clip.id, "knowledge", count, len(clips), rate, left))
-            sentences = self._ledger.episodic(clip.id)
             try:
-                draft = knowledge.conclude(sentences, language=self._language, cancelled=self._stop) if sentences else Draft()
+                draft = self._concluded(clip, knowledge, flagged)
             except ModelFailed as error:
                 self._emit(events.Notice("warning", f"{clip.id}: no knowledge written: {error}", "It is tried again the next time."))
                 return count  # strictly in clip order: later clips wait for this one
@@ -255,6 +269,16 @@ class Memorizer:
             self._emit(self._ledger.commit_semantic(clip, draft, decisions, text_vectors=vectors, text_model=name, at=now()))
             count += 1
         return count
+
+    def _concluded(self, clip: Clip, knowledge: KnowledgeWriter, flagged: Stop) -> Draft:
+        """Ask for a clip's knowledge until the model was let finish (a pause interrupts it; this waits the pause out)."""
+        sentences = self._ledger.episodic(clip.id)
+        while sentences:
+            try:
+                return knowledge.conclude(sentences, language=self._language, cancelled=flagged)
+            except Cancelled:
+                self._check()
+        return Draft()
 
     def _decide(self, sentence: Sentence, source: str, vectors: Floats | None, row: int) -> Decision:
         if vectors is None:

@@ -62,10 +62,10 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
                 if backend is not None:
                     app.backends.replace(port, _Timed(backend, method, label, clocks))
             loading = time.perf_counter() - opened
-            app.add([video])
+            app.work.add([video])
             profile = cProfile.Profile()
             began = time.perf_counter()
-            profile.runcall(app.work)
+            profile.runcall(app.work.run)
             wall = time.perf_counter() - began
             with app.reader() as reader:
                 length = (reader.sources()[0].duration or 0) / 1e6

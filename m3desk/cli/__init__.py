@@ -6,6 +6,7 @@ Must not know: Qt (the window is imported only by `open` and `play`), how a memo
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import os
 import signal
@@ -19,6 +20,9 @@ from m3desk.errors import Cancelled, M3DeskError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status (0 success, 1 failure or findings, 2 wrong use, 130 Ctrl-C)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # JSON and Chinese are UTF-8 everywhere, also into a file on Windows
+            stream.reconfigure(encoding="utf-8", errors="replace")
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = parser().parse_args(_play_by_default(arguments))
     _log(options.debug, options.verbose)

@@ -13,7 +13,7 @@ from m3desk.cli.parser import before
 from m3desk.cli.work import existing
 from m3desk.control.loop import as_json
 from m3desk.domain.clip import seconds
-from m3desk.errors import M3DeskError, MemoryBusy, UsageError
+from m3desk.errors import M3DeskError, MemoryProblem, UsageError
 from m3desk.ports import Found, FoundClip
 
 
@@ -64,10 +64,10 @@ def ask(options: Any, out: Out) -> int:
 
 
 def _open_for_chat(memory: str) -> App:
-    """Open a memory so that the chat is kept with it; while a window is writing to it, ask all the same and keep nothing."""
+    """Open a memory so that the chat is kept with it; where it can't be written to now, ask all the same and keep nothing."""
     try:
         return App(memory)
-    except MemoryBusy:
+    except MemoryProblem:
         return App(memory, write=False)
 
 

@@ -147,7 +147,10 @@ def memories(options: Any, out: Out) -> int:
         options.args
     )
     with App(options.memory) as app:
-        return _tell(app.correct(options.action, args, why=options.why, dry_run=options.dry_run), options.dry_run, out)
+        effect = app.correct(options.action, args, why=options.why, dry_run=options.dry_run)
+        if options.action in ("add", "edit") and not options.dry_run:
+            app.embed_lacking()
+    return _tell(effect, options.dry_run, out)
 
 
 def undo(options: Any, out: Out) -> int:

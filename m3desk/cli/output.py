@@ -51,7 +51,8 @@ def confirm(question: str, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise UsageError(f"{question} This can't be undone.", "Without a terminal it needs --yes.")
-    if input(f"{question} This can't be undone. [y/N] ").strip().lower() not in ("y", "yes"):
+    print(f"{question} This can't be undone. [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was changed.")
 
 

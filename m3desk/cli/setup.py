@@ -34,12 +34,11 @@ def models_(options: Any, out: Out) -> int:
                 raise UsageError("models remove needs a name.", "See m3desk models list.")
             for name in options.names:
                 models.remove(name)
-                out.line(f"Removed {name}.")
+            out.result(options.names, [f"Removed {', '.join(options.names)}."])
             return 0
 
 
 def _pull(options: Any, out: Out) -> int:
-    names = [*options.names, *(["demo"] if options.demo else [])]
     plan = models.plan_pull(names=options.names, profile=options.profile, llm=options.llm)
     if options.demo and "demo" not in options.names:
         plan = [*plan, *models.plan_pull(names=["demo"])]
@@ -52,7 +51,6 @@ def _pull(options: Any, out: Out) -> int:
     if sys.stdin.isatty() and not options.yes and input("Fetch? [Y/n] ").strip().lower() not in ("", "y", "yes"):
         out.line("Nothing was fetched.")
         return 0
-    del names
     models.pull(names=[e.name for e in plan], progress=_Bar(out))
     out.result([e.name for e in plan], [f"Fetched and verified: {', '.join(e.name for e in plan)}"])
     return 0
@@ -85,7 +83,7 @@ def config_(options: Any, out: Out) -> int:
         if options.key is None or options.value is None:
             raise UsageError("config set needs a key and a value.", "For example: m3desk config set language zh.")
         config.set_value(options.key, options.value)
-        out.line(f"{options.key} = {options.value}")
+        out.result({options.key: config.values()[options.key]}, [f"{options.key} = {options.value}"])
         return 0
     values = config.values()
     if options.key is not None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import config
-from m3desk.app import App, Options, expand
+from m3desk.app import App
 from m3desk.cli.output import Follower, Out, confirm, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.errors import M3DeskError, MemoryMissing, UsageError
+from m3desk.work import Options, expand
 
 
 def existing(path: str) -> str:
@@ -22,8 +23,8 @@ def existing(path: str) -> str:
 
 
 def memorize(options: Any, out: Out) -> int:
-    if options.clip_seconds is not None and not 2 <= options.clip_seconds <= 600:
-        raise UsageError(f"a clip of {options.clip_seconds:g} s can't be.", "Give --clip-seconds between 2 and 600.")
+    if options.clip_seconds is not None and not 5 <= options.clip_seconds <= 300:
+        raise UsageError(f"a clip of {options.clip_seconds:g} s can't be.", "Give --clip-seconds between 5 and 300.")
     if options.fps is not None and not 0.2 <= options.fps <= 30:
         raise UsageError(f"{options.fps:g} pictures a second can't be.", "Give --fps between 0.2 and 30.")
     how = Options(
@@ -46,24 +47,25 @@ def memorize(options: Any, out: Out) -> int:
         settings = replace(settings, profile=options.profile)
     with Follower(out) as follow, App(options.memory, emit=follow, settings=settings) as app:
         try:
-            app.add(options.sources, how)
-            tally = app.work()
+            ids = app.work.add(options.sources, how)
+            tally = app.work.run()
         except M3DeskError:
             if new:
                 app.discard_if_empty()
             raise
-        concluded = app.conclude(options.language) if how.semantic else 0
+        concluded = app.work.conclude(options.language) if how.semantic else 0
         with app.reader() as reader:
-            report = _report(reader, tally, concluded)
+            report = _report(reader, ids, tally, concluded)
     return _say(report, options.memory, out)
 
 
-def _report(reader: Any, tally: Any, concluded: int) -> dict[str, Any]:
+def _report(reader: Any, ids: list[str], tally: Any, concluded: int) -> dict[str, Any]:
     clips = reader.clips()
     states = {state: sum(c.state == state for c in clips) for state in ("queued", "episodic", "done", "failed", "skipped")}
     people = reader.people()
     return {
         "sources": [{"id": s.id, "uri": s.uri, "state": s.state, "error": s.error} for s in reader.sources()],
+        "memorized": ids,
         "clips": states,
         "problems": [{"clip": c.id, "state": c.state, "error": c.error} for c in clips if c.state in ("failed", "skipped")],
         "people": len(people),
@@ -76,11 +78,12 @@ def _report(reader: Any, tally: Any, concluded: int) -> dict[str, Any]:
 
 
 def _say(report: dict[str, Any], memory: str, out: Out) -> int:
-    for problem in report["problems"]:
-        out.warn(f"{problem['clip']} is {problem['state']}: {problem['error']}")
-    if any(s["state"] == "failed" for s in report["sources"]) and not report["committed"]:
-        failed = next(s for s in report["sources"] if s["state"] == "failed")
-        raise M3DeskError(failed["error"] or f"{failed['uri']} could not be memorized.")
+    for source in (s for s in report["sources"] if s["id"] in report["memorized"]):
+        lost = [p for p in report["problems"] if p["clip"].startswith(source["id"] + ".")]
+        if source["state"] == "failed":
+            raise M3DeskError(f"{source['uri']} could not be memorized: {lost[0]['error'] if lost else source['error']}")
+        if lost:
+            out.warn(f"{len(lost)} clips of {source['uri']} could not be memorized: {lost[0]['error']}")
     counts = report["clips"]
     pace = f" in {report['seconds']:.0f} s, {report['real_time']:.1f}× real time" if report["real_time"] else ""
     lines = [
@@ -118,13 +121,13 @@ def sources(options: Any, out: Out) -> int:
         )
     with App(options.memory) as app:
         if options.action == "relink":
-            app.relink(options.source, options.file)
-            out.line(f"{options.source} is now {options.file}")
+            app.work.relink(options.source, options.file)
+            out.result({"id": options.source, "uri": options.file}, [f"{options.source} is now {options.file}"])
             return 0
-        effect = app.remove_source(options.source, dry_run=True)
+        effect = app.work.remove(options.source, dry_run=True)
         out.line(effect.text)
         confirm(f"Remove {options.source} from this memory?", options.yes)
-        effect = app.remove_source(options.source)
+        effect = app.work.remove(options.source)
         out.result({"text": effect.text, "people": effect.people, "memories": effect.memories}, [f"Removed {options.source}."])
     return 0
 

@@ -8,7 +8,25 @@ import av
 import cv2
 import numpy as np
 
+SHIPPED = """profile = "shipped"
+[profiles.shipped]
+faces = "yunet"
+face_vectors = "sface"
+speech_activity = "silero"
+voice_vectors = "campplus"
+screen_text = "rapidocr"
+text_vectors = "e5-small"
+"""
+"""Settings whose profile needs no fetched weights: faces, voices and text on screen, no words and no things."""
+
 LINES = ("GATE 12", "PLATFORM 7", "EXIT NORTH", "ROOM 104", "HALL B", "FLOOR 3")
+
+
+def shipped_models(folder: Path) -> Path:
+    """Write settings that use the shipped models alone; return their file."""
+    file = folder / "shipped.toml"
+    file.write_text(SHIPPED, encoding="utf-8")
+    return file
 
 
 def talking_signs(path: Path, seconds: int = 12, *, width: int = 320, height: int = 180, rate: int = 10, sound: bool = True) -> Path:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from made import talking_signs
+from made import shipped_models, talking_signs
 from test_resuming import exported, memorized, run
 
 
@@ -42,7 +44,7 @@ def test_a_video_cut_off_in_the_middle_is_memorized_as_far_as_it_goes(tmp_path: 
     whole = talking_signs(tmp_path / "whole.mkv", seconds=12)
     cut = tmp_path / "cut.mkv"
     cut.write_bytes(whole.read_bytes()[: whole.stat().st_size * 6 // 10])
-    done = memorized(cut, tmp_path / "m.m3desk", tmp_path / "models")
+    done = memorized(cut, tmp_path / "m.m3desk")
     assert done.returncode == 0, done.stderr
     assert "warning" in done.stderr
     states = [c["state"] for c in exported(tmp_path / "m.m3desk")["clips"]]  # type: ignore[attr-defined]
@@ -51,17 +53,16 @@ def test_a_video_cut_off_in_the_middle_is_memorized_as_far_as_it_goes(tmp_path: 
 
 def test_a_file_that_changed_since_is_noticed_and_nothing_is_lost(tmp_path: Path):
     video = talking_signs(tmp_path / "signs.mp4", seconds=4)
-    assert memorized(video, tmp_path / "m.m3desk", tmp_path / "models").returncode == 0
+    assert memorized(video, tmp_path / "m.m3desk").returncode == 0
     before = exported(tmp_path / "m.m3desk")
-    talking_signs(video, seconds=6)
-    done = memorized(video, tmp_path / "m.m3desk", tmp_path / "models")
+    talking_signs(video, seconds=11)
+    done = memorized(video, tmp_path / "m.m3desk")
     assert done.returncode == 1
     assert len(done.stderr.strip().splitlines()[-1:]) == 1
     assert "--rebuild" in done.stderr
     assert exported(tmp_path / "m.m3desk") == before
-    done = run(
-        "memorize", video, "-m", tmp_path / "m.m3desk", "--clip-seconds", 2, "--no-semantic", "-q", "--rebuild", models=tmp_path / "models"
-    )
+    again = ("memorize", video, "-m", tmp_path / "m.m3desk", "--no-semantic", "-q", "--rebuild")
+    done = run(*again, config=shipped_models(tmp_path))
     assert done.returncode == 0, done.stderr
     assert len([c for c in exported(tmp_path / "m.m3desk")["clips"] if c["state"] == "episodic"]) == 3  # type: ignore[attr-defined]
 
@@ -72,3 +73,36 @@ def test_a_memory_that_is_not_there(tmp_path: Path, command: tuple[str, ...]):
     assert done.returncode == 1
     assert "no memory" in done.stderr
     assert not (tmp_path / "absent.m3desk").exists()
+
+
+def test_a_missing_model_is_told_with_what_to_do_and_nothing_is_stored_in_its_place(tmp_path: Path):
+    video = talking_signs(tmp_path / "signs.mp4", seconds=2)
+    memory = tmp_path / "m.m3desk"
+    env = {"M3DESK_MODELS": str(tmp_path / "none"), "M3DESK_CONFIG": str(tmp_path / "default.toml")}
+    done = subprocess.run(
+        [sys.executable, "-m", "m3desk", "memorize", str(video), "-m", str(memory), "-q"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "m3desk models pull" in done.stderr.strip().splitlines()[-1]
+    assert [c["state"] for c in exported(memory)["clips"]] == ["queued"]  # type: ignore[attr-defined]
+
+
+def test_a_span_that_holds_nothing_is_wrong_use(tmp_path: Path):
+    video = talking_signs(tmp_path / "signs.mp4", seconds=2)
+    done = run("memorize", video, "-m", tmp_path / "m.m3desk", "--start", "10", config=shipped_models(tmp_path))
+    assert done.returncode == 2
+    assert "--start" in done.stderr
+    assert not (tmp_path / "m.m3desk").exists()
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    video = talking_signs(tmp_path / "signs.mp4", seconds=2)
+    done = run("memorize", video, "-m", taken, config=shipped_models(tmp_path))
+    assert done.returncode == 1
+    assert "fault of M3Desk" not in done.stderr

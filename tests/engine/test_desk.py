@@ -20,7 +20,7 @@ from m3desk.desk import EngineDesk
 from m3desk.errors import CorrectionError, SourceMissing
 
 sys.path.insert(0, str(Path(__file__).parent))
-from made import talking_signs
+from made import shipped_models, talking_signs
 
 PATIENCE = 60.0
 
@@ -50,8 +50,7 @@ class Listening:
 
 @pytest.fixture
 def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listening]:
-    monkeypatch.setenv("M3DESK_MODELS", str(tmp_path / "no-weights"))
-    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setenv("M3DESK_CONFIG", str(shipped_models(tmp_path)))
     monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
     one = Listening(tmp_path / "desk.m3desk")
     one.until_a(events.EngineReady)
@@ -73,6 +72,19 @@ def test_what_goes_wrong_comes_back_as_what_it_is(listening: Listening, tmp_path
         listening.desk.memorize([str(tmp_path / "absent.mp4")]).result(PATIENCE)
     assert missing.value.hint
     with pytest.raises(CorrectionError):
+        listening.desk.undo().result(PATIENCE)
+
+
+def test_removing_a_source_in_work_leaves_the_rest_of_the_queue_going(listening: Listening, tmp_path: Path):
+    videos = [str(talking_signs(tmp_path / f"{name}.mp4", seconds=6 + i)) for i, name in enumerate("ab")]
+    first, second = listening.desk.memorize(videos).result(PATIENCE)
+    listening.until(lambda e: isinstance(e, events.Progress) and e.source == first)
+    listening.desk.remove_source(first).result(PATIENCE)
+    listening.until(lambda e: isinstance(e, events.SourceChanged) and (e.source, e.state) == (second, "done"))
+
+
+def test_undo_reaches_back_to_the_start_of_this_sitting_only(listening: Listening):
+    with pytest.raises(CorrectionError, match="sitting"):
         listening.desk.undo().result(PATIENCE)
 
 

@@ -11,16 +11,17 @@ import time
 from pathlib import Path
 
 import pytest
+
 from m3desk.interop.exports import same_memory
 
 sys.path.insert(0, str(Path(__file__).parent))
-from made import talking_signs
+from made import shipped_models, talking_signs
 
 pytestmark = pytest.mark.timeout(280)
 
 
-def run(*args: object, kill_after: float | None = None, models: Path | None = None) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "M3DESK_MODELS": str(models)} if models else dict(os.environ)
+def run(*args: object, kill_after: float | None = None, config: Path | None = None) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "M3DESK_CONFIG": str(config)} if config else dict(os.environ)
     process = subprocess.Popen(
         [sys.executable, "-m", "m3desk", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
     )
@@ -32,8 +33,19 @@ def run(*args: object, kill_after: float | None = None, models: Path | None = No
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def memorized(video: Path, memory: Path, models: Path, kill_after: float | None = None) -> subprocess.CompletedProcess[str]:
-    return run("memorize", video, "-m", memory, "--clip-seconds", 2, "--no-semantic", "-q", kill_after=kill_after, models=models)
+def memorized(video: Path, memory: Path, kill_after: float | None = None) -> subprocess.CompletedProcess[str]:
+    return run(
+        "memorize",
+        video,
+        "-m",
+        memory,
+        "--clip-seconds",
+        5,
+        "--no-semantic",
+        "-q",
+        kill_after=kill_after,
+        config=shipped_models(memory.parent),
+    )
 
 
 def exported(memory: Path) -> dict[str, object]:
@@ -46,24 +58,23 @@ def exported(memory: Path) -> dict[str, object]:
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_run_resumes_to_the_same_memory(tmp_path: Path):
     video = talking_signs(tmp_path / "signs.mp4")
-    no_weights = tmp_path / "models"
     began = time.monotonic()
-    assert memorized(video, tmp_path / "calm.m3desk", no_weights).returncode == 0
+    assert memorized(video, tmp_path / "calm.m3desk").returncode == 0
     whole = time.monotonic() - began
     for share in (0.45, 0.7, 0.9):
-        memorized(video, tmp_path / "killed.m3desk", no_weights, kill_after=whole * share)
+        memorized(video, tmp_path / "killed.m3desk", kill_after=whole * share)
         if (tmp_path / "killed.m3desk" / "memory.sqlite").exists():
             checked = run("check", "-m", tmp_path / "killed.m3desk")
             assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert memorized(video, tmp_path / "killed.m3desk", no_weights).returncode == 0
+    assert memorized(video, tmp_path / "killed.m3desk").returncode == 0
     calm, killed = exported(tmp_path / "calm.m3desk"), exported(tmp_path / "killed.m3desk")
     assert same_memory(calm, killed) == []
-    assert len(calm["clips"]) == 6  # type: ignore[arg-type]
+    assert len(calm["clips"]) == 3  # type: ignore[arg-type]
     assert calm["texts_on_screen"], "the signs are read"
 
 
 def test_the_same_file_again_changes_nothing(tmp_path: Path):
     video = talking_signs(tmp_path / "signs.mp4", seconds=4)
     for _ in range(2):
-        assert memorized(video, tmp_path / "m.m3desk", tmp_path / "models").returncode == 0
+        assert memorized(video, tmp_path / "m.m3desk").returncode == 0
     assert len(exported(tmp_path / "m.m3desk")["sources"]) == 1  # type: ignore[arg-type]

@@ -1,0 +1,340 @@
+"""The work on sources: which wait, which is memorized now, what pausing, cancelling, retrying and removing mean.
+
+One thread calls `run` and `conclude`; the rest may be called from any. Must not know: windows, commands, questions.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from m3desk import events
+from m3desk.backends import Backends
+from m3desk.config import Settings
+from m3desk.domain.clip import Source, clock
+from m3desk.domain.correction import Effect
+from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, SourceMissing, UsageError
+from m3desk.media import cutter, file
+from m3desk.memorization.compose import ComposedWriter
+from m3desk.memorization.knowledge import LlmKnowledgeWriter
+from m3desk.pipeline import Memorizer, Tally
+from m3desk.ports import Models
+from m3desk.store.sqlite import Memory
+
+T = TypeVar("T")
+Write = Callable[[Callable[[Memory], Any]], Any]
+
+PERCEPTION = ("faces", "face_vectors", "speech_activity", "voice_vectors", "speech", "objects", "screen_text", "text_vectors")
+"""The ports that an episodic commit needs; the language model is opened later and apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to memorize. Times are microseconds of each source; None = the memory's or the settings' own."""
+
+    clip_seconds: float | None = None
+    fps: float | None = None
+    start: int = 0
+    end: int | None = None
+    semantic: bool = True
+    rebuild: bool = False
+    language: str | None = None
+
+
+class Queue:
+    """Sources waiting for work, in the order the user wants; thread-safe."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._lock = threading.Lock()
+
+    def put(self, source: str, at: int | None = None) -> None:
+        """Put a source last, or at a place (0 = next)."""
+        with self._lock:
+            if source in self._ids:
+                self._ids.remove(source)
+            self._ids.insert(len(self._ids) if at is None else at, source)
+
+    def drop(self, source: str) -> None:
+        """Take a source out, if it is there."""
+        with self._lock:
+            if source in self._ids:
+                self._ids.remove(source)
+
+    def next(self) -> str | None:
+        """Take the next source out; None when none waits."""
+        with self._lock:
+            return self._ids.pop(0) if self._ids else None
+
+    def ids(self) -> list[str]:
+        """Return what waits, next first."""
+        with self._lock:
+            return list(self._ids)
+
+
+class _Ledger:
+    """The pipeline's side of the one writer thread: every call runs there, whole, between the user's corrections."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._write(lambda memory: getattr(memory, name)(*args, **kwargs))
+
+        return call
+
+
+class Work:
+    """What is done and to be done with the sources of one memory."""
+
+    def __init__(self, write: Write, backends: Backends, settings: Settings, emit: Callable[[Any], None]) -> None:
+        self.settings = settings
+        self.queue = Queue()
+        self._write, self._backends, self._emit = write, backends, emit
+        self._options: dict[str, Options] = {}
+        self._stopping = threading.Event()
+        self._running = threading.Event()
+        self._running.set()
+        self._cancelled: set[str] = set()
+
+    # ------------------------------------------------------------------ putting sources in
+
+    def add(self, sources: Sequence[str | Path], options: Options | None = None) -> list[str]:
+        """Queue files (and folders' media files, in name order); return their source ids.
+
+        Raises SourceError or UsageError before anything is written; SourceChanged when a file is not what was memorized under its path.
+        """
+        options = options or Options()
+        found = [p for path in sources for p in expand(path)]
+        probed = [(p, _within(file.probe(p), options)) for p in found]
+        known = self._write(lambda m: m.sources())
+        ready = []
+        for path, source in probed:
+            source = replace(source, sha256=file.fingerprint(path, self._stopping.is_set))
+            _check_unchanged(path, source, known, options)
+            ready.append((path, source))
+        return [self._add_one(path, source, options) for path, source in ready]
+
+    def _add_one(self, path: Path, source: Source, options: Options) -> str:
+        for old in self._write(lambda m: m.sources()):
+            if options.rebuild and (old.uri == source.uri or old.sha256 == source.sha256):
+                self._write(partial(Memory.remove_source, id_=old.id))
+        stored = self._write(lambda m: m.add_source(source))
+        clip_seconds = self._clip_seconds(options)
+        readable = file.readable_until(path, stored.duration or 0)
+        clips = cutter.plan(stored, clip_seconds, options.start, options.end, readable)
+        self._write(lambda m: m.plan_clips(stored.id, clips, fps=options.fps or self.settings.fps))
+        self._requeue(stored.id, readable)
+        self._options[stored.id] = options
+        self._cancelled.discard(stored.id)
+        self.queue.put(stored.id)
+        self._emit(events.SourceQueued(stored.id, stored.uri))
+        return str(stored.id)
+
+    def _clip_seconds(self, options: Options) -> float:
+        """A memory keeps the clip length it began with, unless a source is given another one."""
+        kept = self._write(lambda m: m.settings()).get("clip_seconds")
+        chosen = options.clip_seconds or (float(kept) if kept else self.settings.clip_seconds)
+        if not kept:
+            self._write(lambda m: m.set_setting("clip_seconds", repr(chosen)))
+        return chosen
+
+    def _requeue(self, source: str, readable: int) -> None:
+        """Give failed clips, and skipped ones that can be read now, another try."""
+        for clip in self._write(lambda m: m.clips(source)):
+            if clip.state == "failed" or (clip.state == "skipped" and clip.start < readable):
+                self._write(partial(Memory.mark_clip, clip=clip.id, state="queued", error=None))
+
+    def resume(self) -> list[str]:
+        """Queue the sources that an earlier run left unfinished and whose files are still there; return their ids."""
+        unfinished = [s for s in self._write(lambda m: m.sources()) if s.state in ("queued", "working")]
+        for source in unfinished:
+            if Path(source.uri).is_file():
+                self.queue.put(source.id)
+            else:
+                self._set_state(source.id, "failed", f"{source.uri} is not there any more; use “Locate file”.")
+        return [s.id for s in unfinished]
+
+    # ------------------------------------------------------------------ doing it
+
+    def run(self) -> Tally:
+        """Memorize until the queue is empty. Raises Cancelled when stopped, ModelMissing when perception is not whole."""
+        total = Tally()
+        while (source := self.queue.next()) is not None:
+            total = total + self._one(source)
+        return total
+
+    def _one(self, source_id: str) -> Tally:
+        source = next((s for s in self._write(lambda m: m.sources()) if s.id == source_id), None)
+        if source is None:  # removed while it waited
+            return Tally()
+        options = self._options.get(source_id, Options())
+        try:
+            self._set_state(source_id, "working")
+            self._check_file(source)
+            memorizer = self._memorizer(options, lambda: self._should_stop(source_id))
+            clips = self._write(lambda m: m.clips(source_id))
+            fps = self._write(lambda m: m.fps_of(source_id)) or self.settings.fps
+            tally = memorizer.memorize(source, source.uri, fps=fps, total=clips[-1].end if clips else 0)
+        except Cancelled:
+            self._set_state(source_id, "queued" if self._stopping.is_set() else "cancelled")
+            if self._stopping.is_set():
+                raise
+            return Tally()
+        except SourceError as error:
+            self._set_state(source_id, "failed", error.line())
+            self._emit(events.Notice("error", str(error), error.hint))
+            return Tally()
+        except ModelMissing:
+            self._set_state(source_id, "queued")  # it goes on once the weights are here
+            self.queue.put(source_id, 0)
+            raise
+        except M3DeskError as error:
+            self._set_state(source_id, "failed", error.line())
+            raise
+        self._finish(source_id)
+        return tally
+
+    def _check_file(self, source: Source) -> None:
+        """Raises SourceMissing or SourceChanged for a file that is not the one this source began with."""
+        if not Path(source.uri).is_file():
+            raise SourceMissing(f"{source.uri} is not there any more.", "Put it back, or say where it is now: m3desk sources relink.")
+        if source.id not in self._options and file.fingerprint(source.uri, self._stopping.is_set) != source.sha256:
+            raise SourceChanged(f"{source.uri} is not the file that was begun with.", "Put that file back, or say where it is now.")
+
+    def _finish(self, source_id: str) -> None:
+        states = [c.state for c in self._write(lambda m: m.clips(source_id))]
+        lost = sum(s in ("failed", "skipped") for s in states)
+        if not lost:
+            self._set_state(source_id, "done")
+        elif lost == len(states):
+            self._set_state(source_id, "failed", "no clip of it could be memorized.")
+        else:
+            self._set_state(source_id, "partial", f"{lost} of {len(states)} clips could not be memorized.")
+
+    def conclude(self, language: str | None = None) -> int:
+        """Write the semantic memories that clips lack, where there is a language model; return how many clips got theirs.
+
+        Stops between two clips, to go on later, when a source is queued: what is seen comes before what is concluded.
+        """
+        if not self.settings.semantic or not self._write(lambda m: m.to_conclude()):
+            return 0
+        language_model = self._backends.get("language")
+        if language_model is None:
+            return 0
+        began_with = self.queue.ids()
+        memorizer = self._memorizer(Options(language=language), lambda: self._should_stop(None))
+        return memorizer.conclude(
+            LlmKnowledgeWriter(language_model),
+            flagged=lambda: self._stopping.is_set() or not self._running.is_set(),  # never waits: it is asked while the model is held
+            enough=lambda: self.queue.ids() != began_with,
+        )
+
+    def _memorizer(self, options: Options, stop: Callable[[], bool]) -> Memorizer:
+        language = options.language or self.settings.memory_language
+        return Memorizer(_Ledger(self._write), self._perception(), ComposedWriter(), self._emit, language=language, stop=stop)
+
+    def _perception(self) -> Models:
+        """Open what perceives. Raises ModelMissing: a clip without a sense it should have had would stay so for good."""
+        with ThreadPoolExecutor(2, "m3desk-load") as pool:  # two at once: loading is half disk, half CPU
+            list(pool.map(self._backends.get, PERCEPTION))
+        opened = self._backends.models(*PERCEPTION)
+        lacking = [why for port, why in opened.missing.items() if port in PERCEPTION]
+        if lacking:
+            self._backends.forget_missing()
+            raise ModelMissing(" ".join(lacking))
+        return opened
+
+    # ------------------------------------------------------------------ what the user may do meanwhile
+
+    def stop(self) -> None:
+        """Stop at the next safe moment, for good."""
+        self._stopping.set()
+        self._running.set()
+
+    def _should_stop(self, source: str | None) -> bool:
+        """Wait while paused, then say whether to stop."""
+        while not self._running.wait(0.5):
+            if self._stopping.is_set() or source in self._cancelled:
+                break
+        return self._stopping.is_set() or source in self._cancelled
+
+    def pause(self, paused: bool) -> None:
+        """Hold perception and writing where they are; questions and corrections go on."""
+        if paused:
+            self._running.clear()
+        else:
+            self._running.set()
+
+    def cancel(self, source: str) -> None:
+        """Stop work on one source; what was committed stays."""
+        self._cancelled.add(source)
+        self.queue.drop(source)
+        self._set_state(source, "cancelled")
+
+    def retry(self, source: str) -> None:
+        """Queue a source again, with its failed clips and those that can be read now."""
+        stored = self._write(lambda m: m.source(source))
+        self._check_file(stored)
+        self._cancelled.discard(source)
+        self._requeue(source, file.readable_until(stored.uri, stored.duration or 0))
+        self._set_state(source, "queued")
+        self.queue.put(source)
+
+    def remove(self, source: str, *, dry_run: bool = False) -> Effect:
+        """Forget a source and what rests on it alone (first call it with `dry_run` to see what that is)."""
+        if not dry_run:
+            self.queue.drop(source)
+            self._cancelled.add(source)
+        effect: Effect = self._write(lambda m: m.remove_source(source, dry_run=dry_run))
+        if not dry_run:
+            self._emit(events.SourceChanged(source, "removed"))
+        return effect
+
+    def relink(self, source: str, path: str) -> None:
+        """Say where a moved file is now. Raises SourceChanged when it is another file."""
+        old = self._write(lambda m: m.source(source))
+        file.probe(path)
+        if file.fingerprint(path, self._stopping.is_set) != old.sha256:
+            raise SourceChanged(f"{path} is not the file that was memorized as {source}.", "Choose the same file, wherever it lies now.")
+        self._write(lambda m: m.set_source(source, uri=str(Path(path).resolve())))
+        self._emit(events.SourceChanged(source, old.state))
+
+    def _set_state(self, source: str, state: str, error: str | None = None) -> None:
+        def note(memory: Memory) -> bool:
+            there = any(s.id == source for s in memory.sources())
+            if there:
+                memory.set_source(source, state=state, error=error)
+            return there
+
+        if self._write(note):
+            self._emit(events.SourceChanged(source, state, error))
+
+
+def expand(path: str | Path) -> list[Path]:
+    """Return a file as itself, a folder as its media files in name order. Raises SourceError."""
+    return file.media_files(path) if Path(path).is_dir() else [Path(path)]
+
+
+def _within(source: Source, options: Options) -> Source:
+    """Return the source. Raises UsageError when --start and --end leave nothing of it."""
+    end = min(options.end or source.duration or 0, source.duration or 0)
+    if options.start >= end:
+        length = clock(source.duration or 0)
+        raise UsageError(f"nothing lies between --start {clock(options.start)} and --end {clock(end)}.", f"The file is {length} long.")
+    return source
+
+
+def _check_unchanged(path: Path, source: Source, known: Sequence[Source], options: Options) -> None:
+    changed = [s for s in known if s.uri == source.uri and s.sha256 != source.sha256]
+    if changed and not options.rebuild:
+        raise SourceChanged(
+            f"{path} is not the file that was memorized as {changed[0].id} (its content changed).",
+            "Memorize it anew under your corrections with --rebuild, or keep the old memory and put the new file elsewhere.",
+        )
