@@ -10,18 +10,23 @@ export QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE=1
 bin=$venv/bin
 failed=()
 check() {
-  say "$1"
+  local what=$1
+  say "$what"
   shift
-  "$@" || failed+=("$1 ${2:-}")
+  "$@" || failed+=("$what")
 }
 
 check "Format" "$bin/ruff" format --check .
 check "Lint" "$bin/ruff" check .
 check "Types" "$bin/mypy"
 check "Imports" "$bin/lint-imports"
+# Without a screen the tests draw into memory; where Xvfb is installed, the window's are also run as on a real display.
+if command -v xvfb-run >/dev/null; then
+  check "Window tests on Xvfb" env QT_QPA_PLATFORM=xcb xvfb-run -a -s "-screen 0 1600x1000x24" "$bin/python" -m pytest tests/ui
+fi
 check "Tests" "$bin/python" -m pytest "$@"
 
 if [ ${#failed[@]} -gt 0 ]; then
-  printf '\nfailed: %s\n' "${failed[*]##*/}" >&2
+  printf '\nfailed:%s\n' "$(printf ' %s,' "${failed[@]}" | sed 's/,$//')" >&2
   exit 1
 fi
