@@ -1,2143 +1,2147 @@
 <?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
-<context>
-    <name>Actions</name>
-    <message>
-        <source>&amp;File</source>
-        <translation>文件(&amp;F)</translation>
-    </message>
-    <message>
-        <source>Open a video…</source>
-        <translation>打开视频…</translation>
-    </message>
-    <message>
-        <source>Open a memory…</source>
-        <translation>打开记忆…</translation>
-    </message>
-    <message>
-        <source>Recent memories</source>
-        <translation>最近的记忆</translation>
-    </message>
-    <message>
-        <source>Try the demo</source>
-        <translation>试用演示</translation>
-    </message>
-    <message>
-        <source>Add videos to this memory…</source>
-        <translation>向此记忆添加视频…</translation>
-    </message>
-    <message>
-        <source>Add a folder…</source>
-        <translation>添加文件夹…</translation>
-    </message>
-    <message>
-        <source>Export…</source>
-        <translation>导出…</translation>
-    </message>
-    <message>
-        <source>Models…</source>
-        <translation>模型…</translation>
-    </message>
-    <message>
-        <source>Settings…</source>
-        <translation>设置…</translation>
-    </message>
-    <message>
-        <source>Close the memory</source>
-        <translation>关闭记忆</translation>
-    </message>
-    <message>
-        <source>Quit</source>
-        <translation>退出</translation>
-    </message>
-    <message>
-        <source>None yet</source>
-        <translation>还没有</translation>
-    </message>
-    <message>
-        <source>&amp;Edit</source>
-        <translation>编辑(&amp;E)</translation>
-    </message>
-    <message>
-        <source>Undo the last correction</source>
-        <translation>撤销上一次更正</translation>
-    </message>
-    <message>
-        <source>Redo</source>
-        <translation>重做</translation>
-    </message>
-    <message>
-        <source>Find in memories</source>
-        <translation>在记忆中查找</translation>
-    </message>
-    <message>
-        <source>Ask a question</source>
-        <translation>提问</translation>
-    </message>
-    <message>
-        <source>&amp;Play</source>
-        <translation>播放(&amp;P)</translation>
-    </message>
-    <message>
-        <source>Play or pause</source>
-        <translation>播放或暂停</translation>
-    </message>
-    <message>
-        <source>Back 5 seconds</source>
-        <translation>后退 5 秒</translation>
-    </message>
-    <message>
-        <source>Forward 5 seconds</source>
-        <translation>前进 5 秒</translation>
-    </message>
-    <message>
-        <source>One frame back</source>
-        <translation>上一帧</translation>
-    </message>
-    <message>
-        <source>One frame on</source>
-        <translation>下一帧</translation>
-    </message>
-    <message>
-        <source>Slower</source>
-        <translation>减速</translation>
-    </message>
-    <message>
-        <source>Faster</source>
-        <translation>加速</translation>
-    </message>
-    <message>
-        <source>Mute</source>
-        <translation>静音</translation>
-    </message>
-    <message>
-        <source>Show faces</source>
-        <translation>显示人脸</translation>
-    </message>
-    <message>
-        <source>Show subtitles</source>
-        <translation>显示字幕</translation>
-    </message>
-    <message>
-        <source>&amp;Memorizing</source>
-        <translation>记忆(&amp;M)</translation>
-    </message>
-    <message>
-        <source>Pause memorizing</source>
-        <translation>暂停记忆</translation>
-    </message>
-    <message>
-        <source>The video goes on; perception and writing wait</source>
-        <translation>视频继续播放；感知和写入暂停</translation>
-    </message>
-    <message>
-        <source>Retry what failed</source>
-        <translation>重试失败的部分</translation>
-    </message>
-    <message>
-        <source>&amp;View</source>
-        <translation>视图(&amp;V)</translation>
-    </message>
-    <message>
-        <source>Layout: Explore</source>
-        <translation>布局：探索</translation>
-    </message>
-    <message>
-        <source>Layout: Live</source>
-        <translation>布局：实时</translation>
-    </message>
-    <message>
-        <source>Layout: People</source>
-        <translation>布局：人物</translation>
-    </message>
-    <message>
-        <source>Put this layout back as it was</source>
-        <translation>恢复此布局的原样</translation>
-    </message>
-    <message>
-        <source>Theme</source>
-        <translation>主题</translation>
-    </message>
-    <message>
-        <source>As the system</source>
-        <translation>跟随系统</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>浅色</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>深色</translation>
-    </message>
-    <message>
-        <source>Language</source>
-        <translation>语言</translation>
-    </message>
-    <message>
-        <source>Full screen</source>
-        <translation>全屏</translation>
-    </message>
-    <message>
-        <source>&amp;Help</source>
-        <translation>帮助(&amp;H)</translation>
-    </message>
-    <message>
-        <source>Actions and shortcuts</source>
-        <translation>操作与快捷键</translation>
-    </message>
-    <message>
-        <source>About M3Desk</source>
-        <translation>关于 M3Desk</translation>
-    </message>
-</context>
-<context>
-    <name>ActivityPlot</name>
-    <message>
-        <source>seen</source>
-        <translation>出现</translation>
-    </message>
-    <message>
-        <source>speaks</source>
-        <translation>说话</translation>
-    </message>
-</context>
-<context>
-    <name>ChatView</name>
-    <message>
-        <source>Ask this memory … (@ names a person)</source>
-        <translation>向这份记忆提问…（@ 指定人物）</translation>
-    </message>
-    <message>
-        <source>Question</source>
-        <translation>问题</translation>
-    </message>
-    <message>
-        <source>Questions and answers</source>
-        <translation>问答</translation>
-    </message>
-    <message>
-        <source>Show earlier questions</source>
-        <translation>显示更早的问题</translation>
-    </message>
-    <message>
-        <source>Who appears?</source>
-        <translation>谁出现了？</translation>
-    </message>
-    <message>
-        <source>What is said about the time?</source>
-        <translation>关于时间说了什么？</translation>
-    </message>
-    <message>
-        <source>What happens at the end?</source>
-        <translation>最后发生了什么？</translation>
-    </message>
-    <message>
-        <source>Ask what happened, who said what, and when. Answers cite the moments they rest on.</source>
-        <translation>问问发生了什么、谁说了什么、在什么时候。回答会引用所依据的时刻。</translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation>停止</translation>
-    </message>
-    <message>
-        <source>Ask</source>
-        <translation>提问</translation>
-    </message>
-    <message>
-        <source>Stop this answer</source>
-        <translation>停止回答</translation>
-    </message>
-    <message>
-        <source>Ask (Enter)</source>
-        <translation>提问（回车）</translation>
-    </message>
-    <message>
-        <source>Only in %1–%2</source>
-        <translation>仅限 %1–%2</translation>
-    </message>
-    <message>
-        <source>Ask about the whole memory again</source>
-        <translation>重新对整份记忆提问</translation>
-    </message>
-</context>
-<context>
-    <name>Docks</name>
-    <message>
-        <source>People</source>
-        <translation>人物</translation>
-    </message>
-    <message>
-        <source>Sources</source>
-        <translation>来源</translation>
-    </message>
-    <message>
-        <source>Timeline</source>
-        <translation>时间轴</translation>
-    </message>
-    <message>
-        <source>Memories</source>
-        <translation>记忆</translation>
-    </message>
-    <message>
-        <source>Graph</source>
-        <translation>图</translation>
-    </message>
-    <message>
-        <source>Transcript</source>
-        <translation>文字记录</translation>
-    </message>
-    <message>
-        <source>Chat</source>
-        <translation>问答</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>检查器</translation>
-    </message>
-    <message>
-        <source>Loading …</source>
-        <translation>正在载入…</translation>
-    </message>
-</context>
-<context>
-    <name>FaceChip</name>
-    <message>
-        <source>This is… (a name)</source>
-        <translation>这是…（名字）</translation>
-    </message>
-    <message>
-        <source>This is…</source>
-        <translation>这是…</translation>
-    </message>
-    <message>
-        <source>Say who this is; every memory follows</source>
-        <translation>说明这是谁；所有记忆随之更新</translation>
-    </message>
-    <message>
-        <source>Unknown voice</source>
-        <translation>未知的声音</translation>
-    </message>
-    <message>
-        <source>Unknown face</source>
-        <translation>未知的脸</translation>
-    </message>
-    <message>
-        <source>Not %1</source>
-        <translation>不是%1</translation>
-    </message>
-    <message>
-        <source>Take this out of that person</source>
-        <translation>从此人中移出</translation>
-    </message>
-    <message>
-        <source>Not speech</source>
-        <translation>不是说话</translation>
-    </message>
-    <message>
-        <source>Not a face</source>
-        <translation>不是脸</translation>
-    </message>
-    <message>
-        <source>Set this aside: it was found by mistake</source>
-        <translation>搁置：这是误检</translation>
-    </message>
-    <message>
-        <source>Why</source>
-        <translation>为什么</translation>
-    </message>
-    <message>
-        <source>Show what this rests on</source>
-        <translation>显示其依据</translation>
-    </message>
-    <message>
-        <source>This is %1 already.</source>
-        <translation>这已经是%1。</translation>
-    </message>
-</context>
-<context>
-    <name>GraphBar</name>
-    <message>
-        <source>Find in the graph</source>
-        <translation>在图中查找</translation>
-    </message>
-    <message>
-        <source>Show everything, not only the strongest memories</source>
-        <translation>显示全部，而不只是最强的记忆</translation>
-    </message>
-    <message>
-        <source>Filter by person and weight</source>
-        <translation>按人物和权重筛选</translation>
-    </message>
-    <message>
-        <source>Show all of it (Ctrl+0)</source>
-        <translation>显示全图 (Ctrl+0)</translation>
-    </message>
-    <message>
-        <source>Arrange anew (pinned nodes stay)</source>
-        <translation>重新排列（固定的节点不动）</translation>
-    </message>
-    <message>
-        <source>Show as a list as well</source>
-        <translation>同时以列表显示</translation>
-    </message>
-    <message>
-        <source>Save as a picture (PNG)</source>
-        <translation>存为图片 (PNG)</translation>
-    </message>
-    <message>
-        <source>Only about</source>
-        <translation>仅关于</translation>
-    </message>
-    <message>
-        <source>At least this strong</source>
-        <translation>强度至少为</translation>
-    </message>
-    <message>
-        <source>Least weight</source>
-        <translation>最小权重</translation>
-    </message>
-    <message>
-        <source>everybody</source>
-        <translation>所有人</translation>
-    </message>
-    <message>
-        <source>all</source>
-        <translation>全部</translation>
-    </message>
-</context>
-<context>
-    <name>GraphCanvas</name>
-    <message>
-        <source>Memory graph</source>
-        <translation>记忆图</translation>
-    </message>
-</context>
-<context>
-    <name>GraphKinds</name>
-    <message>
-        <source>People</source>
-        <translation>人物</translation>
-    </message>
-    <message>
-        <source>Faces</source>
-        <translation>人脸</translation>
-    </message>
-    <message>
-        <source>Voices</source>
-        <translation>声音</translation>
-    </message>
-    <message>
-        <source>What happened</source>
-        <translation>发生的事</translation>
-    </message>
-    <message>
-        <source>What is known</source>
-        <translation>已知的事</translation>
-    </message>
-    <message>
-        <source>Things</source>
-        <translation>物品</translation>
-    </message>
-    <message>
-        <source>Places</source>
-        <translation>地点</translation>
-    </message>
-    <message>
-        <source>Person</source>
-        <translation>人物</translation>
-    </message>
-    <message>
-        <source>Face</source>
-        <translation>人脸</translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation>声音</translation>
-    </message>
-    <message>
-        <source>Episodic memory</source>
-        <translation>情景记忆</translation>
-    </message>
-    <message>
-        <source>Semantic memory</source>
-        <translation>语义记忆</translation>
-    </message>
-    <message>
-        <source>Thing</source>
-        <translation>物品</translation>
-    </message>
-    <message>
-        <source>Place</source>
-        <translation>地点</translation>
-    </message>
-</context>
-<context>
-    <name>GraphView</name>
-    <message>
-        <source>Graph as a list</source>
-        <translation>列表形式的图</translation>
-    </message>
-    <message>
-        <source>People and memories appear here as the video is memorized.</source>
-        <translation>随着视频被记忆，人物和记忆会出现在这里。</translation>
-    </message>
-    <message>
-        <source>Play this moment</source>
-        <translation>播放这一刻</translation>
-    </message>
-    <message>
-        <source>Show in the inspector</source>
-        <translation>在检查器中显示</translation>
-    </message>
-    <message>
-        <source>Ask about this</source>
-        <translation>就此提问</translation>
-    </message>
-    <message>
-        <source>Expand (E)</source>
-        <translation>展开 (E)</translation>
-    </message>
-    <message>
-        <source>Collapse (C)</source>
-        <translation>折叠 (C)</translation>
-    </message>
-    <message>
-        <source>Let go (P)</source>
-        <translation>松开 (P)</translation>
-    </message>
-    <message>
-        <source>Pin here (P)</source>
-        <translation>固定在此 (P)</translation>
-    </message>
-    <message>
-        <source>Only what concerns %1</source>
-        <translation>只看与%1有关的</translation>
-    </message>
-    <message>
-        <source>Show all of it</source>
-        <translation>显示全图</translation>
-    </message>
-    <message>
-        <source>Open as at first</source>
-        <translation>恢复初始视图</translation>
-    </message>
-    <message>
-        <source>Let go of all pins</source>
-        <translation>松开所有固定</translation>
-    </message>
-    <message>
-        <source>Save as a picture…</source>
-        <translation>存为图片…</translation>
-    </message>
-    <message>
-        <source>What is known about %1?</source>
-        <translation>关于%1知道些什么？</translation>
-    </message>
-    <message>
-        <source>What led to this: “%1”?</source>
-        <translation>是什么导致了：“%1”？</translation>
-    </message>
-    <message>
-        <source>Save as a picture</source>
-        <translation>存为图片</translation>
-    </message>
-    <message>
-        <source>graph.png</source>
-        <translation>graph.png</translation>
-    </message>
-    <message>
-        <source>Pictures (*.png)</source>
-        <translation>图片 (*.png)</translation>
-    </message>
-    <message>
-        <source>Saved %1</source>
-        <translation>已保存 %1</translation>
-    </message>
-    <message>
-        <source>Could not write %1</source>
-        <translation>无法写入 %1</translation>
-    </message>
-    <message>
-        <source>Choose another folder.</source>
-        <translation>请选择另一个文件夹。</translation>
-    </message>
-</context>
-<context>
-    <name>Hub</name>
-    <message>
-        <source>Something went wrong inside M3Desk: %1</source>
-        <translation>M3Desk 内部出错：%1</translation>
-    </message>
-    <message>
-        <source>The app goes on. Copy the report for whoever mends it.</source>
-        <translation>程序继续运行。请复制报告发给修复它的人。</translation>
-    </message>
-</context>
-<context>
-    <name>Inspector</name>
-    <message>
-        <source>Inspector</source>
-        <translation>检查器</translation>
-    </message>
-    <message>
-        <source>What was shown before</source>
-        <translation>之前显示的内容</translation>
-    </message>
-    <message>
-        <source>Play this moment</source>
-        <translation>播放这一刻</translation>
-    </message>
-    <message>
-        <source>Listen to the voice</source>
-        <translation>听这段声音</translation>
-    </message>
-    <message>
-        <source>Ask about this</source>
-        <translation>就此提问</translation>
-    </message>
-    <message>
-        <source>This is no longer in the memory.</source>
-        <translation>这已不在记忆中。</translation>
-    </message>
-    <message>
-        <source>Select a person, a memory, a face or a node of the graph to see where it comes from.</source>
-        <translation>选择人物、记忆、人脸或图中的节点，查看其来源。</translation>
-    </message>
-    <message>
-        <source>What led to this: “%1”?</source>
-        <translation>是什么导致了：“%1”？</translation>
-    </message>
-    <message>
-        <source>When</source>
-        <translation>时间</translation>
-    </message>
-    <message>
-        <source>Who</source>
-        <translation>人物</translation>
-    </message>
-    <message>
-        <source>Weight</source>
-        <translation>权重</translation>
-    </message>
-    <message>
-        <source>From</source>
-        <translation>来自</translation>
-    </message>
-    <message>
-        <source>Clip</source>
-        <translation>片段</translation>
-    </message>
-    <message>
-        <source>Written by</source>
-        <translation>撰写者</translation>
-    </message>
-    <message>
-        <source>Rests on</source>
-        <translation>依据</translation>
-    </message>
-    <message>
-        <source>Linked to</source>
-        <translation>关联</translation>
-    </message>
-    <message>
-        <source>Also called</source>
-        <translation>又名</translation>
-    </message>
-    <message>
-        <source>Seen</source>
-        <translation>出现</translation>
-    </message>
-    <message>
-        <source>Speaks</source>
-        <translation>说话</translation>
-    </message>
-    <message>
-        <source>Known</source>
-        <translation>已知</translation>
-    </message>
-    <message>
-        <source>Topic</source>
-        <translation>主题</translation>
-    </message>
-    <message>
-        <source>Sure</source>
-        <translation>把握</translation>
-    </message>
-    <message>
-        <source>Decided by</source>
-        <translation>判定者</translation>
-    </message>
-    <message>
-        <source>Faces</source>
-        <translation>人脸</translation>
-    </message>
-    <message>
-        <source>Voices</source>
-        <translation>声音</translation>
-    </message>
-    <message>
-        <source>Language</source>
-        <translation>语言</translation>
-    </message>
-    <message>
-        <source>Next best</source>
-        <translation>次优</translation>
-    </message>
-    <message>
-        <source>Memories</source>
-        <translation>记忆</translation>
-    </message>
-    <message>
-        <source>In view</source>
-        <translation>画面中</translation>
-    </message>
-    <message>
-        <source>On screen</source>
-        <translation>屏幕文字</translation>
-    </message>
-    <message>
-        <source>you</source>
-        <translation>你</translation>
-    </message>
-    <message>
-        <source>Maybe</source>
-        <translation>可能</translation>
-    </message>
-    <message>
-        <source>nobody yet</source>
-        <translation>尚无</translation>
-    </message>
-    <message>
-        <source>No longer true since</source>
-        <translation>自此不再成立</translation>
-    </message>
-    <message>
-        <source>pinned</source>
-        <translation>已固定</translation>
-    </message>
-    <message>
-        <source>Face in the picture</source>
-        <translation>画面中的脸</translation>
-    </message>
-    <message>
-        <source>Speech</source>
-        <translation>说话</translation>
-    </message>
-    <message>
-        <source>Source</source>
-        <translation>来源</translation>
-    </message>
-    <message>
-        <source>Length</source>
-        <translation>时长</translation>
-    </message>
-    <message>
-        <source>Picture</source>
-        <translation>画面</translation>
-    </message>
-    <message>
-        <source>State</source>
-        <translation>状态</translation>
-    </message>
-    <message>
-        <source>the whole clip</source>
-        <translation>整个片段</translation>
-    </message>
-</context>
-<context>
-    <name>Legend</name>
-    <message>
-        <source>Show or hide: %1</source>
-        <translation>显示或隐藏：%1</translation>
-    </message>
-</context>
-<context>
-    <name>MainWindow</name>
-    <message>
-        <source>Fetching the demo clip …</source>
-        <translation>正在获取演示片段…</translation>
-    </message>
-    <message>
-        <source>The demo clip is not here.</source>
-        <translation>演示片段不在这台机器上。</translation>
-    </message>
-    <message>
-        <source>Fetch it with “m3desk models pull”.</source>
-        <translation>用“m3desk models pull”获取。</translation>
-    </message>
-    <message>
-        <source>Open a video</source>
-        <translation>打开视频</translation>
-    </message>
-    <message>
-        <source>Memorize more videos</source>
-        <translation>记忆更多视频</translation>
-    </message>
-    <message>
-        <source>Memorize the videos of a folder</source>
-        <translation>记忆一个文件夹中的视频</translation>
-    </message>
-    <message>
-        <source>Video and sound</source>
-        <translation>视频和音频</translation>
-    </message>
-    <message>
-        <source>All files</source>
-        <translation>所有文件</translation>
-    </message>
-    <message>
-        <source>Open a memory (a folder whose name ends in .m3desk)</source>
-        <translation>打开记忆（名称以 .m3desk 结尾的文件夹）</translation>
-    </message>
-    <message>
-        <source>A memory is a folder NAME.m3desk that holds memory.sqlite.</source>
-        <translation>记忆是名为 NAME.m3desk、内含 memory.sqlite 的文件夹。</translation>
-    </message>
-    <message>
-        <source>%1 is not a memory.</source>
-        <translation>%1 不是一份记忆。</translation>
-    </message>
-    <message>
-        <source>Export</source>
-        <translation>导出</translation>
-    </message>
-    <message>
-        <source>Exported to %1</source>
-        <translation>已导出到 %1</translation>
-    </message>
-    <message>
-        <source>About M3Desk</source>
-        <translation>关于 M3Desk</translation>
-    </message>
-    <message>
-        <source>Plays videos while it builds, shows, answers from and mends a memory of them. Nothing leaves this machine. Apache-2.0.</source>
-        <translation>一边播放视频，一边建立、展示、修正对它们的记忆，并据此回答问题。任何数据都不会离开这台机器。Apache-2.0。</translation>
-    </message>
-    <message>
-        <source>The language changes everywhere when M3Desk is started again.</source>
-        <translation>重新启动 M3Desk 后，语言会在所有地方更改。</translation>
-    </message>
-</context>
-<context>
-    <name>MemoryModel</name>
-    <message>
-        <source>Time</source>
-        <translation>时间</translation>
-    </message>
-    <message>
-        <source>Memory</source>
-        <translation>记忆</translation>
-    </message>
-    <message>
-        <source>People</source>
-        <translation>人物</translation>
-    </message>
-    <message>
-        <source>Kind</source>
-        <translation>种类</translation>
-    </message>
-    <message>
-        <source>Weight</source>
-        <translation>权重</translation>
-    </message>
-    <message>
-        <source>written by %1</source>
-        <translation>由 %1 撰写</translation>
-    </message>
-    <message>
-        <source>no longer true</source>
-        <translation>不再成立</translation>
-    </message>
-</context>
-<context>
-    <name>MemoryView</name>
-    <message>
-        <source>Filter memories</source>
-        <translation>筛选记忆</translation>
-    </message>
-    <message>
-        <source>Memories</source>
-        <translation>记忆</translation>
-    </message>
-    <message>
-        <source>Kind of memory</source>
-        <translation>记忆种类</translation>
-    </message>
-    <message>
-        <source>Person</source>
-        <translation>人物</translation>
-    </message>
-    <message>
-        <source>All kinds</source>
-        <translation>所有种类</translation>
-    </message>
-    <message>
-        <source>What happened</source>
-        <translation>发生的事</translation>
-    </message>
-    <message>
-        <source>What is known</source>
-        <translation>已知的事</translation>
-    </message>
-    <message>
-        <source>Everybody</source>
-        <translation>所有人</translation>
-    </message>
-    <message>
-        <source>%1 of %2</source>
-        <translation>%1 / %2</translation>
-    </message>
-    <message>
-        <source>No memory fits this filter.</source>
-        <translation>没有符合筛选条件的记忆。</translation>
-    </message>
-    <message>
-        <source>Nothing is remembered yet. Memories appear as clips are memorized.</source>
-        <translation>还没有记忆。随着片段被记忆，记忆会陆续出现。</translation>
-    </message>
-    <message>
-        <source>Play</source>
-        <translation>播放</translation>
-    </message>
-    <message>
-        <source>Why is this here?</source>
-        <translation>为什么有这条？</translation>
-    </message>
-    <message>
-        <source>Show in the graph</source>
-        <translation>在图中显示</translation>
-    </message>
-    <message>
-        <source>Edit…</source>
-        <translation>编辑…</translation>
-    </message>
-    <message>
-        <source>Unpin</source>
-        <translation>取消固定</translation>
-    </message>
-    <message>
-        <source>Pin</source>
-        <translation>固定</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Edit memory</source>
-        <translation>编辑记忆</translation>
-    </message>
-    <message>
-        <source>What should it say?</source>
-        <translation>应该写成什么？</translation>
-    </message>
-</context>
-<context>
-    <name>ModelRow</name>
-    <message>
-        <source>Check</source>
-        <translation>校验</translation>
-    </message>
-    <message>
-        <source>Compare the files with their checksums</source>
-        <translation>将文件与校验和比较</translation>
-    </message>
-    <message>
-        <source>fetching …</source>
-        <translation>正在获取…</translation>
-    </message>
-    <message>
-        <source>failed</source>
-        <translation>失败</translation>
-    </message>
-    <message>
-        <source>not here</source>
-        <translation>不在本机</translation>
-    </message>
-    <message>
-        <source>fetched in part</source>
-        <translation>已部分获取</translation>
-    </message>
-    <message>
-        <source>damaged</source>
-        <translation>已损坏</translation>
-    </message>
-    <message>
-        <source>comes with the app</source>
-        <translation>随程序附带</translation>
-    </message>
-    <message>
-        <source>ready</source>
-        <translation>就绪</translation>
-    </message>
-    <message>
-        <source>Fetch again</source>
-        <translation>重新获取</translation>
-    </message>
-    <message>
-        <source>Fetch</source>
-        <translation>获取</translation>
-    </message>
-    <message>
-        <source>Remove</source>
-        <translation>移除</translation>
-    </message>
-</context>
-<context>
-    <name>ModelsDialog</name>
-    <message>
-        <source>finds faces</source>
-        <translation>查找人脸</translation>
-    </message>
-    <message>
-        <source>tells faces apart</source>
-        <translation>区分人脸</translation>
-    </message>
-    <message>
-        <source>hears when somebody speaks</source>
-        <translation>听出何时有人说话</translation>
-    </message>
-    <message>
-        <source>tells voices apart</source>
-        <translation>区分声音</translation>
-    </message>
-    <message>
-        <source>writes down what is said</source>
-        <translation>记下所说的话</translation>
-    </message>
-    <message>
-        <source>names things in view</source>
-        <translation>识别画面中的物品</translation>
-    </message>
-    <message>
-        <source>reads text on the screen</source>
-        <translation>读取屏幕上的文字</translation>
-    </message>
-    <message>
-        <source>finds memories by meaning</source>
-        <translation>按含义查找记忆</translation>
-    </message>
-    <message>
-        <source>draws conclusions and answers in its own words</source>
-        <translation>得出结论并用自己的话回答</translation>
-    </message>
-    <message>
-        <source>the demo clip, public domain</source>
-        <translation>演示片段，公有领域</translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation>模型</translation>
-    </message>
-    <message>
-        <source>Everything works on this machine. Models are fetched only when you ask for them, and checked when they arrive.</source>
-        <translation>一切都在这台机器上运行。只有在您要求时才获取模型，到达后会进行校验。</translation>
-    </message>
-    <message>
-        <source>Looking …</source>
-        <translation>正在查看…</translation>
-    </message>
-    <message>
-        <source>Fetch what is missing</source>
-        <translation>获取缺少的模型</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>关闭</translation>
-    </message>
-    <message>
-        <source>%1 on this machine</source>
-        <translation>本机占用 %1</translation>
-    </message>
-    <message>
-        <source>Answers in its own words, and knowledge beside what happened</source>
-        <translation>用自己的话回答，并在事件之外写下知识</translation>
-    </message>
-    <message>
-        <source>The language model %1 (%2, %3) does this here, on this machine. Without it, answers quote the best memories.</source>
-        <translation>语言模型 %1（%2，%3）在本机完成这些工作。没有它时，回答会引用最相关的记忆。</translation>
-    </message>
-    <message>
-        <source>Fetch %1</source>
-        <translation>获取 %1</translation>
-    </message>
-    <message>
-        <source>%1 could not be fetched.</source>
-        <translation>无法获取 %1。</translation>
-    </message>
-    <message>
-        <source>Checking %1 …</source>
-        <translation>正在校验 %1…</translation>
-    </message>
-    <message>
-        <source>%1 is as it should be.</source>
-        <translation>%1 完好无误。</translation>
-    </message>
-    <message>
-        <source>Remove model</source>
-        <translation>移除模型</translation>
-    </message>
-    <message>
-        <source>Remove %1 from this machine?</source>
-        <translation>从这台机器移除 %1？</translation>
-    </message>
-    <message>
-        <source>It can be fetched again. Memories stay as they are.</source>
-        <translation>可以重新获取。记忆保持不变。</translation>
-    </message>
-    <message>
-        <source>Remove</source>
-        <translation>移除</translation>
-    </message>
-</context>
-<context>
-    <name>NoticeBar</name>
-    <message>
-        <source>Notices</source>
-        <translation>通知</translation>
-    </message>
-    <message>
-        <source>Copy report</source>
-        <translation>复制报告</translation>
-    </message>
-    <message>
-        <source>Copy what M3Desk knows about this error, to send it to somebody</source>
-        <translation>复制 M3Desk 所知的错误信息，以便发给他人</translation>
-    </message>
-    <message>
-        <source>Close this notice</source>
-        <translation>关闭此通知</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
-    <message>
-        <source>What was committed is safe. Close the memory and open it again to go on.</source>
-        <translation>已提交的内容是安全的。请关闭并重新打开记忆以继续。</translation>
-    </message>
-    <message>
-        <source>Copied</source>
-        <translation>已复制</translation>
-    </message>
-</context>
-<context>
-    <name>PeopleModel</name>
-    <message>
-        <source>Maybe %1: “%2”</source>
-        <translation>可能是%1：“%2”</translation>
-    </message>
-    <message>
-        <source>seen %1</source>
-        <translation>出现 %1</translation>
-    </message>
-    <message>
-        <source>speaks %1</source>
-        <translation>说话 %1</translation>
-    </message>
-    <message>
-        <source>no time yet</source>
-        <translation>暂无时长</translation>
-    </message>
-</context>
-<context>
-    <name>PeopleView</name>
-    <message>
-        <source>Filter people</source>
-        <translation>筛选人物</translation>
-    </message>
-    <message>
-        <source>People</source>
-        <translation>人物</translation>
-    </message>
-    <message>
-        <source>Undo the last correction</source>
-        <translation>撤销上一次更正</translation>
-    </message>
-    <message>
-        <source>Redo</source>
-        <translation>重做</translation>
-    </message>
-    <message>
-        <source>Nobody yet. People appear here as soon as a face or a voice was recognised.</source>
-        <translation>还没有人。一旦识别出人脸或声音，人物就会出现在这里。</translation>
-    </message>
-    <message>
-        <source>Nobody here is called “%1”.</source>
-        <translation>这里没有人叫“%1”。</translation>
-    </message>
-    <message>
-        <source>Open page</source>
-        <translation>打开页面</translation>
-    </message>
-    <message>
-        <source>Play first moment</source>
-        <translation>播放首次出现</translation>
-    </message>
-    <message>
-        <source>Rename…</source>
-        <translation>重命名…</translation>
-    </message>
-    <message>
-        <source>This is %1</source>
-        <translation>这是%1</translation>
-    </message>
-    <message>
-        <source>Is the same person as</source>
-        <translation>与此人是同一人</translation>
-    </message>
-    <message>
-        <source>Ask about %1</source>
-        <translation>询问%1</translation>
-    </message>
-    <message>
-        <source>Take the name away</source>
-        <translation>去掉名字</translation>
-    </message>
-    <message>
-        <source>Hide person</source>
-        <translation>隐藏人物</translation>
-    </message>
-    <message>
-        <source>Show person again</source>
-        <translation>重新显示此人</translation>
-    </message>
-    <message>
-        <source>Same person</source>
-        <translation>同一人</translation>
-    </message>
-    <message>
-        <source>This is the same person as</source>
-        <translation>这与此人是同一人</translation>
-    </message>
-    <message>
-        <source>Are %1 and %2 one person?</source>
-        <translation>%1和%2是同一个人吗？</translation>
-    </message>
-    <message>
-        <source>Effect: %1. You can undo it.</source>
-        <translation>影响：%1。可以撤销。</translation>
-    </message>
-    <message>
-        <source>Yes, keep “%1”</source>
-        <translation>是，保留“%1”</translation>
-    </message>
-</context>
-<context>
-    <name>PersonDelegate</name>
-    <message>
-        <source>Yes</source>
-        <translation>是</translation>
-    </message>
-    <message>
-        <source>hidden</source>
-        <translation>已隐藏</translation>
-    </message>
-    <message>
-        <source>Name</source>
-        <translation>名字</translation>
-    </message>
-</context>
-<context>
-    <name>PersonPage</name>
-    <message>
-        <source>Back to all people</source>
-        <translation>返回所有人物</translation>
-    </message>
-    <message>
-        <source>Play the first moment</source>
-        <translation>播放首次出现</translation>
-    </message>
-    <message>
-        <source>Ask about this person</source>
-        <translation>询问此人</translation>
-    </message>
-    <message>
-        <source>Show in the graph</source>
-        <translation>在图中显示</translation>
-    </message>
-    <message>
-        <source>Same person as somebody else…</source>
-        <translation>与他人是同一人…</translation>
-    </message>
-    <message>
-        <source>Name</source>
-        <translation>名字</translation>
-    </message>
-    <message>
-        <source>Who is this?</source>
-        <translation>这是谁？</translation>
-    </message>
-    <message>
-        <source>Person %1</source>
-        <translation>人物 %1</translation>
-    </message>
-    <message>
-        <source>seen for %1</source>
-        <translation>出现 %1</translation>
-    </message>
-    <message>
-        <source>speaks for %1</source>
-        <translation>说话 %1</translation>
-    </message>
-    <message>
-        <source>in 1 clip</source>
-        <translation>在 1 个片段中</translation>
-    </message>
-    <message>
-        <source>in %1 clips</source>
-        <translation>在 %1 个片段中</translation>
-    </message>
-    <message>
-        <source>also %1</source>
-        <translation>又名%1</translation>
-    </message>
-    <message>
-        <source>Known (%1)</source>
-        <translation>已知 (%1)</translation>
-    </message>
-    <message>
-        <source>Moments (%1)</source>
-        <translation>时刻 (%1)</translation>
-    </message>
-    <message>
-        <source>Faces (%1)</source>
-        <translation>人脸 (%1)</translation>
-    </message>
-    <message>
-        <source>Speech (%1)</source>
-        <translation>说话 (%1)</translation>
-    </message>
-    <message>
-        <source>heard or read</source>
-        <translation>听到或读到</translation>
-    </message>
-    <message>
-        <source>Yes</source>
-        <translation>是</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>否</translation>
-    </message>
-    <message>
-        <source>What happened</source>
-        <translation>发生的事</translation>
-    </message>
-    <message>
-        <source>… and %1 more in the memories table</source>
-        <translation>……记忆表中还有 %1 条</translation>
-    </message>
-    <message>
-        <source>Nothing is known yet.</source>
-        <translation>还一无所知。</translation>
-    </message>
-    <message>
-        <source>no longer</source>
-        <translation>已不再如此</translation>
-    </message>
-    <message>
-        <source>Play %1</source>
-        <translation>播放 %1</translation>
-    </message>
-    <message>
-        <source>Never heard speaking.</source>
-        <translation>从未听到其说话。</translation>
-    </message>
-    <message>
-        <source>Play</source>
-        <translation>播放</translation>
-    </message>
-    <message>
-        <source>Show in the inspector</source>
-        <translation>在检查器中显示</translation>
-    </message>
-    <message>
-        <source>Not %1</source>
-        <translation>不是%1</translation>
-    </message>
-    <message>
-        <source>Not a face</source>
-        <translation>不是脸</translation>
-    </message>
-    <message>
-        <source>What is known about %1?</source>
-        <translation>关于%1知道些什么？</translation>
-    </message>
-</context>
-<context>
-    <name>PictureCanvas</name>
-    <message>
-        <source>Video</source>
-        <translation>视频</translation>
-    </message>
-    <message>
-        <source>A face, not yet recognised</source>
-        <translation>一张脸，尚未识别</translation>
-    </message>
-</context>
-<context>
-    <name>Round</name>
-    <message>
-        <source>1 memory</source>
-        <translation>1 条记忆</translation>
-    </message>
-    <message>
-        <source>%1 memories</source>
-        <translation>%1 条记忆</translation>
-    </message>
-    <message>
-        <source>searched “%1” → %2</source>
-        <translation>搜索“%1” → %2</translation>
-    </message>
-    <message>
-        <source>wrote the answer</source>
-        <translation>写出了回答</translation>
-    </message>
-</context>
-<context>
-    <name>SettingsDialog</name>
-    <message>
-        <source>Language of the app</source>
-        <translation>界面语言</translation>
-    </message>
-    <message>
-        <source>Look</source>
-        <translation>外观</translation>
-    </message>
-    <message>
-        <source>Language of memories</source>
-        <translation>记忆的语言</translation>
-    </message>
-    <message>
-        <source>Models that work</source>
-        <translation>使用的模型</translation>
-    </message>
-    <message>
-        <source>Length of a clip</source>
-        <translation>片段长度</translation>
-    </message>
-    <message>
-        <source>Pictures looked at</source>
-        <translation>查看的画面</translation>
-    </message>
-    <message>
-        <source>Threads</source>
-        <translation>线程</translation>
-    </message>
-    <message>
-        <source>Knowledge</source>
-        <translation>知识</translation>
-    </message>
-    <message>
-        <source>For memories written from now on.</source>
-        <translation>适用于今后写下的记忆。</translation>
-    </message>
-    <message>
-        <source>Your own profiles are written in the settings file.</source>
-        <translation>您自己的配置写在设置文件中。</translation>
-    </message>
-    <message>
-        <source>A memory keeps the length it began with.</source>
-        <translation>一份记忆始终保持最初的长度。</translation>
-    </message>
-    <message>
-        <source>More finds faces that are seen briefly, and takes longer.</source>
-        <translation>数值越大，越能发现短暂出现的脸，但耗时更长。</translation>
-    </message>
-    <message>
-        <source>0 = as many as there are cores, at most 4.</source>
-        <translation>0 = 与核心数相同，最多 4。</translation>
-    </message>
-    <message>
-        <source>Needs the language model.</source>
-        <translation>需要语言模型。</translation>
-    </message>
-    <message>
-        <source>As the system</source>
-        <translation>跟随系统</translation>
-    </message>
-    <message>
-        <source>Light</source>
-        <translation>浅色</translation>
-    </message>
-    <message>
-        <source>Dark</source>
-        <translation>深色</translation>
-    </message>
-    <message>
-        <source>As spoken in the video</source>
-        <translation>与视频中所说的语言相同</translation>
-    </message>
-    <message>
-        <source>Built in (this machine&apos;s processor)</source>
-        <translation>内置（本机处理器）</translation>
-    </message>
-    <message>
-        <source>Settings</source>
-        <translation>设置</translation>
-    </message>
-    <message>
-        <source>Kept in %1</source>
-        <translation>保存在 %1</translation>
-    </message>
-    <message>
-        <source>Save</source>
-        <translation>保存</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
-        <source>Write what is true, too, not only what happened</source>
-        <translation>不仅写下发生的事，也写下成立的事</translation>
-    </message>
-    <message>
-        <source> s</source>
-        <translation> 秒</translation>
-    </message>
-    <message>
-        <source> a second</source>
-        <translation> 次/秒</translation>
-    </message>
-    <message>
-        <source>Settings of the work take effect when a memory is opened again.</source>
-        <translation>工作方面的设置在重新打开记忆后生效。</translation>
-    </message>
-</context>
-<context>
-    <name>ShortcutList</name>
-    <message>
-        <source>Actions and shortcuts</source>
-        <translation>操作与快捷键</translation>
-    </message>
-    <message>
-        <source>Find an action</source>
-        <translation>查找操作</translation>
-    </message>
-    <message>
-        <source>Action</source>
-        <translation>操作</translation>
-    </message>
-    <message>
-        <source>Shortcut</source>
-        <translation>快捷键</translation>
-    </message>
-    <message>
-        <source>With the mouse</source>
-        <translation>使用鼠标</translation>
-    </message>
-    <message>
-        <source>Say who a face is</source>
-        <translation>说明一张脸是谁</translation>
-    </message>
-    <message>
-        <source>click it in the picture</source>
-        <translation>在画面中点击它</translation>
-    </message>
-    <message>
-        <source>Hold moving boxes still</source>
-        <translation>让移动的方框停住</translation>
-    </message>
-    <message>
-        <source>point at a face</source>
-        <translation>指向一张脸</translation>
-    </message>
-    <message>
-        <source>Zoom the timeline</source>
-        <translation>缩放时间轴</translation>
-    </message>
-    <message>
-        <source>wheel</source>
-        <translation>滚轮</translation>
-    </message>
-    <message>
-        <source>Move along the timeline</source>
-        <translation>沿时间轴移动</translation>
-    </message>
-    <message>
-        <source>Shift + wheel, or drag with the middle button</source>
-        <translation>Shift + 滚轮，或按住中键拖动</translation>
-    </message>
-    <message>
-        <source>Ask or search only in a span</source>
-        <translation>只在一段时间内提问或搜索</translation>
-    </message>
-    <message>
-        <source>drag on the timeline</source>
-        <translation>在时间轴上拖动</translation>
-    </message>
-    <message>
-        <source>Go to a word</source>
-        <translation>跳到某个词</translation>
-    </message>
-    <message>
-        <source>click it in the transcript</source>
-        <translation>在文字记录中点击它</translation>
-    </message>
-    <message>
-        <source>Say who speaks</source>
-        <translation>说明是谁在说话</translation>
-    </message>
-    <message>
-        <source>click the speaker&apos;s name</source>
-        <translation>点击说话人的名字</translation>
-    </message>
-</context>
-<context>
-    <name>SourcesView</name>
-    <message>
-        <source>Sources</source>
-        <translation>来源</translation>
-    </message>
-    <message>
-        <source>Add…</source>
-        <translation>添加…</translation>
-    </message>
-    <message>
-        <source>Memorize more videos or sound files</source>
-        <translation>记忆更多视频或音频文件</translation>
-    </message>
-    <message>
-        <source>Folder…</source>
-        <translation>文件夹…</translation>
-    </message>
-    <message>
-        <source>Memorize every video of a folder, in name order</source>
-        <translation>按名称顺序记忆文件夹中的所有视频</translation>
-    </message>
-    <message>
-        <source>What can be done with the selected source</source>
-        <translation>可对所选来源进行的操作</translation>
-    </message>
-    <message>
-        <source>Actions on the selected source</source>
-        <translation>对所选来源的操作</translation>
-    </message>
-    <message>
-        <source>Drop videos or a folder here.</source>
-        <translation>将视频或文件夹拖到这里。</translation>
-    </message>
-    <message>
-        <source>Go on memorizing</source>
-        <translation>继续记忆</translation>
-    </message>
-    <message>
-        <source>Pause memorizing</source>
-        <translation>暂停记忆</translation>
-    </message>
-    <message>
-        <source>Watch</source>
-        <translation>观看</translation>
-    </message>
-    <message>
-        <source>Memorize next</source>
-        <translation>接下来记忆</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
-        <source>Retry</source>
-        <translation>重试</translation>
-    </message>
-    <message>
-        <source>Locate file…</source>
-        <translation>定位文件…</translation>
-    </message>
-    <message>
-        <source>Remove…</source>
-        <translation>移除…</translation>
-    </message>
-    <message>
-        <source>Where is %1 now?</source>
-        <translation>%1 现在在哪里？</translation>
-    </message>
-    <message>
-        <source>Remove a source</source>
-        <translation>移除来源</translation>
-    </message>
-    <message>
-        <source>Remove %1 from this memory?</source>
-        <translation>从这份记忆中移除 %1？</translation>
-    </message>
-    <message>
-        <source>The file itself stays where it is. This can&apos;t be undone.</source>
-        <translation>文件本身保持原位。此操作无法撤销。</translation>
-    </message>
-    <message>
-        <source>Remove</source>
-        <translation>移除</translation>
-    </message>
-    <message>
-        <source>Memorize the videos of a folder</source>
-        <translation>记忆一个文件夹中的视频</translation>
-    </message>
-</context>
-<context>
-    <name>StartPage</name>
-    <message>
-        <source>What would you like to remember?</source>
-        <translation>您想记住什么？</translation>
-    </message>
-    <message>
-        <source>M3Desk watches a video with you, notes who appears, what they say and what happens, and answers questions about it.</source>
-        <translation>M3Desk 与您一起观看视频，记下谁出现、说了什么、发生了什么，并回答有关的问题。</translation>
-    </message>
-    <message>
-        <source>All on this machine.</source>
-        <translation>一切都在这台机器上完成。</translation>
-    </message>
-    <message>
-        <source>Open a video</source>
-        <translation>打开视频</translation>
-    </message>
-    <message>
-        <source>Plays at once, and is memorized while you watch. You can also drop files or a folder here.</source>
-        <translation>立即播放，并在您观看时记忆。也可以将文件或文件夹拖到这里。</translation>
-    </message>
-    <message>
-        <source>Use camera and microphone</source>
-        <translation>使用摄像头和麦克风</translation>
-    </message>
-    <message>
-        <source>Comes in a later version: this one memorizes files.</source>
-        <translation>将在以后的版本提供：本版本记忆文件。</translation>
-    </message>
-    <message>
-        <source>Live recording is not in this version yet. Record to a file and open that.</source>
-        <translation>本版本尚不支持实时录制。请先录成文件再打开。</translation>
-    </message>
-    <message>
-        <source>Open a memory</source>
-        <translation>打开记忆</translation>
-    </message>
-    <message>
-        <source>A folder whose name ends in .m3desk</source>
-        <translation>名称以 .m3desk 结尾的文件夹</translation>
-    </message>
-    <message>
-        <source>Try the demo</source>
-        <translation>试用演示</translation>
-    </message>
-    <message>
-        <source>A short public-domain White House speech (fetched once, a few megabytes)</source>
-        <translation>一段公有领域的白宫短讲话（只需获取一次，几兆字节）</translation>
-    </message>
-    <message>
-        <source>Recent memories</source>
-        <translation>最近的记忆</translation>
-    </message>
-    <message>
-        <source>Looking at what this machine can do …</source>
-        <translation>正在查看这台机器的能力…</translation>
-    </message>
-    <message>
-        <source>No set of models is complete yet (%1). Fetch them with Models.</source>
-        <translation>还没有完整的模型组合（%1）。请在“模型”中获取。</translation>
-    </message>
-    <message>
-        <source>%1 of memory</source>
-        <translation>%1 内存</translation>
-    </message>
-    <message>
-        <source>no GPU found</source>
-        <translation>未发现 GPU</translation>
-    </message>
-    <message>
-        <source>Could not look at this machine: %1</source>
-        <translation>无法查看这台机器：%1</translation>
-    </message>
-</context>
-<context>
-    <name>Status</name>
-    <message>
-        <source>Status</source>
-        <translation>状态</translation>
-    </message>
-    <message>
-        <source>engine stopped</source>
-        <translation>引擎已停止</translation>
-    </message>
-    <message>
-        <source>Opening the memory …</source>
-        <translation>正在打开记忆…</translation>
-    </message>
-    <message>
-        <source>Profile “%1”; nothing leaves this machine</source>
-        <translation>配置“%1”；任何数据都不会离开这台机器</translation>
-    </message>
-    <message>
-        <source>models missing: %1</source>
-        <translation>缺少模型：%1</translation>
-    </message>
-    <message>
-        <source>Loading %1 …</source>
-        <translation>正在载入 %1…</translation>
-    </message>
-    <message>
-        <source>Fetching %1: %2 of %3</source>
-        <translation>正在获取 %1：%2 / %3</translation>
-    </message>
-    <message>
-        <source>%1 (%2)</source>
-        <translation>%1（%2）</translation>
-    </message>
-    <message>
-        <source>%1 of %2 clips</source>
-        <translation>%1 / %2 个片段</translation>
-    </message>
-    <message>
-        <source>%1 real time</source>
-        <translation>实时的 %1</translation>
-    </message>
-    <message>
-        <source>%1 left</source>
-        <translation>剩余 %1</translation>
-    </message>
-    <message>
-        <source>Progress</source>
-        <translation>进度</translation>
-    </message>
-    <message>
-        <source>%1 behind</source>
-        <translation>落后 %1</translation>
-    </message>
-    <message>
-        <source>ahead of the picture</source>
-        <translation>领先于画面</translation>
-    </message>
-    <message>
-        <source>knowledge still to come: %1</source>
-        <translation>待写知识：%1</translation>
-    </message>
-    <message>
-        <source>clips memorized: %1 · people: %2</source>
-        <translation>已记忆片段：%1 · 人物：%2</translation>
-    </message>
-    <message>
-        <source>waiting: %1</source>
-        <translation>等待中：%1</translation>
-    </message>
-    <message>
-        <source>Nothing memorized yet</source>
-        <translation>还没有记忆</translation>
-    </message>
-</context>
-<context>
-    <name>Texts</name>
-    <message>
-        <source>%1 s</source>
-        <translation>%1 秒</translation>
-    </message>
-    <message>
-        <source>%1 min %2 s</source>
-        <translation>%1 分 %2 秒</translation>
-    </message>
-    <message>
-        <source>%1 h %2 min</source>
-        <translation>%1 小时 %2 分</translation>
-    </message>
-    <message>
-        <source>waiting</source>
-        <translation>等待中</translation>
-    </message>
-    <message>
-        <source>being memorized</source>
-        <translation>正在记忆</translation>
-    </message>
-    <message>
-        <source>paused</source>
-        <translation>已暂停</translation>
-    </message>
-    <message>
-        <source>memorized</source>
-        <translation>已记忆</translation>
-    </message>
-    <message>
-        <source>memorized, knowledge follows</source>
-        <translation>已记忆，知识待写</translation>
-    </message>
-    <message>
-        <source>memorized in part</source>
-        <translation>部分记忆</translation>
-    </message>
-    <message>
-        <source>failed</source>
-        <translation>失败</translation>
-    </message>
-    <message>
-        <source>cancelled</source>
-        <translation>已取消</translation>
-    </message>
-    <message>
-        <source>skipped</source>
-        <translation>已跳过</translation>
-    </message>
-    <message>
-        <source>watching and listening</source>
-        <translation>正在观看和聆听</translation>
-    </message>
-    <message>
-        <source>written down</source>
-        <translation>已写下</translation>
-    </message>
-    <message>
-        <source>reading the video</source>
-        <translation>读取视频</translation>
-    </message>
-    <message>
-        <source>finding faces</source>
-        <translation>查找人脸</translation>
-    </message>
-    <message>
-        <source>listening</source>
-        <translation>聆听</translation>
-    </message>
-    <message>
-        <source>looking at things</source>
-        <translation>查看物品</translation>
-    </message>
-    <message>
-        <source>writing memories</source>
-        <translation>写下记忆</translation>
-    </message>
-    <message>
-        <source>drawing conclusions</source>
-        <translation>得出结论</translation>
-    </message>
-    <message>
-        <source>face</source>
-        <translation>人脸</translation>
-    </message>
-    <message>
-        <source>voice</source>
-        <translation>声音</translation>
-    </message>
-    <message>
-        <source>event</source>
-        <translation>事件</translation>
-    </message>
-    <message>
-        <source>knowledge</source>
-        <translation>知识</translation>
-    </message>
-    <message>
-        <source>object</source>
-        <translation>物品</translation>
-    </message>
-    <message>
-        <source>place</source>
-        <translation>地点</translation>
-    </message>
-    <message>
-        <source>person</source>
-        <translation>人物</translation>
-    </message>
-    <message>
-        <source>traits</source>
-        <translation>特征</translation>
-    </message>
-    <message>
-        <source>relationships</source>
-        <translation>关系</translation>
-    </message>
-    <message>
-        <source>habits</source>
-        <translation>习惯</translation>
-    </message>
-    <message>
-        <source>what happened</source>
-        <translation>经过</translation>
-    </message>
-    <message>
-        <source>general</source>
-        <translation>一般</translation>
-    </message>
-</context>
-<context>
-    <name>TimelineCanvas</name>
-    <message>
-        <source>Timeline</source>
-        <translation>时间轴</translation>
-    </message>
-    <message>
-        <source>clips</source>
-        <translation>片段</translation>
-    </message>
-    <message>
-        <source>memories</source>
-        <translation>记忆</translation>
-    </message>
-</context>
-<context>
-    <name>TimelineView</name>
-    <message>
-        <source>Source shown</source>
-        <translation>显示的来源</translation>
-    </message>
-    <message>
-        <source>pale: on screen · solid: speaks · ◆ knowledge · ❘ event</source>
-        <translation>浅色：在画面中 · 深色：说话 · ◆ 知识 · ❘ 事件</translation>
-    </message>
-    <message>
-        <source>Zoom out (-)</source>
-        <translation>缩小 (-)</translation>
-    </message>
-    <message>
-        <source>Show all (0)</source>
-        <translation>显示全部 (0)</translation>
-    </message>
-    <message>
-        <source>Zoom in (+)</source>
-        <translation>放大 (+)</translation>
-    </message>
-    <message>
-        <source>Ask only here</source>
-        <translation>只在此处提问</translation>
-    </message>
-    <message>
-        <source>Memories here</source>
-        <translation>此处的记忆</translation>
-    </message>
-    <message>
-        <source>Take the span back (Esc)</source>
-        <translation>取消所选时段 (Esc)</translation>
-    </message>
-</context>
-<context>
-    <name>TranscriptView</name>
-    <message>
-        <source>Transcript</source>
-        <translation>文字记录</translation>
-    </message>
-    <message>
-        <source>Find words</source>
-        <translation>查找词语</translation>
-    </message>
-    <message>
-        <source>Follow the picture</source>
-        <translation>跟随画面</translation>
-    </message>
-    <message>
-        <source>What is said appears here as clips are memorized.</source>
-        <translation>随着片段被记忆，所说的话会出现在这里。</translation>
-    </message>
-    <message>
-        <source>Play from here</source>
-        <translation>从这里播放</translation>
-    </message>
-    <message>
-        <source>This is…</source>
-        <translation>这是…</translation>
-    </message>
-    <message>
-        <source>Not speech</source>
-        <translation>不是说话</translation>
-    </message>
-    <message>
-        <source>Show in the inspector</source>
-        <translation>在检查器中显示</translation>
-    </message>
-</context>
-<context>
-    <name>Transport</name>
-    <message>
-        <source>Play or pause (Space)</source>
-        <translation>播放或暂停（空格）</translation>
-    </message>
-    <message>
-        <source>Back 5 seconds (Left)</source>
-        <translation>后退 5 秒（←）</translation>
-    </message>
-    <message>
-        <source>One frame back (,)</source>
-        <translation>上一帧 (,)</translation>
-    </message>
-    <message>
-        <source>One frame on (.)</source>
-        <translation>下一帧 (.)</translation>
-    </message>
-    <message>
-        <source>Forward 5 seconds (Right)</source>
-        <translation>前进 5 秒（→）</translation>
-    </message>
-    <message>
-        <source>Position in the video</source>
-        <translation>视频中的位置</translation>
-    </message>
-    <message>
-        <source>Speed</source>
-        <translation>速度</translation>
-    </message>
-    <message>
-        <source>Mute (Ctrl+M)</source>
-        <translation>静音 (Ctrl+M)</translation>
-    </message>
-    <message>
-        <source>Volume</source>
-        <translation>音量</translation>
-    </message>
-    <message>
-        <source>No sound: %1</source>
-        <translation>没有声音：%1</translation>
-    </message>
-</context>
-<context>
-    <name>Turn</name>
-    <message>
-        <source>This is not in the memory.</source>
-        <translation>记忆中没有这个内容。</translation>
-    </message>
-    <message>
-        <source>Not in this memory</source>
-        <translation>这份记忆里没有</translation>
-    </message>
-    <message>
-        <source>Fetch the language model</source>
-        <translation>获取语言模型</translation>
-    </message>
-    <message>
-        <source>No language model is here yet, so the best supported memories are quoted.</source>
-        <translation>这里还没有语言模型，因此引用了证据最充分的记忆。</translation>
-    </message>
-    <message>
-        <source>(stopped)</source>
-        <translation>（已停止）</translation>
-    </message>
-</context>
-<context>
-    <name>VideoView</name>
-    <message>
-        <source>Drop a video here, or choose File → Open a video.</source>
-        <translation>将视频拖到这里，或选择“文件 → 打开视频”。</translation>
-    </message>
-    <message>
-        <source>%1 is not there any more. Its memories are. Use Sources → Locate file to play it again.</source>
-        <translation>%1 已不在原处，但它的记忆还在。请用“来源 → 定位文件”再次播放。</translation>
-    </message>
-    <message>
-        <source>Sound only: %1</source>
-        <translation>仅有声音：%1</translation>
-    </message>
-</context>
-<context>
-    <name>_Paint</name>
-    <message>
-        <source>%1 left</source>
-        <translation>剩余 %1</translation>
-    </message>
-    <message>
-        <source>%1 clips failed</source>
-        <translation>%1 个片段失败</translation>
-    </message>
-    <message>
-        <source>file not found</source>
-        <translation>找不到文件</translation>
-    </message>
-</context>
+    <context>
+        <name>Actions</name>
+        <message>
+            <source>&amp;File</source>
+            <translation>文件(&amp;F)</translation>
+        </message>
+        <message>
+            <source>Open a video…</source>
+            <translation>打开视频…</translation>
+        </message>
+        <message>
+            <source>Open a memory…</source>
+            <translation>打开记忆…</translation>
+        </message>
+        <message>
+            <source>Recent memories</source>
+            <translation>最近的记忆</translation>
+        </message>
+        <message>
+            <source>Try the demo</source>
+            <translation>试用演示</translation>
+        </message>
+        <message>
+            <source>Add videos to this memory…</source>
+            <translation>向此记忆添加视频…</translation>
+        </message>
+        <message>
+            <source>Add a folder…</source>
+            <translation>添加文件夹…</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>Models…</source>
+            <translation>模型…</translation>
+        </message>
+        <message>
+            <source>Settings…</source>
+            <translation>设置…</translation>
+        </message>
+        <message>
+            <source>Close the memory</source>
+            <translation>关闭记忆</translation>
+        </message>
+        <message>
+            <source>Quit</source>
+            <translation>退出</translation>
+        </message>
+        <message>
+            <source>None yet</source>
+            <translation>还没有</translation>
+        </message>
+        <message>
+            <source>&amp;Edit</source>
+            <translation>编辑(&amp;E)</translation>
+        </message>
+        <message>
+            <source>Undo the last correction</source>
+            <translation>撤销上一次更正</translation>
+        </message>
+        <message>
+            <source>Redo</source>
+            <translation>重做</translation>
+        </message>
+        <message>
+            <source>Find in memories</source>
+            <translation>在记忆中查找</translation>
+        </message>
+        <message>
+            <source>Ask a question</source>
+            <translation>提问</translation>
+        </message>
+        <message>
+            <source>&amp;Play</source>
+            <translation>播放(&amp;P)</translation>
+        </message>
+        <message>
+            <source>Play or pause</source>
+            <translation>播放或暂停</translation>
+        </message>
+        <message>
+            <source>Back 5 seconds</source>
+            <translation>后退 5 秒</translation>
+        </message>
+        <message>
+            <source>Forward 5 seconds</source>
+            <translation>前进 5 秒</translation>
+        </message>
+        <message>
+            <source>One frame back</source>
+            <translation>上一帧</translation>
+        </message>
+        <message>
+            <source>One frame on</source>
+            <translation>下一帧</translation>
+        </message>
+        <message>
+            <source>Slower</source>
+            <translation>减速</translation>
+        </message>
+        <message>
+            <source>Faster</source>
+            <translation>加速</translation>
+        </message>
+        <message>
+            <source>Mute</source>
+            <translation>静音</translation>
+        </message>
+        <message>
+            <source>Show faces</source>
+            <translation>显示人脸</translation>
+        </message>
+        <message>
+            <source>Show subtitles</source>
+            <translation>显示字幕</translation>
+        </message>
+        <message>
+            <source>&amp;Memorizing</source>
+            <translation>记忆(&amp;M)</translation>
+        </message>
+        <message>
+            <source>Pause memorizing</source>
+            <translation>暂停记忆</translation>
+        </message>
+        <message>
+            <source>The video goes on; perception and writing wait</source>
+            <translation>视频继续播放；感知和写入暂停</translation>
+        </message>
+        <message>
+            <source>Retry what failed</source>
+            <translation>重试失败的部分</translation>
+        </message>
+        <message>
+            <source>&amp;View</source>
+            <translation>视图(&amp;V)</translation>
+        </message>
+        <message>
+            <source>Layout: Explore</source>
+            <translation>布局：探索</translation>
+        </message>
+        <message>
+            <source>Layout: Live</source>
+            <translation>布局：实时</translation>
+        </message>
+        <message>
+            <source>Layout: People</source>
+            <translation>布局：人物</translation>
+        </message>
+        <message>
+            <source>Put this layout back as it was</source>
+            <translation>恢复此布局的原样</translation>
+        </message>
+        <message>
+            <source>Theme</source>
+            <translation>主题</translation>
+        </message>
+        <message>
+            <source>As the system</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>浅色</translation>
+        </message>
+        <message>
+            <source>Dark</source>
+            <translation>深色</translation>
+        </message>
+        <message>
+            <source>Language</source>
+            <translation>语言</translation>
+        </message>
+        <message>
+            <source>Full screen</source>
+            <translation>全屏</translation>
+        </message>
+        <message>
+            <source>&amp;Help</source>
+            <translation>帮助(&amp;H)</translation>
+        </message>
+        <message>
+            <source>Actions and shortcuts</source>
+            <translation>操作与快捷键</translation>
+        </message>
+        <message>
+            <source>About M3Desk</source>
+            <translation>关于 M3Desk</translation>
+        </message>
+    </context>
+    <context>
+        <name>ActivityPlot</name>
+        <message>
+            <source>seen</source>
+            <translation>出现</translation>
+        </message>
+        <message>
+            <source>speaks</source>
+            <translation>说话</translation>
+        </message>
+    </context>
+    <context>
+        <name>ChatView</name>
+        <message>
+            <source>Ask this memory … (@ names a person)</source>
+            <translation>向这份记忆提问…（@ 指定人物）</translation>
+        </message>
+        <message>
+            <source>Question</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <source>Questions and answers</source>
+            <translation>问答</translation>
+        </message>
+        <message>
+            <source>Show earlier questions</source>
+            <translation>显示更早的问题</translation>
+        </message>
+        <message>
+            <source>Who appears?</source>
+            <translation>谁出现了？</translation>
+        </message>
+        <message>
+            <source>What is said about the time?</source>
+            <translation>关于时间说了什么？</translation>
+        </message>
+        <message>
+            <source>What happens at the end?</source>
+            <translation>最后发生了什么？</translation>
+        </message>
+        <message>
+            <source>Ask what happened, who said what, and when. Answers cite the moments they rest on.</source>
+            <translation>问问发生了什么、谁说了什么、在什么时候。回答会引用所依据的时刻。</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>Ask</source>
+            <translation>提问</translation>
+        </message>
+        <message>
+            <source>Stop this answer</source>
+            <translation>停止回答</translation>
+        </message>
+        <message>
+            <source>Ask (Enter)</source>
+            <translation>提问（回车）</translation>
+        </message>
+        <message>
+            <source>Only in %1–%2</source>
+            <translation>仅限 %1–%2</translation>
+        </message>
+        <message>
+            <source>Ask about the whole memory again</source>
+            <translation>重新对整份记忆提问</translation>
+        </message>
+    </context>
+    <context>
+        <name>Docks</name>
+        <message>
+            <source>People</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Sources</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <source>Timeline</source>
+            <translation>时间轴</translation>
+        </message>
+        <message>
+            <source>Memories</source>
+            <translation>记忆</translation>
+        </message>
+        <message>
+            <source>Graph</source>
+            <translation>图</translation>
+        </message>
+        <message>
+            <source>Transcript</source>
+            <translation>文字记录</translation>
+        </message>
+        <message>
+            <source>Chat</source>
+            <translation>问答</translation>
+        </message>
+        <message>
+            <source>Inspector</source>
+            <translation>检查器</translation>
+        </message>
+        <message>
+            <source>Loading …</source>
+            <translation>正在载入…</translation>
+        </message>
+    </context>
+    <context>
+        <name>FaceChip</name>
+        <message>
+            <source>This is… (a name)</source>
+            <translation>这是…（名字）</translation>
+        </message>
+        <message>
+            <source>This is…</source>
+            <translation>这是…</translation>
+        </message>
+        <message>
+            <source>Say who this is; every memory follows</source>
+            <translation>说明这是谁；所有记忆随之更新</translation>
+        </message>
+        <message>
+            <source>Unknown voice</source>
+            <translation>未知的声音</translation>
+        </message>
+        <message>
+            <source>Unknown face</source>
+            <translation>未知的脸</translation>
+        </message>
+        <message>
+            <source>Not %1</source>
+            <translation>不是%1</translation>
+        </message>
+        <message>
+            <source>Take this out of that person</source>
+            <translation>从此人中移出</translation>
+        </message>
+        <message>
+            <source>Not speech</source>
+            <translation>不是说话</translation>
+        </message>
+        <message>
+            <source>Not a face</source>
+            <translation>不是脸</translation>
+        </message>
+        <message>
+            <source>Set this aside: it was found by mistake</source>
+            <translation>搁置：这是误检</translation>
+        </message>
+        <message>
+            <source>Why</source>
+            <translation>为什么</translation>
+        </message>
+        <message>
+            <source>Show what this rests on</source>
+            <translation>显示其依据</translation>
+        </message>
+        <message>
+            <source>This is %1 already.</source>
+            <translation>这已经是%1。</translation>
+        </message>
+    </context>
+    <context>
+        <name>GraphBar</name>
+        <message>
+            <source>Find in the graph</source>
+            <translation>在图中查找</translation>
+        </message>
+        <message>
+            <source>Show everything, not only the strongest memories</source>
+            <translation>显示全部，而不只是最强的记忆</translation>
+        </message>
+        <message>
+            <source>Filter by person and weight</source>
+            <translation>按人物和权重筛选</translation>
+        </message>
+        <message>
+            <source>Show all of it (Ctrl+0)</source>
+            <translation>显示全图 (Ctrl+0)</translation>
+        </message>
+        <message>
+            <source>Arrange anew (pinned nodes stay)</source>
+            <translation>重新排列（固定的节点不动）</translation>
+        </message>
+        <message>
+            <source>Show as a list as well</source>
+            <translation>同时以列表显示</translation>
+        </message>
+        <message>
+            <source>Save as a picture (PNG)</source>
+            <translation>存为图片 (PNG)</translation>
+        </message>
+        <message>
+            <source>Only about</source>
+            <translation>仅关于</translation>
+        </message>
+        <message>
+            <source>At least this strong</source>
+            <translation>强度至少为</translation>
+        </message>
+        <message>
+            <source>Least weight</source>
+            <translation>最小权重</translation>
+        </message>
+        <message>
+            <source>everybody</source>
+            <translation>所有人</translation>
+        </message>
+        <message>
+            <source>all</source>
+            <translation>全部</translation>
+        </message>
+    </context>
+    <context>
+        <name>GraphCanvas</name>
+        <message>
+            <source>Memory graph</source>
+            <translation>记忆图</translation>
+        </message>
+    </context>
+    <context>
+        <name>GraphKinds</name>
+        <message>
+            <source>People</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Faces</source>
+            <translation>人脸</translation>
+        </message>
+        <message>
+            <source>Voices</source>
+            <translation>声音</translation>
+        </message>
+        <message>
+            <source>What happened</source>
+            <translation>发生的事</translation>
+        </message>
+        <message>
+            <source>What is known</source>
+            <translation>已知的事</translation>
+        </message>
+        <message>
+            <source>Things</source>
+            <translation>物品</translation>
+        </message>
+        <message>
+            <source>Places</source>
+            <translation>地点</translation>
+        </message>
+        <message>
+            <source>Person</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Face</source>
+            <translation>人脸</translation>
+        </message>
+        <message>
+            <source>Voice</source>
+            <translation>声音</translation>
+        </message>
+        <message>
+            <source>Episodic memory</source>
+            <translation>情景记忆</translation>
+        </message>
+        <message>
+            <source>Semantic memory</source>
+            <translation>语义记忆</translation>
+        </message>
+        <message>
+            <source>Thing</source>
+            <translation>物品</translation>
+        </message>
+        <message>
+            <source>Place</source>
+            <translation>地点</translation>
+        </message>
+    </context>
+    <context>
+        <name>GraphView</name>
+        <message>
+            <source>Graph as a list</source>
+            <translation>列表形式的图</translation>
+        </message>
+        <message>
+            <source>People and memories appear here as the video is memorized.</source>
+            <translation>随着视频被记忆，人物和记忆会出现在这里。</translation>
+        </message>
+        <message>
+            <source>Play this moment</source>
+            <translation>播放这一刻</translation>
+        </message>
+        <message>
+            <source>Show in the inspector</source>
+            <translation>在检查器中显示</translation>
+        </message>
+        <message>
+            <source>Ask about this</source>
+            <translation>就此提问</translation>
+        </message>
+        <message>
+            <source>Expand (E)</source>
+            <translation>展开 (E)</translation>
+        </message>
+        <message>
+            <source>Collapse (C)</source>
+            <translation>折叠 (C)</translation>
+        </message>
+        <message>
+            <source>Let go (P)</source>
+            <translation>松开 (P)</translation>
+        </message>
+        <message>
+            <source>Pin here (P)</source>
+            <translation>固定在此 (P)</translation>
+        </message>
+        <message>
+            <source>Only what concerns %1</source>
+            <translation>只看与%1有关的</translation>
+        </message>
+        <message>
+            <source>Show all of it</source>
+            <translation>显示全图</translation>
+        </message>
+        <message>
+            <source>Open as at first</source>
+            <translation>恢复初始视图</translation>
+        </message>
+        <message>
+            <source>Let go of all pins</source>
+            <translation>松开所有固定</translation>
+        </message>
+        <message>
+            <source>Save as a picture…</source>
+            <translation>存为图片…</translation>
+        </message>
+        <message>
+            <source>What is known about %1?</source>
+            <translation>关于%1知道些什么？</translation>
+        </message>
+        <message>
+            <source>What led to this: “%1”?</source>
+            <translation>是什么导致了：“%1”？</translation>
+        </message>
+        <message>
+            <source>Save as a picture</source>
+            <translation>存为图片</translation>
+        </message>
+        <message>
+            <source>graph.png</source>
+            <translation>graph.png</translation>
+        </message>
+        <message>
+            <source>Pictures (*.png)</source>
+            <translation>图片 (*.png)</translation>
+        </message>
+        <message>
+            <source>Saved %1</source>
+            <translation>已保存 %1</translation>
+        </message>
+        <message>
+            <source>Could not write %1</source>
+            <translation>无法写入 %1</translation>
+        </message>
+        <message>
+            <source>Choose another folder.</source>
+            <translation>请选择另一个文件夹。</translation>
+        </message>
+    </context>
+    <context>
+        <name>Hub</name>
+        <message>
+            <source>Something went wrong inside M3Desk: %1</source>
+            <translation>M3Desk 内部出错：%1</translation>
+        </message>
+        <message>
+            <source>The app goes on. Copy the report for whoever mends it.</source>
+            <translation>程序继续运行。请复制报告发给修复它的人。</translation>
+        </message>
+    </context>
+    <context>
+        <name>Inspector</name>
+        <message>
+            <source>Inspector</source>
+            <translation>检查器</translation>
+        </message>
+        <message>
+            <source>What was shown before</source>
+            <translation>之前显示的内容</translation>
+        </message>
+        <message>
+            <source>Play this moment</source>
+            <translation>播放这一刻</translation>
+        </message>
+        <message>
+            <source>Listen to the voice</source>
+            <translation>听这段声音</translation>
+        </message>
+        <message>
+            <source>Ask about this</source>
+            <translation>就此提问</translation>
+        </message>
+        <message>
+            <source>This is no longer in the memory.</source>
+            <translation>这已不在记忆中。</translation>
+        </message>
+        <message>
+            <source>Select a person, a memory, a face or a node of the graph to see where it comes from.</source>
+            <translation>选择人物、记忆、人脸或图中的节点，查看其来源。</translation>
+        </message>
+        <message>
+            <source>What led to this: “%1”?</source>
+            <translation>是什么导致了：“%1”？</translation>
+        </message>
+        <message>
+            <source>When</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Who</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Weight</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>From</source>
+            <translation>来自</translation>
+        </message>
+        <message>
+            <source>Clip</source>
+            <translation>片段</translation>
+        </message>
+        <message>
+            <source>Written by</source>
+            <translation>撰写者</translation>
+        </message>
+        <message>
+            <source>Rests on</source>
+            <translation>依据</translation>
+        </message>
+        <message>
+            <source>Linked to</source>
+            <translation>关联</translation>
+        </message>
+        <message>
+            <source>Also called</source>
+            <translation>又名</translation>
+        </message>
+        <message>
+            <source>Seen</source>
+            <translation>出现</translation>
+        </message>
+        <message>
+            <source>Speaks</source>
+            <translation>说话</translation>
+        </message>
+        <message>
+            <source>Known</source>
+            <translation>已知</translation>
+        </message>
+        <message>
+            <source>Topic</source>
+            <translation>主题</translation>
+        </message>
+        <message>
+            <source>Sure</source>
+            <translation>把握</translation>
+        </message>
+        <message>
+            <source>Decided by</source>
+            <translation>判定者</translation>
+        </message>
+        <message>
+            <source>Faces</source>
+            <translation>人脸</translation>
+        </message>
+        <message>
+            <source>Voices</source>
+            <translation>声音</translation>
+        </message>
+        <message>
+            <source>Language</source>
+            <translation>语言</translation>
+        </message>
+        <message>
+            <source>Next best</source>
+            <translation>次优</translation>
+        </message>
+        <message>
+            <source>Memories</source>
+            <translation>记忆</translation>
+        </message>
+        <message>
+            <source>In view</source>
+            <translation>画面中</translation>
+        </message>
+        <message>
+            <source>On screen</source>
+            <translation>屏幕文字</translation>
+        </message>
+        <message>
+            <source>you</source>
+            <translation>你</translation>
+        </message>
+        <message>
+            <source>Maybe</source>
+            <translation>可能</translation>
+        </message>
+        <message>
+            <source>nobody yet</source>
+            <translation>尚无</translation>
+        </message>
+        <message>
+            <source>No longer true since</source>
+            <translation>自此不再成立</translation>
+        </message>
+        <message>
+            <source>pinned</source>
+            <translation>已固定</translation>
+        </message>
+        <message>
+            <source>Face in the picture</source>
+            <translation>画面中的脸</translation>
+        </message>
+        <message>
+            <source>Speech</source>
+            <translation>说话</translation>
+        </message>
+        <message>
+            <source>Source</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <source>Length</source>
+            <translation>时长</translation>
+        </message>
+        <message>
+            <source>Picture</source>
+            <translation>画面</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>the whole clip</source>
+            <translation>整个片段</translation>
+        </message>
+    </context>
+    <context>
+        <name>Legend</name>
+        <message>
+            <source>Show or hide: %1</source>
+            <translation>显示或隐藏：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>MainWindow</name>
+        <message>
+            <source>Fetching the demo clip …</source>
+            <translation>正在获取演示片段…</translation>
+        </message>
+        <message>
+            <source>The demo clip is not here.</source>
+            <translation>演示片段不在这台机器上。</translation>
+        </message>
+        <message>
+            <source>Fetch it with “m3desk models pull”.</source>
+            <translation>用“m3desk models pull”获取。</translation>
+        </message>
+        <message>
+            <source>Open a video</source>
+            <translation>打开视频</translation>
+        </message>
+        <message>
+            <source>Memorize more videos</source>
+            <translation>记忆更多视频</translation>
+        </message>
+        <message>
+            <source>Memorize the videos of a folder</source>
+            <translation>记忆一个文件夹中的视频</translation>
+        </message>
+        <message>
+            <source>Video and sound</source>
+            <translation>视频和音频</translation>
+        </message>
+        <message>
+            <source>All files</source>
+            <translation>所有文件</translation>
+        </message>
+        <message>
+            <source>Open a memory (a folder whose name ends in .m3desk)</source>
+            <translation>打开记忆（名称以 .m3desk 结尾的文件夹）</translation>
+        </message>
+        <message>
+            <source>A memory is a folder NAME.m3desk that holds memory.sqlite.</source>
+            <translation>记忆是名为 NAME.m3desk、内含 memory.sqlite 的文件夹。</translation>
+        </message>
+        <message>
+            <source>%1 is not a memory.</source>
+            <translation>%1 不是一份记忆。</translation>
+        </message>
+        <message>
+            <source>Export</source>
+            <translation>导出</translation>
+        </message>
+        <message>
+            <source>Exported to %1</source>
+            <translation>已导出到 %1</translation>
+        </message>
+        <message>
+            <source>About M3Desk</source>
+            <translation>关于 M3Desk</translation>
+        </message>
+        <message>
+            <source>Plays videos while it builds, shows, answers from and mends a memory of them. Nothing leaves this machine. Apache-2.0.</source>
+            <translation>一边播放视频，一边建立、展示、修正对它们的记忆，并据此回答问题。任何数据都不会离开这台机器。Apache-2.0。</translation>
+        </message>
+        <message>
+            <source>The language changes everywhere when M3Desk is started again.</source>
+            <translation>重新启动 M3Desk 后，语言会在所有地方更改。</translation>
+        </message>
+    </context>
+    <context>
+        <name>MemoryModel</name>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Memory</source>
+            <translation>记忆</translation>
+        </message>
+        <message>
+            <source>People</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Kind</source>
+            <translation>种类</translation>
+        </message>
+        <message>
+            <source>Weight</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>written by %1</source>
+            <translation>由 %1 撰写</translation>
+        </message>
+        <message>
+            <source>no longer true</source>
+            <translation>不再成立</translation>
+        </message>
+    </context>
+    <context>
+        <name>MemoryView</name>
+        <message>
+            <source>Filter memories</source>
+            <translation>筛选记忆</translation>
+        </message>
+        <message>
+            <source>Memories</source>
+            <translation>记忆</translation>
+        </message>
+        <message>
+            <source>Kind of memory</source>
+            <translation>记忆种类</translation>
+        </message>
+        <message>
+            <source>Person</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>All kinds</source>
+            <translation>所有种类</translation>
+        </message>
+        <message>
+            <source>What happened</source>
+            <translation>发生的事</translation>
+        </message>
+        <message>
+            <source>What is known</source>
+            <translation>已知的事</translation>
+        </message>
+        <message>
+            <source>Everybody</source>
+            <translation>所有人</translation>
+        </message>
+        <message>
+            <source>%1 of %2</source>
+            <translation>%1 / %2</translation>
+        </message>
+        <message>
+            <source>No memory fits this filter.</source>
+            <translation>没有符合筛选条件的记忆。</translation>
+        </message>
+        <message>
+            <source>Nothing is remembered yet. Memories appear as clips are memorized.</source>
+            <translation>还没有记忆。随着片段被记忆，记忆会陆续出现。</translation>
+        </message>
+        <message>
+            <source>Play</source>
+            <translation>播放</translation>
+        </message>
+        <message>
+            <source>Why is this here?</source>
+            <translation>为什么有这条？</translation>
+        </message>
+        <message>
+            <source>Show in the graph</source>
+            <translation>在图中显示</translation>
+        </message>
+        <message>
+            <source>Edit…</source>
+            <translation>编辑…</translation>
+        </message>
+        <message>
+            <source>Unpin</source>
+            <translation>取消固定</translation>
+        </message>
+        <message>
+            <source>Pin</source>
+            <translation>固定</translation>
+        </message>
+        <message>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <source>Edit memory</source>
+            <translation>编辑记忆</translation>
+        </message>
+        <message>
+            <source>What should it say?</source>
+            <translation>应该写成什么？</translation>
+        </message>
+    </context>
+    <context>
+        <name>ModelRow</name>
+        <message>
+            <source>Check</source>
+            <translation>校验</translation>
+        </message>
+        <message>
+            <source>Compare the files with their checksums</source>
+            <translation>将文件与校验和比较</translation>
+        </message>
+        <message>
+            <source>fetching …</source>
+            <translation>正在获取…</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>not here</source>
+            <translation>不在本机</translation>
+        </message>
+        <message>
+            <source>fetched in part</source>
+            <translation>已部分获取</translation>
+        </message>
+        <message>
+            <source>damaged</source>
+            <translation>已损坏</translation>
+        </message>
+        <message>
+            <source>comes with the app</source>
+            <translation>随程序附带</translation>
+        </message>
+        <message>
+            <source>ready</source>
+            <translation>就绪</translation>
+        </message>
+        <message>
+            <source>Fetch again</source>
+            <translation>重新获取</translation>
+        </message>
+        <message>
+            <source>Fetch</source>
+            <translation>获取</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+    </context>
+    <context>
+        <name>ModelsDialog</name>
+        <message>
+            <source>finds faces</source>
+            <translation>查找人脸</translation>
+        </message>
+        <message>
+            <source>tells faces apart</source>
+            <translation>区分人脸</translation>
+        </message>
+        <message>
+            <source>hears when somebody speaks</source>
+            <translation>听出何时有人说话</translation>
+        </message>
+        <message>
+            <source>tells voices apart</source>
+            <translation>区分声音</translation>
+        </message>
+        <message>
+            <source>writes down what is said</source>
+            <translation>记下所说的话</translation>
+        </message>
+        <message>
+            <source>names things in view</source>
+            <translation>识别画面中的物品</translation>
+        </message>
+        <message>
+            <source>reads text on the screen</source>
+            <translation>读取屏幕上的文字</translation>
+        </message>
+        <message>
+            <source>finds memories by meaning</source>
+            <translation>按含义查找记忆</translation>
+        </message>
+        <message>
+            <source>draws conclusions and answers in its own words</source>
+            <translation>得出结论并用自己的话回答</translation>
+        </message>
+        <message>
+            <source>the demo clip, public domain</source>
+            <translation>演示片段，公有领域</translation>
+        </message>
+        <message>
+            <source>Models</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>Everything works on this machine. Models are fetched only when you ask for them, and checked when they arrive.</source>
+            <translation>一切都在这台机器上运行。只有在您要求时才获取模型，到达后会进行校验。</translation>
+        </message>
+        <message>
+            <source>Looking …</source>
+            <translation>正在查看…</translation>
+        </message>
+        <message>
+            <source>Fetch what is missing</source>
+            <translation>获取缺少的模型</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>%1 on this machine</source>
+            <translation>本机占用 %1</translation>
+        </message>
+        <message>
+            <source>Answers in its own words, and knowledge beside what happened</source>
+            <translation>用自己的话回答，并在事件之外写下知识</translation>
+        </message>
+        <message>
+            <source>The language model %1 (%2, %3) does this here, on this machine. Without it, answers quote the best memories.</source>
+            <translation>语言模型 %1（%2，%3）在本机完成这些工作。没有它时，回答会引用最相关的记忆。</translation>
+        </message>
+        <message>
+            <source>Fetch %1</source>
+            <translation>获取 %1</translation>
+        </message>
+        <message>
+            <source>%1 could not be fetched.</source>
+            <translation>无法获取 %1。</translation>
+        </message>
+        <message>
+            <source>Checking %1 …</source>
+            <translation>正在校验 %1…</translation>
+        </message>
+        <message>
+            <source>%1 is as it should be.</source>
+            <translation>%1 完好无误。</translation>
+        </message>
+        <message>
+            <source>Remove model</source>
+            <translation>移除模型</translation>
+        </message>
+        <message>
+            <source>Remove %1 from this machine?</source>
+            <translation>从这台机器移除 %1？</translation>
+        </message>
+        <message>
+            <source>It can be fetched again. Memories stay as they are.</source>
+            <translation>可以重新获取。记忆保持不变。</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+    </context>
+    <context>
+        <name>NoticeBar</name>
+        <message>
+            <source>Notices</source>
+            <translation>通知</translation>
+        </message>
+        <message>
+            <source>Copy report</source>
+            <translation>复制报告</translation>
+        </message>
+        <message>
+            <source>Copy what M3Desk knows about this error, to send it to somebody</source>
+            <translation>复制 M3Desk 所知的错误信息，以便发给他人</translation>
+        </message>
+        <message>
+            <source>Close this notice</source>
+            <translation>关闭此通知</translation>
+        </message>
+        <message>
+            <source>Undo</source>
+            <translation>撤销</translation>
+        </message>
+        <message>
+            <source>What was committed is safe. Close the memory and open it again to go on.</source>
+            <translation>已提交的内容是安全的。请关闭并重新打开记忆以继续。</translation>
+        </message>
+        <message>
+            <source>Copied</source>
+            <translation>已复制</translation>
+        </message>
+    </context>
+    <context>
+        <name>PeopleModel</name>
+        <message>
+            <source>Maybe %1: “%2”</source>
+            <translation>可能是%1：“%2”</translation>
+        </message>
+        <message>
+            <source>seen %1</source>
+            <translation>出现 %1</translation>
+        </message>
+        <message>
+            <source>speaks %1</source>
+            <translation>说话 %1</translation>
+        </message>
+        <message>
+            <source>no time yet</source>
+            <translation>暂无时长</translation>
+        </message>
+    </context>
+    <context>
+        <name>PeopleView</name>
+        <message>
+            <source>Filter people</source>
+            <translation>筛选人物</translation>
+        </message>
+        <message>
+            <source>People</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Undo the last correction</source>
+            <translation>撤销上一次更正</translation>
+        </message>
+        <message>
+            <source>Redo</source>
+            <translation>重做</translation>
+        </message>
+        <message>
+            <source>Nobody yet. People appear here as soon as a face or a voice was recognised.</source>
+            <translation>还没有人。一旦识别出人脸或声音，人物就会出现在这里。</translation>
+        </message>
+        <message>
+            <source>Nobody here is called “%1”.</source>
+            <translation>这里没有人叫“%1”。</translation>
+        </message>
+        <message>
+            <source>Open page</source>
+            <translation>打开页面</translation>
+        </message>
+        <message>
+            <source>Play first moment</source>
+            <translation>播放首次出现</translation>
+        </message>
+        <message>
+            <source>Rename…</source>
+            <translation>重命名…</translation>
+        </message>
+        <message>
+            <source>This is %1</source>
+            <translation>这是%1</translation>
+        </message>
+        <message>
+            <source>Is the same person as</source>
+            <translation>与此人是同一人</translation>
+        </message>
+        <message>
+            <source>Ask about %1</source>
+            <translation>询问%1</translation>
+        </message>
+        <message>
+            <source>Take the name away</source>
+            <translation>去掉名字</translation>
+        </message>
+        <message>
+            <source>Hide person</source>
+            <translation>隐藏人物</translation>
+        </message>
+        <message>
+            <source>Show person again</source>
+            <translation>重新显示人物</translation>
+        </message>
+        <message>
+            <source>Same person</source>
+            <translation>同一人</translation>
+        </message>
+        <message>
+            <source>This is the same person as</source>
+            <translation>这与此人是同一人</translation>
+        </message>
+        <message>
+            <source>Are %1 and %2 one person?</source>
+            <translation>%1和%2是同一个人吗？</translation>
+        </message>
+        <message>
+            <source>Effect: %1. You can undo it.</source>
+            <translation>影响：%1。可以撤销。</translation>
+        </message>
+        <message>
+            <source>Yes, keep “%1”</source>
+            <translation>是，保留“%1”</translation>
+        </message>
+    </context>
+    <context>
+        <name>PersonDelegate</name>
+        <message>
+            <source>Yes</source>
+            <translation>是</translation>
+        </message>
+        <message>
+            <source>hidden</source>
+            <translation>已隐藏</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名字</translation>
+        </message>
+    </context>
+    <context>
+        <name>PersonPage</name>
+        <message>
+            <source>Back to all people</source>
+            <translation>返回所有人物</translation>
+        </message>
+        <message>
+            <source>Play the first moment</source>
+            <translation>播放首次出现</translation>
+        </message>
+        <message>
+            <source>Ask about this person</source>
+            <translation>询问此人</translation>
+        </message>
+        <message>
+            <source>Show in the graph</source>
+            <translation>在图中显示</translation>
+        </message>
+        <message>
+            <source>Same person as somebody else…</source>
+            <translation>与他人是同一人…</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名字</translation>
+        </message>
+        <message>
+            <source>Who is this?</source>
+            <translation>这是谁？</translation>
+        </message>
+        <message>
+            <source>Person %1</source>
+            <translation>人物 %1</translation>
+        </message>
+        <message>
+            <source>seen for %1</source>
+            <translation>出现 %1</translation>
+        </message>
+        <message>
+            <source>speaks for %1</source>
+            <translation>说话 %1</translation>
+        </message>
+        <message>
+            <source>in 1 clip</source>
+            <translation>在 1 个片段中</translation>
+        </message>
+        <message>
+            <source>in %1 clips</source>
+            <translation>在 %1 个片段中</translation>
+        </message>
+        <message>
+            <source>also %1</source>
+            <translation>又名%1</translation>
+        </message>
+        <message>
+            <source>Known (%1)</source>
+            <translation>已知 (%1)</translation>
+        </message>
+        <message>
+            <source>Moments (%1)</source>
+            <translation>时刻 (%1)</translation>
+        </message>
+        <message>
+            <source>Faces (%1)</source>
+            <translation>人脸 (%1)</translation>
+        </message>
+        <message>
+            <source>Speech (%1)</source>
+            <translation>说话 (%1)</translation>
+        </message>
+        <message>
+            <source>heard or read</source>
+            <translation>听到或读到</translation>
+        </message>
+        <message>
+            <source>Yes</source>
+            <translation>是</translation>
+        </message>
+        <message>
+            <source>No</source>
+            <translation>否</translation>
+        </message>
+        <message>
+            <source>What happened</source>
+            <translation>发生的事</translation>
+        </message>
+        <message>
+            <source>… and %1 more in the memories table</source>
+            <translation>……记忆表中还有 %1 条</translation>
+        </message>
+        <message>
+            <source>Nothing is known yet.</source>
+            <translation>还一无所知。</translation>
+        </message>
+        <message>
+            <source>no longer</source>
+            <translation>已不再如此</translation>
+        </message>
+        <message>
+            <source>Play %1</source>
+            <translation>播放 %1</translation>
+        </message>
+        <message>
+            <source>Never heard speaking.</source>
+            <translation>从未听到其说话。</translation>
+        </message>
+        <message>
+            <source>Play</source>
+            <translation>播放</translation>
+        </message>
+        <message>
+            <source>Show in the inspector</source>
+            <translation>在检查器中显示</translation>
+        </message>
+        <message>
+            <source>Not %1</source>
+            <translation>不是%1</translation>
+        </message>
+        <message>
+            <source>Not a face</source>
+            <translation>不是脸</translation>
+        </message>
+        <message>
+            <source>What is known about %1?</source>
+            <translation>关于%1知道些什么？</translation>
+        </message>
+    </context>
+    <context>
+        <name>PictureCanvas</name>
+        <message>
+            <source>Video</source>
+            <translation>视频</translation>
+        </message>
+        <message>
+            <source>A face, not yet recognised</source>
+            <translation>一张脸，尚未识别</translation>
+        </message>
+    </context>
+    <context>
+        <name>Round</name>
+        <message>
+            <source>1 memory</source>
+            <translation>1 条记忆</translation>
+        </message>
+        <message>
+            <source>%1 memories</source>
+            <translation>%1 条记忆</translation>
+        </message>
+        <message>
+            <source>searched “%1” → %2</source>
+            <translation>搜索“%1” → %2</translation>
+        </message>
+        <message>
+            <source>wrote the answer</source>
+            <translation>写出了回答</translation>
+        </message>
+    </context>
+    <context>
+        <name>SettingsDialog</name>
+        <message>
+            <source>Language of the app</source>
+            <translation>界面语言</translation>
+        </message>
+        <message>
+            <source>Look</source>
+            <translation>外观</translation>
+        </message>
+        <message>
+            <source>Language of memories</source>
+            <translation>记忆的语言</translation>
+        </message>
+        <message>
+            <source>Models that work</source>
+            <translation>使用的模型</translation>
+        </message>
+        <message>
+            <source>Length of a clip</source>
+            <translation>片段长度</translation>
+        </message>
+        <message>
+            <source>Pictures looked at</source>
+            <translation>查看的画面</translation>
+        </message>
+        <message>
+            <source>Threads</source>
+            <translation>线程</translation>
+        </message>
+        <message>
+            <source>Knowledge</source>
+            <translation>知识</translation>
+        </message>
+        <message>
+            <source>For memories written from now on.</source>
+            <translation>适用于今后写下的记忆。</translation>
+        </message>
+        <message>
+            <source>Your own profiles are written in the settings file.</source>
+            <translation>您自己的配置写在设置文件中。</translation>
+        </message>
+        <message>
+            <source>A memory keeps the length it began with.</source>
+            <translation>一份记忆始终保持最初的长度。</translation>
+        </message>
+        <message>
+            <source>More finds faces that are seen briefly, and takes longer.</source>
+            <translation>数值越大，越能发现短暂出现的脸，但耗时更长。</translation>
+        </message>
+        <message>
+            <source>0 = as many as there are cores, at most 4.</source>
+            <translation>0 = 与核心数相同，最多 4。</translation>
+        </message>
+        <message>
+            <source>Needs the language model.</source>
+            <translation>需要语言模型。</translation>
+        </message>
+        <message>
+            <source>As the system</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>浅色</translation>
+        </message>
+        <message>
+            <source>Dark</source>
+            <translation>深色</translation>
+        </message>
+        <message>
+            <source>As spoken in the video</source>
+            <translation>与视频中所说的语言相同</translation>
+        </message>
+        <message>
+            <source>Built in (this machine's processor)</source>
+            <translation>内置（本机处理器）</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>Kept in %1</source>
+            <translation>保存在 %1</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Write what is true, too, not only what happened</source>
+            <translation>不仅写下发生的事，也写下成立的事</translation>
+        </message>
+        <message>
+            <source> s</source>
+            <translation> 秒</translation>
+        </message>
+        <message>
+            <source> a second</source>
+            <translation> 次/秒</translation>
+        </message>
+        <message>
+            <source>Settings of the work take effect when a memory is opened again.</source>
+            <translation>工作方面的设置在重新打开记忆后生效。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ShortcutList</name>
+        <message>
+            <source>Actions and shortcuts</source>
+            <translation>操作与快捷键</translation>
+        </message>
+        <message>
+            <source>Find an action</source>
+            <translation>查找操作</translation>
+        </message>
+        <message>
+            <source>Action</source>
+            <translation>操作</translation>
+        </message>
+        <message>
+            <source>Shortcut</source>
+            <translation>快捷键</translation>
+        </message>
+        <message>
+            <source>With the mouse</source>
+            <translation>使用鼠标</translation>
+        </message>
+        <message>
+            <source>Say who a face is</source>
+            <translation>说明一张脸是谁</translation>
+        </message>
+        <message>
+            <source>click it in the picture</source>
+            <translation>在画面中点击它</translation>
+        </message>
+        <message>
+            <source>Hold moving boxes still</source>
+            <translation>让移动的方框停住</translation>
+        </message>
+        <message>
+            <source>point at a face</source>
+            <translation>指向一张脸</translation>
+        </message>
+        <message>
+            <source>Zoom the timeline</source>
+            <translation>缩放时间轴</translation>
+        </message>
+        <message>
+            <source>wheel</source>
+            <translation>滚轮</translation>
+        </message>
+        <message>
+            <source>Move along the timeline</source>
+            <translation>沿时间轴移动</translation>
+        </message>
+        <message>
+            <source>Shift + wheel, or drag with the middle button</source>
+            <translation>Shift + 滚轮，或按住中键拖动</translation>
+        </message>
+        <message>
+            <source>Ask or search only in a span</source>
+            <translation>只在一段时间内提问或搜索</translation>
+        </message>
+        <message>
+            <source>drag on the timeline</source>
+            <translation>在时间轴上拖动</translation>
+        </message>
+        <message>
+            <source>Go to a word</source>
+            <translation>跳到某个词</translation>
+        </message>
+        <message>
+            <source>click it in the transcript</source>
+            <translation>在文字记录中点击它</translation>
+        </message>
+        <message>
+            <source>Say who speaks</source>
+            <translation>说明是谁在说话</translation>
+        </message>
+        <message>
+            <source>click the speaker's name</source>
+            <translation>点击说话人的名字</translation>
+        </message>
+    </context>
+    <context>
+        <name>SourcesView</name>
+        <message>
+            <source>Sources</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <source>Add…</source>
+            <translation>添加…</translation>
+        </message>
+        <message>
+            <source>Memorize more videos or sound files</source>
+            <translation>记忆更多视频或音频文件</translation>
+        </message>
+        <message>
+            <source>Folder…</source>
+            <translation>文件夹…</translation>
+        </message>
+        <message>
+            <source>Memorize every video of a folder, in name order</source>
+            <translation>按名称顺序记忆文件夹中的所有视频</translation>
+        </message>
+        <message>
+            <source>What can be done with the selected source</source>
+            <translation>可对所选来源进行的操作</translation>
+        </message>
+        <message>
+            <source>Actions on the selected source</source>
+            <translation>对所选来源的操作</translation>
+        </message>
+        <message>
+            <source>Drop videos or a folder here.</source>
+            <translation>将视频或文件夹拖到这里。</translation>
+        </message>
+        <message>
+            <source>Go on memorizing</source>
+            <translation>继续记忆</translation>
+        </message>
+        <message>
+            <source>Pause memorizing</source>
+            <translation>暂停记忆</translation>
+        </message>
+        <message>
+            <source>Watch</source>
+            <translation>观看</translation>
+        </message>
+        <message>
+            <source>Memorize next</source>
+            <translation>接下来记忆</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Retry</source>
+            <translation>重试</translation>
+        </message>
+        <message>
+            <source>Locate file…</source>
+            <translation>定位文件…</translation>
+        </message>
+        <message>
+            <source>Remove…</source>
+            <translation>移除…</translation>
+        </message>
+        <message>
+            <source>Where is %1 now?</source>
+            <translation>%1 现在在哪里？</translation>
+        </message>
+        <message>
+            <source>Remove a source</source>
+            <translation>移除来源</translation>
+        </message>
+        <message>
+            <source>Remove %1 from this memory?</source>
+            <translation>从这份记忆中移除 %1？</translation>
+        </message>
+        <message>
+            <source>The file itself stays where it is. This can't be undone.</source>
+            <translation>文件本身保持原位。此操作无法撤销。</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>Memorize the videos of a folder</source>
+            <translation>记忆一个文件夹中的视频</translation>
+        </message>
+    </context>
+    <context>
+        <name>StartPage</name>
+        <message>
+            <source>What would you like to remember?</source>
+            <translation>您想记住什么？</translation>
+        </message>
+        <message>
+            <source>M3Desk watches a video with you, notes who appears, what they say and what happens, and answers questions about it.</source>
+            <translation>M3Desk 与您一起观看视频，记下谁出现、说了什么、发生了什么，并回答有关的问题。</translation>
+        </message>
+        <message>
+            <source>All on this machine.</source>
+            <translation>一切都在这台机器上完成。</translation>
+        </message>
+        <message>
+            <source>Open a video</source>
+            <translation>打开视频</translation>
+        </message>
+        <message>
+            <source>Plays at once, and is memorized while you watch. You can also drop files or a folder here.</source>
+            <translation>立即播放，并在您观看时记忆。也可以将文件或文件夹拖到这里。</translation>
+        </message>
+        <message>
+            <source>Use camera and microphone</source>
+            <translation>使用摄像头和麦克风</translation>
+        </message>
+        <message>
+            <source>Comes in a later version: this one memorizes files.</source>
+            <translation>将在以后的版本提供：本版本记忆文件。</translation>
+        </message>
+        <message>
+            <source>Live recording is not in this version yet. Record to a file and open that.</source>
+            <translation>本版本尚不支持实时录制。请先录成文件再打开。</translation>
+        </message>
+        <message>
+            <source>Open a memory</source>
+            <translation>打开记忆</translation>
+        </message>
+        <message>
+            <source>A folder whose name ends in .m3desk</source>
+            <translation>名称以 .m3desk 结尾的文件夹</translation>
+        </message>
+        <message>
+            <source>Try the demo</source>
+            <translation>试用演示</translation>
+        </message>
+        <message>
+            <source>A short public-domain White House speech (fetched once, a few megabytes)</source>
+            <translation>一段公有领域的白宫短讲话（只需获取一次，几兆字节）</translation>
+        </message>
+        <message>
+            <source>Recent memories</source>
+            <translation>最近的记忆</translation>
+        </message>
+        <message>
+            <source>Looking at what this machine can do …</source>
+            <translation>正在查看这台机器的能力…</translation>
+        </message>
+        <message>
+            <source>No set of models is complete yet (%1). Fetch them with Models.</source>
+            <translation>还没有完整的模型组合（%1）。请在“模型”中获取。</translation>
+        </message>
+        <message>
+            <source>%1 of memory</source>
+            <translation>%1 内存</translation>
+        </message>
+        <message>
+            <source>no GPU found</source>
+            <translation>未发现 GPU</translation>
+        </message>
+        <message>
+            <source>Could not look at this machine: %1</source>
+            <translation>无法查看这台机器：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>Status</name>
+        <message>
+            <source>Status</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>engine stopped</source>
+            <translation>引擎已停止</translation>
+        </message>
+        <message>
+            <source>Opening the memory …</source>
+            <translation>正在打开记忆…</translation>
+        </message>
+        <message>
+            <source>Profile “%1”; nothing leaves this machine</source>
+            <translation>配置“%1”；任何数据都不会离开这台机器</translation>
+        </message>
+        <message>
+            <source>models missing: %1</source>
+            <translation>缺少模型：%1</translation>
+        </message>
+        <message>
+            <source>engine starts again</source>
+            <translation>引擎正在重新启动</translation>
+        </message>
+        <message>
+            <source>Loading %1 …</source>
+            <translation>正在载入 %1…</translation>
+        </message>
+        <message>
+            <source>Fetching %1: %2 of %3</source>
+            <translation>正在获取 %1：%2 / %3</translation>
+        </message>
+        <message>
+            <source>%1 (%2)</source>
+            <translation>%1（%2）</translation>
+        </message>
+        <message>
+            <source>%1 of %2 clips</source>
+            <translation>%1 / %2 个片段</translation>
+        </message>
+        <message>
+            <source>%1 real time</source>
+            <translation>实时的 %1</translation>
+        </message>
+        <message>
+            <source>%1 left</source>
+            <translation>剩余 %1</translation>
+        </message>
+        <message>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <source>%1 behind</source>
+            <translation>落后 %1</translation>
+        </message>
+        <message>
+            <source>ahead of the picture</source>
+            <translation>领先于画面</translation>
+        </message>
+        <message>
+            <source>knowledge still to come: %1</source>
+            <translation>待写知识：%1</translation>
+        </message>
+        <message>
+            <source>clips memorized: %1 · people: %2</source>
+            <translation>已记忆片段：%1 · 人物：%2</translation>
+        </message>
+        <message>
+            <source>waiting: %1</source>
+            <translation>等待中：%1</translation>
+        </message>
+        <message>
+            <source>Nothing memorized yet</source>
+            <translation>还没有记忆</translation>
+        </message>
+    </context>
+    <context>
+        <name>Texts</name>
+        <message>
+            <source>%1 s</source>
+            <translation>%1 秒</translation>
+        </message>
+        <message>
+            <source>%1 min %2 s</source>
+            <translation>%1 分 %2 秒</translation>
+        </message>
+        <message>
+            <source>%1 h %2 min</source>
+            <translation>%1 小时 %2 分</translation>
+        </message>
+        <message>
+            <source>waiting</source>
+            <translation>等待中</translation>
+        </message>
+        <message>
+            <source>being memorized</source>
+            <translation>正在记忆</translation>
+        </message>
+        <message>
+            <source>paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <source>memorized</source>
+            <translation>已记忆</translation>
+        </message>
+        <message>
+            <source>memorized, knowledge follows</source>
+            <translation>已记忆，知识待写</translation>
+        </message>
+        <message>
+            <source>memorized in part</source>
+            <translation>部分记忆</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>cancelled</source>
+            <translation>已取消</translation>
+        </message>
+        <message>
+            <source>skipped</source>
+            <translation>已跳过</translation>
+        </message>
+        <message>
+            <source>watching and listening</source>
+            <translation>正在观看和聆听</translation>
+        </message>
+        <message>
+            <source>written down</source>
+            <translation>已写下</translation>
+        </message>
+        <message>
+            <source>reading the video</source>
+            <translation>读取视频</translation>
+        </message>
+        <message>
+            <source>finding faces</source>
+            <translation>查找人脸</translation>
+        </message>
+        <message>
+            <source>listening</source>
+            <translation>聆听</translation>
+        </message>
+        <message>
+            <source>looking at things</source>
+            <translation>查看物品</translation>
+        </message>
+        <message>
+            <source>writing memories</source>
+            <translation>写下记忆</translation>
+        </message>
+        <message>
+            <source>drawing conclusions</source>
+            <translation>得出结论</translation>
+        </message>
+        <message>
+            <source>face</source>
+            <translation>人脸</translation>
+        </message>
+        <message>
+            <source>voice</source>
+            <translation>声音</translation>
+        </message>
+        <message>
+            <source>event</source>
+            <translation>事件</translation>
+        </message>
+        <message>
+            <source>knowledge</source>
+            <translation>知识</translation>
+        </message>
+        <message>
+            <source>object</source>
+            <translation>物品</translation>
+        </message>
+        <message>
+            <source>place</source>
+            <translation>地点</translation>
+        </message>
+        <message>
+            <source>person</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>traits</source>
+            <translation>特征</translation>
+        </message>
+        <message>
+            <source>relationships</source>
+            <translation>关系</translation>
+        </message>
+        <message>
+            <source>habits</source>
+            <translation>习惯</translation>
+        </message>
+        <message>
+            <source>what happened</source>
+            <translation>经过</translation>
+        </message>
+        <message>
+            <source>general</source>
+            <translation>一般</translation>
+        </message>
+    </context>
+    <context>
+        <name>TimelineCanvas</name>
+        <message>
+            <source>Timeline</source>
+            <translation>时间轴</translation>
+        </message>
+        <message>
+            <source>clips</source>
+            <translation>片段</translation>
+        </message>
+        <message>
+            <source>memories</source>
+            <translation>记忆</translation>
+        </message>
+    </context>
+    <context>
+        <name>TimelineView</name>
+        <message>
+            <source>Source shown</source>
+            <translation>显示的来源</translation>
+        </message>
+        <message>
+            <source>pale: on screen · solid: speaks · ◆ knowledge · ❘ event</source>
+            <translation>浅色：在画面中 · 深色：说话 · ◆ 知识 · ❘ 事件</translation>
+        </message>
+        <message>
+            <source>Zoom out (-)</source>
+            <translation>缩小 (-)</translation>
+        </message>
+        <message>
+            <source>Show all (0)</source>
+            <translation>显示全部 (0)</translation>
+        </message>
+        <message>
+            <source>Zoom in (+)</source>
+            <translation>放大 (+)</translation>
+        </message>
+        <message>
+            <source>Ask only here</source>
+            <translation>只在此处提问</translation>
+        </message>
+        <message>
+            <source>Memories here</source>
+            <translation>此处的记忆</translation>
+        </message>
+        <message>
+            <source>Take the span back (Esc)</source>
+            <translation>取消所选时段 (Esc)</translation>
+        </message>
+    </context>
+    <context>
+        <name>TranscriptView</name>
+        <message>
+            <source>Transcript</source>
+            <translation>文字记录</translation>
+        </message>
+        <message>
+            <source>Find words</source>
+            <translation>查找词语</translation>
+        </message>
+        <message>
+            <source>Follow the picture</source>
+            <translation>跟随画面</translation>
+        </message>
+        <message>
+            <source>What is said appears here as clips are memorized.</source>
+            <translation>随着片段被记忆，所说的话会出现在这里。</translation>
+        </message>
+        <message>
+            <source>Play from here</source>
+            <translation>从这里播放</translation>
+        </message>
+        <message>
+            <source>This is…</source>
+            <translation>这是…</translation>
+        </message>
+        <message>
+            <source>Not speech</source>
+            <translation>不是说话</translation>
+        </message>
+        <message>
+            <source>Show in the inspector</source>
+            <translation>在检查器中显示</translation>
+        </message>
+    </context>
+    <context>
+        <name>Transport</name>
+        <message>
+            <source>Play or pause (Space)</source>
+            <translation>播放或暂停（空格）</translation>
+        </message>
+        <message>
+            <source>Back 5 seconds (Left)</source>
+            <translation>后退 5 秒（←）</translation>
+        </message>
+        <message>
+            <source>One frame back (,)</source>
+            <translation>上一帧 (,)</translation>
+        </message>
+        <message>
+            <source>One frame on (.)</source>
+            <translation>下一帧 (.)</translation>
+        </message>
+        <message>
+            <source>Forward 5 seconds (Right)</source>
+            <translation>前进 5 秒（→）</translation>
+        </message>
+        <message>
+            <source>Position in the video</source>
+            <translation>视频中的位置</translation>
+        </message>
+        <message>
+            <source>Speed</source>
+            <translation>速度</translation>
+        </message>
+        <message>
+            <source>Mute (Ctrl+M)</source>
+            <translation>静音 (Ctrl+M)</translation>
+        </message>
+        <message>
+            <source>Volume</source>
+            <translation>音量</translation>
+        </message>
+        <message>
+            <source>No sound: %1</source>
+            <translation>没有声音：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>Turn</name>
+        <message>
+            <source>This is not in the memory.</source>
+            <translation>记忆中没有这个内容。</translation>
+        </message>
+        <message>
+            <source>Not in this memory</source>
+            <translation>这份记忆里没有</translation>
+        </message>
+        <message>
+            <source>Fetch the language model</source>
+            <translation>获取语言模型</translation>
+        </message>
+        <message>
+            <source>No language model is here yet, so the best supported memories are quoted.</source>
+            <translation>这里还没有语言模型，因此引用了证据最充分的记忆。</translation>
+        </message>
+        <message>
+            <source>(stopped)</source>
+            <translation>（已停止）</translation>
+        </message>
+    </context>
+    <context>
+        <name>VideoView</name>
+        <message>
+            <source>Drop a video here, or choose File → Open a video.</source>
+            <translation>将视频拖到这里，或选择“文件 → 打开视频”。</translation>
+        </message>
+        <message>
+            <source>%1 is not there any more. Its memories are. Use Sources → Locate file to play it again.</source>
+            <translation>%1 已不在原处，但它的记忆还在。请用“来源 → 定位文件”再次播放。</translation>
+        </message>
+        <message>
+            <source>Sound only: %1</source>
+            <translation>仅有声音：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>_Paint</name>
+        <message>
+            <source>%1 left</source>
+            <translation>剩余 %1</translation>
+        </message>
+        <message>
+            <source>%1 clips failed</source>
+            <translation>%1 个片段失败</translation>
+        </message>
+        <message>
+            <source>file not found</source>
+            <translation>找不到文件</translation>
+        </message>
+    </context>
 </TS>

@@ -6,6 +6,7 @@ On with the environment variable M3DESK_STALL_LOG=FILE; written when the window 
 from __future__ import annotations
 
 import json
+import threading
 import time
 from pathlib import Path
 
@@ -24,7 +25,10 @@ class StallProbe(QObject):
         self.place = place
         self.intervals: list[float] = []
         self.busy: list[float] = []
+        self.queued: list[float] = []
         self._spent = time.thread_time()
+        self._schedule = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+        self._waited = self._wait()
         self.began = self._last = time.perf_counter()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -35,18 +39,29 @@ class StallProbe(QObject):
         now, spent = time.perf_counter(), time.thread_time()
         self.busy.append((spent - self._spent) * 1000)
         self._spent = spent
+        waited = self._wait()
+        self.queued.append(waited - self._waited)
+        self._waited = waited
         self.intervals.append((now - self._last) * 1000)
         self._last = now
 
+    def _wait(self) -> float:
+        """Return the milliseconds this thread has waited, ready to run, for a processor core (Linux; 0 elsewhere)."""
+        try:
+            return int(self._schedule.read_bytes().split()[1]) / 1e6
+        except (OSError, IndexError, ValueError):
+            return 0.0
+
     def summary(self) -> dict[str, object]:
-        """Return milliseconds. Stalls: what intervals exceed the period by; `worst`: [at_seconds, stall, the thread's own time] of ten."""
+        """Return milliseconds. Stalls: what intervals exceed the period by; `worst`: [at_seconds, stall, own time, wait for a core]."""
         at, ends = 0.0, []
-        for x, own in zip(self.intervals, self.busy, strict=True):
+        for x, own, queued in zip(self.intervals, self.busy, self.queued, strict=True):
             at += x / 1000
-            ends.append((x, at, own))
+            ends.append((x, at, own, queued))
         ordered = sorted(self.intervals)
-        settled = sorted(x for x, end, _ in ends if end > START_SECONDS)
-        busy = sorted(own for _, end, own in ends if end > START_SECONDS)
+        settled = sorted(x for x, end, _, _ in ends if end > START_SECONDS)
+        busy = sorted(own for _, end, own, _ in ends if end > START_SECONDS)
+        ours = sorted(max(0.0, x - PERIOD_MS - queued) for x, end, _, queued in ends if end > START_SECONDS)
 
         def part(q: float, of: list[float] | None = None) -> float:
             row = ordered if of is None else of
@@ -70,7 +85,11 @@ class StallProbe(QObject):
             },
             # The thread's own processor time between two ticks: what remains of a stall without other processes' share.
             "own_ms_after_start": {"p99": round(part(0.99, busy), 2), "longest": round(part(1.0, busy), 2)},
-            "worst": [[round(t, 2), round(x - PERIOD_MS, 1), round(own, 1)] for x, t, own in sorted(ends, reverse=True)[:10]],
+            # What remains without the wait for a core too: waiting for the interpreter (our other threads) or for a device.
+            "ours_ms_after_start": {"p99": round(part(0.99, ours), 2), "longest": round(part(1.0, ours), 2)},
+            "worst": [
+                [round(t, 2), round(x - PERIOD_MS, 1), round(own, 1), round(q, 1)] for x, t, own, q in sorted(ends, reverse=True)[:10]
+            ],
         }
 
     def write(self) -> None:

@@ -58,7 +58,7 @@ class Status(QStatusBar):
         self._quiet.timeout.connect(self._rest)
         hub.progress.connect(self._on_progress)
         hub.engine_ready.connect(self._on_ready)
-        hub.engine_lost.connect(lambda _e: self._device.setText(self.tr("engine stopped")))
+        hub.engine_lost.connect(self._on_lost)
         hub.loading.connect(self._on_loading)
         hub.downloading.connect(self._on_downloading)
         hub.evidence_seen.connect(self._on_evidence)
@@ -82,6 +82,12 @@ class Status(QStatusBar):
         if event.missing:
             self._models.setText(self.tr("models missing: %1").replace("%1", str(len(event.missing))))
             self._models.setToolTip("\n".join(f"{port}: {what}" for port, what in event.missing.items()))
+
+    def _on_lost(self, event: events.EngineLost) -> None:
+        self._working.clear()
+        self._loading.clear()
+        self._device.setText(self.tr("engine starts again") if event.restarting else self.tr("engine stopped"))
+        self._rest()
 
     def _on_loading(self, event: events.ModelLoading) -> None:
         if event.done:
