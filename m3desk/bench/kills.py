@@ -30,8 +30,8 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
 
 
 def _run(video: Path, memory: Path) -> list[str]:
-    # Short clips, so that a hundred kills meet many commits; the knowledge pass has its own cursor and is killed in the tests.
-    return command("memorize", str(video), "-m", str(memory), "--clip-seconds", "5", "--no-semantic", "-q")
+    # A minute in short clips, so that a hundred kills meet many commits; the knowledge pass has its own cursor and is killed in the tests.
+    return command("memorize", str(video), "-m", str(memory), "--clip-seconds", "5", "--end", "60", "--no-semantic", "-q")
 
 
 def _kill(video: Path, folder: Path, count: int) -> dict[str, Any]:

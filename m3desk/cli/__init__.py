@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from m3desk.cli.output import Out
-from m3desk.cli.parser import parser
+from m3desk.cli.parser import options_last, parser
 from m3desk.errors import Cancelled, M3DeskError
 
 
@@ -24,7 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # JSON and Chinese are UTF-8 everywhere, also into a file on Windows
             stream.reconfigure(encoding="utf-8", errors="replace")
     arguments = list(sys.argv[1:] if argv is None else argv)
-    options = parser().parse_args(_play_by_default(arguments))
+    grammar = parser()
+    options = grammar.parse_args(options_last(grammar, _play_by_default(arguments)))
     _log(options.debug, options.verbose)
     out = Out(json=getattr(options, "json", False), quiet=options.quiet)
     with contextlib.suppress(ValueError, AttributeError):  # not in the main thread, or no such signal here

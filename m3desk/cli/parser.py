@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from m3desk import __version__
@@ -87,6 +87,39 @@ def parser() -> argparse.ArgumentParser:
     _people_commands(command, commands)
     _machine_commands(command, commands)
     return top
+
+
+def options_last(top: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with each command's options (and their values) after its words.
+
+    argparse gives an optional word (`search nodes [TEXT]`) its place as soon as an option comes, and then refuses the word behind
+    it (bpo-15112, mended in Python 3.13); `contract.md` writes options first.
+    """
+    words: list[str] = []
+    options: list[str] = []
+    parser, rest = top, list(arguments)
+    while rest:
+        here = rest.pop(0)
+        if here == "--":
+            return [*words, *options, here, *rest]
+        if not here.startswith("-") or here == "-" or re.match(r"-\d", here):
+            words.append(here)
+            parser = _command(parser, here)
+            continue
+        options.append(here)
+        action = parser._option_string_actions.get(here)
+        takes = action is not None and action.nargs != 0
+        if takes and rest and (action.nargs is None or not rest[0].startswith("-")):  # type: ignore[union-attr]
+            options.append(rest.pop(0))
+    return [*words, *options]
+
+
+def _command(parser: argparse.ArgumentParser, word: str) -> argparse.ArgumentParser:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction) and word in action.choices:
+            found: argparse.ArgumentParser = action.choices[word]
+            return found
+    return parser
 
 
 def _app_commands(command: Any) -> None:

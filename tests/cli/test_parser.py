@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from m3desk.cli.parser import before, moment, parser
+from m3desk.cli.parser import before, moment, options_last, parser
 from m3desk.errors import UsageError
 
 
@@ -43,3 +43,23 @@ def test_help_and_version_need_neither_models_nor_a_screen():
 
 def test_wrong_use_exits_2():
     assert subprocess.run([sys.executable, "-m", "m3desk", "memorize"], capture_output=True, check=False).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("search nodes -m M words", {"what": "nodes", "memory": "M", "text": "words"}),
+        ("search nodes --json -k 3 -m M words", {"text": "words", "k": 3, "json": True}),
+        ("undo -m M 2", {"count": 2}),
+        ("memories edit -m M episodic_4 text", {"action": "edit", "args": ["episodic_4", "text"]}),
+        ("sources relink -m M s1 film.mp4", {"source": "s1", "file": "film.mp4"}),
+        ("people assign -m M s1.c0.f1 s1.c0.f2 --new Carol", {"observations": ["s1.c0.f1", "s1.c0.f2"], "new": "Carol"}),
+        ("people assign s1.c0.f1 --new -m M", {"observations": ["s1.c0.f1"], "new": ""}),
+        ("ask -m M --before -1 who?", {"question": "who?", "before": "-1"}),
+        ("-v people list -m M", {"verbose": 1, "action": "list"}),
+    ],
+)
+def test_options_may_stand_before_the_words(line: str, wanted: dict[str, object]):
+    grammar = parser()
+    found = vars(grammar.parse_args(options_last(grammar, line.split())))
+    assert {key: found[key] for key in wanted} == wanted
