@@ -283,13 +283,16 @@ def _name_classes(state: Identities, partition: Partition, births: Mapping[str, 
     """Give each class its id: the named one, of several named the one a merge kept, else the oldest."""
     names = _names(steps)
     kept = [s.args["keep"] for s in reversed(steps) if s.kind == "merge"]
+    born: dict[str, list[str]] = defaultdict(list)
+    for node, person in births.items():
+        born[person].append(node)
     for members in partition.classes().values():
         named = [p for p in members if names.get(p)]
         id_ = next((k for k in kept if k in named), None) if len(named) > 1 else None
         id_ = id_ or (named[0] if named else members[0])
         for p in members:
             state.canonical[p] = id_
-        state.members[id_] = sorted((n for n, p in births.items() if p in members), key=numbered)
+        state.members[id_] = sorted((n for p in members for n in born[p]), key=numbered)
         for node in state.members[id_]:
             state.person_of[node] = id_
 
