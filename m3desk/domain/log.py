@@ -5,7 +5,7 @@ Rows carry the `sequence` of the commit that wrote them; clip commits and correc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -223,8 +223,3 @@ def can_redo(log: Log) -> list[int]:
 def numbered(id_: str) -> int:
     """Return the number in an id such as `person_3` or `face_7`."""
     return int(id_.rsplit("_", 1)[1])
-
-
-def steps_of(log: Log, kinds: frozenset[str]) -> Iterator[Step]:
-    """Yield the steps in force of some kinds, oldest first."""
-    return (s for s in in_force(log) if s.kind in kinds)
