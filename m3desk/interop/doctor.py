@@ -61,7 +61,8 @@ def _crowds(memory: Checkable) -> list[dict[str, Any]]:
             continue
         links = [(w, f, v) for (f, v), w in weakest.items() if f in p.faces and v in p.voices]
         weight, face, voice = min(links, default=(0.0, "", ""))
-        fix = f"m3desk people unlink {face} {voice}" if links else f"m3desk people show {p.id}"
+        heard = [b.observation for b in memory.bindings() if b.superseded is None and b.node == voice]
+        fix = f"m3desk people assign {' '.join(heard)} --new" if heard else f"m3desk people show {p.id}"
         text = f"{p.shown} has {len(p.faces)} faces and {len(p.voices)} voices" + (
             f"; the weakest link is {face}–{voice} ({weight:g})" if links else ""
         )
@@ -94,7 +95,7 @@ def _disorder(memory: Checkable) -> list[dict[str, Any]]:
                     f"{s.id} of {s.clip} came after memories of later clips",
                     [],
                     [s.id],
-                    f"m3desk memories list --clip {s.clip}",
+                    "m3desk memories list",
                 )
             )
         last[s.source] = max(order, last.get(s.source, (-1, -1)))

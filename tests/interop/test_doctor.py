@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
+from m3desk.cli.parser import parser
 from m3desk.interop import doctor
 from m3desk.store.sqlite import Memory
 from tests.store.invented import clips, remember, source
@@ -25,6 +27,8 @@ def test_a_sound_memory_has_nothing_wrong_and_a_crowd_is_found(tmp_path: Path) -
         report = doctor.check(memory)
         assert [f["kind"] for f in report["findings"]] == ["crowd", "dangling tag"]
         assert report["constraints"]["kept"] == 4 and report["ok"]
-        assert report["findings"][0]["fix"].startswith("m3desk people unlink face_1 voice_3")
+        assert report["findings"][0]["fix"] == "m3desk people assign s1.c0.u0 --new"
+        for finding in report["findings"]:  # a command that exists
+            assert parser().parse_args([*shlex.split(finding["fix"])[1:], "-m", memory.path])
         (memory.folder / "media").rename(memory.folder / "lost")
         assert not doctor.check(memory)["ok"]
