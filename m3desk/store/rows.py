@@ -18,10 +18,12 @@ from m3desk.domain.people import Person, SuggestedName
 
 Row = sqlite3.Row
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # json.dumps makes one a call: a third of its time on short rows
+
 
 def dump(value: Any) -> str:
     """Return compact JSON, the same for the same value."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def insert(db: sqlite3.Connection, table: str, **values: Any) -> int:
