@@ -16,7 +16,7 @@ from m3desk.domain.clip import Clip, source_of
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.graph import PLACES
 from m3desk.domain.identity import Candidate, Gallery, Match, calibration, gallery_rows, match
-from m3desk.domain.log import ObservationType
+from m3desk.domain.log import ObservationType, undone_steps
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.domain.sentences import State
 from m3desk.errors import ModelFailed
@@ -207,8 +207,9 @@ def write_sentences(
     if vectors is not None and len(vectors) != len(sentences):
         raise ModelFailed(f"{text_model} gave {len(vectors)} vectors for {len(sentences)} sentences.")
     ids = []
+    deleted = _tombstones(db, clip)
     for i, s in enumerate(sentences):
-        if _is_tombstone(db, clip, s):
+        if any(t["text"] == s.text and t["kind"] == s.kind and t["start"] < s.end and s.start < t["end"] for t in deleted):
             continue
         ids.append(write_sentence(db, clip, s, model, sequence))
         if vectors is not None:
@@ -216,14 +217,12 @@ def write_sentences(
     return ids
 
 
-def _is_tombstone(db: DB, clip: Clip, s: Sentence) -> bool:
-    """Say whether a user deleted this very sentence of this very moment (by its journal's anchor, which outlives the node)."""
-    for r in db.execute("SELECT anchor FROM journal WHERE kind = 'delete'"):
-        for told in json.loads(r["anchor"]).get("memories", []):
-            same = told["text"] == s.text and told["kind"] == s.kind and told["start"] < s.end and s.start < told["end"]
-            if same and clip.source in anchors.places(db, told["sha256"]):
-                return True
-    return False
+def _tombstones(db: DB, clip: Clip) -> list[dict[str, Any]]:
+    """Return the sentences of this clip's source that a user deleted, as the journal's anchors tell them: those outlive the nodes."""
+    undone = undone_steps(rows.full_log_of_steps(db))
+    deletes = db.execute("SELECT step, anchor FROM journal WHERE kind = 'delete' ORDER BY step")
+    told = [m for r in deletes if r["step"] not in undone for m in json.loads(r["anchor"]).get("memories", ())]
+    return [m for m in told if clip.source in anchors.places(db, m["sha256"])]
 
 
 def knowledge(

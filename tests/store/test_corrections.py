@@ -10,12 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from m3desk.domain.clip import Clip
 from m3desk.domain.log import Log
+from m3desk.domain.memory import Decision, Draft, Sentence, Span
 from m3desk.domain.sentences import fold
 from m3desk.errors import CorrectionError
 from m3desk.store import derived
 from m3desk.store.sqlite import Memory
-from tests.store.invented import clips, remember, source
+from tests.store.invented import clips, remember, source, text_vectors
 
 
 @pytest.fixture
@@ -209,6 +211,16 @@ def test_a_deleted_sentence_does_not_come_back_when_its_source_is_memorized_anew
     memory.plan_clips(again.id, clips(again.id), fps=5.0)
     remember(memory, memory.next_clips(again.id)[0], (1, 2))
     assert len(memory.memories()) == 3 and memory.integrity() == []
+
+
+def test_a_sentence_whose_deletion_was_undone_comes_back_when_its_source_is_memorized_anew(memory: Memory) -> None:
+    memory.correct("delete", {"node": memory.memories(clip="s1.c0")[0].id})
+    memory.undo()
+    memory.remove_source("s1")
+    again = memory.add_source(source())
+    memory.plan_clips(again.id, clips(again.id), fps=5.0)
+    remember(memory, memory.next_clips(again.id)[0], (1, 2))
+    assert len(memory.memories()) == 4 and memory.integrity() == []
 
 
 def test_a_source_memorized_anew_comes_back_under_the_users_corrections(memory: Memory) -> None:
