@@ -7,6 +7,7 @@ tables is written with it. Readers see one consistent snapshot per call. Must no
 from __future__ import annotations
 
 import contextlib
+import errno
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from m3desk.domain.log import Log, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.sentences import State, fold
-from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, UsageError
+from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Cluster
 from m3desk.store import anchors, checking, commits, corrections, derived, files, planning, reading, rows, schema, transfer
@@ -32,6 +33,11 @@ from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
 FILE = "memory.sqlite"
+WAIT = 10.0
+"""Seconds to wait for a lock that somebody else holds."""
+
+_FAULTS = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+"""What wrong rows or calls raise: no sign of a file that does not read."""
 
 
 class Memory:
@@ -137,8 +143,10 @@ class Memory:
             self._db.execute("BEGIN")
             try:
                 yield self._db
+            except _FAULTS:
+                raise
             except sqlite3.DatabaseError as error:
-                raise _damaged(self.path, error) from error
+                raise _unusable(self.path, error) from error
             finally:
                 self._db.rollback()
 
@@ -154,7 +162,10 @@ class Memory:
         with self._guard:
             if folds:
                 self.state()
-            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                raise _unusable(self.path, error) from error
             try:
                 yield self._db
                 if folds:
@@ -164,8 +175,8 @@ class Memory:
             except BaseException as error:
                 self._db.rollback()
                 self.forget_fold()
-                if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.IntegrityError):
-                    raise _damaged(self.path, error) from error
+                if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _FAULTS):
+                    raise _unusable(self.path, error) from error
                 raise
 
     def state(self) -> State:
@@ -287,7 +298,7 @@ class Memory:
         models, at = models or {}, at or _now()
         if self.clip(clip.id).state in ("episodic", "done"):
             return self._committed(clip.id, "episodic")
-        files.write(self.folder / "media", perceived.media)
+        self._keep_media(perceived.media)
         with self.writing() as db:
             sequence = commits.begin(db, "clip-episodic", at, clip.id, models)
             commits.evidence(db, clip, perceived, models, sequence)
@@ -298,6 +309,16 @@ class Memory:
             if self.log().steps:
                 self._find_again(db, at)
         return self._committed(clip.id, "episodic")
+
+    def _keep_media(self, media: Mapping[str, bytes]) -> None:
+        try:
+            files.write(self.folder / "media", media)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise _no_room(self.path) from error
+            raise MemoryProblem(
+                f"{self.folder / 'media'} can't be written: {error.strerror}.", "What was memorized is kept. Mend it, then go on."
+            ) from error
 
     def commit_semantic(
         self,
@@ -312,8 +333,9 @@ class Memory:
         """Keep what was concluded from a clip, one decision a sentence. A clip that is done already is left as it is."""
         if self.clip(clip.id).state != "episodic":
             return self._committed(clip.id, "done")
+        at = at or _now()
         with self.writing() as db:
-            sequence = commits.begin(db, "clip-semantic", at or _now(), clip.id, {"knowledge": draft.model} if draft.model else {})
+            sequence = commits.begin(db, "clip-semantic", at, clip.id, {"knowledge": draft.model} if draft.model else {})
             touched = commits.knowledge(db, clip, draft, decisions, text_vectors, text_model, sequence)
             db.execute("UPDATE clip SET state = 'done' WHERE id = ?", (clip.id,))
         return replace(self._committed(clip.id, "done"), sentences=tuple(dict.fromkeys(touched)))
@@ -384,8 +406,8 @@ class Memory:
     def settings(self) -> dict[str, str]:
         """Return this memory's own settings and the models in use."""
         with self.snapshot() as db:
-            found = db.execute("SELECT key, value FROM meta WHERE key NOT LIKE 'last\\_%' ESCAPE '\\' AND key != 'changes' ORDER BY key")
-            return {r[0]: r[1] for r in found}
+            found = db.execute("SELECT key, value FROM meta WHERE key != 'changes' ORDER BY key")
+            return {r[0]: r[1] for r in found if not r[0].startswith(("last_", "removed_"))}
 
     def set_setting(self, key: str, value: str) -> None:
         with self.writing(folds=False) as db:
@@ -537,14 +559,14 @@ class Memory:
             raise ImportProblem(f"{self.path} is not empty.", "Import into a new memory: -m NEW.m3desk.")
         count = 0
         for count, (id_, content) in enumerate(media, 1):  # noqa: B007 (how many there were)
-            files.write(self.folder / "media", {id_: content})
+            self._keep_media({id_: content})
         try:
             with self.writing() as db:
                 transfer.restore(db, **parts)
                 if not count:
                     db.execute("INSERT OR REPLACE INTO meta VALUES ('imported_without_media', '1')")
                 self.forget_fold()
-        except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as error:
+        except (*_FAULTS, sqlite3.InterfaceError, OverflowError) as error:
             raise ImportProblem(f"the export does not fit together: {error}.", "Export the memory again.") from error
 
     def integrity(self) -> list[str]:
@@ -571,29 +593,43 @@ class Memory:
 def _connect(folder: Path, *, write: bool) -> sqlite3.Connection:
     try:
         if write:
-            db = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False, timeout=10)
+            db = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False, timeout=WAIT)
             db.row_factory = sqlite3.Row
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")  # a commit that was told of outlives a power cut, not only a kill
             db.execute("PRAGMA foreign_keys = ON")
             return db
         uri = (folder / FILE).resolve().as_uri()
-        db = sqlite3.connect(uri + "?mode=ro", uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+        db = sqlite3.connect(uri + "?mode=ro", uri=True, isolation_level=None, check_same_thread=False, timeout=WAIT)
         db.row_factory = sqlite3.Row
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:  # a folder we may not write to: nobody else can either, so the file stands still
+        except sqlite3.OperationalError as error:
             db.close()
+            if _is_busy(error):
+                raise
+            # A folder we may not write to: nobody else can either, so the file stands still.
             db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
             db.row_factory = sqlite3.Row
         return db
     except sqlite3.DatabaseError as error:
-        raise _damaged(str(folder), error) from error
+        raise _unusable(str(folder), error) from error
 
 
-def _damaged(path: str, error: sqlite3.DatabaseError) -> Exception:
-    if "locked" in str(error) or "busy" in str(error):
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
+
+
+def _no_room(path: str) -> MemoryProblem:
+    return MemoryProblem(f"the disk of {path} is full.", "Nothing is lost: what was memorized is kept. Make room, then go on.")
+
+
+def _unusable(path: str, error: sqlite3.DatabaseError) -> MemoryProblem:
+    """Return what an error of SQLite means for who works with this memory."""
+    if _is_busy(error):
         return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
+    if "disk is full" in str(error):
+        return _no_room(path)
     return MemoryDamaged(
         f"the truth of {path} does not read: {error}.", "Run m3desk check; restore memory.sqlite from a backup if it says so."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import sqlite3
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.memory import Decision, Draft, Sentence, Span
-from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryMissing, MemoryTooNew, ModelFailed, UsageError
+from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, MemoryTooNew, ModelFailed, UsageError
 from m3desk.store.sqlite import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
 
@@ -226,6 +227,49 @@ def test_removing_a_source_says_first_what_goes_and_keeps_the_rest(memory: Memor
     assert len(memory.people()) == 2 and memory.integrity() == []
     memory.remove_source("s2")
     assert memory.people() == [] and memory.graph().nodes == () and memory.integrity() == []
+
+
+def test_a_full_disk_is_called_a_full_disk_and_loses_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    remember(memory, memory.next_clips("s1")[0], (1,))
+    pages = memory._db.execute("PRAGMA page_count").fetchone()[0]
+    memory._db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(MemoryProblem, match="is full") as full:
+        for n in range(2000):
+            memory.add_chat({"question": "why? " * 200, "n": n})
+    assert not isinstance(full.value, MemoryDamaged) and "Nothing is lost" in full.value.hint
+    memory._db.execute("PRAGMA max_page_count = 1000000")
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("m3desk.store.files.os.fsync", no_room)
+        with pytest.raises(MemoryProblem, match="is full"):
+            remember(memory, memory.next_clips("s1")[0], (2,))
+    assert memory.integrity() == [] and memory.clip("s1.c1").state == "queued"
+    remember(memory, memory.next_clips("s1")[0], (2,))
+    assert memory.clip("s1.c1").state == "episodic" and len(memory.people()) == 2
+
+
+def test_a_locked_memory_is_busy_and_never_read_as_one_that_stands_still(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("m3desk.store.sqlite.WAIT", 0.05)
+    path = memory.path
+    memory.close()
+    db = sqlite3.connect(Path(path) / "memory.sqlite", isolation_level=None)
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    db.execute("BEGIN EXCLUSIVE")
+    try:
+        for write in (False, True):
+            with pytest.raises(MemoryBusy):
+                Memory.open(path, write=write).people()
+    finally:
+        db.close()
+
+
+def test_a_settings_list_holds_settings_alone(memory: Memory) -> None:
+    memory.set_setting("clip_seconds", "30.0")
+    memory.remove_source("s1")
+    assert memory.settings() == {"clip_seconds": "30.0"}
 
 
 def test_speech_too_short_to_tell_a_voice_by_is_nobodys(memory: Memory) -> None:
