@@ -23,6 +23,9 @@ from m3desk.ports import Reader
 
 VERSION = 1
 
+EMBEDDINGS = "embeddings.f32"
+"""The file by which a media folder is known as an export's."""
+
 IGNORED = frozenset({"at", "started_at", "uri", "seconds", "bytes"})
 """Keys that may differ between two memories of the same input: dates, paths and work times."""
 
@@ -54,6 +57,8 @@ def export(
         if path is None:
             sys.stdout.write(text)
             return
+        if with_media:
+            _ours(media_folder(path))
         part = path.with_name(path.name + ".part")
         part.write_text(text, "utf-8", newline="")
         if with_media:
@@ -191,8 +196,21 @@ def _person(p: Person) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _ours(folder: Path) -> None:
+    """Raise UsageError where a folder may not be replaced: it holds something, and no export of ours."""
+    if not folder.exists() and not folder.is_symlink():
+        return
+    ours = folder.is_dir() and not folder.is_symlink() and ((folder / EMBEDDINGS).is_file() or not any(folder.iterdir()))
+    if not ours:
+        raise UsageError(f"{folder} is there already and is no export of M3Desk.", "Move it away, or give -o another name.")
+
+
 def write_media(reader: Exportable, folder: Path) -> None:
-    """Put crops, speech and thumbnails into a folder under their own names, and the embeddings as raw float32 with an index."""
+    """Put crops, speech and thumbnails into a folder under their own names, and the embeddings as raw float32 with an index.
+
+    A folder of an earlier export is replaced. Raises UsageError where it holds anything else.
+    """
+    _ours(folder)
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
@@ -206,7 +224,7 @@ def write_media(reader: Exportable, folder: Path) -> None:
         if (content := reader.media(id_)) is not None:
             (folder / id_).write_bytes(content)
     index, at = [], 0
-    with (folder / "embeddings.f32").open("wb") as file:
+    with (folder / EMBEDDINGS).open("wb") as file:
         for owner, kind, model, sequence, vectors in reader.embeddings():
             index.append({"owner": owner, "kind": kind, "model": model, "sequence": sequence, "shape": list(vectors.shape), "offset": at})
             at += file.write(vectors.astype("<f4").tobytes())
@@ -222,7 +240,7 @@ def _differences(a: Any, b: Any, where: str) -> Iterator[str]:
     if isinstance(a, dict) and isinstance(b, dict):
         dated = _dated(a)
         for key in sorted(a.keys() | b.keys(), key=str):
-            if key in IGNORED or key in dated:
+            if key in IGNORED or key in dated or str(key).startswith("removed_"):  # where a removed source's file lay: a path
                 continue
             if key not in a or key not in b:
                 yield f"{where}/{key}: only in the {'first' if key in a else 'second'}"

@@ -89,6 +89,29 @@ def test_export_import_export_is_the_same(memory: Memory, tmp_path: Path, with_m
         assert (again.tracks("s3")[0].person == "person_1") == with_media  # without embeddings nobody can be recognised
 
 
+def test_media_never_take_the_place_of_somebody_elses_folder(memory: Memory, tmp_path: Path) -> None:
+    path, folder = tmp_path / "x.json", tmp_path / "x.media"
+    folder.mkdir()
+    exports.export(memory, path, with_media=True)  # an empty one is nobody's
+    exports.export(memory, path, with_media=True)  # and one of an earlier export is ours
+    before = path.read_bytes()
+    (folder / "embeddings.f32").unlink()
+    (folder / "thesis.tex").write_text("years of work")
+    with pytest.raises(UsageError, match="no export"):
+        exports.export(memory, path, with_media=True)
+    assert (folder / "thesis.tex").read_text() == "years of work" and path.read_bytes() == before
+    assert not (tmp_path / "x.json.part").exists()
+
+
+def test_where_a_removed_source_lay_is_no_difference(memory: Memory) -> None:
+    memory.remove_source("s2")
+    a = exports.export_json(memory)
+    b = copy.deepcopy(a)
+    (key,) = (k for k in b["log"]["meta"] if k.startswith("removed_"))
+    b["log"]["meta"][key] = "/elsewhere/b.mp4"
+    assert exports.same_memory(a, b) == []
+
+
 def test_differences_are_found_and_dates_and_paths_are_none(memory: Memory) -> None:
     a = exports.export_json(memory)
     b = copy.deepcopy(a)
@@ -124,6 +147,8 @@ def test_import_refuses_what_is_no_export_and_writes_nothing(memory: Memory, tmp
     broken(lambda d: d["log"]["node"]["rows"].pop(0))
     broken(lambda d: d["face_tracks"][0].update(crops=["../../etc/passwd"]))
     broken(lambda d: d["clips"][0].pop("start"))
+    broken(lambda d: d["log"]["node"]["rows"][0].__setitem__(0, {"no": "id"}))
+    broken(lambda d: d["log"]["node"]["rows"][0].__setitem__(1, 2**70))
     path.write_text("[1, 2")
     with Memory.open_or_create(tmp_path / "e.m3desk") as empty, pytest.raises(ImportProblem):
         imports.import_json(path, empty)
