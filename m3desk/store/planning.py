@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 
@@ -65,18 +66,50 @@ def what_rests_on(db: DB, state: State, id_: str) -> Effect:
     """Say what would go with a source: its observations, sentences, and the people seen or heard nowhere else."""
     reading.source(db, id_)
     mine = [o for o in state.who.held if o.startswith(id_ + ".")]
-    told = [r[0] for r in db.execute("SELECT id FROM node WHERE source = ? AND type IN ('episodic', 'semantic') ORDER BY number", (id_,))]
+    kept = _known_elsewhere(db, id_)
+    query = "SELECT id FROM node WHERE source = ? AND type IN ('episodic', 'semantic') ORDER BY number"
+    told = [r[0] for r in db.execute(query, (id_,)) if r[0] not in kept]
     only = [p.id for p in state.who.people.values() if p.clips and all(c.startswith(id_ + ".") for c in p.clips)]
     text = f"removes {len(reading.clips(db, id_))} clips, {len(mine)} observations, {len(told)} memories and {len(only)} people of {id_}"
     return Effect(text, tuple(only), tuple(mine), tuple(told))
 
 
-def remove_source(db: DB, id_: str, at: str) -> None:
-    """Delete a source and every row that rests on it alone. The journal stays: its anchors say what it was about."""
+def _known_elsewhere(db: DB, id_: str) -> dict[str, sqlite3.Row]:
+    """Return semantic sentences first written in a source that another one supports too → the first reinforcement from there."""
+    query = """SELECT r.* FROM reinforcement r JOIN node n ON n.id = r.node WHERE n.source = ? AND n.type = 'semantic' AND r.amount > 0
+        AND r.clip NOT GLOB ? ORDER BY r.id DESC"""
+    return {r["node"]: r for r in db.execute(query, (id_, id_ + ".*"))}
+
+
+def _move(db: DB, state: State, log: Log, node: str, support: sqlite3.Row) -> None:
+    """Make a sentence one of the clip that supported it: its place and times, its citations, and observations there of whom it names."""
+    clip, cited = reading.clip(db, support["clip"]), json.loads(support["citations"])
+    seen = [log.observations[o] for o in cited if o in log.observations]
+    start, end = min((o.start for o in seen), default=clip.start), max((o.end for o in seen), default=clip.end)
+    db.execute('UPDATE node SET clip = ?, source = ?, start = ?, "end" = ? WHERE id = ?', (clip.id, clip.source, start, end, node))
+    there = [*cited, *(o for o, s in log.observations.items() if s.clip == clip.id and o not in cited)]
+    for span in log.sentences[node].spans:
+        person = owner(span, state.who, log)
+        theirs = [o for o in there if person and o in state.who.held and state.who.held[o].person == person]
+        mine = [o for o in theirs if o in cited] or theirs[:1]
+        db.execute("UPDATE span SET observations = ? WHERE node = ? AND start = ?", (rows.dump(mine), node, span.start))
+        cited += [o for o in mine if o not in cited]
+    db.execute("DELETE FROM citation WHERE node = ?", (node,))
+    db.executemany("INSERT INTO citation VALUES (?, ?, ?)", [(node, i, o) for i, o in enumerate(cited)])
+    db.execute("DELETE FROM reinforcement WHERE id = ?", (support["id"],))
+
+
+def remove_source(db: DB, state: State, log: Log, id_: str, at: str) -> None:
+    """Delete a source and every row that rests on it alone. The journal stays: its anchors say what it was about.
+
+    What it was the first to tell and others support moves to the first of those.
+    """
     commits.begin(db, "remove", at, None, {"source": id_})
     gone_source = reading.source(db, id_)
     if gone_source.sha256:  # so that corrections made on it are found again in the file that takes its place
         db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"removed_{gone_source.sha256}", gone_source.uri))
+    for node, support in _known_elsewhere(db, id_).items():
+        _move(db, state, log, node, support)
     like = (id_ + ".*",)
     db.execute("PRAGMA defer_foreign_keys = ON")
     for table, column in (
@@ -176,7 +209,7 @@ def candidates(db: DB, state: State, log: Log, sentence: Sentence, source: str) 
     things = set(sentence.entities)
     model = reading.setting(db, "text_vectors") or ""
     found = []
-    for s in reading.memories(db, "semantic", deleted=True):
+    for s in reading.told_of(db, people, things):
         if set(s.people) != people or set(s.entities) != things or (not people and not things and s.source != source):
             continue
         row = db.execute(

@@ -194,6 +194,20 @@ def memories(
     return sorted(found, key=lambda s: (int(s.source[1:] or 0) if s.source else 0, s.start, int(s.id.rsplit("_", 1)[1])))
 
 
+def told_of(db: DB, people_: set[str], things: set[str]) -> list[StoredSentence]:
+    """Return semantic sentences, deleted ones too, that speak of all these people and things (and, where none, of no other)."""
+    query, values = _SENTENCES + " AND node.type = 'semantic'", []
+    for id_ in sorted(people_):
+        query += " AND instr(n.people, ?) > 0"
+        values.append(f'"{id_}"')
+    for label in sorted(things):
+        query += " AND EXISTS (SELECT 1 FROM mention m JOIN node e ON e.id = m.entity WHERE m.node = node.id AND e.content = ?)"
+        values.append(label)
+    query += "" if people_ else " AND n.people = '[]'"
+    query += "" if things else " AND NOT EXISTS (SELECT 1 FROM mention m WHERE m.node = node.id)"
+    return [_sentence(db, r) for r in db.execute(query + " ORDER BY node.number", values)]
+
+
 def sentence(db: DB, id_: str) -> StoredSentence:
     row = db.execute(_SENTENCES + " AND node.id = ?", (id_,)).fetchone()
     if row is None:

@@ -241,7 +241,7 @@ class Memory:
             effect = planning.what_rests_on(db, self.state(), id_)
         if not dry_run:
             with self.writing() as db:
-                planning.remove_source(db, id_, _now())
+                planning.remove_source(db, self.state(), self.log(), id_, _now())
                 self.forget_fold()
         return effect
 
@@ -338,6 +338,8 @@ class Memory:
             sequence = commits.begin(db, "clip-semantic", at, clip.id, {"knowledge": draft.model} if draft.model else {})
             touched = commits.knowledge(db, clip, draft, decisions, text_vectors, text_model, sequence)
             db.execute("UPDATE clip SET state = 'done' WHERE id = ?", (clip.id,))
+            if self.log().steps:
+                self._find_again(db, at)
         return replace(self._committed(clip.id, "done"), sentences=tuple(dict.fromkeys(touched)))
 
     def _find_again(self, db: sqlite3.Connection, at: str) -> None:

@@ -223,6 +223,26 @@ def test_a_sentence_whose_deletion_was_undone_comes_back_when_its_source_is_memo
     assert len(memory.memories()) == 4 and memory.integrity() == []
 
 
+def test_a_correction_of_knowledge_is_found_again_when_its_source_is_memorized_anew(memory: Memory) -> None:
+    def conclude(clip: Clip) -> None:
+        told = Sentence("someone likes tea", "semantic", clip.start, clip.end, (Span(0, 7, (f"{clip.id}.f0",)),), topic="habit")
+        draft = Draft((told,), model="qwen 1")
+        memory.commit_semantic(clip, draft, [Decision("add")], text_vectors=text_vectors(draft), text_model="e5 1")
+
+    conclude(memory.clip("s1.c0"))
+    memory.correct("pin", {"node": memory.memories(kind="semantic")[0].id})
+    memory.correct("edit", {"node": memory.memories(kind="semantic")[0].id, "text": "Ann? likes green tea"})
+    memory.remove_source("s1")
+    again = memory.add_source(source())
+    memory.plan_clips(again.id, clips(again.id), fps=5.0)
+    remember(memory, memory.next_clips(again.id)[0], (1, 2))
+    conclude(memory.clip("s2.c0"))
+    (kept,) = memory.memories(kind="semantic")
+    assert kept.pinned and kept.shown == "Ann? likes green tea" and kept.source == "s2" and memory.integrity() == []
+    memory.undo(2)
+    assert memory.sentence(kept.id).shown == "Ann? likes tea" and not memory.sentence(kept.id).pinned
+
+
 def test_a_source_memorized_anew_comes_back_under_the_users_corrections(memory: Memory) -> None:
     memory.correct("name", {"person": "person_1", "name": "Ann"})
     memory.correct("assign", {"observations": ["s1.c1.f1"], "person": None, "name": "Carol"})

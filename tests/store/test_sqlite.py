@@ -229,6 +229,32 @@ def test_removing_a_source_says_first_what_goes_and_keeps_the_rest(memory: Memor
     assert memory.people() == [] and memory.graph().nodes == () and memory.integrity() == []
 
 
+def conclude(memory: Memory, clip: Clip, text: str, kind: str = "add", target: str | None = None) -> str:
+    """Commit one semantic sentence about whoever shows a face first in a clip; return the node that it added or touched."""
+    told = Sentence(text, "semantic", clip.start, clip.end, (Span(0, 7, (f"{clip.id}.f0",)),), (f"{clip.id}.u0",), topic="habit")
+    draft = Draft((told,), model="qwen 1")
+    decided = [Decision(kind, target)]  # type: ignore[arg-type]
+    return memory.commit_semantic(clip, draft, decided, text_vectors=text_vectors(draft), text_model="e5 1", at=AT).sentences[0]
+
+
+def test_knowledge_that_another_source_supports_outlives_the_source_that_told_it_first(memory: Memory) -> None:
+    other = memory.add_source(source("b"))
+    memory.plan_clips(other.id, clips(other.id, 1), fps=5.0)
+    first, second, last = memory.clip("s1.c0"), memory.clip("s1.c1"), memory.clip("s2.c0")
+    for clip, people in ((first, (1,)), (second, (1,)), (last, (2, 1))):
+        remember(memory, clip, people)
+    tea, milk = conclude(memory, first, "someone likes tea"), conclude(memory, second, "someone likes milk")
+    conclude(memory, last, "someone likes tea", "reinforce", tea)
+    assert milk in memory.remove_source("s1", dry_run=True).memories and tea not in memory.remove_source("s1", dry_run=True).memories
+    memory.remove_source("s1")
+    kept = memory.sentence(tea)
+    assert (kept.source, kept.clip, kept.weight, kept.shown) == ("s2", "s2.c0", 1.0, "Person 1 likes tea")
+    assert kept.citations == ("s2.c0.u0", "s2.c0.f1") and kept.spans[0].observations == ("s2.c0.f1",) and kept.start < kept.end
+    assert [s.id for s in memory.memories(kind="semantic")] == [tea] and memory.integrity() == []
+    memory.remove_source("s2")
+    assert memory.memories() == [] and memory.integrity() == []
+
+
 def test_a_full_disk_is_called_a_full_disk_and_loses_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(memory, memory.next_clips("s1")[0], (1,))
     pages = memory._db.execute("PRAGMA page_count").fetchone()[0]
@@ -270,6 +296,22 @@ def test_a_settings_list_holds_settings_alone(memory: Memory) -> None:
     memory.set_setting("clip_seconds", "30.0")
     memory.remove_source("s1")
     assert memory.settings() == {"clip_seconds": "30.0"}
+
+
+def test_a_new_sentence_is_compared_with_those_about_the_same_people_and_things(memory: Memory) -> None:
+    for clip, people in zip(memory.next_clips("s1"), [(1,), (2,), (1, 2)], strict=True):
+        remember(memory, clip, people)
+    told = [conclude(memory, memory.clip(f"s1.c{i}"), f"someone likes {what}") for i, what in enumerate(("tea", "milk"))]
+    both = (Span(0, 7, ("s1.c2.f0",)), Span(12, 19, ("s1.c2.f1",)))
+    draft = Draft((Sentence("someone and someone share a cup", "semantic", 0, 1, both, entities=("cup",)),), model="qwen 1")
+    memory.commit_semantic(memory.clip("s1.c2"), draft, [Decision("add")], text_vectors=text_vectors(draft), text_model="e5 1", at=AT)
+
+    def found(*spans: Span, things: tuple[str, ...] = ()) -> list[str]:
+        return [s.text for s, _ in memory.candidates(Sentence("x" * 20, "semantic", 0, 1, spans, entities=things), "s1")]
+
+    assert found(both[0]) == ["someone likes tea"] and found(both[1]) == ["someone likes milk"] and len(told) == 2
+    assert found(*both) == [] and found(*both, things=("cup",)) == [draft.sentences[0].text]
+    assert found(both[0], things=("cup",)) == [] and found() == []
 
 
 def test_speech_too_short_to_tell_a_voice_by_is_nobodys(memory: Memory) -> None:
