@@ -128,3 +128,18 @@ def test_twenty_thousand_signals_do_not_end_the_interpreter(qtbot):
     for _ in range(20_000):
         bell.rung.emit(True)
     assert len(heard) == 20_000
+
+
+def test_garbage_is_collected_on_the_gui_thread_only(hub, qtbot):
+    # A Qt object collected by a worker thread leaves its timers in the event loop, which then crashes.
+    import gc
+
+    assert not gc.isenabled()
+    rings: list[object] = []
+    for _ in range(4_000):
+        ring: list[object] = []
+        ring.append(ring)
+    rings.clear()
+    before = gc.get_stats()[0]["collections"] + gc.get_stats()[1]["collections"] + gc.get_stats()[2]["collections"]
+    qtbot.wait(700)
+    assert gc.get_stats()[0]["collections"] + gc.get_stats()[1]["collections"] + gc.get_stats()[2]["collections"] > before

@@ -20,6 +20,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from m3desk import events
 from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing
+from m3desk_ui.collector import Collector
 from m3desk_ui.selection import Selection
 
 if TYPE_CHECKING:
@@ -190,6 +191,7 @@ class Hub(QObject):
         super().__init__(parent)
         from m3desk_ui.pictures import Pictures
 
+        Collector(self)
         self.desk: Desk | None = None
         self.path = ""
         self.selection = Selection(self)

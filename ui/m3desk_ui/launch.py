@@ -73,7 +73,6 @@ def run(*, memory: str | None = None, source: str | None = None, services: Servi
 
     The caller has checked that a display can be opened: a set but dead DISPLAY makes Qt abort, not raise.
     """
-    gc.set_threshold(20_000, 20, 50)  # rounds are rarer; the frames and rows that come and go are freed by count anyway
     sys.setswitchinterval(0.001)  # other threads give the interpreter back within 1 ms instead of 5
     app = make_app()
     state = state or WindowState()
