@@ -57,8 +57,7 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
                 timed(["memorize", str(data(*question.video)), "-m", memories[question.video], "-q", *flags], env=env)
             rows.append(_ask(question, memories[question.video], env))
     finally:
-        if "--keep" not in args:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     right = sum(r["right"] for r in rows)
     return {
         "right": right,

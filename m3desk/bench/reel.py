@@ -36,10 +36,10 @@ def edits(said: Sequence[str], heard: Sequence[str]) -> int:
 
 
 def measure(args: Sequence[str]) -> dict[str, Any]:
-    """Memorize the reel and the silent files; `--memory M` takes the reel's memory from there instead."""
+    """Memorize the reel and the silent files; an argument names a memory of the reel to take instead."""
     folder = Path(tempfile.mkdtemp(prefix="m3desk-reel-"))
     try:
-        given = args[args.index("--memory") + 1] if "--memory" in args else None
+        given = next((a for a in args if not a.startswith("--")), None)
         reel = _export(data("video", "reel", "reel_shared.mp4"), folder, given)
         timeline = json.loads(data("video", "reel", "reel_shared.timeline.json").read_text())["timeline"]
         speech, faces = _speech(reel, timeline), _faces(reel, timeline)

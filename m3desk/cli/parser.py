@@ -247,5 +247,6 @@ def _machine_commands(command: Any, commands: Any) -> None:
     _json(p)
     p = command("bench", "Run the project's benchmarks.", ("setup", "bench"))
     p.add_argument("name", nargs="?", help="one benchmark; without it, list them")
-    p.add_argument("args", nargs="*")
+    p.add_argument("args", nargs="*", help="its files and numbers")
+    p.add_argument("--llm", action="store_true", help="with the language model")
     _json(p)
