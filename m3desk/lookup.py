@@ -31,15 +31,11 @@ def faces(path: Path, models: Models) -> list[Candidate]:
     """Return each face of a picture as a query, best first. Raises SourceError for no picture, NoFace."""
     if models.faces is None or models.face_vectors is None:
         raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
-    source = replace(file.probe(path), id="query")
-    if source.width is None:
-        raise SourceUnreadable(f"{path} has no picture.", "Give a photo; for a recording use --audio.")
-    clip = Clip("query.c0", "query", 0, 0, max(source.duration or 0, 1))
-    frame = next(cutter.FileClip(source, clip, str(path), 1.0).frames(), None)
-    found = models.faces.detect(frame.picture) if frame is not None else []
-    if frame is None or not found:
+    picture = file.picture(path)
+    found = models.faces.detect(picture)
+    if not found:
         raise NoFace(f"there is no face in {path.name}.", "Give a picture that shows a face clearly.")
-    rows = models.face_vectors.embed(frame.picture, found)
+    rows = models.face_vectors.embed(picture, found)
     return [Candidate((f"query.f{i}",), rows[i : i + 1], MICROSECOND) for i in range(len(found))]
 
 

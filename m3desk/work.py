@@ -111,8 +111,7 @@ class Work:
         Raises SourceError or UsageError before anything is written; SourceChanged when a file is not what was memorized under its path.
         """
         options = options or Options()
-        found = [p for path in sources for p in expand(path)]
-        probed = [(p, _within(file.probe(p), options)) for p in found]
+        probed = [(p, _within(s, options)) for p, s in readable(sources, self._emit)]
         known = self._write(lambda m: m.sources())
         ready = []
         for path, source in probed:
@@ -320,6 +319,27 @@ class Work:
 def expand(path: str | Path) -> list[Path]:
     """Return a file as itself, a folder as its media files in name order. Raises SourceError."""
     return file.media_files(path) if Path(path).is_dir() else [Path(path)]
+
+
+def readable(sources: Sequence[str | Path], emit: Callable[[Any], None] = lambda _event: None) -> list[tuple[Path, Source]]:
+    """Return each file with what it is. Of a folder, files that can't be used are left out with a notice; a named one raises SourceError.
+
+    Raises SourceError too when nothing is left.
+    """
+    found: list[tuple[Path, Source]] = []
+    failed: SourceError | None = None
+    for given in sources:
+        for path in expand(given):
+            try:
+                found.append((path, file.probe(path)))
+            except SourceError as error:
+                if not Path(given).is_dir():
+                    raise
+                failed = error
+                emit(events.Notice("warning", f"left out: {error}", error.hint))
+    if failed is not None and not found:
+        raise failed
+    return found
 
 
 def _within(source: Source, options: Options) -> Source:

@@ -16,6 +16,8 @@ from m3desk.domain.clip import seconds
 from m3desk.errors import M3DeskError, MemoryProblem, UsageError
 from m3desk.ports import Found, FoundClip
 
+KINDS = ("face", "voice", "episodic", "semantic", "object", "place")
+
 
 def known_before(options: Any, app: App) -> tuple[str, int] | None:
     """Return `--before` as (source, last clip index that is known); −1 = nothing. None without the option."""
@@ -32,7 +34,10 @@ def known_before(options: Any, app: App) -> tuple[str, int] | None:
             source = sources[0] if sources else "s1"
         if source not in sources and sources:
             raise UsageError(f"there is no source {source} here.", f"There are: {', '.join(sources)}.")
+        known = [c.index for c in reader.clips(source)]
         if index is not None:
+            if index != -1 and index not in known:
+                raise UsageError(f"{source} has no clip {index}.", f"It has clips 0 to {max(known, default=0)}.")
             return source, index
         done = [c.index for c in reader.clips(source) if c.end <= at]
     return source, max(done, default=-1)
@@ -81,6 +86,8 @@ def search(options: Any, out: Out) -> int:
             _print_clips(app.search_clips(options.text or "", k=options.k or 2, before=cut), out)
             return 0
         kinds = tuple(options.kind.split(",")) if options.kind else None
+        if wrong := [k for k in kinds or () if k not in KINDS]:
+            raise UsageError(f"there is no kind “{wrong[0]}”.", f"There are: {', '.join(KINDS)}.")
         k = options.k or 20
         if options.image or options.audio:
             path = Path(options.image or options.audio)

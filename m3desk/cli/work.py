@@ -12,7 +12,7 @@ from m3desk.cli.output import Follower, Out, confirm, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.errors import M3DeskError, MemoryMissing, UsageError
-from m3desk.work import Options, expand
+from m3desk.work import Options, readable
 
 
 def existing(path: str) -> str:
@@ -36,11 +36,7 @@ def memorize(options: Any, out: Out) -> int:
         rebuild=options.rebuild,
         language=options.language,
     )
-    from m3desk.media import file
-
-    for path in options.sources:  # every source must be readable before a memory is made
-        for one in expand(path):
-            file.probe(one)
+    readable(options.sources)  # nothing is made for a source that can't be used
     new = not Path(options.memory).exists()
     settings = config.Settings.load()
     if options.profile:
@@ -85,7 +81,7 @@ def _say(report: dict[str, Any], memory: str, out: Out) -> int:
         if lost:
             out.warn(f"{len(lost)} clips of {source['uri']} could not be memorized: {lost[0]['error']}")
     counts = report["clips"]
-    pace = f" in {report['seconds']:.0f} s, {report['real_time']:.1f}× real time" if report["real_time"] else ""
+    pace = f", seen and heard in {report['seconds']:.0f} s ({report['real_time']:.1f}× real time)" if report["real_time"] else ""
     lines = [
         f"{sum(counts.values())} clips ({', '.join(f'{n} {s}' for s, n in counts.items() if n)}){pace}",
         f"{report['people']} people, {report['memories']['episodic']} episodic and {report['memories']['semantic']} semantic memories",
@@ -111,7 +107,7 @@ def sources(options: Any, out: Out) -> int:
             }
             for s in rows
         ]
-        lines = table([(s.id, s.state, clock(s.duration or 0), s.uri) for s in rows], ("id", "state", "length", "file"))
+        lines = table([(s.id, s.state, clock(s.duration or 0), _place(s.uri)) for s in rows], ("id", "state", "length", "file"))
         out.result(document, lines)
         return 0
     if not options.source or (options.action == "relink" and not options.file):
@@ -130,6 +126,10 @@ def sources(options: Any, out: Out) -> int:
         effect = app.work.remove(options.source)
         out.result({"text": effect.text, "people": effect.people, "memories": effect.memories}, [f"Removed {options.source}."])
     return 0
+
+
+def _place(uri: str) -> str:
+    return uri if Path(uri).is_file() else f"{uri} (not there; m3desk sources relink)"
 
 
 def import_(options: Any, out: Out) -> int:

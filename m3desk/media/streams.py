@@ -65,7 +65,10 @@ UPRIGHT = Orientation()
 
 def orientation(frame: Any) -> Orientation:
     """Read the display matrix of a decoded frame: x' = a·x + c·y, y' = b·x + d·y, numbers in 16.16 fixed point (ISO 14496-12)."""
-    data = frame.side_data.get("DISPLAYMATRIX")
+    try:
+        data = frame.side_data.get("DISPLAYMATRIX")
+    except ValueError:  # PyAV 18 stumbles over kinds of side data that are newer than it, such as EXIF
+        return UPRIGHT
     if data is None:
         return UPRIGHT
     a, b, _, c, d = struct.unpack_from("=5i", bytes(data))

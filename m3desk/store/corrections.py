@@ -422,7 +422,9 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
         case "assign":
             return f"gives {ids} to {args['name'] or shown(args['person'])}"
         case "merge":
-            return f"makes {', '.join(shown(o) for o in args['others'])} one with {shown(args['keep'])}"
+            text = f"makes {', '.join(shown(o) for o in args['others'])} one with {shown(args['keep'])}"
+            against = [shown(o) for o in args["others"] if (o, args["keep"]) in before.who.distinct]
+            return text + (f", though {' and '.join(against)} was kept apart from them or seen beside them" if against else "")
         case "distinct":
             return f"keeps {shown(args['a'])} and {shown(args['b'])} apart"
         case "split":

@@ -106,3 +106,14 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
     done = run("memorize", video, "-m", taken, config=shipped_models(tmp_path))
     assert done.returncode == 1
     assert "fault of M3Desk" not in done.stderr
+
+
+def test_of_a_folder_what_can_be_used_is_memorized(tmp_path: Path):
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    (folder / "a_empty.mp4").touch()
+    talking_signs(folder / "b_good.mp4", seconds=2)
+    done = run("memorize", folder, "-m", tmp_path / "m.m3desk", "--no-semantic", "-q", config=shipped_models(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "a_empty.mp4" in done.stderr
+    assert [c["state"] for c in exported(tmp_path / "m.m3desk")["clips"]] == ["episodic"]  # type: ignore[attr-defined]
