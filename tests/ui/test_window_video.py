@@ -160,6 +160,20 @@ def test_a_click_on_the_timeline_seeks_there(hub, qtbot):
     assert source == "s1" and abs(at - 90 * SECOND) < SECOND
 
 
+@pytest.mark.parametrize(("y", "plays"), [(10, False), (30, True), (60, True), (100, True), (500, False)])
+def test_a_click_on_anything_plays_from_there_and_one_beside_only_seeks(hub, qtbot, y, plays):
+    view = filled_timeline(hub, qtbot)
+    view.resize(900, 600)
+    view.canvas.set_head(0)
+    point = QPointF(view.canvas.x_of(90 * SECOND), y).toPoint()
+    told = []
+    hub.selection.seek.connect(lambda *args: told.append(args))
+    QTest.mouseClick(view.canvas, Qt.MouseButton.LeftButton, pos=point)
+    assert abs(view.canvas.head - 90 * SECOND) < SECOND
+    QTest.mouseDClick(view.canvas, Qt.MouseButton.LeftButton, pos=point)
+    assert told and all(source == "s1" and play == plays for source, _at, play in told)
+
+
 def test_dragging_on_the_timeline_chooses_a_span_and_escape_takes_it_back(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     a, b = (round(view.canvas.x_of(t * SECOND)) for t in (30, 60))

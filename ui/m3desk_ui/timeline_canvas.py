@@ -328,6 +328,10 @@ class TimelineCanvas(QWidget):
             row = int((y - self.lanes_top() + self.scrolled) // LANE)
             if 0 <= row < len(self.rows.lanes):
                 return "person", self.rows.lanes[row].person, at
+        if RULER <= y < RULER + CLIPS and x >= GUTTER:
+            clip = next((c for c in self.plan.clips if c.start <= at < c.end), None)
+            if clip is not None:
+                return "clip", clip.id, at
         return "", "", at
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -363,7 +367,8 @@ class TimelineCanvas(QWidget):
             self.clicked.emit(at if event.position().x() >= GUTTER else None, kind, id_)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        pass
+        """Take the second of two quick clicks as a click: Qt sends this in place of its press."""
+        self.mousePressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         turn = event.angleDelta()

@@ -254,7 +254,8 @@ class TimelineView(QWidget):
         if kind:
             self._hub.selection.select(kind, id_)
         if at is not None and self._source:
-            self._hub.selection.seek.emit(self._source, at, kind == "node")
+            self.canvas.set_head(at)  # at once: the picture of that time comes a moment later
+            self._hub.selection.seek.emit(self._source, at, bool(kind))
 
     def _spanned(self, start: int, end: int) -> None:
         if not self._source or end <= start:
