@@ -34,6 +34,13 @@ def test_every_sentence_is_a_row_with_time_text_people_kind_and_weight(view: Mem
     assert cells[KIND] == "habits"
 
 
+@pytest.mark.parametrize("width", [360, 520, 900])
+def test_sentences_have_most_of_the_width_and_nothing_scrolls_sideways(qtbot: QtBot, view: MemoryView, width: int) -> None:
+    view.resize(width, 300)
+    qtbot.waitUntil(lambda: view.table.columnWidth(TEXT) >= 0.4 * width, timeout=1000)
+    assert sum(view.table.columnWidth(c) for c in range(5)) <= view.table.viewport().width()
+
+
 def test_typing_filters_by_all_words_and_people(qtbot: QtBot, view: MemoryView) -> None:
     view.words.setText("bob TEA")
     qtbot.waitUntil(lambda: view.proxy.rowCount() < view.model.rowCount(), timeout=3000)

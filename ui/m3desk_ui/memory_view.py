@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QSortFilterProxyModel, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QIcon, QKeyEvent
+from PySide6.QtGui import QColor, QFont, QIcon, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -243,9 +243,8 @@ class MemoryView(QWidget):
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
-        wide = self.fontMetrics().averageCharWidth()
-        for column, chars in ((TIME, 11), (PEOPLE, 18), (KIND, 22), (WEIGHT, 10)):
-            self.table.setColumnWidth(column, wide * chars)
+        header.setMinimumSectionSize(24)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table.clicked.connect(self._clicked)
         self.table.doubleClicked.connect(lambda index: self._play(index.data(SENTENCE)))
         self.table.activated.connect(lambda index: self._play(index.data(SENTENCE)))
@@ -291,6 +290,22 @@ class MemoryView(QWidget):
         rows += [(name, id_) for id_, name in self.model.names.items() if id_ in spoken]
         self._refill(self.person, rows)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._size_columns()
+
+    def _size_columns(self) -> None:
+        """Give the sentences at least half of the width; what else does not fit is left out, the least needed first."""
+        wide, room = self.fontMetrics().averageCharWidth(), self.width()
+        wanted = ((TIME, 13 if self.model.many_sources else 9), (PEOPLE, 16), (KIND, 17), (WEIGHT, 9))
+        left = room // 2
+        for column, chars in wanted:
+            fits = wide * chars <= left
+            self.table.setColumnHidden(column, not fits)
+            if fits:
+                self.table.setColumnWidth(column, wide * chars)
+                left -= wide * chars
+
     # ------------------------------------------------------------ reading
 
     def refresh(self) -> None:
@@ -318,6 +333,7 @@ class MemoryView(QWidget):
         bar = self.table.verticalScrollBar()
         place = bar.value()
         self.model.show(*found)
+        self._size_columns()
         if chosen is not None and not self.table.currentIndex().isValid():
             self._mark(chosen.id)
         bar.setValue(place)
