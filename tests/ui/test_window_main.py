@@ -157,6 +157,17 @@ def test_a_correction_offers_undo(window, desks, qtbot, tmp_path):
     assert desks.desk.called("undo")
 
 
+def test_an_offer_to_undo_goes_when_it_was_undone_by_key(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    window.hub.correct("name", {"person": "person_5", "name": "Eve"})
+    qtbot.waitUntil(lambda: window.notices._act.isVisible(), timeout=2000)
+    qtbot.wait(100)
+    assert window.notices._act.isVisible()
+    window.hub.undo()
+    qtbot.waitUntil(lambda: not window.notices.isVisible(), timeout=2000)
+
+
 def test_progress_and_what_the_memory_holds_stand_in_the_status_bar(window, desks, qtbot, tmp_path):
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: "clips memorized: 5" in window._status._work.text(), timeout=3000)

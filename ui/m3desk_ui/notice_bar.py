@@ -66,6 +66,7 @@ class NoticeBar(QFrame):
         self.hide()
         hub.notice.connect(self.add)
         hub.offer.connect(self.offer)
+        hub.corrected.connect(self._corrected)
         hub.engine_lost.connect(self._engine_lost)
         hub.themed.connect(self._paint)
 
@@ -85,6 +86,19 @@ class NoticeBar(QFrame):
             self._show(self._waiting.popleft())
         else:
             self.hide()
+
+    def _corrected(self, event: events.Corrected) -> None:
+        """Take back an offered button once what it was offered for is undone, redone or followed by another correction.
+
+        A correction's own offer has its text and stays: event and offer may come in either order.
+        """
+
+        def over(notice: _Notice) -> bool:
+            return notice.action is not None and (event.kind in ("undo", "redo", "revert") or notice.text != event.text)
+
+        self._waiting = deque((n for n in self._waiting if not over(n)), maxlen=self._waiting.maxlen)
+        if self._shown is not None and over(self._shown):
+            self.dismiss()
 
     def _engine_lost(self, event: events.EngineLost) -> None:
         hint = event.hint or self.tr("What was committed is safe. Close the memory and open it again to go on.")
