@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from m3desk_ui import links
+from m3desk_ui import links, texts
 from m3desk_ui.bridge import Hub
 from m3desk_ui.inspector import Inspector
 from m3desk_ui.inspector_words import read_thing
@@ -75,3 +75,8 @@ def test_links_play_moments_and_select_things(qtbot: QtBot, hub: Hub) -> None:
     assert hub.selection.current == ("node", "weird/id with space")
     assert not links.follow(hub, "https://example.org")
     assert not links.follow(hub, "m3://delete/everything")
+
+
+def test_a_merged_person_is_called_by_number_and_not_by_an_id() -> None:
+    assert texts.alias("person_2") == "Person 2"
+    assert texts.alias("Jeff") == "Jeff"

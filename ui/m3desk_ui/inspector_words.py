@@ -179,7 +179,7 @@ class Words:
         maybe = " · ".join(f"{escape(s.name)} “{escape(s.words)}”" for s in p.suggested_names[:3] if s.name != p.name)
         found.facts = [
             (self.t["maybe"], maybe),
-            (self.t["also"], escape(", ".join(p.aliases))),
+            (self.t["also"], escape(", ".join(texts.alias(a) for a in p.aliases))),
             (self.t["seen"], texts.duration(p.screen_time) if p.screen_time else ""),
             (self.t["speaks"], texts.duration(p.speech_time) if p.speech_time else ""),
             (self.t["when"], " … ".join(links.moment(*at) for at in (p.first_seen, p.last_seen) if at)),

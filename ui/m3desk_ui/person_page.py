@@ -193,7 +193,7 @@ class PersonPage(QWidget):
         count = len(person.clips)
         parts.append(self.tr("in 1 clip") if count == 1 else self.tr("in %1 clips").replace("%1", str(count)))
         if person.aliases:
-            parts.append(self.tr("also %1").replace("%1", ", ".join(person.aliases)))
+            parts.append(self.tr("also %1").replace("%1", ", ".join(texts.alias(a) for a in person.aliases)))
         self.times.setText(" · ".join(parts))
         self._show_suggested(person)
         self._show_portrait(person)

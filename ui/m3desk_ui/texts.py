@@ -79,6 +79,14 @@ def kind(name: str) -> str:
     return words.get(name, name)
 
 
+def alias(name: str) -> str:
+    """Return another name of a person in words: one who was merged into somebody is "Person 2", not the id person_2."""
+    kind_, _, number = name.partition("_")
+    if kind_ == "person" and number.isdigit():
+        return QCoreApplication.translate("Texts", "Person %1").replace("%1", number)
+    return name
+
+
 def topic(name: str | None) -> str:
     """Return a topic of knowledge in words."""
     words = {
