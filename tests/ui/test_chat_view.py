@@ -63,6 +63,33 @@ def test_pieces_are_shown_as_they_come(qtbot: QtBot, view: ChatView, desk: FakeD
     assert view.go.text() == "Stop"
 
 
+def test_what_is_being_done_is_said_until_the_answer_comes(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("Who?")
+    turn = turns(view)[0]
+    assert turn.answer.text() == "Searching …"
+    qtbot.waitUntil(lambda: turn.answer.text() == "Searching … 1 s", timeout=3000)
+    long = "a long query " * 12
+    desk.emit(events.AskRound("a1", 1, "search", long, ("m1", "m2"), ("one", "two"), 0.1))
+    qtbot.waitUntil(lambda: turn.answer.text().startswith("Reading 2 memories …"), timeout=3000)
+    row = turn.findChildren(Round)[0]
+    assert row.line.wordWrap() and row.line.sizeHint().height() > view.fontMetrics().height()
+    row.line.linkActivated.emit("unfold")
+    assert row.body.isVisible()
+    desk.emit(events.AskRound("a1", 2, "answer", "", (), (), 0.1))
+    qtbot.waitUntil(lambda: turn.answer.text().startswith("Writing the answer …"), timeout=3000)
+
+
+def test_the_questions_offered_name_somebody_of_this_memory(qtbot: QtBot, view: ChatView, world: World) -> None:
+    names = {p.shown.removesuffix("?") for p in world.people if p.name_state != "none"}
+    offered = view.hint.text().split("<br><br>", 1)[1]
+    assert any(f">What does {name} say?<" in offered for name in names), offered
+    view._take_people(([], ""))
+    assert ">What is talked about?<" in view.hint.text()
+
+
 def test_stop_works_at_once_and_late_pieces_change_nothing(
     qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -96,12 +97,16 @@ class Round(QWidget):
             line = self.tr("searched “%1” → %2").replace("%1", happened.query).replace("%2", found)
         else:
             line = self.tr("wrote the answer")
+        self._said = f"{line}  ·  {happened.seconds:.1f} s"
         self.head = QToolButton(self)
-        self.head.setText(f"{line}  ·  {happened.seconds:.1f} s")
-        self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.head.setAccessibleName(self._said)
         self.head.setAutoRaise(True)
         self.head.setCheckable(bool(happened.shown))
         self.head.toggled.connect(self._unfold)
+        self.line = QLabel(self)  # beside the button, for a button's own text does not wrap
+        self.line.setWordWrap(True)
+        self.line.setTextFormat(Qt.TextFormat.RichText)
+        self.line.linkActivated.connect(lambda _url: self.head.toggle())
         self.body = QLabel(self)
         self.body.setWordWrap(True)
         self.body.setTextFormat(Qt.TextFormat.RichText)
@@ -116,14 +121,23 @@ class Round(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.head)
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        row.addWidget(self.head, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.line, 1)
+        column.addLayout(row)
         column.addWidget(self.body)
         self.dress()
 
     def dress(self) -> None:
         icon = "mdi6.chevron-down" if self.head.isChecked() else "mdi6.chevron-right"
         self.head.setIcon(theme.icon(icon if self.head.isCheckable() else "mdi6.check", theme.colours().muted))
-        self.head.setStyleSheet(f"QToolButton {{ color: {theme.colours().muted}; padding: 1px 4px; }}")
+        self.head.setStyleSheet("QToolButton { padding: 1px 4px; }")
+        style = f"color:{theme.colours().muted}; text-decoration:none"
+        said = escape(self._said)
+        self.line.setText(
+            f'<a href="unfold" style="{style}">{said}</a>' if self.head.isCheckable() else f'<span style="{style}">{said}</span>'
+        )
 
     def _unfold(self, on: bool) -> None:
         self.body.setVisible(on)
@@ -173,7 +187,12 @@ class Turn(QFrame):
         # the label is set again at most every STREAM_MS, however fast pieces come
         self._stream = QTimer(self, singleShot=True, interval=STREAM_MS)
         self._stream.timeout.connect(self._show_pieces)
-        self.answer.setText("…")
+        self._since = time.monotonic()
+        self._doing = self.tr("Searching …")
+        self._clock = QTimer(self, interval=1000)
+        self._clock.timeout.connect(self._show_doing)
+        self._clock.start()
+        self._show_doing()
         self.dress()
 
     def dress(self) -> None:
@@ -192,6 +211,8 @@ class Turn(QFrame):
             row = Round(event, self)
             row.body.linkActivated.connect(self.followed)
             self.rounds.addWidget(row)
+            self._doing = self._next_step(event)
+            self._show_doing()
         elif isinstance(event, events.AskText):
             self._pieces.append(event.piece)
             if not self._stream.isActive():
@@ -199,7 +220,23 @@ class Turn(QFrame):
         elif isinstance(event, events.AskDone):
             self.done = event
             self._stream.stop()
+            self._clock.stop()
             self._show_done(event)
+
+    def _next_step(self, event: events.AskRound) -> str:
+        """Say what follows a round: a search is read, which leads to the answer or to another search."""
+        count = len(event.results)
+        if event.action != "search":
+            return self.tr("Writing the answer …")
+        if not count:
+            return self.tr("Nothing found; trying again …")
+        return self.tr("Reading 1 memory …") if count == 1 else self.tr("Reading %1 memories …").replace("%1", str(count))
+
+    def _show_doing(self) -> None:
+        """Say what is being done and for how long, until the answer's first words come."""
+        if self.done is None and not self._pieces:
+            seconds = int(time.monotonic() - self._since)
+            self.answer.setText(f"{self._doing} {seconds} s" if seconds else self._doing)
 
     def _show_pieces(self) -> None:
         if self.done is None:
@@ -232,6 +269,7 @@ class Turn(QFrame):
         if self.done is None:
             text = "".join(self._pieces)
             self._stream.stop()
+            self._clock.stop()
             stopped = self.tr("(stopped)")
             self.answer.setText(f"{text} {stopped}".strip())
 

@@ -85,6 +85,7 @@ class ChatView(QWidget):
         self.asking = ""
         self._turns: dict[str, Turn] = {}
         self._past: list[dict[str, Any]] = []
+        self._named = ""
         self._span: tuple[str, int, int] | None = None
         self._build()
         self._peek = Peek(self)
@@ -159,14 +160,19 @@ class ChatView(QWidget):
         self.question.setAccessibleName(self.tr("Question"))
         self.area.setAccessibleName(self.tr("Questions and answers"))
         self.earlier.setText(self.tr("Show earlier questions"))
-        examples = (self.tr("Who appears?"), self.tr("What is said about the time?"), self.tr("What happens at the end?"))
-        tries = "<br>".join(links.link(e, "ask", e) for e in examples)
-        lead = self.tr("Ask what happened, who said what, and when. Answers cite the moments they rest on.")
-        self.hint.setText(f'<span style="color:{c.muted}">{lead}</span><br><br>{tries}')
+        self._show_hint()
         self._show_go()
         self._show_span()
         for turn in self._list.findChildren(Turn):
             turn.dress()
+
+    def _show_hint(self) -> None:
+        """Offer questions that fit any video, and one about a person this memory knows by name."""
+        about = self.tr("What does %1 say?").replace("%1", self._named) if self._named else self.tr("What is talked about?")
+        examples = (self.tr("Who appears?"), about, self.tr("What happens at the end?"))
+        tries = "<br>".join(links.link(e, "ask", e) for e in examples)
+        lead = self.tr("Ask what happened, who said what, and when. Answers cite the moments they rest on.")
+        self.hint.setText(f'<span style="color:{theme.colours().muted}">{lead}</span><br><br>{tries}')
 
     def _show_go(self) -> None:
         busy = bool(self.asking)
@@ -197,7 +203,18 @@ class ChatView(QWidget):
         self._read_people()
 
     def _read_people(self) -> None:
-        self.hub.read("chat people", lambda reader: [p.shown.removesuffix("?") for p in reader.people()], self.question.names.setStringList)
+        def read(reader: Any) -> tuple[list[str], str]:
+            people = reader.people()
+            known = [p for p in people if p.name_state != "none" and not p.ignored]
+            most = max(known, key=lambda p: (p.speech_time, p.name_state == "confirmed", p.screen_time), default=None)
+            return [p.shown.removesuffix("?") for p in people], most.shown.removesuffix("?") if most is not None else ""
+
+        self.hub.read("chat people", read, self._take_people)
+
+    def _take_people(self, found: tuple[list[str], str]) -> None:
+        names, self._named = found
+        self.question.names.setStringList(names)
+        self._show_hint()
 
     def _show_history(self, chats: list[dict[str, Any]]) -> None:
         if self._turns or self._list.findChildren(Turn):
