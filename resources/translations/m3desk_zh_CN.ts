@@ -206,6 +206,10 @@
     <context>
         <name>ChatView</name>
         <message>
+            <source>What does %1 say?</source>
+            <translation>%1说了什么？</translation>
+        </message>
+        <message>
             <source>Ask this memory … (@ names a person)</source>
             <translation>向这份记忆提问…（@ 指定人物）</translation>
         </message>
@@ -226,8 +230,8 @@
             <translation>谁出现了？</translation>
         </message>
         <message>
-            <source>What is said about the time?</source>
-            <translation>关于时间说了什么？</translation>
+            <source>What is talked about?</source>
+            <translation>谈到了什么？</translation>
         </message>
         <message>
             <source>What happens at the end?</source>
@@ -1725,8 +1729,8 @@
             <translation>试用演示</translation>
         </message>
         <message>
-            <source>A short public-domain White House speech (fetched once, a few megabytes)</source>
-            <translation>一段公有领域的白宫短讲话（只需获取一次，几兆字节）</translation>
+            <source>A short public-domain White House speech (fetched once, less than 1 MB)</source>
+            <translation>一段公有领域的白宫短讲话（只需获取一次，不到 1 MB）</translation>
         </message>
         <message>
             <source>Recent memories</source>
@@ -1834,6 +1838,50 @@
     </context>
     <context>
         <name>Texts</name>
+        <message>
+            <source>%1 threads</source>
+            <translation>%1 个线程</translation>
+        </message>
+        <message>
+            <source>%1 cores</source>
+            <translation>%1 个核心</translation>
+        </message>
+        <message>
+            <source>%1, %2</source>
+            <translation>%1，%2</translation>
+        </message>
+        <message>
+            <source>embedded</source>
+            <translation>内置</translation>
+        </message>
+        <message>
+            <source>server</source>
+            <translation>服务器</translation>
+        </message>
+        <message>
+            <source>weights are missing (%1): %2</source>
+            <translation>缺少模型权重（%1）：%2</translation>
+        </message>
+        <message>
+            <source>without the language model it answers by quoting: m3desk models pull --llm</source>
+            <translation>没有语言模型时以引用原文作答：m3desk models pull --llm</translation>
+        </message>
+        <message>
+            <source>there is no NVIDIA GPU, and the GPU backends are not installed</source>
+            <translation>没有 NVIDIA 显卡，也未安装 GPU 后端</translation>
+        </message>
+        <message>
+            <source>the backends for OpenAI-compatible servers are not installed</source>
+            <translation>未安装 OpenAI 兼容服务器的后端</translation>
+        </message>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>Person %1</source>
+            <translation>人物 %1</translation>
+        </message>
         <message>
             <source>%1 s</source>
             <translation>%1 秒</translation>
@@ -2093,6 +2141,26 @@
     </context>
     <context>
         <name>Turn</name>
+        <message>
+            <source>Searching …</source>
+            <translation>正在搜索…</translation>
+        </message>
+        <message>
+            <source>Writing the answer …</source>
+            <translation>正在写回答…</translation>
+        </message>
+        <message>
+            <source>Nothing found; trying again …</source>
+            <translation>没有找到，正在重试…</translation>
+        </message>
+        <message>
+            <source>Reading 1 memory …</source>
+            <translation>正在阅读 1 条记忆…</translation>
+        </message>
+        <message>
+            <source>Reading %1 memories …</source>
+            <translation>正在阅读 %1 条记忆…</translation>
+        </message>
         <message>
             <source>This is not in the memory.</source>
             <translation>记忆中没有这个内容。</translation>

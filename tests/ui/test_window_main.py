@@ -230,8 +230,12 @@ def test_the_window_speaks_chinese(qtbot, desks, qapp):
     window = MainWindow(desks.services(), WindowState())
     qtbot.addWidget(window)
     texts = " ".join([window.docks["people"].windowTitle(), window.start.video.title.text(), window.actions_.all["quit"].text()])
+    window.start.show_machine({"cpu": "X, 2 cores", "profiles": [{"name": "embedded", "ready": True, "reason": ""}], "gpus": []})
+    window._status._on_ready(events.EngineReady("k", "CPU, 2 threads", "embedded", {}))
+    machine, device = window.start.machine.text(), window._status._device.text()
     launch.use_language(qapp, "en")
     window.close()
+    assert "cores" not in machine and "embedded" not in machine and "threads" not in device, (machine, device)
     assert all("\u4e00" <= c <= "\u9fff" or not c.isalpha() for c in texts), texts
 
 

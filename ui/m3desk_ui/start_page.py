@@ -90,7 +90,7 @@ class StartPage(QWidget):
         self.live.setEnabled(False)
         self.live.setToolTip(self.tr("Live recording is not in this version yet. Record to a file and open that."))
         self.memory = _Choice(self.tr("Open a memory"), self.tr("A folder whose name ends in .m3desk"))
-        self.demo = _Choice(self.tr("Try the demo"), self.tr("A short public-domain White House speech (fetched once, a few megabytes)"))
+        self.demo = _Choice(self.tr("Try the demo"), self.tr("A short public-domain White House speech (fetched once, less than 1 MB)"))
         self.video.clicked.connect(self.open_video)
         self.memory.clicked.connect(self.open_memory)
         self.demo.clicked.connect(self.try_demo)
@@ -201,11 +201,11 @@ class StartPage(QWidget):
         """Say what `doctor` found, as it was measured, not guessed."""
         self._facts = facts
         ready = [p for p in facts.get("profiles", []) if p.get("ready")]
-        parts = [", ".join(f"{p['name']}: {p['reason']}" if p.get("reason") else p["name"] for p in ready)] if ready else []
+        parts = [", ".join(texts.profile(p["name"], p.get("reason", "")) for p in ready)] if ready else []
         if not ready:
-            reasons = "; ".join(f"{p['name']}: {p.get('reason', '')}" for p in facts.get("profiles", []))
+            reasons = "; ".join(texts.profile(p["name"], p.get("reason", "")) for p in facts.get("profiles", []))
             parts.append(self.tr("No set of models is complete yet (%1). Fetch them with Models.").replace("%1", reasons or "—"))
-        parts.append(str(facts.get("cpu", "")))
+        parts.append(texts.processor(str(facts.get("cpu", ""))))
         if facts.get("memory_bytes"):
             parts.append(self.tr("%1 of memory").replace("%1", texts.megabytes(int(facts["memory_bytes"]))))
         gpus = [str(g.get("name", g)) if isinstance(g, dict) else str(g) for g in facts.get("gpus", [])]

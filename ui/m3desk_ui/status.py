@@ -77,7 +77,7 @@ class Status(QStatusBar):
         self.refresh()
 
     def _on_ready(self, event: events.EngineReady) -> None:
-        self._device.setText(event.device)
+        self._device.setText(texts.processor(event.device))
         self._device.setToolTip(self.tr("Profile “%1”; nothing leaves this machine").replace("%1", event.profile))
         if event.missing:
             self._models.setText(self.tr("models missing: %1").replace("%1", str(len(event.missing))))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from m3desk.domain.clip import MICROSECOND, clock
@@ -77,6 +79,44 @@ def kind(name: str) -> str:
         "person": QCoreApplication.translate("Texts", "person"),
     }
     return words.get(name, name)
+
+
+def processor(told: str) -> str:
+    """Return "CPU, 2 threads" (the engine's) or "NAME, 2 cores" (doctor's) in words."""
+    found = re.fullmatch(r"(.*), (\d+) (threads|cores)", told)
+    if found is None:
+        return told
+    counted = (
+        QCoreApplication.translate("Texts", "%1 threads")
+        if found.group(3) == "threads"
+        else QCoreApplication.translate("Texts", "%1 cores")
+    )
+    return QCoreApplication.translate("Texts", "%1, %2").replace("%2", counted.replace("%1", found.group(2))).replace("%1", found.group(1))
+
+
+def profile(name: str, reason: str) -> str:
+    """Return a set of models and what it lacks, as doctor tells them, in words; what doctor says otherwise stays as it is."""
+    shown = {"embedded": QCoreApplication.translate("Texts", "embedded"), "server": QCoreApplication.translate("Texts", "server")}.get(
+        name, name
+    )
+    missing = re.fullmatch(r"weights are missing \((.*)\): (m3desk .*)", reason)
+    if missing:
+        text = QCoreApplication.translate("Texts", "weights are missing (%1): %2")
+        reason = text.replace("%2", missing.group(2)).replace("%1", missing.group(1))
+    reasons = {
+        "without the language model it answers by quoting: m3desk models pull --llm": QCoreApplication.translate(
+            "Texts", "without the language model it answers by quoting: m3desk models pull --llm"
+        ),
+        "there is no NVIDIA GPU, and the GPU backends are not installed": QCoreApplication.translate(
+            "Texts", "there is no NVIDIA GPU, and the GPU backends are not installed"
+        ),
+        "the backends for OpenAI-compatible servers are not installed": QCoreApplication.translate(
+            "Texts", "the backends for OpenAI-compatible servers are not installed"
+        ),
+    }
+    return (
+        QCoreApplication.translate("Texts", "%1: %2").replace("%1", shown).replace("%2", reasons.get(reason, reason)) if reason else shown
+    )
 
 
 def alias(name: str) -> str:
