@@ -174,6 +174,16 @@ def test_a_click_on_anything_plays_from_there_and_one_beside_only_seeks(hub, qtb
     assert told and all(source == "s1" and play == plays for source, _at, play in told)
 
 
+def test_a_hand_that_shakes_a_little_still_clicks(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    x = round(view.canvas.x_of(90 * SECOND))
+    QTest.mousePress(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(x, 40).toPoint())
+    QTest.mouseMove(view.canvas, QPointF(x + 7, 40).toPoint())
+    with qtbot.waitSignal(hub.selection.seek, timeout=1000):
+        QTest.mouseRelease(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(x + 7, 40).toPoint())
+    assert view.canvas.span is None
+
+
 def test_dragging_on_the_timeline_chooses_a_span_and_escape_takes_it_back(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     a, b = (round(view.canvas.x_of(t * SECOND)) for t in (30, 60))

@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QToolTip,
     QWidget,
 )
@@ -348,7 +349,11 @@ class TimelineCanvas(QWidget):
             self._press = event.position()
             self.pan(-moved)
             return
-        if event.buttons() & Qt.MouseButton.LeftButton and (self._dragging or abs(moved) > 5) and self._press.x() >= GUTTER:
+        if (
+            event.buttons() & Qt.MouseButton.LeftButton
+            and (self._dragging or abs(moved) >= QApplication.startDragDistance())
+            and self._press.x() >= GUTTER
+        ):
             self._dragging = True
             a, b = sorted((self.time_at(self._press.x()), self.time_at(event.position().x())))
             self.span = (max(0, a), min(b, self.duration))
