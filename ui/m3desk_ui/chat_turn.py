@@ -97,7 +97,7 @@ class Round(QWidget):
             line = self.tr("searched “%1” → %2").replace("%1", happened.query).replace("%2", found)
         else:
             line = self.tr("wrote the answer")
-        self._said = f"{line}  ·  {happened.seconds:.1f} s"
+        self._said = f"{line} · {happened.seconds:.1f}\N{NO-BREAK SPACE}s"
         self.head = QToolButton(self)
         self.head.setAccessibleName(self._said)
         self.head.setAutoRaise(True)
