@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from m3desk_ui import launch, main_window
+from m3desk_ui.chat_view import ChatView
 from m3desk_ui.services import real
 from m3desk_ui.window_state import WindowState
 from PySide6.QtCore import QTimer
@@ -29,8 +30,8 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     demo = models.weights("demo") / "obama_speech.mp4"
     with tempfile.TemporaryDirectory(prefix="m3desk-shots-") as scratch:
+        os.environ["M3DESK_MODELS"] = str(models.folder())  # before the data folder moves away from it
         os.environ["M3DESK_DATA"] = scratch
-        os.environ.setdefault("M3DESK_MODELS", str(models.folder()))
         return _shoot(str(demo), str(Path(scratch) / "demo.m3desk"), folder)
 
 
@@ -44,10 +45,14 @@ def _shoot(video: str, memory: str, folder: Path) -> int:
     def show(window: main_window.MainWindow) -> None:
         shown(window)
         window.resize(1560, 960)
-        _Script(window, folder, suffix).start()
+        _scripts.append(_Script(window, folder, suffix))  # PySide keeps no reference to what a timer calls
+        _scripts[-1].start()
 
     main_window.MainWindow.show = show  # type: ignore[method-assign]
     return launch.run(memory=memory, source=video, services=real(), state=state)
+
+
+_scripts: list[_Script] = []
 
 
 class _Script:
@@ -70,7 +75,7 @@ class _Script:
         self.timer.start(500)
 
     def _tick(self) -> None:
-        if not self.steps or time.monotonic() - self.began > 240:
+        if not self.steps or time.monotonic() - self.began > 150:
             self.timer.stop()
             self.window.close()
             return
@@ -100,7 +105,9 @@ class _Script:
         return self._read(lambda r: bool(r.clips()) and all(c.state in ("episodic", "done") for c in r.clips()))  # type: ignore[attr-defined]
 
     def _ask(self) -> None:
-        self.window.hub.desk.ask(QUESTION)  # type: ignore[union-attr]
+        chat = self.window.findChild(ChatView)
+        if chat is not None:
+            chat.ask(QUESTION)
 
     def _answered(self) -> bool:
         return self._read(lambda r: bool(r.chats()))  # type: ignore[attr-defined]
