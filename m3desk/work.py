@@ -247,7 +247,7 @@ class Work:
         lacking = [why for port, why in opened.missing.items() if port in PERCEPTION]
         if lacking:
             self._backends.forget_missing()
-            raise ModelMissing(" ".join(lacking))
+            raise ModelMissing("; ".join(lacking))
         return opened
 
     # ------------------------------------------------------------------ what the user may do meanwhile
