@@ -109,10 +109,12 @@ class Memory:
             version = schema.version_of(memory._db, memory.path)
             if version < schema.VERSION:
                 schema.migrate(memory._db, version)
-        except BaseException:
+        except BaseException as error:
             if memory is not None:
                 memory._db.close()
             lock.release()
+            if isinstance(error, sqlite3.DatabaseError):
+                raise _unusable(str(folder), error) from error
             raise
         return memory
 
