@@ -175,6 +175,12 @@ class EngineDesk:
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Any]:
         return self._call("correct", kind, dict(args), why=why, dry_run=dry_run)
 
+    def accept(self, n: int, *, dry_run: bool = False) -> Future[Any]:
+        return self._call("correct", "accept", {"n": n}, why=None, dry_run=dry_run)
+
+    def reject(self, n: int, *, dry_run: bool = False) -> Future[Any]:
+        return self._call("correct", "reject", {"n": n}, why=None, dry_run=dry_run)
+
     def undo(self) -> Future[Any]:
         return self._call("undo")
 

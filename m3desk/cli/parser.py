@@ -156,6 +156,7 @@ def _memory_commands(command: Any) -> None:
     _memory(p)
     _json(p)
     p.add_argument("--before", metavar="[s1@]T|clip:ID", help="hide what was learned later")
+    p.add_argument("--believed-at", metavar="ISO", help="answer from what was believed at a date, corrections included")
     p.add_argument("--mode", choices=("full", "parity"), default="full", help=argparse.SUPPRESS)
     p = command("search", "Search single memories (nodes) or clips.", ("asking", "search"))
     p.add_argument("what", choices=("nodes", "clips"))
@@ -167,6 +168,7 @@ def _memory_commands(command: Any) -> None:
     p.add_argument("-k", type=int, help="how many (nodes 20, clips 2)")
     p.add_argument("--kind", help="nodes: face,voice,episodic,semantic,object,place")
     p.add_argument("--before", metavar="[s1@]T|clip:ID")
+    p.add_argument("--believed-at", metavar="ISO", help="what was believed at a date, such as 2026-11-21T13:00")
     p = command("memories", "List, add, edit, delete or pin sentences.", ("mending", "memories"))
     p.add_argument("action", choices=("list", "add", "edit", "delete", "pin"))
     p.add_argument("args", nargs="*")
@@ -185,8 +187,8 @@ def _memory_commands(command: Any) -> None:
     p = command("journal", "Show every correction: who, when, why.", ("mending", "journal"))
     _memory(p)
     _json(p)
-    p = command("import", "Import an export of M3Desk into an empty memory.", ("work", "import_"))
-    p.add_argument("file")
+    p = command("import", "Import an M3-Agent graph or an export of M3Desk into an empty memory.", ("work", "import_"))
+    p.add_argument("file", help=".pkl or .pkl.gz of M3-Agent, .json of m3desk export")
     _memory(p)
     p = command("export", "Write a memory in another format.", ("work", "export"))
     _memory(p)
@@ -204,29 +206,109 @@ def _people_commands(command: Any, commands: Any) -> None:
     people = commands.add_parser("people", help="List, show, name and mend people.", description="List, show, name and mend people.")
     actions = people.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    def verb(name: str, text: str, change: bool = True) -> argparse.ArgumentParser:
-        p: argparse.ArgumentParser = command(name, text, ("mending", "people"), actions)
+    def verb(name: str, text: str, change: bool = True, module: str = "mending") -> argparse.ArgumentParser:
+        p: argparse.ArgumentParser = command(name, text, (module, "people"), actions)
         _memory(p)
         _json(p)
         if change:
             _change(p)
         return p
 
-    verb("list", "Everybody in this memory.", change=False)
-    verb("show", "One person: what is known, where seen and heard.", change=False).add_argument("person")
+    p = verb("list", "Everybody in this memory.", change=False)
+    p.add_argument("--before", metavar="[s1@]T|clip:ID", help="hide what was learned later")
+    p.add_argument("--believed-at", metavar="ISO", help="as it was believed at a date")
+    p = verb("show", "One person: what is known, where seen and heard.", change=False)
+    p.add_argument("person")
+    p.add_argument("--before", metavar="[s1@]T|clip:ID", help="hide what was learned later")
+    p.add_argument("--believed-at", metavar="ISO", help="as it was believed at a date")
+    _whole_people(verb)
+    _observed(verb)
+    _weighed(verb)
+    observations = commands.add_parser("observations", help="Mend what was seen and heard.", description="Mend what was seen and heard.")
+    _observations(command, observations.add_subparsers(dest="action", metavar="ACTION", required=True))
+
+
+def _whole_people(verb: Any) -> None:
+    """Add the verbs that speak of whole persons."""
     p = verb("name", "Confirm a person's name.")
     p.add_argument("person")
     p.add_argument("name")
-    p = verb("assign", "Say whose face or speech an observation is.")
-    p.add_argument("observations", nargs="+", metavar="OBS… P", help="observation ids, then the person (or --new)")
-    p.add_argument("--new", nargs="?", const="", metavar="NAME", help="a new person")
     p = verb("merge", "Join people who are one.")
     p.add_argument("keep")
     p.add_argument("others", nargs="+")
+    p = verb("distinct", "Say that two people are not one.")
+    p.add_argument("person")
+    p.add_argument("other")
+    p = verb("split", "Part a person in two.")
+    p.add_argument("person")
+    p.add_argument("--observations", nargs="+", metavar="OBS", help="these become somebody else")
+    p.add_argument("--clip", help="what was seen and heard in this clip becomes somebody else")
+    p.add_argument("--suggestion", type=int, metavar="N", help="as suggested: see people suggestions")
+    p.add_argument("--name", help="the new person's name")
+    for name, text in (("link", "Say that a face and a voice are one person's."), ("unlink", "Say that a face and a voice are not.")):
+        p = verb(name, text)
+        p.add_argument("face", help="a face node, such as face_3")
+        p.add_argument("voice", help="a voice node, such as voice_5")
+    p = verb("ignore", "Hide a bystander (or show them again).")
+    p.add_argument("person")
+    p.add_argument("--show", action="store_true", help="no longer hide them")
+    p = verb("forget", "Remove everything derived of a person, for good, and prove it.")
+    p.add_argument("person")
+    p.add_argument("--sources", action="store_true", help="also remove the sources that show them")
+    p.add_argument("--spans", action="store_true", help="also never remember those spans of the sources again, whoever is there")
+    p.add_argument("--never-again", action="store_true", help="keep one template, so as never to remember them again")
+    p.add_argument("--yes", action="store_true", help="do not ask")
+    p = verb("enroll", "Teach a person by name from photos and speech.")
+    p.add_argument("name")
+    p.add_argument("files", nargs="+", metavar="FILE")
+
+
+def _observed(verb: Any) -> None:
+    """Add the verbs that speak of single observations."""
+    p = verb("assign", "Say whose face or speech an observation is.")
+    p.add_argument("observations", nargs="+", metavar="OBS… P", help="observation ids, then the person (or --new)")
+    p.add_argument("--new", nargs="?", const="", metavar="NAME", help="a new person")
     p = verb("exclude", "Say that an observation is not this person.")
     p.add_argument("observation")
     p.add_argument("person")
     verb("set-aside", "Say that an observation is not a face, or not speech.").add_argument("observation")
+
+
+def _weighed(verb: Any) -> None:
+    """Add suggestions, reasons and the scorecard."""
+    p = verb("suggestions", "What a person could decide, most useful first.", change=False, module="suggesting")
+    p.add_argument("-k", type=int, default=20, help="how many (default 20)")
+    for name, text in (("accept", "Do what is suggested."), ("reject", "Say that a suggestion is wrong.")):
+        verb(name, text, module="suggesting").add_argument("number", type=int, metavar="N")
+    verb("why", "Why an observation is taken for somebody's.", change=False, module="suggesting").add_argument("observation")
+    p = verb("scorecard", "Ask 20 pairs, then state how right this memory's identities are.", change=False, module="suggesting")
+    p.add_argument("--answers", metavar="FILE", help="a truth file (RTTM, timeline JSON) or a JSON list of pairs with `same`")
+    p.add_argument("--pairs", type=int, default=20, help="how many pairs (default 20)")
+
+
+def _observations(command: Any, actions: Any) -> None:
+    def verb(name: str, text: str) -> argparse.ArgumentParser:
+        p: argparse.ArgumentParser = command(name, text, ("mending", "observations"), actions)
+        _memory(p)
+        _json(p)
+        _change(p)
+        return p
+
+    p = verb("split-at", "Split a face track or an utterance at a time.")
+    p.add_argument("observation")
+    p.add_argument("at", metavar="T")
+    p = verb("bounds", "Change when an utterance begins and ends.")
+    p.add_argument("observation")
+    p.add_argument("start", metavar="T")
+    p.add_argument("end", metavar="T")
+    p = verb("words", "Change what an utterance says.")
+    p.add_argument("observation")
+    p.add_argument("text")
+    p = verb("add-face", "Add a face that was missed: a box in pixels of the frame as displayed.")
+    p.add_argument("clip")
+    p.add_argument("at", metavar="T")
+    for side in ("x", "y", "width", "height"):
+        p.add_argument(side, type=float)
 
 
 def _machine_commands(command: Any, commands: Any) -> None:
@@ -245,6 +327,20 @@ def _machine_commands(command: Any, commands: Any) -> None:
     _json(p)
     p = command("doctor", "Say what this machine can run.", ("setup", "doctor"))
     _json(p)
+    p = command("evaluate", "Measure a memory against the truth.", ("evaluating", "evaluate"))
+    p.add_argument("what", choices=("identity",))
+    p.add_argument(
+        "--truth", action="append", required=True, metavar="FILE", help="RTTM, timeline JSON, boxes or segments; may be repeated"
+    )
+    p.add_argument("--source", help="the source that a truth without a file name speaks of")
+    p.add_argument("--uem", metavar="FILE", help="which parts of the files are labelled")
+    _memory(p)
+    _json(p)
+    p = command("reembed", "Embed stored crops and speech with another model, beside the old one.", ("reembedding", "reembed"))
+    p.add_argument("model", help="the name of a face or voice model: see m3desk models list")
+    _memory(p)
+    _json(p)
+    p.add_argument("--switch", action="store_true", help="use it from now on (without: only show what would change)")
     p = command("bench", "Run the project's benchmarks.", ("setup", "bench"))
     p.add_argument("name", nargs="?", help="one benchmark; without it, list them")
     p.add_argument("args", nargs="*", help="its files and numbers")
