@@ -105,7 +105,18 @@ _V2 = """
 CREATE TABLE renamed (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, old TEXT NOT NULL, new TEXT NOT NULL);
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2)
+_V3 = """
+-- Where nothing may be stored any more (see store.forgetting): no word and no vector of whom it protects. kind: face, voice, span (anything).
+-- boxes: [[at, x, y, width, height], …] of a face at its first, middle and last look; "".
+CREATE TABLE tombstone (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, source TEXT NOT NULL, sha256 TEXT, kind TEXT NOT NULL,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, boxes TEXT NOT NULL);
+-- Whom a user asked never to remember again: a few rows of their face and voice, kept for nothing but to leave them out. vectors: JSON.
+CREATE TABLE unwanted (
+  id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, kind TEXT NOT NULL, model TEXT NOT NULL, vectors TEXT NOT NULL);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)

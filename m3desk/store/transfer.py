@@ -17,7 +17,7 @@ DB = sqlite3.Connection
 
 TABLES = (
     "commits", "node", "span", "citation", "mention", "binding", "vote", "heard_name", "apart", "reinforcement", "link", "journal",
-    "journal_mark", "renamed",
+    "journal_mark", "renamed", "tombstone", "unwanted",
 )  # fmt: skip
 """The log's tables beside the evidence, in an order in which references point backwards."""
 
@@ -68,6 +68,8 @@ def empty(db: DB) -> bool:
 def put_log(db: DB, log: Mapping[str, Any]) -> None:
     """Write back what `raw` returned. Raises ImportProblem when columns are not this version's."""
     for table in TABLES:
+        if table not in log:  # an export of before this table was
+            continue
         known = [r[1] for r in db.execute(f"PRAGMA table_info({table})")]
         columns = log[table]["columns"]
         if not set(columns) <= set(known):
