@@ -14,12 +14,13 @@ import tempfile
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from m3desk import config, events, lookup, models, paths
+from m3desk import config, events, lookup, models, paths, proof
 from m3desk.backends import PROFILES, Backends
 from m3desk.config import Settings
 from m3desk.control import loop
@@ -29,6 +30,7 @@ from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip
+from m3desk.store.forgetting import Forgotten, How
 from m3desk.store.sqlite import Memory
 from m3desk.store.vectors import VectorIndex
 from m3desk.work import Work
@@ -113,9 +115,12 @@ class App:
         how = {"llm": "m3desk models pull --llm"}
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
 
-    def reader(self, before: Before | None = None) -> Memory:
-        """Return a new read-only look at this memory, for one thread; `before`: as it was known by that clip (inclusive)."""
-        return Memory.open(Path(self.path), write=False, before=before)
+    def reader(self, before: Before | None = None, believed_at: str | None = None) -> Memory:
+        """Return a new read-only look at this memory, for one thread.
+
+        `before`: as it was known by that clip (inclusive). `believed_at`: as it was believed at that date (ISO). Raises UsageError.
+        """
+        return Memory.open(Path(self.path), write=False, before=before, believed_at=believed_at)
 
     def write(self, change: Callable[[Memory], T]) -> T:
         """Run `change` on the one thread that writes, and return what it returns."""
@@ -127,9 +132,18 @@ class App:
     # ------------------------------------------------------------------ searching and asking
 
     def search(self, reader: Memory) -> Search:
-        """Return a search over what `reader` sees, the index brought up to date with the whole memory first."""
+        """Return a search over what `reader` sees, the index brought up to date with the whole memory first.
+
+        What was believed at a date had other words (edited since, deleted since): such a look back is given an index of its own, for once.
+        """
+        embedder = self.backends.get("text_vectors")
+        if reader.looks_back is not None and reader.looks_back.sequence is not None:
+            folder = tempfile.TemporaryDirectory(prefix="m3desk-index-")
+            once = VectorIndex(Path(folder.name))
+            weakref.finalize(once, folder.cleanup)
+            once.sync(reader, embedder.name if embedder else "")
+            return Search(reader, once, embedder)
         with self._index_lock:
-            embedder = self.backends.get("text_vectors")
             if self._index is None:
                 self._index = VectorIndex(Path(self.path) / "vectors")
             with self.reader() as everything:
@@ -148,37 +162,46 @@ class App:
             self.write(lambda m: m.store_vectors("text", embedder.name, [node for node, _ in lacking], rows))
         return len(lacking)
 
-    def search_nodes(self, text: str, *, before: Before | None = None, **how: Any) -> list[Found]:
+    def search_nodes(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[Found]:
         """Search single memories; see `control.search`."""
-        with self.reader(before) as reader:
+        with self.reader(before, believed_at) as reader:
             return self.search(reader).nodes(text, before=before, **how)
 
-    def search_clips(self, text: str, *, before: Before | None = None, **how: Any) -> list[FoundClip]:
+    def search_clips(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[FoundClip]:
         """Search clips over their memories; see `control.search`."""
-        with self.reader(before) as reader:
+        with self.reader(before, believed_at) as reader:
             return self.search(reader).clips(text, before=before, **how)
 
-    def search_image(self, path: Path, *, k: int = 20, before: Before | None = None) -> list[Found]:
+    def search_image(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
         """Return whose faces a picture shows; accepted matches only. Raises NoFace, SourceError, ModelMissing."""
         models = self.backends.models("faces", "face_vectors")
         candidates = lookup.faces(path, models)
-        return self._lookup(candidates, "face", models.face_vectors.name if models.face_vectors else "", k, before)
+        return self._lookup(candidates, "face", models.face_vectors.name if models.face_vectors else "", k, before, believed_at)
 
-    def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None) -> list[Found]:
+    def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
         """Return whose voice a recording holds; accepted matches only. Raises SourceError, ModelMissing."""
         models = self.backends.models("speech_activity", "voice_vectors")
         candidates = lookup.voice(path, models)
-        return self._lookup(candidates, "voice", models.voice_vectors.name if models.voice_vectors else "", k, before)
+        return self._lookup(candidates, "voice", models.voice_vectors.name if models.voice_vectors else "", k, before, believed_at)
 
-    def _lookup(self, candidates: Any, kind: str, model: str, k: int, before: Before | None) -> list[Found]:
-        with self.reader(before) as reader:
+    def _lookup(self, candidates: Any, kind: str, model: str, k: int, before: Before | None, believed_at: str | None) -> list[Found]:
+        with self.reader(before, believed_at) as reader:
             galleries = lookup.known(candidates, reader.vectors(kind, model), reader.bindings(), reader.people())
             return lookup.found(candidates, galleries, model, reader, k)
 
     def ask(
-        self, question: str, *, ask: str | None = None, before: Before | None = None, span: tuple[str, int, int] | None = None
+        self,
+        question: str,
+        *,
+        ask: str | None = None,
+        before: Before | None = None,
+        believed_at: str | None = None,
+        span: tuple[str, int, int] | None = None,
     ) -> Iterator[Any]:
-        """Answer a question: yield AskStarted, rounds, text and AskDone (see `control.loop`); keep it with the memory's chats."""
+        """Answer a question: yield AskStarted, rounds, text and AskDone (see `control.loop`); keep it with the memory's chats.
+
+        With `believed_at` nothing is kept: a look back is for reading only.
+        """
         ask = ask or uuid.uuid4().hex[:12]
         stop = self._asks.setdefault(ask, threading.Event())
         done: events.AskDone | None = None
@@ -186,7 +209,7 @@ class App:
         began = time.monotonic()
         try:
             yield events.AskStarted(ask, question)
-            with self.reader(before) as reader:
+            with self.reader(before, believed_at) as reader:
                 search = self.search(reader)
                 language = self.backends.get("language")
                 for event in loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set):
@@ -204,7 +227,7 @@ class App:
             yield done
         finally:
             self._asks.pop(ask, None)
-        if done is not None and self._memory is not None and not done.error:
+        if done is not None and self._memory is not None and believed_at is None and not done.error:
             kept = loop.as_chat(question, rounds, done, now())
             self.write(lambda m: m.add_chat(kept))
 
@@ -255,6 +278,32 @@ class App:
     def revert(self, step: int) -> Effect:
         """Append the inverse of an older step."""
         return self._corrected("revert", self.write(lambda m: m.revert(step, at=now())))
+
+    def may_forget(self, person: str, how: How) -> Forgotten:
+        """Say what forgetting a person would remove, and which files still show them."""
+        return self.write(lambda m: m.may_forget(person, how))
+
+    def forget(self, person: str, how: How = "forget", *, sources: bool = False) -> dict[str, Any]:
+        """Remove everything derived of a person for good, then search all that is left for them; return that report.
+
+        `how`: see `store.forgetting.How`. `sources`: also remove the sources that show them.
+        """
+        models = self.backends.models("faces", "face_vectors", "voice_vectors")
+        with self._index_lock:
+            self._index = None
+        gone = self.write(lambda m: m.forget(person, how, proof.tighten, at=now()))
+        if sources:
+            for source in sorted({s for s, _, _ in gone.known.intervals}):
+                self.work.remove(source)
+            self.write(lambda m: m.clean())
+        self.embed_lacking()
+        with self.reader() as reader:
+            self.search(reader)  # makes the index anew, so that the proof searches the one that will be used
+        logs, lines = proof.clear_logs(paths.log_dir(), gone.known)
+        searched, alike = self.write(lambda m: m.prove_forgotten(gone.known, logs))
+        looked = self.write(lambda m: proof.look(m.stored_media(), gone.known.vectors, models))
+        self._corrected("forget", gone.effect)
+        return proof.report(gone, searched, alike, looked, lines)
 
     def _corrected(self, kind: str, effect: Effect) -> Effect:
         can_undo, can_redo = self.write(lambda m: (m.can_undo(), m.can_redo()))

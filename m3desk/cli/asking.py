@@ -15,6 +15,7 @@ from m3desk.control.loop import as_json
 from m3desk.domain.clip import seconds
 from m3desk.errors import M3DeskError, MemoryProblem, UsageError
 from m3desk.ports import Found, FoundClip
+from m3desk.store.sqlite import Memory
 
 KINDS = ("face", "voice", "episodic", "semantic", "object", "place")
 
@@ -43,6 +44,22 @@ def known_before(options: Any, app: App) -> tuple[str, int] | None:
     return source, max(done, default=-1)
 
 
+def at_a_date(options: Any, app: App, out: Out) -> str | None:
+    """Return `--believed-at`, checked; say so where nothing was believed yet. None without the option."""
+    if not options.believed_at:
+        return None
+    with app.reader(believed_at=options.believed_at) as reader:
+        if reader.looks_back is not None and reader.looks_back.empty:
+            began = reader.looks_back.began
+            out.warn(f"nothing was believed yet at {options.believed_at}: this memory " + (f"begins at {began}." if began else "is empty."))
+    return str(options.believed_at)
+
+
+def look_back(options: Any, app: App, out: Out) -> Memory:
+    """Return a reader as `--before` and `--believed-at` ask for (both may be given)."""
+    return app.reader(before=known_before(options, app), believed_at=at_a_date(options, app, out))
+
+
 def ask(options: Any, out: Out) -> int:
     existing(options.memory)
     if not options.question.strip():
@@ -51,8 +68,9 @@ def ask(options: Any, out: Out) -> int:
         raise UsageError("parity mode is not in this version yet.", "Leave --mode out.")
     rounds: list[events.AskRound] = []
     done: events.AskDone | None = None
-    with _open_for_chat(options.memory) as app:
-        for event in app.ask(options.question, before=known_before(options, app)):
+    with App(options.memory, write=False) if options.believed_at else _open_for_chat(options.memory) as app:
+        believed_at = at_a_date(options, app, out)
+        for event in app.ask(options.question, before=known_before(options, app), believed_at=believed_at):
             if isinstance(event, events.AskRound):
                 rounds.append(event)
                 if event.action == "search" and not out.json and not out.quiet:
@@ -81,9 +99,9 @@ def search(options: Any, out: Out) -> int:
     if not options.text and not options.image and not options.audio:
         raise UsageError("search needs words, --image or --audio.", "For example: m3desk search nodes -m M “red mug”.")
     with App(options.memory, write=False) as app:
-        cut = known_before(options, app)
+        cut, date = known_before(options, app), at_a_date(options, app, out)
         if options.what == "clips":
-            _print_clips(app.search_clips(options.text or "", k=options.k or 2, before=cut), out)
+            _print_clips(app.search_clips(options.text or "", k=options.k or 2, before=cut, believed_at=date), out)
             return 0
         kinds = tuple(options.kind.split(",")) if options.kind else None
         if wrong := [k for k in kinds or () if k not in KINDS]:
@@ -91,9 +109,13 @@ def search(options: Any, out: Out) -> int:
         k = options.k or 20
         if options.image or options.audio:
             path = Path(options.image or options.audio)
-            found = app.search_image(path, k=k, before=cut) if options.image else app.search_audio(path, k=k, before=cut)
+            found = (
+                app.search_image(path, k=k, before=cut, believed_at=date)
+                if options.image
+                else app.search_audio(path, k=k, before=cut, believed_at=date)
+            )
         else:
-            found = app.search_nodes(options.text, k=k, kinds=kinds, before=cut)
+            found = app.search_nodes(options.text, k=k, kinds=kinds, before=cut, believed_at=date)
         _print_nodes(found, out)
     return 0
 

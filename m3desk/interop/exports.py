@@ -19,6 +19,7 @@ from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, 
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.people import Person, SpeechRow
 from m3desk.errors import UsageError
+from m3desk.interop.learned import Learned
 from m3desk.ports import Reader
 
 VERSION = 1
@@ -82,6 +83,8 @@ def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]
         faces, utterances, objects, texts = reader.evidence()
         held = {r.track.id: (r.node, r.person, r.set_aside) for s in reader.sources() for r in reader.tracks(s.id)}
         held |= {r.utterance.id: (r.node, r.person, r.set_aside) for s in reader.sources() for r in reader.speech(s.id)}
+        log = reader.raw_log()
+        learned = Learned(log)
         return {
             "format": "m3desk",
             "version": VERSION,
@@ -101,13 +104,13 @@ def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]
                 {"clip": t.clip, "start": seconds(t.start), "end": seconds(t.end), "text": t.text, "score": t.score, "box": list(t.box)}
                 for t in texts
             ],
-            "nodes": _nodes(reader, held),
+            "nodes": [{**n, **learned.node(n["id"])} for n in _nodes(reader, held)],
             "edges": [{"a": e.a, "b": e.b, "weight": e.weight, "kind": e.kind} for e in reader.graph().edges],
-            "people": [_person(p) for p in reader.everybody()],
+            "people": [_person(p, learned) for p in reader.everybody()],
             "equivalences": [
                 {
                     "a": e.a, "b": e.b, "face": e.face, "voice": e.voice, "weight": e.weight, "accepted": e.accepted,
-                    "votes": [{"clip": c, "by": by, "weight": w} for c, by, w in e.votes],
+                    "votes": [{"clip": c, "by": by, "weight": w, **learned.clip(c)} for c, by, w in e.votes],
                 }
                 for e in reader.equivalences()
             ],
@@ -129,7 +132,7 @@ def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]
                 }
                 for s in reader.journal()
             ],
-            "log": reader.raw_log(),
+            "log": log,
         }  # fmt: skip
 
 
@@ -188,10 +191,12 @@ def _owner(observations: tuple[str, ...], held: Held) -> dict[str, str | None]:
     return {"node": node, "person": person}
 
 
-def _person(p: Person) -> dict[str, Any]:
+def _person(p: Person, learned: Learned) -> dict[str, Any]:
     return {
         "id": p.id, "name": p.name, "name_state": p.name_state, "shown": p.shown,
-        "suggested_names": [{"name": s.name, "score": s.score, "evidence": list(s.evidence)} for s in p.suggested_names],
+        "suggested_names": [
+            {"name": s.name, "score": s.score, "evidence": list(s.evidence), **learned.name(s.name, s.evidence)} for s in p.suggested_names
+        ],
         "aliases": list(p.aliases), "faces": list(p.faces), "voices": list(p.voices), "ignored": p.ignored,
     }  # fmt: skip
 

@@ -1,10 +1,10 @@
-"""The work list of a memory and what the pipeline looks up between commits: sources, clips, models in use, vectors, looking back."""
+"""The work list of a memory and what the pipeline looks up between commits: sources, clips, models in use, vectors."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.fold import clip_order
 from m3desk.domain.log import Log, ObservationType, numbered
 from m3desk.domain.memory import Sentence, StoredSentence
-from m3desk.domain.sentences import State, fold, owner
+from m3desk.domain.sentences import State, owner
 from m3desk.errors import UsageError
 from m3desk.ports import Cluster
-from m3desk.store import commits, derived, reading, rows, schema
+from m3desk.store import commits, reading, rows, schema
 
 DB = sqlite3.Connection
 
@@ -217,47 +217,3 @@ def candidates(db: DB, state: State, log: Log, sentence: Sentence, source: str) 
         ).fetchone()
         found.append((s, rows.vectors(row)[0] if row else np.zeros(0, np.float32)))
     return sorted(found, key=lambda f: numbered(f[0].id))
-
-
-# ---------------------------------------------------------------- known before
-
-
-def look_back(db: DB, before: tuple[str, int]) -> None:
-    """Make this (reading) connection see only what was known by a clip: temporary tables stand before the real ones.
-
-    Corrections of today stay. Of other sources, those memorized earlier (a smaller number) are known, later ones not.
-    """
-    source, index = int(before[0][1:]), before[1]
-
-    def known(clip: str | None) -> bool:
-        return clip is None or clip_order(clip)[0] < source or (clip_order(clip)[0] == source and clip_order(clip)[1] <= index)
-
-    log = _known(rows.full_log(db), known)
-    tables = derived.tables(fold(log))
-    for name in schema.DERIVED:
-        db.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM main.{name} LIMIT 0")
-        if tables[name]:
-            first = next(iter(tables[name].values()))
-            db.executemany(f"INSERT INTO temp.{name} VALUES ({', '.join('?' * len(first))})", list(tables[name].values()))
-    visible = [(r[0],) for r in db.execute("SELECT id FROM main.clip") if known(r[0])]
-    db.execute("CREATE TEMP TABLE visible_clip (id TEXT PRIMARY KEY)")
-    db.executemany("INSERT INTO temp.visible_clip VALUES (?)", visible)
-    for name in schema.EVIDENCE:
-        db.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM main.{name} WHERE clip IN (SELECT id FROM temp.visible_clip)")
-    db.execute("CREATE TEMP VIEW clip AS SELECT * FROM main.clip WHERE id IN (SELECT id FROM temp.visible_clip)")
-
-
-def _known(log: Log, known: Callable[[str | None], bool]) -> Log:
-    """Return a log without the clips that were not known; corrections stay."""
-    part = Log()
-    part.observations = {o: s for o, s in log.observations.items() if known(s.clip)}
-    part.nodes = {n: b for n, b in log.nodes.items() if known(b.clip)}
-    part.sentences = {n: t for n, t in log.sentences.items() if known(t.clip)}
-    part.bindings = [b for b in log.bindings if b.observation in part.observations and b.node in part.nodes]
-    part.votes = [v for v in log.votes if known(v.clip)]
-    part.names = [n for n in log.names if n.observation in part.observations]
-    part.apart = [(a, b) for a, b in log.apart if a in part.observations and b in part.observations]
-    part.reinforcements = [r for r in log.reinforcements if known(r.clip) and r.node in part.sentences]
-    part.links = [k for k in log.links if k.a in part.sentences and k.b in part.sentences]
-    part.steps, part.marks, part.renamed = log.steps, log.marks, log.renamed
-    return part

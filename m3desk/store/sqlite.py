@@ -25,10 +25,11 @@ from m3desk.domain.log import Log, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.sentences import State, fold
+from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Cluster
-from m3desk.store import anchors, checking, commits, corrections, derived, files, planning, reading, rows, schema, transfer
+from m3desk.store import anchors, believing, checking, commits, corrections, derived, files, planning, reading, rows, schema, suggesting, transfer, withholding
 from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
@@ -57,6 +58,8 @@ class Memory:
         self._tables: derived.Tables = {}
         self._loaded = 0
         self._closed = False
+        self._folded: tuple[int, State, Log] | None = None
+        self.looks_back: believing.LookBack | None = None
 
     # ------------------------------------------------------------------ making, opening, closing
 
@@ -69,10 +72,11 @@ class Memory:
         return Memory.open_or_create(folder)
 
     @staticmethod
-    def open(path: Path | str, write: bool = False, before: tuple[str, int] | None = None) -> Memory:
+    def open(path: Path | str, write: bool = False, before: tuple[str, int] | None = None, believed_at: str | None = None) -> Memory:
         """Open a memory. Raises MemoryMissing, MemoryBusy (a second writer), MemoryTooNew, MemoryDamaged.
 
         `before`: (source, clip index): show only what was known by then (inclusive; −1 = nothing of that source); reading only.
+        `believed_at`: an ISO date: show what was believed then, corrections included (`store.believing`); reading only. Raises UsageError.
         """
         folder = Path(path)
         if not (folder / FILE).is_file():
@@ -86,8 +90,8 @@ class Memory:
                 memory.close()
                 Memory._writer(folder).close()  # brings it up to date
                 memory = Memory(folder, write=False)
-            if before is not None:
-                planning.look_back(memory._db, before)
+            if before is not None or believed_at is not None:
+                memory.looks_back = believing.look_back(memory._db, before, believed_at)
         except BaseException:
             memory.close()
             raise
@@ -300,6 +304,10 @@ class Memory:
         models, at = models or {}, at or _now()
         if self.clip(clip.id).state in ("episodic", "done"):
             return self._committed(clip.id, "episodic")
+        perceived = self.withheld(clip, perceived)
+        if (kept := withholding.allowed(draft, perceived)) != draft and text_vectors is not None:
+            text_vectors = text_vectors[[i for i, s in enumerate(draft.sentences) if s in kept.sentences]]
+        draft = kept
         self._keep_media(perceived.media)
         with self.writing() as db:
             sequence = commits.begin(db, "clip-episodic", at, clip.id, models)
@@ -388,6 +396,46 @@ class Memory:
         """
         with self.snapshot() as db:
             return planning.candidates(db, self.state(), self.log(), sentence, source)
+
+    # ------------------------------------------------------------------ forgetting
+
+    def withheld(self, clip: Clip, perceived: Perceived) -> Perceived:
+        """Return a clip's evidence without what may not be stored: where somebody was forgotten, or who is never to be remembered."""
+        return self._read(withholding.withhold, clip, perceived)
+
+    def may_forget(self, ref: str, how: forgetting.How) -> forgetting.Forgotten:
+        """Say what forgetting a person would remove, and which files still show them."""
+        with self.snapshot() as db:
+            return forgetting.preview(db, self.state(), self.log(), reading.person(db, ref), how)
+
+    def forget(self, ref: str, how: forgetting.How, tighten: forgetting.Tighten, *, at: str | None = None) -> forgetting.Forgotten:
+        """Remove a person for good, then overwrite what the file and its journal still held; drops the search index."""
+        person = self.person(ref)
+        with self.writing() as db:
+            gone, narrowed = forgetting.forget(db, self.state(), self.log(), person, how, at or _now(), self.media, tighten)
+            self._keep_media(narrowed)
+            self.forget_fold()
+        checking.drop_index(self.folder / "vectors")
+        with self.snapshot() as db:
+            files.sweep(self.folder / "media", checking.named_media(db))
+        self.clean()
+        return gone
+
+    def clean(self) -> bool:
+        """Rewrite the file without freed pages and empty its write-ahead log; False where another reader kept that from ending."""
+        with self._guard:
+            self._db.execute("VACUUM")
+            return not self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+    def prove_forgotten(self, known: forgetting.Known, elsewhere: Sequence[Path] = ()) -> tuple[proving.Searched, list[tuple[str, float]]]:
+        """Search everything for a forgotten person; return that and stored observations that are still as like them as one person is."""
+        with self.snapshot() as db:
+            return proving.search(db, self.folder, known, elsewhere), forgetting.still_alike(db, known)
+
+    def stored_media(self) -> Iterator[tuple[str, bytes]]:
+        """Yield every stored picture and sound."""
+        for path in files.stored(self.folder / "media"):
+            yield path.name, path.read_bytes()
 
     # ------------------------------------------------------------------ vectors, settings, chats
 
@@ -541,6 +589,26 @@ class Memory:
     def constraints(self) -> list[Constraint]:
         """Return what corrections demand and whether it is kept."""
         return self._read(reading.constraints)
+
+    def suggestions(self) -> list[Suggestion]:
+        """Return what a person could decide, most useful first (`domain.suggesting`)."""
+        with self.snapshot() as db:
+            return suggesting.suggestions(db, *self._present(db))
+
+    def why(self, observation: str) -> Verdict:
+        """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
+        with self.snapshot() as db:
+            return suggesting.why(db, *self._present(db), observation)
+
+    def _present(self, db: sqlite3.Connection) -> tuple[State, Log]:
+        """Return state and log as this snapshot has them; a reader's are kept until something was written."""
+        if self._lock is not None:
+            return self.state_with(db), self.log()
+        version = reading.version(db)
+        if self._folded is None or self._folded[0] != version:
+            log = rows.full_log(db)
+            self._folded = version, fold(log), log
+        return self._folded[1:]
 
     # ------------------------------------------------------------------ exporting, importing, checking
 

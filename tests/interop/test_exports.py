@@ -67,7 +67,7 @@ def test_every_promised_key_is_there(memory: Memory) -> None:
     node = next(n for n in document["nodes"] if n["id"] == "episodic_5")
     assert [node["content"][s["start"] : s["end"]] for s in node["spans"]] == ["someone", "someone"]
     assert set(node["spans"][0]) == {"start", "end", "observations", "node", "person"} and node["extra_data"]["clips"] == ["s1.c0"]
-    assert set(document["equivalences"][0]["votes"][0]) == {"clip", "by", "weight"}
+    assert set(document["equivalences"][0]["votes"][0]) == {"clip", "by", "weight", "sequence", "at"} and node["at"]  # when it was learned
 
 
 @pytest.mark.parametrize("with_media", [False, True])
