@@ -1,0 +1,268 @@
+"""Which questions to put to a person, and in which order: pure ranking over who is who, what looks alike and what hangs on it.
+
+`worth` of a question = (p + H(p)) × mass. p: how likely the answer is yes, that is, how likely the memory is wrong as it stands.
+H(p), in bits: how much doubt an answer takes away. So a likely mend and an open question both come first, and what is nearly
+surely right as it is comes last. mass = observations + 2 × memories that would read differently + seconds on screen or speaking / 10, × 1.5 where a
+confirmed name is at stake (then the answer tells who somebody is, not only that two are one).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.correction import Step
+from m3desk.domain.evidence import Floats
+from m3desk.domain.fold import SHOWN_FROM, Equivalence
+from m3desk.domain.identity import LEAD, SUFFICIENT, WEAK, Gallery, similarity
+from m3desk.domain.log import Log, ObservationType, in_force, numbered
+from m3desk.domain.people import Person
+from m3desk.domain.sentences import State
+from m3desk.domain.suggestion import Suggestion, SuggestionKind
+
+LEAST = 0.15
+"""A question less likely than this to be answered with yes is not put."""
+
+SHORT = 9999
+"""Numbers of questions are 1 to this, but where two open questions would share one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """How likely two galleries this alike are one person: logistic, even at `middle`, with `width` per unit of log odds."""
+
+    middle: float
+    width: float
+
+    def of(self, likeness: float) -> float:
+        return 1.0 / (1.0 + math.exp((self.middle - likeness) / self.width))
+
+
+ODDS: Mapping[ObservationType, Odds] = {"face": Odds(0.47, 0.06), "voice": Odds(0.55, 0.05)}
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known when questions are asked. `galleries`: what a node looks or sounds like. `vectors`: observation → (n, d) unit rows."""
+
+    state: State
+    log: Log
+    galleries: Mapping[ObservationType, Sequence[Gallery]] = field(default_factory=dict)
+    vectors: Mapping[str, Floats] = field(default_factory=dict)
+
+
+def suggest(known: Known) -> list[Suggestion]:
+    """Return all open questions, most useful first; of several about the same two persons only the most useful."""
+    found, shown = [], set()
+    for s in ask(known):
+        about = (s.kind, s.people) if s.kind == "same" else (s.kind, s.key)
+        if about not in shown:
+            shown.add(about)
+            found.append(s)
+    return found
+
+
+def ask(known: Known) -> list[Suggestion]:
+    """Return all open questions with their numbers, most useful first."""
+    facts = _Facts(known)
+    settled = settled_keys(in_force(known.log))
+    found = [d for d in (*_same(facts), *_links(facts), *_names(facts)) if d.key not in settled]
+    given = numbers(d.key for d in found)
+    made = [d.numbered(given[d.key], facts) for d in found]
+    return sorted(made, key=lambda s: (-s.worth, s.key))
+
+
+def settled_keys(steps: Iterable[Step]) -> set[str]:
+    """Return the keys of questions that steps in force have answered: none of them is asked again."""
+    return {":".join(s.args["key"]) for s in steps if "key" in s.args}
+
+
+def numbers(keys: Iterable[str]) -> dict[str, int]:
+    """Give each open question a number that depends on its key alone, so that it stays when others come and go.
+
+    It is 1 to SHORT, by a hash. Two open questions that would share one both get a longer one: a number never comes to mean another
+    question that happens to be open as well.
+    """
+    full = {key: int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") for key in keys}
+    taken = Counter(n % SHORT for n in full.values())
+    return {key: n % SHORT + 1 if taken[n % SHORT] == 1 else SHORT + 1 + n // SHORT % 10**9 for key, n in full.items()}
+
+
+# ---------------------------------------------------------------- what hangs on a person
+
+
+class _Facts:
+    """Counts by person, made once: observations, memories, seconds."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self.who = known.state.who
+        self.observations: dict[str, list[str]] = defaultdict(list)
+        self.of_node: dict[str, list[str]] = defaultdict(list)
+        for o, h in self.who.held.items():
+            if h.person and h.node:
+                self.observations[h.person].append(o)
+                self.of_node[h.node].append(o)
+        self.told: Counter[str] = Counter(p for n in known.state.nodes.values() if _sentence(n.id) and not n.deleted for p in set(n.people))
+
+    def seconds(self, observations: Iterable[str]) -> float:
+        seen = self.known.log.observations
+        return sum(seen[o].end - seen[o].start for o in observations) / MICROSECOND
+
+    def best(self, observations: Iterable[str]) -> tuple[str, ...]:
+        """Return observations, most telling first: by quality (faces) or recognised words (speech), then length."""
+        seen = self.known.log.observations
+        return tuple(sorted(observations, key=lambda o: (-seen[o].quality, seen[o].start - seen[o].end, o)))
+
+    def mass(self, person: str) -> float:
+        mine = self.observations[person]
+        return len(mine) + 2.0 * self.told[person] + self.seconds(mine) / 10
+
+    def shown(self, person: str) -> str:
+        return self.who.people[person].shown
+
+
+def _sentence(node: str) -> bool:
+    return node.startswith(("episodic", "semantic"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A question before it has its number."""
+
+    kind: SuggestionKind
+    parts: tuple[str, ...]
+    people: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+    score: float
+    mass: float
+    effect: str
+    question: str
+    accept: tuple[str, dict[str, Any]]
+    reject: tuple[str, dict[str, Any]]
+    name: str | None = None
+
+    @property
+    def key(self) -> str:
+        return ":".join((self.kind, *self.parts))
+
+    def numbered(self, n: int, facts: _Facts) -> Suggestion:
+        sure = 1.5 if any(facts.who.people[p].name for p in self.people) else 1.0
+        worth = round((self.score + _bits(self.score)) * self.mass * sure, 6)
+        return Suggestion(
+            n=n, kind=self.kind, key=self.key, people=self.people, groups=self.groups, score=round(self.score, 6), worth=worth,
+            effect=self.effect, question=self.question, accept=self.accept, reject=self.reject, name=self.name,
+        )  # fmt: skip
+
+
+def _bits(p: float) -> float:
+    return 0.0 if p <= 0 or p >= 1 else -(p * math.log2(p) + (1 - p) * math.log2(1 - p))
+
+
+def _count(things: int, one: str, many: str = "") -> str:
+    return f"{things} {one if things == 1 else many or one + 's'}"
+
+
+def _counted(observations: Iterable[str], told: int) -> str:
+    """Say what changes hands: "12 faces and 1 utterance, 9 memories read differently"."""
+    kinds = Counter("face" if o.rsplit(".", 1)[1].startswith("f") else "utterance" for o in observations)
+    what = " and ".join(_count(kinds[k], k) for k in ("face", "utterance") if kinds[k])
+    return what + (f", {_count(told, 'memory reads', 'memories read')} differently" if told else "")
+
+
+# ---------------------------------------------------------------- the kinds
+
+
+def _same(facts: _Facts) -> list[_Draft]:
+    """Ask of persons who look or sound alike, yet not enough to be one, whether they are."""
+    found = []
+    for type_, galleries in facts.known.galleries.items():
+        for a, b, likeness in alike(galleries):
+            p = ODDS[type_].of(likeness)
+            if p < LEAST or a.person == b.person or (a.person, b.person) in facts.who.distinct:
+                continue
+            if {a.person, b.person} <= facts.who.people.keys():
+                found.append(_same_person(facts, a, b, p))
+    return found
+
+
+def alike(galleries: Sequence[Gallery]) -> list[tuple[Gallery, Gallery, float]]:
+    """Return each pair of nodes, the older first, with how alike they are: the better of both ways to compare."""
+    ordered = sorted(galleries, key=lambda g: numbered(g.node))
+    return [
+        (a, b, max(similarity(a.vectors, b.vectors), similarity(b.vectors, a.vectors)))
+        for i, a in enumerate(ordered)
+        for b in ordered[i + 1 :]
+        if a.person != b.person and len(a.vectors) and len(b.vectors) and a.vectors.shape[1] == b.vectors.shape[1]
+    ]
+
+
+def _same_person(facts: _Facts, a: Gallery, b: Gallery, p: float) -> _Draft:
+    keep, gone = sorted((facts.who.people[a.person], facts.who.people[b.person]), key=lambda x: (x.name is None, x.number))
+    moved, told = facts.observations[gone.id], facts.told[gone.id]
+    groups = tuple(facts.best(facts.of_node[g.node]) for g in ((a, b) if keep.id == a.person else (b, a)))
+    return _Draft(
+        "same", (a.node, b.node), (keep.id, gone.id), groups, p, min(facts.mass(keep.id), facts.mass(gone.id)),
+        f"joins {_counted(moved, told)}", f"Are {keep.shown} and {gone.shown} the same person?",
+        ("merge", {"keep": keep.id, "others": [gone.id]}), ("distinct", {"a": keep.id, "b": gone.id}),
+    )  # fmt: skip
+
+
+def _links(facts: _Facts) -> list[_Draft]:
+    """Ask whether a voice is a face's where votes speak for it, yet not enough, or for several faces."""
+    who = facts.who
+    best: dict[str, float] = {}
+    for e in who.equivalences:
+        if e.voice:
+            best[e.voice] = max(best.get(e.voice, 0.0), e.weight)
+    found = []
+    for e in who.equivalences:
+        if e.accepted or e.face is None or e.voice is None or e.weight < WEAK:
+            continue
+        face, voice = who.people.get(who.person_of[e.face]), who.people.get(who.person_of[e.voice])
+        if face and voice and (face.id, voice.id) not in who.distinct and facts.of_node[e.face] and facts.of_node[e.voice]:
+            p = _chance(e, [x for x in who.equivalences if x.voice == e.voice and x is not e])
+            if p >= LEAST:
+                found.append(_link(facts, e, face, voice, p))
+    return found
+
+
+def _chance(e: Equivalence, rivals: Sequence[Equivalence]) -> float:
+    """Return how likely a link is: half at half of what links by itself, less by what speaks for other faces."""
+    against = max((r.weight for r in rivals if r.face), default=0.0)
+    return e.weight / (e.weight + LEAD * against + SUFFICIENT / 2)
+
+
+def _link(facts: _Facts, e: Equivalence, face: Person, voice: Person, p: float) -> _Draft:
+    assert e.face and e.voice
+    moved = facts.of_node[e.voice]
+    told = sum(1 for n in facts.known.state.nodes.values() if _sentence(n.id) and not n.deleted and voice.id in n.people)
+    return _Draft(
+        "link", (e.face, e.voice), (face.id, voice.id), (facts.best(facts.of_node[e.face]), facts.best(moved)), p,
+        len(moved) + 2.0 * told + facts.seconds(moved) / 10, f"gives {face.shown} {_counted(moved, told)}",
+        f"Is this the voice of {face.shown}?",
+        ("link", {"face": e.face, "voice": e.voice}), ("unlink", {"face": e.face, "voice": e.voice}),
+    )  # fmt: skip
+
+
+def _names(facts: _Facts) -> list[_Draft]:
+    """Ask whether a person is called what was heard or read of them."""
+    found = []
+    for person in facts.who.people.values():
+        if person.name is None and person.clips and not person.ignored:
+            found += [_name(facts, person, h.name, h.score) for h in person.suggested_names if h.score >= SHOWN_FROM]
+    return found
+
+
+def _name(facts: _Facts, person: Person, name: str, score: float) -> _Draft:
+    mine = facts.observations[person.id]
+    return _Draft(
+        "name", (person.id, name.casefold()), (person.id,), (facts.best(mine),), min(0.95, score), facts.mass(person.id),
+        f"names {_counted(mine, facts.told[person.id])}", f"Is Person {person.number} called {name}?",
+        ("name", {"person": person.id, "name": name}), ("reject", {"person": person.id, "name": name}), name,
+    )  # fmt: skip
