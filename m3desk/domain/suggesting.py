@@ -2,8 +2,9 @@
 
 `worth` of a question = (p + H(p)) × mass. p: how likely the answer is yes, that is, how likely the memory is wrong as it stands.
 H(p), in bits: how much doubt an answer takes away. So a likely mend and an open question both come first, and what is nearly
-surely right as it is comes last. mass = observations + 2 × memories that would read differently + seconds on screen or speaking / 10, × 1.5 where a
-confirmed name is at stake (then the answer tells who somebody is, not only that two are one).
+surely right as it is comes last. mass = observations + 2 × memories
+that would read differently + seconds on screen or speaking / 10, × 1.5 where a confirmed name is at stake (then the answer tells who
+somebody is, not only that two are one).
 """
 
 from __future__ import annotations

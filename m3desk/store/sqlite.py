@@ -26,7 +26,6 @@ from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.sentences import State, fold
 from m3desk.domain.suggestion import Suggestion, Verdict
-from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Cluster
@@ -59,7 +58,6 @@ class Memory:
         self._tables: derived.Tables = {}
         self._loaded = 0
         self._closed = False
-        self._folded: tuple[int, State, Log] | None = None
         self._folded: tuple[int, State, Log] | None = None
         self.looks_back: believing.LookBack | None = None
 
@@ -591,26 +589,6 @@ class Memory:
     def constraints(self) -> list[Constraint]:
         """Return what corrections demand and whether it is kept."""
         return self._read(reading.constraints)
-
-    def suggestions(self) -> list[Suggestion]:
-        """Return what a person could decide, most useful first (`domain.suggesting`)."""
-        with self.snapshot() as db:
-            return suggesting.suggestions(db, *self._present(db))
-
-    def why(self, observation: str) -> Verdict:
-        """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
-        with self.snapshot() as db:
-            return suggesting.why(db, *self._present(db), observation)
-
-    def _present(self, db: sqlite3.Connection) -> tuple[State, Log]:
-        """Return state and log as this snapshot has them; a reader's are kept until something was written."""
-        if self._lock is not None:
-            return self.state_with(db), self.log()
-        version = reading.version(db)
-        if self._folded is None or self._folded[0] != version:
-            log = rows.full_log(db)
-            self._folded = version, fold(log), log
-        return self._folded[1:]
 
     def suggestions(self) -> list[Suggestion]:
         """Return what a person could decide, most useful first (`domain.suggesting`)."""
