@@ -177,11 +177,11 @@ class Log:
 def in_force(log: Log) -> list[Step]:
     """Return the steps that count now, oldest first: not undone, and not taken back by a `revert` that counts.
 
-    Their args name what they were about as it is called now.
+    Their args name what they were about as it is called now. The answer to a suggestion is the kind of step that it stands for.
     """
     undone = undone_steps(log)
     names = {r.old: r.new for r in log.renamed}
-    steps = [s for s in log.steps if s.step not in undone]
+    steps = [replace(s, kind=s.args["as"]) if "as" in s.args else s for s in log.steps if s.step not in undone]
     return [replace(s, args=_called_now(s.args, names)) for s in steps] if names else steps
 
 
