@@ -13,7 +13,7 @@ from typing import Any
 
 from m3desk.domain.clip import source_of
 from m3desk.domain.correction import Step
-from m3desk.domain.identity import enough
+from m3desk.domain.equivalence import MATE, enough, weigh
 from m3desk.domain.log import Birth, Bound, Log, Seen, in_force, numbered, undone_steps
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
 
@@ -254,17 +254,21 @@ def _votes(log: Log, held: Mapping[str, Held]) -> Votes:
 
 
 def _link(partition: Partition, votes: Votes, births: Mapping[str, str], nodes: Mapping[str, Birth]) -> None:
-    """Join persons by votes: each voice to the one face that has enough of them, then nodes of one kind."""
-    tally: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    """Join persons by votes: each voice to the one face that has enough of them, then nodes of one kind.
+
+    The best supported come first; a face that has a voice by votes takes another only for votes of the same order (MATE).
+    """
+    tally: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
     alike: list[tuple[float, str, str]] = []
     for (a, b), cast in votes.items():
         types = {nodes[a].type: a, nodes[b].type: b}
+        weighed = weigh(cast)
         if len(types) == 2:
             face, voice = partition.root(births[types["face"]]), partition.root(births[types["voice"]])
-            for clip, _by, weight in cast:
-                tally[voice][face][clip] += weight  # type: ignore[assignment]
+            for clip, weight in weighed.items():
+                tally[voice][face][clip] += weight
         else:
-            alike.append((sum(w for _, _, w in cast), a, b))
+            alike.append((sum(weighed.values()), a, b))
     taken = {partition.root(births[n.id]) for n in nodes.values() if n.type == "face" and n.id in births}
     ranked: list[tuple[float, int, str, str]] = []
     for voice, faces in tally.items():
@@ -272,8 +276,10 @@ def _link(partition: Partition, votes: Votes, births: Mapping[str, str], nodes: 
         best, runner = totals[0], totals[1][0] if len(totals) > 1 else 0.0
         if voice not in taken and enough(faces[best[2]], runner):
             ranked.append((-best[0], numbered(voice), voice, best[2]))
-    for _total, _n, voice, face in sorted(ranked):
-        partition.join(face, voice)
+    mates: dict[str, float] = {}
+    for total, _n, voice, face in sorted(ranked):
+        if MATE * -total >= mates.get(face, 0.0) and partition.join(face, voice):
+            mates.setdefault(face, -total)
     for weight, a, b in sorted(alike, key=lambda r: (-r[0], numbered(r[1]), numbered(r[2]))):
         if enough({"all": weight}, 0.0):
             partition.join(births[a], births[b])

@@ -1,4 +1,4 @@
-"""Who is who: when a cluster of one clip is somebody the memory knows, and when a voice belongs to a face. Pure and deterministic.
+"""Who is who: when a cluster of one clip is somebody the memory knows. Pure and deterministic.
 
 A doubtful match makes a new node: an over-split is one click to mend, an over-merge can be beyond repair.
 """
@@ -18,18 +18,6 @@ GALLERY = 20
 
 TOP = 3
 """A row's similarity to a gallery is the mean of its best few: one good likeness is luck, three are a person."""
-
-SUFFICIENT = 1.0
-"""Summed weight of votes of one clip that links a face and a voice by itself (lips in step, or alone in view, for seconds on end)."""
-
-WEAK = 0.3
-"""Summed weight that makes a clip count as one of two independent clips."""
-
-TOGETHER = 0.8
-"""Summed weight that two or more such clips must reach."""
-
-LEAD = 1.5
-"""How many times the runner-up's votes the best face must have: no coin flips."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +177,3 @@ def _enemies(candidates: Sequence[Candidate], apart: Iterable[tuple[str, str]]) 
             enemies[of[a]].add(of[b])
             enemies[of[b]].add(of[a])
     return enemies
-
-
-def enough(by_clip: Mapping[str, float], runner_up: float) -> bool:
-    """Say whether the votes for one face–voice pair (summed by clip) link them: strong, or from two clips, and well ahead of the next."""
-    total = sum(by_clip.values())
-    if total < LEAD * max(0.0, runner_up) or total <= 0:
-        return False
-    supporting = [w for w in by_clip.values() if w >= WEAK]
-    return (total >= SUFFICIENT and max(by_clip.values()) >= SUFFICIENT) or (len(supporting) >= 2 and total >= TOGETHER)

@@ -24,7 +24,7 @@ Voices = Mapping[int, Sequence[Utterance]]
 Faces = Mapping[int, Sequence[FaceTrack]]
 
 STRONG = 3.0
-"""Seconds alone with the voice that make a vote of weight 1: enough on its own to link (domain.identity.SUFFICIENT)."""
+"""Seconds alone with the voice that make a vote of weight 1: enough on its own to link (domain.equivalence.SUFFICIENT)."""
 
 MUTUAL = 2.0
 """How many times more a second counts where the voice is never heard without the face, nor the face seen under another voice, and

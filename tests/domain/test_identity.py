@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from m3desk.domain.identity import Calibration, Candidate, Gallery, Match, calibration, enough, gallery_rows, match, similarity
+from m3desk.domain.identity import Calibration, Candidate, Gallery, Match, calibration, gallery_rows, match, similarity
 
 RULE = Calibration(accept=0.5, margin=0.1)
 
@@ -85,18 +85,3 @@ def test_a_gallery_keeps_good_and_different_rows_the_same_each_time() -> None:
 
 def test_one_good_row_among_bad_ones_is_enough_of_a_likeness() -> None:
     assert similarity(np.concatenate([row(1, 0), row(1, 0), row(1, 0), row(0, 1)]), row(1, 0)) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    ("by_clip", "runner_up", "linked"),
-    [
-        ({"s1.c0": 1.0}, 0.0, True),
-        ({"s1.c0": 0.9}, 0.0, False),
-        ({"s1.c0": 0.5, "s1.c1": 0.4}, 0.0, True),
-        ({"s1.c0": 0.7, "s1.c1": 0.1}, 0.0, False),
-        ({"s1.c0": 1.0}, 0.9, False),
-        ({"s1.c0": 1.0, "s1.c1": -0.9}, 0.0, False),
-    ],
-)
-def test_a_link_needs_strong_evidence_or_two_clips_and_a_lead(by_clip: dict[str, float], runner_up: float, linked: bool) -> None:
-    assert enough(by_clip, runner_up) is linked

@@ -1,0 +1,66 @@
+"""When votes make a voice and a face one person: how votes are weighed, and how much they must come to. Pure.
+
+Two kinds of votes. *Physical* ones come from where faces are, how mouths move and when voices sound. *Opinions* come from what somebody
+says or writes: a memory writer's own vote, a name that is heard and read. A text on screen or a sentence in a film can bring
+about an opinion, so opinions never link: they only round up physical votes that nearly do (memory.md: hostile captions and
+speech never confirm, merge or link).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+SUFFICIENT = 1.0
+"""Summed weight of votes of one clip that links a face and a voice by itself (lips in step, or alone in view, for seconds on end)."""
+
+WEAK = 0.3
+"""Summed weight that makes a clip count as one of two independent clips."""
+
+TOGETHER = 0.8
+"""Summed weight that two or more such clips must reach."""
+
+LEAD = 1.5
+"""How many times the runner-up's votes the best face must have: no coin flips."""
+
+MATE = 3.0
+"""A face that has a voice gets a second one (the same voice, split in two by a poor recording) only for votes that come to a third of the
+first's: else a narrator, who speaks once over somebody's silent picture, would become them."""
+
+PHYSICAL = frozenset({"alone in view", "lips", "lips in turn", "in turn", "mouth still"})
+"""Who votes by what was seen and heard; memorization.speaking casts them. Any other name is an opinion."""
+
+NAMED_ALIKE = "named alike"
+
+FOREIGN = "m3-agent"
+"""What a foreign graph's equivalences are cast by begins so: they are that graph's facts, not an opinion of today."""
+
+OPINIONS = 0.25
+"""How much of a clip's physical votes opinions may add: with them 0.8 of what links is enough, without physical votes nothing is."""
+
+HEAVIEST = 2.0
+"""Most that one vote counts, for and against."""
+
+Cast = tuple[str, str, float]
+"""One vote for a pair of nodes: clip, who votes, weight."""
+
+
+def weigh(cast: Iterable[Cast]) -> dict[str, float]:
+    """Return clip → what the votes of a pair come to there, in order of first votes."""
+    physical: dict[str, float] = defaultdict(float)
+    opinions: dict[str, float] = defaultdict(float)
+    for clip, by, weight in cast:
+        counts = by in PHYSICAL or by.startswith(FOREIGN)
+        physical[clip] += 0.0
+        (physical if counts else opinions)[clip] += max(-HEAVIEST, min(HEAVIEST, weight)) if math.isfinite(weight) else 0.0
+    return {clip: round(sure + min(max(0.0, opinions[clip]), OPINIONS * max(0.0, sure)), 6) for clip, sure in physical.items()}
+
+
+def enough(by_clip: Mapping[str, float], runner_up: float) -> bool:
+    """Say whether the votes for one face–voice pair (summed by clip) link them: strong, or from two clips, and well ahead of the next."""
+    total = sum(by_clip.values())
+    if total <= 0 or total < LEAD * max(0.0, runner_up):
+        return False
+    supporting = [w for w in by_clip.values() if w >= WEAK]
+    return (total >= SUFFICIENT and max(by_clip.values()) >= SUFFICIENT) or (len(supporting) >= 2 and total >= TOGETHER)
