@@ -27,7 +27,7 @@ from m3desk.control import loop
 from m3desk.control.search import Search
 from m3desk.domain.correction import Effect
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
-from m3desk.interop import doctor, exports, imports
+from m3desk.interop import doctor, exports, imports, m3agent
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip
 from m3desk.store.forgetting import Forgotten, How
@@ -241,6 +241,16 @@ class App:
         """Read an export into this memory, which must be empty; return how much that was. Raises ImportProblem; then nothing is kept."""
         return self.write(lambda m: imports.import_json(path, m))
 
+    @staticmethod
+    def read_graph(path: Path) -> m3agent.Loaded:
+        """Read an M3-Agent graph, in a process of its own that runs nothing of the file; no memory is needed yet. Raises ImportProblem."""
+        return m3agent.load(path)
+
+    def import_graph(self, loaded: m3agent.Loaded) -> dict[str, Any]:
+        """Write a graph that was read into this memory, which must be empty; return how much that was. Raises ImportProblem."""
+        self.write(lambda m: m.adopt(loaded.graph))
+        return loaded.report
+
     def export(self, output: str | Path, *, format_: str | None = None, source: str | None = None, with_media: bool = False) -> None:
         """Write this memory to a file in another format, or to standard output for `-`."""
         try:
@@ -281,7 +291,8 @@ class App:
 
     def may_forget(self, person: str, how: How) -> Forgotten:
         """Say what forgetting a person would remove, and which files still show them."""
-        return self.write(lambda m: m.may_forget(person, how))
+        plan: Forgotten = self.write(lambda m: m.may_forget(person, how))
+        return plan
 
     def forget(self, person: str, how: How = "forget", *, sources: bool = False) -> dict[str, Any]:
         """Remove everything derived of a person for good, then search all that is left for them; return that report.
@@ -303,7 +314,7 @@ class App:
         searched, alike = self.write(lambda m: m.prove_forgotten(gone.known, logs))
         looked = self.write(lambda m: proof.look(m.stored_media(), gone.known.vectors, models))
         self._corrected("forget", gone.effect)
-        return proof.report(gone, searched, alike, looked, lines)
+        return proof.report(gone, searched, alike, looked, lines, self.write(lambda m: m.whose_media()))
 
     def _corrected(self, kind: str, effect: Effect) -> Effect:
         can_undo, can_redo = self.write(lambda m: (m.can_undo(), m.can_redo()))

@@ -207,16 +207,28 @@ def undone_steps(log: Log) -> dict[int, int]:
 
 
 def can_undo(log: Log) -> list[int]:
-    """Return the steps that undo would take back, in that order (newest first)."""
-    undone = undone_steps(log)
-    return [s.step for s in reversed(log.steps) if s.step not in undone]
+    """Return the steps that undo would take back, in that order (newest first).
+
+    A step that a `revert` took back is among them: once undo has taken back that revert, which is newer, the step counts again.
+    """
+    last: dict[int, Mark] = {m.step: m for m in sorted(log.marks, key=lambda m: m.sequence)}
+    for_good = {int(s.args["step"]) for s in log.steps if s.kind == "revert" and "step" in s.args and scrubbed(s)}
+    return [
+        s.step for s in reversed(log.steps) if not (s.step in last and last[s.step].undone) and not scrubbed(s) and s.step not in for_good
+    ]
+
+
+def scrubbed(step: Step) -> bool:
+    """Say whether a step touched somebody who was forgotten: what is left of it can't be taken back or brought back."""
+    return bool(step.args.get("scrubbed"))
 
 
 def can_redo(log: Log) -> list[int]:
     """Return the steps that redo would bring back, in that order: those undone since the last new step."""
     newest = log.steps[-1].sequence if log.steps else 0
     last: dict[int, Mark] = {m.step: m for m in sorted(log.marks, key=lambda m: m.sequence)}
-    waiting = [m for m in last.values() if m.undone and m.sequence > newest]
+    fixed = {s.step for s in log.steps if scrubbed(s)}
+    waiting = [m for m in last.values() if m.undone and m.sequence > newest and m.step not in fixed]
     return [m.step for m in sorted(waiting, key=lambda m: (-m.sequence, m.step))]
 
 

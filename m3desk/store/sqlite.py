@@ -20,6 +20,7 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, Utterance
 from m3desk.domain.fold import Constraint, Equivalence
+from m3desk.domain.foreign import ForeignGraph
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.log import Log, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
@@ -29,7 +30,25 @@ from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Cluster
-from m3desk.store import anchors, believing, checking, commits, corrections, derived, files, planning, reading, rows, schema, suggesting, transfer, withholding
+from m3desk.store import (
+    anchors,
+    believing,
+    checking,
+    commits,
+    corrections,
+    derived,
+    files,
+    foreign,
+    forgetting,
+    planning,
+    proving,
+    reading,
+    rows,
+    schema,
+    suggesting,
+    transfer,
+    withholding,
+)
 from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
@@ -432,6 +451,10 @@ class Memory:
         with self.snapshot() as db:
             return proving.search(db, self.folder, known, elsewhere), forgetting.still_alike(db, known)
 
+    def whose_media(self) -> dict[str, tuple[str, str | None]]:
+        """Return media id → (the observation it belongs to, whose that is now)."""
+        return self._read(forgetting.whose)
+
     def stored_media(self) -> Iterator[tuple[str, bytes]]:
         """Yield every stored picture and sound."""
         for path in files.stored(self.folder / "media"):
@@ -640,6 +663,17 @@ class Memory:
                 self.forget_fold()
         except (*_FAULTS, sqlite3.InterfaceError, OverflowError) as error:
             raise ImportProblem(f"the export does not fit together: {error}.", "Export the memory again.") from error
+
+    def adopt(self, graph: ForeignGraph, *, at: str | None = None) -> None:
+        """Write another tool's graph into this empty memory, in one transaction. Raises ImportProblem."""
+        if not self._read(transfer.empty):
+            raise ImportProblem(f"{self.path} is not empty.", "Import into a new memory: -m NEW.m3desk.")
+        try:
+            with self.writing() as db:
+                foreign.write(db, graph, at or _now())
+                self._keep_media(graph.media)
+        except (*_FAULTS, sqlite3.InterfaceError, OverflowError) as error:
+            raise ImportProblem(f"the graph does not fit together: {error}.", "Nothing was written.") from error
 
     def integrity(self) -> list[str]:
         """Return what is wrong with the truth and its media; [] when all is well."""

@@ -1,0 +1,52 @@
+"""`people forget`: shows what would go and what it can't reach, asks, removes, and prints the proof."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from m3desk.app import App
+from m3desk.cli.output import Out, confirm
+from m3desk.cli.work import existing
+from m3desk.store.forgetting import How
+
+CHOICES = (
+    "to choose: (nothing) forget, they may reappear as somebody new · --spans also remove what else was remembered while they were there · "
+    "--sources also remove the sources · --never-again keep one template, to leave them out from now on"
+)
+
+
+def people(options: Any, out: Out) -> int:
+    """Forget a person. Exit 1 when the proof found something that is left."""
+    existing(options.memory)
+    how: How = "spans" if options.spans else "never" if options.never_again else "forget"
+    with App(options.memory) as app:
+        plan = app.may_forget(options.person, how)
+        if options.dry_run:
+            document = {"effect": plan.effect.text, "removed": dict(plan.counts), "still_shown_by": list(plan.sources), "dry_run": True}
+            out.result(document, ["Would: " + plan.effect.text, *_still(plan.sources, options.sources), CHOICES])
+            return 0
+        if not options.yes:
+            for line in (plan.effect.text, *_still(plan.sources, options.sources), CHOICES):
+                out.line(line)
+        confirm(f"Forget {plan.effect.people[0]} for good?", options.yes)
+        report = app.forget(options.person, how, sources=options.sources)
+    searched = report["searched"]
+    lines = [
+        report["effect"],
+        f"Searched {searched['tables']} tables ({searched['cells']} cells), {searched['index_rows']} index rows, {searched['files']} files "
+        f"({searched['bytes'] / 1e6:.1f} MB), {searched['pictures']} pictures and {searched['sounds']} sounds: "
+        + ("nothing of them is left." if report["clean"] else f"{len(report['findings'])} findings."),
+        *(f"  left: {f}" for f in (*report["findings"], *report["not_searched"])),
+        *(
+            f"  looks or sounds alike: {a['observation']}, kept as {a['person'] or 'nobody'}'s; if it is them, forget that person too"
+            for a in report["look_alikes"]
+        ),
+        *_still(report["still_shown_by"], options.sources),
+        f"Scope: {report['scope']}.",
+    ]
+    out.result(report, lines)
+    return 0 if report["clean"] else 1
+
+
+def _still(sources: Any, removed: bool) -> list[str]:
+    return [f"  {'the file itself' if removed else 'still shown or heard in'}: {uri}" for uri in sources]

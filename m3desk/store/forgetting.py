@@ -1,0 +1,311 @@
+"""Forgetting a person: everything that was derived of them leaves the memory, what stays is where nothing may be stored again.
+
+The one place where rows of the log are deleted and changed. Names that others say or that stand in pictures are blotted out, steps of the
+journal that touch the person are scrubbed and can't be undone, and `withhold` keeps a re-run from storing them again.
+Follows memory.md, "Forget a person".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from m3desk.domain.correction import Effect
+from m3desk.domain.evidence import Floats, media_id
+from m3desk.domain.identity import calibration, gallery_rows, similarity
+from m3desk.domain.log import Log, ObservationType
+from m3desk.domain.people import Person
+from m3desk.domain.sentences import State
+from m3desk.store import commits, rows
+from m3desk.store.scrubbing import Known, blot, chats, scrub, touches
+
+DB = sqlite3.Connection
+How = Literal["forget", "spans", "never"]
+"""forget: they may reappear as somebody new; spans: nothing is stored any more where they were, whoever else is there; never: keep a
+template so as to leave them out wherever they appear."""
+
+TEMPLATE = 8
+"""Rows of a face or a voice that are kept for `never`: enough to know somebody by, too few to tell more of them."""
+
+MARGIN = 0.5
+"""A crop shows this much of its face's size on every side (perception.sightings), and so perhaps a neighbour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was removed, in numbers; `sources`: uris of files that still show or let hear the person; `known`: for the proof."""
+
+    effect: Effect
+    counts: Mapping[str, int]
+    sources: tuple[str, ...]
+    known: Known
+
+
+Tighten = Callable[[bytes, tuple[tuple[float, float], ...]], tuple[bytes, tuple[tuple[float, float], ...]]]
+"""Cuts the margin off a crop (JPEG, its five landmarks), so that it shows one face only."""
+
+
+# ---------------------------------------------------------------- what is known of them
+
+
+def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False) -> Known:
+    """Gather everything by which a memory knows a person; with `spans` all that was observed while they were there."""
+    who = state.who
+    found = Known({p for p, c in who.canonical.items() if c == person.id} | {person.id})
+    found.nodes = {n for n, p in who.person_of.items() if p == person.id}
+    found.observations = {o for o, h in who.held.items() if h.person == person.id}
+    found.intervals = sorted({(o.split(".")[0], log.observations[o].start, log.observations[o].end) for o in found.observations})
+    if spans:
+        found.observations |= {o for o, s in log.observations.items() if _within(found.intervals, o.split(".")[0], s.start, s.end)}
+    # What an edit superseded, and what superseded it, is the same face or speech.
+    pairs = [(s.id, s.replaces) for s in log.observations.values() if s.replaces]
+    while extra := {x for a, b in pairs for x in (a, b) if {a, b} & found.observations} - found.observations:
+        found.observations |= extra
+    found.told = {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and _about(n, found, log)}
+    if spans:
+        query = "SELECT id, source, start, \"end\" FROM node WHERE type = 'episodic'"
+        found.told |= {r[0] for r in db.execute(query) if _within(found.intervals, r[1], r[2], r[3])}
+    found.told |= _resting_on(found.told, log)
+    suggested = [s.name for s in person.suggested_names if s.score >= 0.4]
+    aliases = [a for a in person.aliases if not re.fullmatch(r"person_\d+", a)]
+    found.names = list(dict.fromkeys(n for n in (person.name, *aliases, *suggested) if n))
+    _of_observations(db, found)
+    return found
+
+
+def _resting_on(told: set[str], log: Log) -> set[str]:
+    """Return the sentences that rest on nothing but these (a summary of what went goes with it)."""
+    grounds: dict[str, set[str]] = {}
+    for k in log.links:
+        if k.kind == "derived_from":
+            grounds.setdefault(k.a, set()).add(k.b)
+    gone: set[str] = set()
+    while more := {n for n, on in grounds.items() if n not in gone | told and on <= gone | told}:
+        gone |= more
+    return gone
+
+
+def _about(node: Any, found: Known, log: Log) -> bool:
+    told = log.sentences.get(node.id)
+    rests = set(node.citations) | {o for s in node.spans for o in s.observations}
+    rests |= {o for s in told.spans for o in s.observations} if told else set()
+    return bool(rests & found.observations) or bool(set(node.people) & found.persons)
+
+
+def _within(intervals: Iterable[tuple[str, int, int]], source: str | None, start: int, end: int) -> bool:
+    return any(s == source and a < end and start < b for s, a, b in intervals)
+
+
+def _of_observations(db: DB, found: Known) -> None:
+    grouped: dict[tuple[str, str], list[Floats]] = {}
+    for o in sorted(found.observations):
+        for r in db.execute("SELECT crops FROM face_track WHERE id = ?", (o,)):
+            found.media |= set(json.loads(r[0]))
+        for r in db.execute("SELECT text, audio FROM utterance WHERE id = ?", (o,)):
+            found.media |= {r["audio"]} - {None}
+            found.words += [r["text"]] if r["text"].strip() else []
+        for r in db.execute("SELECT * FROM embedding WHERE owner = ?", (o,)):
+            grouped.setdefault((r["kind"], r["model"]), []).append(rows.vectors(r))
+    found.vectors = {k: np.concatenate(v) for k, v in grouped.items()}
+
+
+def preview(db: DB, state: State, log: Log, person: Person, how: How) -> Forgotten:
+    """Say what forgetting would remove; change nothing."""
+    found = known(db, state, log, person, spans=how == "spans")
+    places = sorted({s for s, _, _ in found.intervals})
+    uris = tuple(r[0] for s in places for r in db.execute("SELECT uri FROM source WHERE id = ?", (s,)))
+    steps = sum(touches(json.loads(r["args"]), json.loads(r["anchor"]), r["text"], found) for r in db.execute("SELECT * FROM journal"))
+    counts = {
+        "observations": len(found.observations), "memories": len(found.told), "pictures_and_sounds": len(found.media),
+        "names": len(found.names), "steps": steps,
+    }  # fmt: skip
+    text = (
+        f"forgets {person.shown} for good: {counts['observations']} observations, {counts['memories']} memories, "
+        f"{counts['pictures_and_sounds']} pictures and sounds, {steps} journal steps scrubbed"
+    )
+    if how == "spans":
+        text += "; nothing is stored any more where they were, whoever else is there"
+    if how == "never":
+        text += "; keeps one template of their face and voice, to leave them out from now on"
+    return Forgotten(Effect(text, (person.id,), tuple(sorted(found.observations)), tuple(sorted(found.told))), counts, uris, found)
+
+
+# ---------------------------------------------------------------- removing
+
+
+def forget(
+    db: DB, state: State, log: Log, person: Person, how: How, at: str, media: Callable[[str], bytes | None], tighten: Tighten
+) -> tuple[Forgotten, dict[str, bytes]]:
+    """Remove a person; return what that was and pictures to keep in place of wider ones (media id → bytes).
+
+    Runs in a transaction; the caller drops the kept fold, sweeps media, rebuilds the index and cleans the file afterwards.
+    """
+    plan = preview(db, state, log, person, how)
+    found = plan.known
+    sequence = commits.begin(db, "forget", at)
+    _bury(db, log, found, how, sequence)
+    narrowed = _narrow(db, found, media, tighten)
+    _pictures_of_clips(db, found)
+    gone_chats = chats(db, found)
+    blotted = blot(db, found)
+    _delete(db, found)
+    scrub(db, found)
+    _journal(db, plan.effect, how, sequence, at)
+    counts = {**plan.counts, "chats": gone_chats, "blotted": blotted, "narrowed": len(narrowed)}
+    return replace(plan, counts=counts, effect=replace(plan.effect, people=(), observations=(), memories=())), narrowed
+
+
+def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
+    """Leave tombstones: intervals and boxes, nothing that tells who it was; for `never` also a few rows of face and voice."""
+    hashes = dict(db.execute("SELECT id, sha256 FROM source").fetchall())
+    if how == "spans":
+        for source, start, end in found.intervals:
+            rows.insert(
+                db, "tombstone", sequence=sequence, source=source, sha256=hashes.get(source), kind="span", start=start, end=end, boxes="[]"
+            )
+    for o in sorted(found.observations):
+        seen, source = log.observations[o], o.split(".")[0]
+        boxes: list[Any] = []
+        for r in db.execute("SELECT boxes FROM face_track WHERE id = ?", (o,)):
+            all_ = json.loads(r[0])
+            boxes = [all_[i] for i in sorted({0, len(all_) // 2, len(all_) - 1})] if all_ else []
+        rows.insert(
+            db, "tombstone", sequence=sequence, source=source, sha256=hashes.get(source), kind=seen.type, start=seen.start, end=seen.end,
+            boxes=rows.dump(boxes),
+        )  # fmt: skip
+    if how == "never":
+        for (kind, model), vectors in sorted(found.vectors.items()):
+            best = vectors[gallery_rows(vectors, np.ones(len(vectors), np.float32), TEMPLATE)]
+            kept = [[round(float(x), 5) for x in row] for row in best]
+            rows.insert(db, "unwanted", sequence=sequence, kind=kind, model=model, vectors=rows.dump(kept))
+
+
+def _narrow(db: DB, found: Known, media: Callable[[str], bytes | None], tighten: Tighten) -> dict[str, bytes]:
+    """Cut the margin off other people's crops that may show the person beside them."""
+    theirs: dict[str, list[list[float]]] = {}
+    for o in found.observations:
+        for r in db.execute("SELECT source, boxes FROM face_track WHERE id = ?", (o,)):
+            theirs.setdefault(r["source"], []).extend(json.loads(r["boxes"]))
+    made: dict[str, bytes] = {}
+    for r in db.execute("SELECT * FROM face_track ORDER BY rowid").fetchall():
+        if r["id"] in found.observations or not _beside(json.loads(r["boxes"]), theirs.get(r["source"], [])):
+            continue
+        crops: list[str] = []
+        marks: list[Any] = []
+        landmarks = json.loads(r["landmarks"])
+        for i, crop in enumerate(json.loads(r["crops"])):
+            content = media(crop)
+            if content is None:
+                continue
+            five = tuple((p[0], p[1]) for p in landmarks[i]) if i < len(landmarks) else ()
+            narrow, moved = tighten(content, five)
+            id_ = media_id(narrow, ".jpg")
+            made[id_] = narrow
+            crops.append(id_)
+            marks.append(moved)
+            found.media.add(crop)
+        db.execute("UPDATE face_track SET crops = ?, landmarks = ? WHERE id = ?", (rows.dump(crops), rows.dump(marks), r["id"]))
+    return made
+
+
+def _beside(boxes: Iterable[list[float]], theirs: Iterable[list[float]]) -> bool:
+    """Say whether a face's crop may show another: their boxes, widened by the margin, meet within 0.3 s."""
+    near = list(theirs)
+    for at, x, y, w, h in boxes:
+        for at2, x2, y2, w2, h2 in near:
+            apart = x - MARGIN * w > x2 + w2 or x2 > x + w + MARGIN * w or y - MARGIN * h > y2 + h2 or y2 > y + h + MARGIN * h
+            if abs(at - at2) <= 300_000 and not apart:
+                return True
+    return False
+
+
+def _pictures_of_clips(db: DB, found: Known) -> None:
+    """Take away the picture of each clip in which they are seen: it may be of that moment."""
+    clips = {r[0] for o in found.observations for r in db.execute("SELECT clip FROM face_track WHERE id = ?", (o,))}
+    for clip in sorted(clips):
+        found.media |= {r[0] for r in db.execute("SELECT thumbnail FROM clip WHERE id = ? AND thumbnail IS NOT NULL", (clip,))}
+        db.execute("UPDATE clip SET thumbnail = NULL WHERE id = ?", (clip,))
+
+
+def _delete(db: DB, found: Known) -> None:
+    """Delete every row that rests on them."""
+    db.execute("PRAGMA secure_delete = ON")
+    db.execute("PRAGMA defer_foreign_keys = ON")
+    gone = [(o,) for o in sorted(found.observations)]
+    nodes = [(n,) for n in sorted(found.nodes)]
+    told = [(n,) for n in sorted(found.told)]
+    for table, column in (("binding", "observation"), ("heard_name", "observation"), ("embedding", "owner")):
+        db.executemany(f"DELETE FROM {table} WHERE {column} = ?", gone)
+    for table in ("vote", "apart"):
+        db.executemany(f"DELETE FROM {table} WHERE a = ?1 OR b = ?1", gone)
+    db.executemany("DELETE FROM citation WHERE observation = ?", gone)
+    for table in ("span", "citation", "mention", "reinforcement"):
+        db.executemany(f"DELETE FROM {table} WHERE node = ?", told)
+    db.executemany("DELETE FROM link WHERE a = ?1 OR b = ?1", told)
+    db.executemany("DELETE FROM embedding WHERE owner = ?1 OR owner GLOB ?1 || '@*'", told)
+    db.executemany("DELETE FROM node WHERE id = ?", told)
+    db.executemany("DELETE FROM binding WHERE node = ?", nodes)
+    db.executemany(
+        "UPDATE binding SET runner_up = NULL, margin = NULL WHERE runner_up = ?", [*nodes, *((p,) for p in sorted(found.persons))]
+    )
+    db.executemany("DELETE FROM node WHERE id = ?", nodes)
+    for table in ("face_track", "utterance"):
+        db.executemany(f"DELETE FROM {table} WHERE id = ?", gone)
+    db.executemany("UPDATE face_track SET continues = NULL WHERE continues = ?", gone)
+    db.execute("DELETE FROM renamed WHERE old IN (SELECT value FROM json_each(?1)) OR new IN (SELECT value FROM json_each(?1))",
+               (rows.dump(sorted(found.ids)),))  # fmt: skip
+    for r in db.execute("SELECT id, citations FROM reinforcement").fetchall():
+        cited = json.loads(r["citations"])
+        if set(cited) & found.observations:
+            db.execute(
+                "UPDATE reinforcement SET citations = ? WHERE id = ?", (rows.dump([c for c in cited if c not in found.ids]), r["id"])
+            )
+    for r in db.execute("SELECT node, start, observations FROM span").fetchall():
+        rests = json.loads(r["observations"])
+        if set(rests) & found.observations:
+            db.execute("DELETE FROM span WHERE node = ? AND start = ?", (r["node"], r["start"]))
+    for t in db.execute("SELECT source, start, \"end\" FROM tombstone WHERE kind = 'span'").fetchall():
+        for table in ("object_seen", "text_on_screen"):
+            db.execute(f'DELETE FROM {table} WHERE source = ? AND start < ? AND "end" > ?', (t["source"], t["end"], t["start"]))
+
+
+def _journal(db: DB, effect: Effect, how: How, sequence: int, at: str) -> None:
+    step = int(db.execute("SELECT coalesce(max(step), 0) + 1 FROM journal").fetchone()[0])
+    rows.insert(
+        db, "journal", step=step, sequence=sequence, kind="forget", args=rows.dump({"how": how, "scrubbed": True}), anchor="{}", at=at,
+        by="user", why=None, text=f"forgets somebody for good ({len(effect.observations)} observations, {len(effect.memories)} memories)",
+    )  # fmt: skip
+
+
+def still_alike(db: DB, found: Known) -> list[tuple[str, float]]:
+    """Return (observation, similarity) of stored faces and voices that are as like the forgotten person as one person is."""
+    alike: dict[str, float] = {}
+    for (kind, model), template in found.vectors.items():
+        type_: ObservationType = "face" if kind == "face" else "voice"
+        best = template[gallery_rows(template, np.ones(len(template), np.float32))]
+        rule = calibration(model, type_)
+        for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ?", (kind, model)):
+            score = similarity(rows.vectors(r), best)
+            if score >= rule.threshold(rule.long or 10**9):
+                alike[r["owner"]] = max(alike.get(r["owner"], -1.0), score)
+    return sorted(alike.items(), key=lambda a: (-a[1], a[0]))
+
+
+def whose(db: DB) -> dict[str, tuple[str, str | None]]:
+    """Return media id → (the observation it belongs to, whose that is now)."""
+    owners = dict(db.execute("SELECT observation, person FROM now_observation").fetchall())
+    found = {
+        crop: (r["id"], owners.get(r["id"])) for r in db.execute("SELECT id, crops FROM face_track") for crop in json.loads(r["crops"])
+    }
+    return found | {
+        r["audio"]: (r["id"], owners.get(r["id"])) for r in db.execute("SELECT id, audio FROM utterance WHERE audio IS NOT NULL")
+    }
+
+
+__all__ = ["Forgotten", "How", "Known", "forget", "known", "preview", "still_alike", "whose"]

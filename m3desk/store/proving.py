@@ -1,0 +1,112 @@
+"""Searching what is left of a memory for somebody who was forgotten: every cell of every table, every row of the index, every byte."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from m3desk.store.scrubbing import Known, mention
+
+TELLING = 20
+"""Code points from which somebody's words are searched for: "thank you" is everybody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """How much was searched, and what was found (place and what, in words; never the words themselves)."""
+
+    tables: int
+    cells: int
+    index_rows: int
+    files: int
+    bytes: int
+    findings: tuple[str, ...]
+
+
+def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequence[Path] = ()) -> Searched:
+    """Search a memory's tables, index and files, and the files `elsewhere` (logs), for names, words, ids and media of a person.
+
+    Names are searched as whole words in any case; words from 20 code points on; what others demonstrably say too is theirs.
+    """
+    pattern = mention(found.names)
+    ids = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(found.observations | found.told | found.nodes)))})(?!\w)") if (
+        found.observations | found.told | found.nodes
+    ) else None  # fmt: skip
+    others = "\n".join(r[0] for r in db.execute("SELECT text FROM utterance"))
+    words = [w for w in dict.fromkeys(found.words) if len(w) >= TELLING and w not in others]
+    findings: list[str] = []
+
+    def look(place: str, text: str, *, identifiers: bool = True) -> None:
+        if pattern and pattern.search(text):
+            findings.append(f"{place}: their name")
+        if any(w in text for w in words):
+            findings.append(f"{place}: their words")
+        if identifiers and ids and ids.search(text):
+            findings.append(f"{place}: the id of something that went")
+
+    tables = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    cells = 0
+    for table in tables:
+        for row in db.execute(f'SELECT * FROM "{table}"'):
+            for column, value in zip(row.keys(), tuple(row), strict=True):
+                cells += 1
+                if isinstance(value, str):
+                    # A uri is where the file lies: what a user called a file is theirs to keep.
+                    look(f"table {table}, {column}", value) if (table, column) != ("source", "uri") else None
+    rows = 0
+    for text in _index(folder / "vectors"):
+        rows += 1
+        look("search index", text)
+    count, size = 0, 0
+    for path in [*sorted(p for p in folder.rglob("*") if p.is_file()), *elsewhere]:
+        content = path.read_bytes()
+        count, size = count + 1, size + len(content)
+        if path.name in found.media:
+            findings.append(f"file {path.name}: a picture or sound of them")
+        findings += [f"file {_short(path, folder)}: {what}" for what in _bytes(content, found.names, words, found.media)]
+    return Searched(len(tables), cells, rows, count, size, tuple(dict.fromkeys(findings)))
+
+
+def _short(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def _bytes(content: bytes, names: Iterable[str], words: Iterable[str], media: Iterable[str]) -> list[str]:
+    """Return what raw bytes hold: names (not inside of longer words), words, media ids; as UTF-8 and as JSON writes them."""
+    found = []
+    for name in names:
+        if len(name) < 3:
+            continue  # two bytes are found in any picture
+        forms = {name, name.casefold(), name.upper(), json.dumps(name)[1:-1]}
+        if any(re.search(rb"(?<![A-Za-z])" + re.escape(f.encode()) + rb"(?![A-Za-z])", content) for f in forms):
+            found.append("their name")
+            break
+    if any(w.encode() in content or json.dumps(w)[1:-1].encode() in content for w in words):
+        found.append("their words")
+    if any(m.encode() in content for m in media):
+        found.append("the name of a picture or sound of them")
+    return found
+
+
+def _index(folder: Path) -> list[str]:
+    """Return the text of every row in every version of every index table."""
+    if not folder.is_dir():
+        return []
+    import lancedb
+
+    texts: list[str] = []
+    db: Any = lancedb.connect(str(folder))
+    listed = db.list_tables() if hasattr(db, "list_tables") else db.table_names()
+    for name in getattr(listed, "tables", listed):
+        table = db.open_table(name)
+        for version in [v["version"] for v in table.list_versions()]:
+            table.checkout(version)
+            for row in table.to_arrow().to_pylist():
+                texts.append(" ".join(str(v) for v in row.values() if isinstance(v, str)))
+        table.checkout_latest()
+    return texts

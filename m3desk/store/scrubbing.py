@@ -1,0 +1,183 @@
+"""Taking a person out of words: names blotted out, chats deleted, steps of the journal emptied of them. Part of `store.forgetting`."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from m3desk.domain.evidence import Floats
+from m3desk.store import rows
+
+DB = sqlite3.Connection
+
+BLOT = "█"
+
+SCRUBBED = "scrubbed: it touched somebody who was forgotten"
+
+
+@dataclass(slots=True)
+class Known:
+    """All by which a memory knows a person: ids, names, words, media, and the rows of their face and voice by model.
+
+    `intervals`: (source, start, end) of their observations, microseconds. `told`: sentences that go. Lives in memory only.
+    """
+
+    persons: set[str] = field(default_factory=set)
+    nodes: set[str] = field(default_factory=set)
+    observations: set[str] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)
+    names: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    media: set[str] = field(default_factory=set)
+    vectors: dict[tuple[str, str], Floats] = field(default_factory=dict)
+    intervals: list[tuple[str, int, int]] = field(default_factory=list)
+
+    @property
+    def ids(self) -> set[str]:
+        return self.persons | self.nodes | self.observations | self.told
+
+
+def chats(db: DB, found: Known) -> int:
+    """Delete chats that name them, cite what goes, or repeat their words."""
+    pattern = mention(found.names)
+    gone = []
+    for r in db.execute("SELECT id, body FROM chat"):
+        text = json.dumps(json.loads(r["body"]), ensure_ascii=False)
+        ids = set(re.findall(r"[a-z]+_\d+|s\d+\.c\d+\.[fu]\w+", text))
+        said = any(len(w) >= 20 and w in text for w in found.words)
+        if ids & found.ids or said or (pattern and pattern.search(text)):
+            gone.append((r["id"],))
+    db.executemany("DELETE FROM chat WHERE id = ?", gone)
+    return len(gone)
+
+
+def mention(names: Iterable[str]) -> re.Pattern[str] | None:
+    """Return a pattern that finds names: whole ones in any case, their single words where they are written with a capital."""
+    parts: list[str] = []
+    for name in names:
+        bounded = rf"(?<!\w){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name)
+        parts.append(f"(?i:{bounded})")
+        for token in re.findall(r"\w{3,}", name):
+            if token[0].isupper() and token != name:
+                parts.append(rf"(?<!\w){re.escape(token)}(?!\w)")
+    return re.compile("|".join(parts)) if parts else None
+
+
+def blot(db: DB, found: Known) -> int:
+    """Blot out their names in what others say, in text on screen and in sentences that stay; same length, so offsets stay true."""
+    pattern = mention(found.names)
+    if pattern is None:
+        return 0
+
+    def out(text: str) -> str:
+        return pattern.sub(lambda m: BLOT * len(m[0]), text)
+
+    count = 0
+    for r in db.execute("SELECT id, text, words, audio FROM utterance").fetchall():
+        if r["id"] in found.observations or out(r["text"]) == r["text"]:
+            continue
+        tokens = {t.casefold() for n in found.names for t in re.findall(r"\w+", n)}
+        words = [[a, b, BLOT * len(w) if re.sub(r"\W", "", w).casefold() in tokens else w] for a, b, w in json.loads(r["words"])]
+        # The sound says the name too, so it can't stay.
+        db.execute("UPDATE utterance SET text = ?, words = ?, audio = NULL WHERE id = ?", (out(r["text"]), rows.dump(words), r["id"]))
+        found.media |= {r["audio"]} - {None}
+        count += 1
+    for table, key, column in (("text_on_screen", "id", "text"), ("node", "id", "content"), ("node", "id", "quoted")):
+        for row in db.execute(f"SELECT {key}, {column} FROM {table} WHERE {column} IS NOT NULL").fetchall():
+            if out(row[1]) != row[1]:
+                db.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (out(row[1]), row[0]))
+                if table == "node":
+                    db.execute("DELETE FROM embedding WHERE owner = ?", (row[0],))
+                count += 1
+    for row in db.execute("SELECT id, name, words, evidence FROM heard_name").fetchall():
+        if pattern.search(row["name"]):
+            db.execute("DELETE FROM heard_name WHERE id = ?", (row["id"],))
+        else:
+            db.execute("UPDATE heard_name SET words = ?, evidence = ? WHERE id = ?", (out(row["words"]), out(row["evidence"]), row["id"]))
+    return count
+
+
+# ---------------------------------------------------------------- the journal
+
+
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "name": ("person",), "assign": ("bindings",), "merge": ("keep", "others"), "distinct": ("a", "b"), "split": ("bindings",),
+    "exclude": ("bindings",), "set-aside": ("observations",), "link": ("face", "voice"), "unlink": ("face", "voice"),
+    "ignore": ("person",), "enroll": ("person",), "add": ("memory",), "edit": ("memory",), "delete": ("memory",), "pin": ("memory",),
+}  # fmt: skip
+"""What a step of each kind needs to still mean something when what was forgotten is taken out of it."""
+
+
+def touches(args: Any, anchor: Any, text: str, found: Known) -> bool:
+    pattern = mention(found.names)
+    whole = json.dumps([args, anchor, text], ensure_ascii=False)
+    ids = set(re.findall(r"[a-z]+_\d+|s\d+\.c\d+\.[fu]\w*", whole))
+    return bool(ids & found.ids) or bool(pattern and pattern.search(whole))
+
+
+def scrub(db: DB, found: Known) -> None:
+    """Take what was forgotten out of every step; what then means nothing any more is emptied."""
+    pattern = mention(found.names)
+    for r in db.execute("SELECT * FROM journal").fetchall():
+        args, anchor = json.loads(r["args"]), json.loads(r["anchor"])
+        if not touches(args, anchor, f"{r['text']} {r['why'] or ''}", found):
+            continue
+        left = _without(args, found.ids, pattern) or {}
+        kind = left.get("as", r["kind"])
+        spoken = [o for s in args.get("spans", ()) for o in s[2]]
+        means = not set(spoken) & found.observations and all(left.get(k) for k in REQUIRED.get(kind, ())) and kind != "reject"
+        left = {**left, "scrubbed": True} if means else {"scrubbed": True}
+        db.execute(
+            "UPDATE journal SET kind = ?, args = ?, anchor = ?, why = NULL, text = ? WHERE step = ?",
+            (r["kind"] if means else "forget", rows.dump(left), rows.dump(_anchor(anchor, found, pattern) if means else {}), SCRUBBED,
+             r["step"]),
+        )  # fmt: skip
+
+
+_GONE = object()
+
+
+def _without(value: Any, ids: Collection[str], pattern: re.Pattern[str] | None) -> Any:
+    """Return JSON without these ids, None where nothing is left; a pair that lost one side goes whole."""
+    kept = _kept(value, ids, pattern)
+    return None if kept is _GONE else kept
+
+
+def _kept(value: Any, ids: Collection[str], pattern: re.Pattern[str] | None) -> Any:
+    if isinstance(value, str):
+        if value in ids:
+            return _GONE
+        return pattern.sub(lambda m: BLOT * len(m[0]), value) if pattern else value
+    if isinstance(value, list):
+        left = [k for v in value if (k := _kept(v, ids, pattern)) is not _GONE]
+        lost = len(left) < len(value)
+        pair = len(value) == 2 and all(isinstance(v, str) for v in value)
+        return _GONE if lost and (pair or not left) else left
+    if isinstance(value, dict):
+        return {k: left for k, v in value.items() if k not in ids and (left := _kept(v, ids, pattern)) is not _GONE}
+    return value
+
+
+def _anchor(anchor: dict[str, Any], found: Known, pattern: re.Pattern[str] | None) -> dict[str, Any]:
+    """Return an anchor without places where the person was, and without words that name them."""
+    kept: dict[str, Any] = {}
+    for key, value in anchor.items():
+        if key in ("observations", "memories"):
+            kept[key] = [_blotted(v, pattern) for v in value if not _names_gone(v, found)]
+        elif key == "people":
+            kept[key] = {p: [o for o in v if not _names_gone(o, found)] for p, v in value.items() if p not in found.ids}
+        else:
+            kept[key] = _without(value, found.ids, pattern)
+    return kept
+
+
+def _names_gone(value: Any, found: Known) -> bool:
+    return isinstance(value, dict) and (value.get("id") in found.ids or any(_names_gone(c, found) for c in value.get("citations", ())))
+
+
+def _blotted(value: Any, pattern: re.Pattern[str] | None) -> Any:
+    return _without(value, (), pattern)

@@ -1,0 +1,196 @@
+"""Forgetting: nothing derived of a person is left, others keep what is theirs, a re-run stores nothing there, and the proof finds leaks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from m3desk.domain.evidence import media_id
+from m3desk.errors import CorrectionError
+from m3desk.store.scrubbing import mention
+from m3desk.store.sqlite import Memory
+from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
+
+Marks = tuple[tuple[float, float], ...]
+
+
+def narrower(content: bytes, marks: Marks) -> tuple[bytes, Marks]:
+    return b"narrow " + content, marks
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    """Ann (person_1) and Person 2 in clip 0, Ann and Person 5 in clip 1; clip 2 is still to come."""
+    with Memory.create(tmp_path / "m.m3desk") as made:
+        kept = made.add_source(source())
+        made.plan_clips(kept.id, clips(kept.id), fps=5.0)
+        for clip, people in zip(made.next_clips("s1")[:2], [(1, 2), (1, 3)], strict=True):
+            remember(made, clip, people)
+        yield made
+
+
+def findings(memory: Memory, gone: object) -> tuple[str, ...]:
+    return memory.prove_forgotten(gone.known)[0].findings  # type: ignore[attr-defined]
+
+
+def test_nothing_of_a_forgotten_person_is_left_and_the_proof_says_so(memory: Memory) -> None:
+    memory.correct("name", {"person": "1", "name": "Grace Hopper"})
+    memory.correct("add", {"text": "Grace Hopper likes Person 2.", "person": "1"})
+    memory.add_chat({"question": "Who is Grace Hopper?", "answer": "Person 1."})
+    memory.add_chat({"question": "What is on the table?", "answer": "A cup."})
+    plan = memory.may_forget("Grace Hopper", "forget")
+    gone = memory.forget("Grace Hopper", "forget", narrower)
+    assert plan.counts["observations"] == gone.counts["observations"] == 4
+    assert findings(memory, gone) == ()
+    assert memory.integrity() == []
+    assert {p.id for p in memory.people()} == {"person_2", "person_5"}
+    assert [c["question"] for c in memory.chats()] == ["What is on the table?"]
+    assert not any("Grace" in s.shown for s in memory.memories())
+    with pytest.raises(CorrectionError):
+        memory.person("Grace Hopper")
+
+
+def test_the_proof_finds_what_would_be_left(memory: Memory) -> None:
+    memory.correct("name", {"person": "1", "name": "Grace Hopper"})
+    gone = memory.forget("1", "forget", narrower)
+    memory.add_chat({"question": "Where is grace hopper?", "answer": ""})
+    (memory.folder / "note.txt").write_text("Grace Hopper was here", "utf-8")
+    found = findings(memory, gone)
+    assert "table chat, body: their name" in found
+    assert "file note.txt: their name" in found
+
+
+def test_others_keep_their_evidence_and_their_sentences(memory: Memory) -> None:
+    before = [s.shown for s in memory.memories() if s.people == ("person_2",)]
+    memory.forget("1", "forget", narrower)
+    assert [s.shown for s in memory.memories() if s.people == ("person_2",)] == before
+    assert [r.person for r in memory.speech("s1")] == ["person_2", "person_5"]
+
+
+def test_a_name_that_others_say_is_blotted_out_and_offsets_stay_true(memory: Memory) -> None:
+    memory.correct("name", {"person": "1", "name": "tea"})
+    gone = memory.forget("1", "forget", narrower)
+    assert [r.utterance.text for r in memory.speech("s1")] == ["We drink <person_9> ███."] * 2
+    assert all(s.quoted for s in memory.memories() if "███" in s.shown)
+    assert findings(memory, gone) == ()
+
+
+def test_text_on_screen_that_names_them_is_blotted_out(memory: Memory) -> None:
+    memory.correct("name", {"person": "1", "name": "Ann"})
+    memory.forget("1", "forget", narrower)
+    assert {t.text for t in memory.texts("s1")} == {"Host ███"}
+
+
+def test_a_crop_of_somebody_beside_them_is_cut_narrower(memory: Memory) -> None:
+    clip = memory.next_clips("s1")[0]
+    perceived, draft = seen(clip, (1, 2))
+    first, second = perceived.faces
+    near = replace(second, start=first.start, end=first.end, boxes=tuple(replace(b, x=b.x + 30) for b in first.boxes))
+    memory.commit_episodic(clip, replace(perceived, faces=(first, near)), draft, models=MODELS, at=AT)
+    wide = near.crops[0]
+    gone = memory.forget("1", "forget", narrower)
+    crops = [r.track.crops for r in memory.tracks("s1", clip.start)]
+    content = memory.media(crops[0][0])
+    assert content is not None and content.startswith(b"narrow ") and memory.media(wide) is None
+    assert crops == [(media_id(content, ".jpg"),)] and findings(memory, gone) == ()
+
+
+def test_the_pictures_of_clips_that_show_them_go_too(memory: Memory) -> None:
+    remember(memory, memory.next_clips("s1")[0], (2,))
+    memory.forget("1", "forget", narrower)
+    assert [memory.thumbnail(f"s1.c{i}") is None for i in range(3)] == [True, True, False]
+
+
+def test_steps_that_touch_them_are_scrubbed_and_can_not_be_undone(memory: Memory) -> None:
+    memory.correct("name", {"person": "2", "name": "Carol"})
+    memory.correct("exclude", {"observation": "s1.c1.f0", "person": "1"}, why="that is not Grace")
+    memory.correct("name", {"person": "1", "name": "Grace"})
+    memory.correct("merge", {"keep": "1", "others": ["5"]})
+    memory.undo()
+    gone = memory.forget("1", "forget", narrower)
+    texts = [s.text for s in memory.journal()]
+    assert texts[0].startswith("names Person 2 Carol") and all(t.startswith("scrubbed") for t in texts[1:4])
+    assert [s.why for s in memory.journal()] == [None] * 5
+    assert not memory.can_redo()
+    assert findings(memory, gone) == ()
+    # What the user said is not them stays somebody else's.
+    assert memory.tracks("s1", 30_000_000)[0].person not in (None, "person_1")
+    memory.undo()  # the only step left that can be: Carol's name
+    assert not memory.can_undo() and memory.integrity() == []
+
+
+def test_memorizing_again_stores_nothing_where_they_were(memory: Memory) -> None:
+    memory.forget("1", "forget", narrower)
+    memory.remove_source("s1")
+    again = memory.add_source(source())
+    memory.plan_clips(again.id, clips(again.id), fps=5.0)
+    for clip, people in zip(memory.next_clips(again.id)[:2], [(1, 2), (1, 3)], strict=True):
+        remember(memory, clip, people)
+    assert [r.track.id for r in memory.tracks(again.id)] == ["s2.c0.f1", "s2.c1.f1"]
+    assert memory.thumbnail("s2.c0") is None
+    assert not any(s.people == () for s in memory.memories() if "appears" in s.shown)
+    assert memory.integrity() == []
+
+
+def test_who_was_only_forgotten_may_reappear_and_who_is_never_wanted_does_not(memory: Memory, tmp_path: Path) -> None:
+    memory.forget("1", "forget", narrower)
+    clip = memory.next_clips("s1")[0]
+    remember(memory, clip, (1, 2))
+    assert len(memory.tracks("s1", clip.start)) == 2
+    with Memory.create(tmp_path / "n.m3desk") as other:
+        kept = other.add_source(source("b"))
+        other.plan_clips(kept.id, clips(kept.id), fps=5.0)
+        first, second, _ = other.next_clips("s1")
+        remember(other, first, (1, 2))
+        assert findings(other, other.forget("1", "never", narrower)) == ()
+        remember(other, second, (1, 2))
+        assert [r.track.id for r in other.tracks("s1", second.start)] == ["s1.c1.f1"]
+        assert [r.utterance.id for r in other.speech("s1", second.start)] == ["s1.c1.u1"]
+        assert other.integrity() == []
+
+
+def test_forgetting_spans_takes_everybody_else_there_along(memory: Memory) -> None:
+    memory.forget("2", "spans", narrower)
+    assert [r.track.id for r in memory.tracks("s1")] == ["s1.c0.f0", "s1.c1.f0", "s1.c1.f1"]  # of clip 0, only who was not there then
+    assert memory.objects("s1", 0, 1) == [] and memory.integrity() == []
+
+
+def test_forgetting_one_of_two_merged_people_forgets_both_and_aliases_too(memory: Memory) -> None:
+    memory.correct("name", {"person": "2", "name": "Carol"})
+    memory.correct("name", {"person": "1", "name": "Grace"})
+    memory.correct("merge", {"keep": "1", "others": ["2"]})
+    gone = memory.forget("Carol", "forget", narrower)
+    assert gone.known.names == ["Grace", "Carol", "Ann"] and findings(memory, gone) == ()
+    assert [p.id for p in memory.people()] == ["person_5"]
+
+
+def test_a_dry_run_changes_nothing(memory: Memory) -> None:
+    before = memory.version()
+    plan = memory.may_forget("1", "never")
+    assert "template" in plan.effect.text and plan.sources == ("/videos/a.mp4",)
+    assert memory.version() == before and len(memory.people()) == 3
+
+
+def test_a_forgotten_face_is_told_from_look_alikes_that_stay(memory: Memory) -> None:
+    memory.correct("exclude", {"observation": "s1.c1.f0", "person": "1"})
+    gone = memory.forget("1", "forget", narrower)
+    alike = memory.prove_forgotten(gone.known)[1]
+    assert [o for o, _ in alike] == ["s1.c1.f0"] and alike[0][1] > 0.9
+
+
+def test_a_name_is_found_whole_in_any_case_and_its_parts_with_a_capital() -> None:
+    pattern = mention(["Jeff Steen", "爱丽丝"])
+    assert pattern is not None
+    assert [bool(pattern.search(t)) for t in ("JEFF STEEN", "hi Jeff!", "jeff", "Jefferson", "Steens", "我叫爱丽丝。")] == [
+        True, True, False, False, False, True,
+    ]  # fmt: skip
+
+
+def test_vectors_of_the_forgotten_are_gone_and_others_stay(memory: Memory) -> None:
+    memory.forget("1", "forget", narrower)
+    ids, matrix = memory.vectors("face")
+    assert set(ids) == {"s1.c0.f1", "s1.c1.f1"} and len(matrix) == 6
+    assert memory.lacking_vectors("e5 1") == [] and text_vectors(seen(clips("s1")[0], (2,))[1]).dtype == np.float32
