@@ -16,11 +16,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.correction import Step
+from m3desk.domain.equivalence import LEAD, SUFFICIENT, WEAK
 from m3desk.domain.evidence import Floats
-from m3desk.domain.fold import SHOWN_FROM, Equivalence
-from m3desk.domain.identity import LEAD, SUFFICIENT, WEAK, Gallery, similarity
+from m3desk.domain.fold import SHOWN_FROM, Equivalence, Partition, demands
+from m3desk.domain.identity import GALLERY, Gallery, similarity
 from m3desk.domain.log import Log, ObservationType, in_force, numbered
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
@@ -72,7 +75,7 @@ def ask(known: Known) -> list[Suggestion]:
     """Return all open questions with their numbers, most useful first."""
     facts = _Facts(known)
     settled = settled_keys(in_force(known.log))
-    found = [d for d in (*_same(facts), *_links(facts), *_names(facts)) if d.key not in settled]
+    found = [d for d in (*_same(facts), *_two_people(facts), *_links(facts), *_names(facts)) if d.key not in settled]
     given = numbers(d.key for d in found)
     made = [d.numbered(given[d.key], facts) for d in found]
     return sorted(made, key=lambda s: (-s.worth, s.key))
@@ -212,6 +215,98 @@ def _same_person(facts: _Facts, a: Gallery, b: Gallery, p: float) -> _Draft:
         f"joins {_counted(moved, told)}", f"Are {keep.shown} and {gone.shown} the same person?",
         ("merge", {"keep": keep.id, "others": [gone.id]}), ("distinct", {"a": keep.id, "b": gone.id}),
     )  # fmt: skip
+
+
+PARTED: Mapping[ObservationType, Odds] = {"face": Odds(0.32, 0.05), "voice": Odds(0.30, 0.05)}
+"""How likely two groups of one person's observations are one person after all, by how alike the groups are."""
+
+COMPARED = 60
+"""Observations of a node that are compared with each other in search of two groups: the most telling ones."""
+
+
+def _two_people(facts: _Facts) -> list[_Draft]:
+    """Ask of a person whose faces (or voices) fall into two unlike groups whether they are two."""
+    found = []
+    said_one = _said_one(facts)
+    for person in facts.who.people.values():
+        for type_ in ("face", "voice"):
+            parts = _parts(facts, [n for n in facts.who.members[person.id] if n.startswith(type_)], said_one)
+            if len(parts) > 1 and (draft := _two(facts, person, type_, parts)):
+                found.append(draft)
+    return found
+
+
+def _said_one(facts: _Facts) -> Partition:
+    """Return which persons a user joined: nobody asks whether they are two."""
+    births = {n.id: n.person for n in facts.who.nodes.values() if n.person}
+    joined = Partition()
+    for step in in_force(facts.known.log):
+        for kind, a, b in demands(step, births):
+            if kind == "must":
+                joined.join(a, b)
+    return joined
+
+
+def _parts(facts: _Facts, nodes: Sequence[str], said_one: Partition) -> list[list[str]]:
+    """Return a person's observations of one type in parts that are one for sure: nodes if there are several, else single observations."""
+    mine = {n: [o for o in facts.of_node[n] if len(facts.known.vectors.get(o, ()))] for n in nodes}
+    by_birth: dict[str, list[str]] = defaultdict(list)
+    for n in nodes:
+        by_birth[said_one.root(facts.who.nodes[n].person or n)] += mine[n]
+    parts = [p for p in by_birth.values() if p]
+    if len(parts) != 1:
+        return parts
+    told = [o for o in parts[0] if facts.who.held[o].step is not None]
+    rest = facts.best(o for o in parts[0] if facts.who.held[o].step is None)[:COMPARED]
+    return ([told] if told else []) + [[o] for o in sorted(rest, key=lambda o: (facts.known.log.observations[o].sequence, o))]
+
+
+def _two(facts: _Facts, person: Person, type_: ObservationType, parts: list[list[str]]) -> _Draft | None:
+    rows = [np.concatenate([facts.known.vectors[o] for o in part])[: 2 * GALLERY] for part in parts]
+    if len({r.shape[1] for r in rows}) != 1:
+        return None
+    stays, goes, across = two_groups(rows)
+    p = 1.0 - PARTED[type_].of(across)
+    if p < LEAST:
+        return None
+    first = {o for i in stays for o in parts[i]}
+    second = {o for i in goes for o in parts[i]}
+    seen = facts.known.log.observations
+    if min(seen[o].sequence for o in second) < min(seen[o].sequence for o in first):
+        first, second = second, first  # the older one stays who they are
+    oldest = min(second, key=lambda o: (seen[o].sequence, seen[o].start, o))
+    told = _speaking_of(facts, second)
+    return _Draft(
+        "two_people", (facts.who.held[min(first, key=lambda o: (seen[o].sequence, o))].node or "", oldest), (person.id,),
+        (facts.best(first), facts.best(second)), p, len(second) + 2.0 * told + facts.seconds(second) / 10,
+        f"makes {_counted(second, told)} somebody else's", f"Is {person.shown} two people?",
+        ("split", {"person": person.id, "observations": sorted(second)}),
+        ("merge", {"keep": person.id, "observations": sorted(first | second)}),
+    )  # fmt: skip
+
+
+def two_groups(parts: Sequence[Floats]) -> tuple[list[int], list[int], float]:
+    """Part galleries (each (n, d) unit rows) in the two least alike groups, by joining the most alike first (average linkage).
+
+    Returns their indices, the group of the first one first, and how alike the groups are.
+    """
+    n = len(parts)
+    like = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1, n):
+            like[i, j] = like[j, i] = max(similarity(parts[i], parts[j]), similarity(parts[j], parts[i]))
+    groups = [[i] for i in range(n)]
+    while len(groups) > 2:
+        pairs = [(round(float(like[np.ix_(a, b)].mean()), 6), -i, -j) for i, a in enumerate(groups) for j, b in enumerate(groups) if i < j]
+        _, i, j = max(pairs)
+        groups[-i] += groups.pop(-j)
+    return sorted(groups[0]), sorted(groups[1]), round(float(like[np.ix_(groups[0], groups[1])].mean()), 6)
+
+
+def _speaking_of(facts: _Facts, observations: set[str]) -> int:
+    """Return how many memories rest on some of these observations where they speak of a person."""
+    told = (n for n in facts.known.state.nodes.values() if _sentence(n.id) and not n.deleted)
+    return sum(1 for n in told if any(observations.intersection(s.observations) for s in n.spans))
 
 
 def _links(facts: _Facts) -> list[_Draft]:

@@ -14,13 +14,15 @@ from m3desk.domain.correction import KINDS, Effect
 from m3desk.domain.log import can_redo, can_undo
 from m3desk.domain.sentences import State
 from m3desk.errors import CorrectionError, UsageError
-from m3desk.store import commits
+from m3desk.store import commits, resolving, suggesting
 from m3desk.store.anchors import anchor
-from m3desk.store.resolving import RESOLVE, Args, Desk
+from m3desk.store.resolving import Args, Desk
 from m3desk.store.rows import dump, insert
 
 if TYPE_CHECKING:
     from m3desk.store.sqlite import Memory
+
+RESOLVE = {**resolving.RESOLVE, **suggesting.RESOLVE}
 
 
 class _Rehearsed(Exception):
@@ -44,7 +46,7 @@ def correct(memory: Memory, kind: str, args: Mapping[str, Any], *, by: str, why:
                 db, "journal", step=step, sequence=sequence, kind=kind, args=dump(kept), anchor=dump(anchor(db, before, kept)), at=at,
                 by=by, why=why, text="",
             )  # fmt: skip
-            effect = _effect(before, memory.state_with(db), kind, kept, step)
+            effect = _effect(before, memory.state_with(db), kept.get("as", kind), kept, step)
             db.execute("UPDATE journal SET text = ? WHERE step = ?", (effect.text, step))
             if dry_run:
                 raise _Rehearsed
@@ -111,6 +113,8 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
         return state.who.people[id_].shown if id_ in state.who.people else id_
 
     ids = ", ".join(args.get("observations", ()))
+    if "says" in args:
+        return str(args["says"])
     match kind:
         case "name":
             return f"names {shown(args['person'])} {args['name']}" if args["name"] else f"takes the name of {shown(args['person'])} away"
