@@ -15,6 +15,7 @@ _NAMES = {
     "reel": "on the reel: word error rate of the GRID sentences, scenes with their faces found, silent files silent",
     "kills": "kill a run N times (default 100) at random moments and compare the memory with an undisturbed one [N] [FILE]",
     "questions": "twelve questions on three videos through `ask`: right, cited, absent ones refused [--llm]",
+    "identity": "the figures on identity, row by row against their goals [ROW …] [--keep DIR]",
     "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
 }
 

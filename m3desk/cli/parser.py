@@ -346,4 +346,5 @@ def _machine_commands(command: Any, commands: Any) -> None:
     p.add_argument("name", nargs="?", help="one benchmark; without it, list them")
     p.add_argument("args", nargs="*", help="its files and numbers")
     p.add_argument("--llm", action="store_true", help="with the language model")
+    p.add_argument("--keep", metavar="DIR", help="identity: keep its memories there, and use those that are there")
     _json(p)

@@ -116,7 +116,9 @@ def bench(options: Any, out: Out) -> int:
     if options.name not in benches.names():
         raise UsageError(f"there is no benchmark “{options.name}”.", f"There are: {', '.join(benches.names())}.")
     try:
-        report = benches.run(options.name, [*options.args, *(["--llm"] if options.llm else [])])
+        report = benches.run(
+            options.name, [*options.args, *(["--llm"] if options.llm else []), *(["--keep", options.keep] if options.keep else [])]
+        )
     except FileNotFoundError as error:
         raise M3DeskError(
             f"the benchmark's material is not here: {error.filename}.", "It lies in ../shared/data beside the checkout."
