@@ -1,0 +1,170 @@
+"""Where a person who swallowed others can be cut: what calls two nodes one (votes) against what calls them two (sentences). Pure.
+
+For persons that votes put together rather than faces or voices that look or sound alike: those of an imported graph, which has no real
+embeddings, and voices that were linked wrongly. A sentence that names two nodes ("<face_2> hands <face_3> a cup") takes them for two
+people; how often that happens, counted by clips, weighs against the votes. Nodes are joined greedily, the best supported pair first, as
+long as more speaks for than against (greedy additive edge contraction, Keuper et al. 2015); what is left are the proposed people.
+Without a word against, the cut goes through the links on most of the shortest paths (Girvan and Newman 2002).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from m3desk.domain.log import Log, numbered
+from m3desk.domain.sentences import State
+
+Pair = tuple[str, str]
+
+WORD = 0.5
+"""What a clip whose sentences name two nodes weighs, in votes. Half a vote: writers also call one person by face and voice at once (in
+living_room_06, 21 of the 40 pairs that an equivalence joins are named side by side somewhere, in kitchen_03 19 of 83)."""
+
+EQUIVALENCE = "equivalence: "
+"""How sentences begin that name nodes because they are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A proposal to make `part` somebody else than `rest`, both node ids in order of numbers.
+
+    `votes`, `against`: weight across the cut of what says one and what says two. `score`: how likely it is right, 0–1.
+    """
+
+    part: tuple[str, ...]
+    rest: tuple[str, ...]
+    votes: float
+    against: float
+    score: float
+
+
+def cuts(votes: Mapping[Pair, float], nodes: Iterable[str], against: Mapping[Pair, float] | None = None) -> list[Cut]:
+    """Return ways to cut a person of `nodes` in two, the likeliest first; [] where nothing suggests one.
+
+    votes: pair of nodes → summed weight of what calls them one. against: pair → weight of what calls them two (`told_apart`). Pairs in any
+    order; nodes of others are left out. Cuts may contradict each other: take one, then ask again.
+    """
+    mine = sorted(set(nodes), key=lambda n: (numbered(n), n))
+    known = set(mine)
+    pro, con = _between(votes, known), _between(against or {}, known)
+    groups = _contracted(mine, {p: pro.get(p, 0.0) - con.get(p, 0.0) for p in sorted(pro.keys() | con.keys())})
+    found = [_cut(g, mine, pro, con) for g in groups if 2 * len(g) <= len(mine)] if len(groups) > 1 else []
+    if not found and len(mine) > 2 and (half := _divided(mine, pro)):
+        found = [_cut(half, mine, pro, con)]
+    unique = {c.part: c for c in found}
+    return sorted(unique.values(), key=lambda c: (-c.score * len(c.part) ** 0.5, numbered(c.part[0])))
+
+
+def told_apart(log: Log, state: State) -> dict[Pair, float]:
+    """Return pairs of nodes that sentences name side by side, as two people → weight (`WORD` a clip)."""
+    clips: dict[Pair, set[str]] = defaultdict(set)
+    for told in log.sentences.values():
+        now = state.nodes.get(told.id)
+        if now is None or now.deleted or told.text.lower().startswith(EQUIVALENCE):
+            continue
+        named = {h.node for s in now.spans for o in s.observations if (h := state.who.held.get(o)) and h.node}
+        ordered = sorted(named, key=numbered)
+        for i, a in enumerate(ordered):
+            for b in ordered[i + 1 :]:
+                clips[a, b].add(told.clip or "")
+    return {pair: WORD * len(found) for pair, found in clips.items()}
+
+
+def _between(weights: Mapping[Pair, float], nodes: set[str]) -> dict[Pair, float]:
+    """Return the weights between these nodes, each pair once in order of numbers."""
+    found: dict[Pair, float] = defaultdict(float)
+    for (a, b), w in weights.items():
+        if a in nodes and b in nodes and a != b:
+            found[min(a, b, key=numbered), max(a, b, key=numbered)] += w
+    return dict(found)
+
+
+def _contracted(nodes: Sequence[str], net: Mapping[Pair, float]) -> list[list[str]]:
+    """Join what is more one than two, the strongest first; return the groups in order of their first node."""
+    group = {n: i for i, n in enumerate(nodes)}
+    members = {i: [n] for i, n in enumerate(nodes)}
+    weight: dict[int, dict[int, float]] = {i: {} for i in members}
+    for (a, b), w in net.items():
+        weight[group[a]][group[b]] = weight[group[b]][group[a]] = w
+    while True:
+        best = min(((-round(w, 6), i, j) for i, row in weight.items() for j, w in row.items() if i < j), default=None)
+        if best is None or best[0] >= 0:
+            return [sorted(members[i], key=numbered) for i in sorted(members)]
+        _, keep, gone = best
+        members[keep] += members.pop(gone)
+        for other, w in weight.pop(gone).items():
+            del weight[other][gone]
+            if other != keep:
+                weight[keep][other] = weight[other][keep] = weight[keep].get(other, 0.0) + w
+
+
+def _cut(part: Sequence[str], nodes: Sequence[str], pro: Mapping[Pair, float], con: Mapping[Pair, float]) -> Cut:
+    inside = set(part)
+    votes = round(sum(w for (a, b), w in pro.items() if (a in inside) != (b in inside)), 6)
+    against = round(sum(w for (a, b), w in con.items() if (a in inside) != (b in inside)), 6)
+    score = (against + 0.5) / (against + votes + 1.0)  # half a vote each way to begin with: little evidence is little certainty
+    return Cut(tuple(part), tuple(n for n in nodes if n not in inside), votes, against, round(score, 6))
+
+
+# ---------------------------------------------------------------- where nothing speaks against
+
+
+def _divided(nodes: Sequence[str], pro: Mapping[Pair, float]) -> list[str] | None:
+    """Return the smaller side once the busiest links are cut; None where that only takes a node off."""
+    edges = {p for p, w in pro.items() if w > 0}
+    while edges:
+        side = min(_components(nodes, edges), key=lambda c: (len(c), numbered(c[0])))
+        if len(side) < len(nodes):
+            return side if len(side) > 1 else None
+        busy = _betweenness(nodes, edges)
+        edges.discard(max(edges, key=lambda e: (round(busy[e] / pro[e], 6), -numbered(e[0]), -numbered(e[1]))))
+    return None
+
+
+def _components(nodes: Sequence[str], edges: Iterable[Pair]) -> list[list[str]]:
+    near: dict[str, list[str]] = defaultdict(list)
+    for a, b in edges:
+        near[a].append(b)
+        near[b].append(a)
+    seen: set[str] = set()
+    found = []
+    for n in nodes:
+        if n not in seen:
+            reached, todo = {n}, [n]
+            while todo:
+                todo += (fresh := [m for m in near[todo.pop()] if m not in reached])
+                reached.update(fresh)
+            seen |= reached
+            found.append(sorted(reached, key=numbered))
+    return found
+
+
+def _betweenness(nodes: Sequence[str], edges: Iterable[Pair]) -> dict[Pair, float]:
+    """Return how many shortest paths pass each edge (Brandes 2001)."""
+    near: dict[str, list[str]] = defaultdict(list)
+    for a, b in sorted(edges):
+        near[a].append(b)
+        near[b].append(a)
+    passed: dict[Pair, float] = defaultdict(float)
+    for start in nodes:
+        order, before, ways, depth = [], defaultdict(list), defaultdict(float, {start: 1.0}), {start: 0}
+        queue = deque([start])
+        while queue:
+            here = queue.popleft()
+            order.append(here)
+            for n in near[here]:
+                if n not in depth:
+                    depth[n] = depth[here] + 1
+                    queue.append(n)
+                if depth[n] == depth[here] + 1:
+                    ways[n] += ways[here]
+                    before[n].append(here)
+        share: dict[str, float] = defaultdict(float)
+        for n in reversed(order):
+            for b in before[n]:
+                part = ways[b] / ways[n] * (1.0 + share[n])
+                share[b] += part
+                passed[min(n, b, key=numbered), max(n, b, key=numbered)] += part
+    return passed
