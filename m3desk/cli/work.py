@@ -135,21 +135,37 @@ def _place(uri: str) -> str:
 def import_(options: Any, out: Out) -> int:
     path = Path(options.file)
     if not path.is_file():
-        raise M3DeskError(f"there is no file {path}.", "Give the .json that `m3desk export` wrote.")
-    if not path.name.endswith(".json"):
-        raise M3DeskError(f"{path.name} can't be imported by this version.", "It reads the .json that `m3desk export` wrote.")
+        raise M3DeskError(f"there is no file {path}.", "Give the .json that `m3desk export` wrote, or an M3-Agent graph (.pkl, .pkl.gz).")
+    graph = App.read_graph(path) if path.name.endswith(GRAPHS) else None  # before a memory is made for it
+    if graph is None and not path.name.endswith(".json"):
+        raise M3DeskError(f"{path.name} can't be imported.", "It reads .json of `m3desk export`, and .pkl or .pkl.gz of M3-Agent.")
     new = not Path(options.memory).exists()
     with App(options.memory) as app:
         try:
-            report = app.import_json(path)
+            report = app.import_graph(graph) if graph else app.import_json(path)
         except M3DeskError:
             if new:
                 app.discard_if_empty()
             raise
+        if graph:
+            _of_graph(report, options.memory, out)
         app.embed_lacking()
     lines = [f"Imported {report['clips']} clips, {report['people']} people, {report['memories']} memories into {options.memory}."]
     out.result(report, lines)
     return 0
+
+
+GRAPHS = (".pkl", ".pkl.gz", ".pickle", ".pickle.gz")
+
+
+def _of_graph(report: dict[str, Any], memory: str, out: Out) -> None:
+    for warning in report["warnings"]:
+        out.warn(warning + ".")
+    out.line(
+        f"{report['nodes']} nodes, {report['edges']} edges, {report['votes']} votes of {report['equivalences']} equivalences, "
+        f"{report['crops']} pictures. What looks wrong in it: m3desk check -m {memory}"
+    )
+    out.line(f"Making {report['memories']} sentences searchable by meaning…")
 
 
 def export(options: Any, out: Out) -> int:

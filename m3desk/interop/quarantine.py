@@ -1,0 +1,128 @@
+"""Has a file that could be hostile read by a child process (`interop.videograph`) with limits; only data comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import struct
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import psutil
+
+import m3desk
+from m3desk.domain.evidence import Floats
+from m3desk.errors import ImportProblem
+
+VERB = "--read-graph"
+"""What a frozen program, which has no Python to start, is started with to be the child (see `m3desk.__main__`)."""
+START = "import sys; sys.path.append(sys.argv[1]); from m3desk.interop.videograph import main; sys.exit(main(sys.argv[2:]))"
+HINT = "Nothing was written. Take an M3-Agent graph (.pkl, .pkl.gz) from somebody you trust."
+POLL = 0.02
+"""Seconds between looks at the child where the system sets no limits itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bytes of memory, seconds of processor, seconds on the clock. kitchen_03 (2,498 nodes) takes 56 MB and 1 s."""
+
+    memory: int = 3 << 30
+    processor: int = 120
+    seconds: float = 240.0
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """What `videograph.graph` found, the embeddings it kept in order of the nodes, and bytes of memory the child took at most."""
+
+    document: dict[str, Any]
+    vectors: Floats
+    peak: int
+
+
+def read(path: Path, limits: Limits = LIMITS) -> Raw:
+    """Read a graph's pickle without running anything in it. Raises ImportProblem."""
+    try:
+        with path.open("rb") as file:
+            return _answer(path.name, *_run(file, limits))
+    except OSError as error:
+        raise ImportProblem(f"{path} can't be read: {error.strerror or error}.") from error
+
+
+def command(limits: Limits) -> list[str]:
+    """Return how the child is started: without site or environment, so that nothing of theirs is loaded."""
+    given = [str(limits.memory), str(limits.processor)]
+    if getattr(sys, "frozen", False):
+        return [sys.executable, VERB, *given]
+    return [sys.executable, "-I", "-S", "-c", START, str(Path(m3desk.__file__).resolve().parents[1]), *given]
+
+
+def _run(file: IO[bytes], limits: Limits) -> tuple[bytes, int, str, int]:
+    """Return the child's answer, its exit status, why it was ended ("" where it was not) and its peak of memory in bytes."""
+    child = subprocess.Popen(command(limits), stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    watch = _Watch(child, limits)
+    watch.start()
+    try:
+        assert child.stdout is not None
+        answer = child.stdout.read()
+    finally:
+        with contextlib.suppress(OSError):
+            child.kill()
+        status = child.wait()
+        watch.join()
+        if child.stdout is not None:
+            child.stdout.close()
+    return answer, status, watch.why, watch.peak
+
+
+class _Watch(threading.Thread):
+    """Ends a child that takes too much, where the system does not."""
+
+    def __init__(self, child: subprocess.Popen[bytes], limits: Limits) -> None:
+        super().__init__(name="m3desk-quarantine", daemon=True)
+        self.why = ""
+        self.peak = 0
+        self._child = child
+        self._limits = limits
+
+    def run(self) -> None:
+        end = time.monotonic() + self._limits.seconds
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(self._child.pid)
+            while self._child.poll() is None:
+                memory = process.memory_info()
+                self.peak = max(self.peak, memory.rss, getattr(memory, "peak_wset", 0))
+                taken = process.cpu_times()
+                if memory.rss > self._limits.memory:
+                    self.why = "it wants more memory than a memory graph needs"
+                elif time.monotonic() > end or taken.user + taken.system > self._limits.processor:
+                    self.why = "reading it takes longer than a memory graph needs"
+                if self.why:
+                    self._child.kill()
+                    return
+                time.sleep(POLL)
+
+
+def _answer(name: str, answer: bytes, status: int, why: str, peak: int) -> Raw:
+    """Take the child's answer apart; it is data, and checked like data."""
+    if why:
+        raise ImportProblem(f"{name} is not a memory graph that can be read: {why}.", HINT)
+    try:
+        size = struct.unpack(">Q", answer[:8])[0]
+        document = json.loads(answer[8 : 8 + size])
+        vectors = np.frombuffer(answer, dtype="<f4", offset=8 + size)
+    except (struct.error, ValueError) as error:
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        raise ImportProblem(f"{name} is not a memory graph that can be read: the reader ended with {how}.", HINT) from error
+    if "refused" in document:
+        raise ImportProblem(f"{name} is not a memory graph that can be read: {document['refused']}.", HINT)
+    return Raw(document, vectors, peak)
