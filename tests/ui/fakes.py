@@ -23,6 +23,7 @@ from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.memory import Span, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, SuggestedName, TrackRow
+from m3desk.domain.suggestion import Reason, Suggestion, Verdict
 from m3desk.errors import CorrectionError, ModelMissing
 from m3desk.ports import Found
 
@@ -115,6 +116,24 @@ class World:
             )
         ]
         self.chats: list[dict[str, Any]] = []
+        self.questions = self._questions()
+
+    def _questions(self) -> list[Suggestion]:
+        """Return one question of each kind."""
+
+        def ask(n: int, kind: Any, people: tuple[str, ...], groups: tuple[tuple[str, ...], ...], **more: Any) -> Suggestion:
+            answers = ("merge", {"keep": people[0], "others": list(people[1:])}), ("distinct", {"a": people[0], "b": people[-1]})
+            key = f"{kind}:{':'.join(people)}"
+            return Suggestion(
+                n, kind, key, people, groups, 0.6, 9.0 - n, "joins 12 faces, 9 memories read differently", "?", *answers, **more
+            )
+
+        return [
+            ask(4711, "same", ("person_1", "person_5"), (("s1.c0.f0", "s1.c1.f0"), ("s1.c4.f0",))),
+            ask(12, "two_people", ("person_2",), (("s1.c0.f1", "s1.c1.f0"), ("s1.c2.f0",))),
+            ask(77, "link", ("person_1", "person_2"), (("s1.c0.f0",), ("s1.c0.u1",))),
+            ask(78, "name", ("person_3",), (("s1.c1.f1", "s1.c2.f0"),), name="Jeff Steen"),
+        ]
 
     def _fill_clip(self, clip: Clip) -> None:
         present = [(clip.index + k) % 8 for k in range(3)]
@@ -335,6 +354,13 @@ class FakeReader:
     def journal(self) -> list[Step]:
         return list(self.world.steps)
 
+    def suggestions(self) -> list[Suggestion]:
+        return list(self.world.questions)
+
+    def why(self, observation: str) -> Verdict:
+        votes = (Reason("likeness", "s1.c1.f0", 0.82, "looks like s1.c1.f0 (0.82)"),)
+        return Verdict(observation, "n1", "person_1", 0.71, "person_2", 0.2, "sface 2021dec", votes, flips="s1.c1.f0")
+
     def chats(self) -> list[dict[str, Any]]:
         return list(self.world.chats)
 
@@ -481,6 +507,19 @@ class FakeDesk:
         )
         self.emit(events.Corrected(step, kind, text, True, False))
         return _done(Effect(text, memories=("m1", "m2", "m3"), step=step))
+
+    def _answer(self, verb: str, n: int) -> Future[Effect]:
+        self._note(verb, n)
+        self.world.questions = [q for q in self.world.questions if q.n != n]
+        self.world.sequence += 1
+        self.emit(events.Corrected(9, verb, f"{verb} {n}", True, False))
+        return _done(Effect(f"{verb}s {n}", step=9))
+
+    def accept(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
+        return self._answer("accept", n)
+
+    def reject(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
+        return self._answer("reject", n)
 
     def _apply(self, kind: str, args: dict[str, Any]) -> None:
         if kind == "name":

@@ -71,6 +71,9 @@ def labels() -> dict[str, str]:
         "length": QCoreApplication.translate("Inspector", "Length"),
         "size": QCoreApplication.translate("Inspector", "Picture"),
         "state": QCoreApplication.translate("Inspector", "State"),
+        "why": QCoreApplication.translate("Inspector", "Why"),
+        "flips": QCoreApplication.translate("Inspector", "Without this one it would be somebody else"),
+        "set_aside": QCoreApplication.translate("Inspector", "set it aside"),
         "whole_clip": QCoreApplication.translate("Inspector", "the whole clip"),
     }
 
@@ -131,7 +134,7 @@ class Words:
 
     def _observation_line(self, reader: Any, id_: str, found: Found) -> str:
         """Return a link line for a piece of evidence, and show its face."""
-        row = _track(reader, id_) or _speech(reader, id_)
+        row = track_row(reader, id_) or speech_row(reader, id_)
         if row is None:
             return self._thing_line(reader, id_)
         if hasattr(row, "track"):
@@ -219,7 +222,7 @@ class Words:
 
     def _observation(self, reader: Any, id_: str) -> Found:
         source = source_of(id_)
-        track, said = _track(reader, id_), _speech(reader, id_)
+        track, said = track_row(reader, id_), speech_row(reader, id_)
         if track is not None:
             t = track.track
             found = Found(track.shown or self.t["nobody"], self.t["face track"], play=(source, t.start))
@@ -243,8 +246,20 @@ class Words:
         found.facts += [(self.t["clip"], links.link(clip_of(id_), "clip", clip_of(id_))), (self.t["from"], self._where(reader, source))]
         found.facts += self._binding_facts([b for b in reader.bindings(id_) if b.superseded is None])
         cites = [m for m in reader.memories(clip=clip_of(id_)) if id_ in m.citations or any(id_ in s.observations for s in m.spans)]
-        found.lists = [(self.t["memories"], [self._memory_line(m) for m in cites])]
+        found.lists = [(self.t["why"], self._why(reader, id_)), (self.t["memories"], [self._memory_line(m) for m in cites])]
         return found
+
+    def _why(self, reader: Any, id_: str) -> list[str]:
+        """Return the votes for a verdict, and the one without which it would be another."""
+        verdict = reader.why(id_)
+        lines = []
+        for vote in verdict.votes[:8]:
+            about = vote.observation
+            lines.append(escape(vote.text) + (f" {links.link(about, 'observation', about)}" if about and about != id_ else ""))
+        if verdict.flips:
+            aside = links.link(self.t["set_aside"], "aside", verdict.flips)
+            lines.append(f"{escape(self.t['flips'])}: {links.link(verdict.flips, 'observation', verdict.flips)} ({aside})")
+        return lines
 
     def _binding_facts(self, bindings: list[Binding]) -> list[tuple[str, str]]:
         facts = []
@@ -299,13 +314,13 @@ def _is_observation(id_: str) -> bool:
     return re.fullmatch(r"[^.]+\.c\d+\.[^.]+", id_) is not None
 
 
-def _track(reader: Any, id_: str) -> TrackRow | None:
+def track_row(reader: Any, id_: str) -> TrackRow | None:
     if not _is_observation(id_):
         return None
     return next((r for r in reader.tracks(source_of(id_), *_bounds(reader, id_)) if r.track.id == id_), None)
 
 
-def _speech(reader: Any, id_: str) -> SpeechRow | None:
+def speech_row(reader: Any, id_: str) -> SpeechRow | None:
     if not _is_observation(id_):
         return None
     return next((r for r in reader.speech(source_of(id_), *_bounds(reader, id_)) if r.utterance.id == id_), None)

@@ -1,4 +1,4 @@
-"""Links inside texts: `m3://play/s1/374000000`, `m3://node/ID`, `m3://person/ID` …: how they are written and what a click does."""
+"""Links inside texts: `m3://play/s1/374000000`, `m3://node/ID`, …: how they are written and what a click does (some correct)."""
 
 from __future__ import annotations
 
@@ -47,6 +47,10 @@ def follow(hub: Hub, url: QUrl | str) -> bool:
             hub.selection.play(source, int(at))
         case [kind, id_] if kind in SELECTABLE:
             hub.selection.select(kind, id_)
+        case ["exclude", observation, person]:
+            hub.correct("exclude", {"observation": observation, "person": person})
+        case ["aside", observation]:
+            hub.correct("set-aside", {"observation": observation})
         case ["ask", question]:
             hub.selection.asked_about.emit(question)
         case _:

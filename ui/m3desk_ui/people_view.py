@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QListView,
     QMenu,
     QMessageBox,
+    QPushButton,
     QStackedWidget,
     QToolButton,
     QVBoxLayout,
@@ -25,6 +26,7 @@ from m3desk import events
 from m3desk_ui import theme
 from m3desk_ui.people_list import PERSON, PeopleModel, PersonDelegate
 from m3desk_ui.person_page import PersonPage
+from m3desk_ui.questions_view import QuestionsView
 
 if TYPE_CHECKING:
     from m3desk.domain.correction import Effect
@@ -48,9 +50,13 @@ class PeopleView(QWidget):
         self.page = PersonPage(hub, self)
         self.page.back.connect(self.show_list)
         self.page.merge_wanted.connect(self._choose_merge)
+        self.questions = QuestionsView(hub, self)
+        self.questions.back.connect(self.show_list)
+        self.questions.counted.connect(self._counted)
         self._build()
         hub.opened.connect(self._forget)
         hub.changed.connect(self.refresh)
+        hub.changed.disconnect(self.questions.refresh)  # `refresh` does it
         hub.corrected.connect(self._corrected)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
@@ -68,9 +74,13 @@ class PeopleView(QWidget):
         self.redo = QToolButton(self)
         self.redo.clicked.connect(self.hub.redo)
         self.redo.setEnabled(False)
+        self.ask = QPushButton(self)
+        self.ask.clicked.connect(self.show_questions)
+        self.ask.setVisible(False)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 6, 4)
         bar.addWidget(self.filter, 1)
+        bar.addWidget(self.ask)
         bar.addWidget(self.undo)
         bar.addWidget(self.redo)
         self.list = QListView(self)
@@ -108,6 +118,7 @@ class PeopleView(QWidget):
         self.stack = QStackedWidget(self)
         self.stack.addWidget(front)
         self.stack.addWidget(self.page)
+        self.stack.addWidget(self.questions)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.stack)
@@ -124,6 +135,8 @@ class PeopleView(QWidget):
             button.setToolTip(tip)
             button.setAccessibleName(tip)
         self.page.dress()
+        self.questions.dress()
+        self._counted(len(self.questions.questions))
         self._fill()
 
     # ------------------------------------------------------------ reading
@@ -131,6 +144,7 @@ class PeopleView(QWidget):
     def refresh(self) -> None:
         """Read the people again."""
         self.hub.read("people", lambda reader: reader.people(), self._show)
+        self.questions.refresh()
         if self.stack.currentWidget() is self.page:
             self.page.refresh()
 
@@ -187,6 +201,16 @@ class PeopleView(QWidget):
 
     def show_list(self) -> None:
         self.stack.setCurrentIndex(0)
+
+    def show_questions(self) -> None:
+        """Show the memory's questions, one card at a time."""
+        self.stack.setCurrentWidget(self.questions)
+        self.questions.card.setFocus()
+
+    def _counted(self, count: int) -> None:
+        self.ask.setText(self.tr("1 question") if count == 1 else self.tr("%1 questions").replace("%1", str(count)))
+        self.ask.setToolTip(self.tr("Answer what the memory is in doubt about"))
+        self.ask.setVisible(count > 0)
 
     def _menu(self, where: QPoint) -> None:
         index = self.list.indexAt(where)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import (
     QHBoxLayout,
+    QInputDialog,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -95,7 +96,8 @@ class PersonPage(QWidget):
         buttons = QHBoxLayout()
         buttons.addWidget(self.to_list)
         buttons.addStretch(1)
-        for button in (self.first, self.ask, self.graph, self.merge):
+        self.split = self._button(self._split_off)
+        for button in (self.first, self.ask, self.graph, self.merge, self.split):
             buttons.addWidget(button)
         words = QVBoxLayout()
         words.setSpacing(3)
@@ -111,6 +113,8 @@ class PersonPage(QWidget):
         self.known.anchorClicked.connect(lambda url: links.follow(self.hub, url))
         self.moments = self._icons(QSize(128, 72))
         self.faces = self._icons(QSize(FACE, FACE))
+        self.faces.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
+        self.faces.itemSelectionChanged.connect(self._chosen)
         self.faces.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.faces.customContextMenuRequested.connect(self._face_menu)
         self.voices = QTextBrowser(self)
@@ -152,6 +156,7 @@ class PersonPage(QWidget):
             (self.ask, "mdi6.chat-question-outline", self.tr("Ask about this person")),
             (self.graph, "mdi6.graph-outline", self.tr("Show in the graph")),
             (self.merge, "mdi6.account-multiple-plus-outline", self.tr("Same person as somebody else…")),
+            (self.split, "mdi6.call-split", self.tr("Two people: make the selected faces somebody else")),
         ):
             button.setIcon(theme.icon(icon))
             button.setToolTip(tip)
@@ -201,6 +206,7 @@ class PersonPage(QWidget):
         self._show_known(page)
         self._show_moments(page)
         self._show_faces(page)
+        self._chosen()
         self._show_voices(page)
         titles = (
             self.tr("Known (%1)").replace("%1", str(len(page.memories))),
@@ -358,7 +364,11 @@ class PersonPage(QWidget):
         rows = []
         for r in page.speech[:500]:
             when = links.moment(r.utterance.id.split(".", 1)[0], r.utterance.start)
-            rows.append(f"<p style='margin:3px 0'>{when}&nbsp; {escape(r.utterance.text)}</p>")
+            not_them = links.link(self.tr("not %1").replace("%1", page.person.shown), "exclude", r.utterance.id, page.person.id)
+            not_speech = links.link(self.tr("not speech"), "aside", r.utterance.id)
+            why = links.link(self.tr("why"), "observation", r.utterance.id)
+            small = f"<span style='font-size:small'>{not_them} · {not_speech} · {why}</span>"
+            rows.append(f"<p style='margin:3px 0'>{when}&nbsp; {escape(r.utterance.text)} &nbsp;{small}</p>")
         never = self.tr("Never heard speaking.")
         self._set_html(self.voices, "".join(rows) or f"<p>{escape(never)}</p>")
 
@@ -377,10 +387,45 @@ class PersonPage(QWidget):
         menu.addAction(self.tr("Play"), lambda: self._clicked(item))
         menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(observation))
         menu.addSeparator()
+        chosen = self.chosen_faces() if item.isSelected() else [observation]
         not_them = self.tr("Not %1").replace("%1", self.page.person.shown)
-        menu.addAction(not_them, lambda: self.hub.correct("exclude", {"observation": observation, "person": self.person_id}))
-        menu.addAction(self.tr("Not a face"), lambda: self.hub.correct("set-aside", {"observation": observation}))
+        menu.addAction(self.tr("This is…"), lambda: self._assign(chosen))
+        menu.addAction(not_them, lambda: self.hub.correct("exclude", {"observations": chosen, "person": self.person_id}))
+        menu.addAction(self.tr("Not a face"), lambda: self.hub.correct("set-aside", {"observations": chosen}))
+        if 0 < len(chosen) < self.faces.count():
+            menu.addAction(self.tr("Two people: these are somebody else"), self._split_off)
+        menu.addAction(self.tr("Why %1?").replace("%1", self.page.person.shown.removesuffix("?")), lambda: self._inspect(observation))
         menu.popup(self.faces.viewport().mapToGlobal(where))
+
+    def chosen_faces(self) -> list[str]:
+        """Return the face tracks that are selected, in the order shown."""
+        rows = [self.faces.item(i) for i in range(self.faces.count())]
+        return [r.data(OBSERVATION) for r in rows if r.isSelected()]
+
+    def _chosen(self) -> None:
+        self.split.setEnabled(
+            0 < len(self.chosen_faces()) < self.faces.count() or bool(self.page and self.page.speech and self.chosen_faces())
+        )
+
+    def _split_off(self) -> None:
+        """Make the selected faces somebody else."""
+        chosen = self.chosen_faces()
+        if chosen and self.page is not None:
+            self.hub.correct("split", {"person": self.person_id, "observations": chosen})
+
+    def _assign(self, observations: list[str]) -> None:
+        """Ask whose faces these are: somebody known, or a new name."""
+
+        def ask(people: list[Person]) -> None:
+            names = [p.shown for p in people if p.id != self.person_id]
+            text, good = QInputDialog.getItem(self, self.tr("This is…"), self.tr("Who is this?"), names, 0, True)
+            text = text.strip()
+            if good and text:
+                known = next((p.id for p in people if p.shown == text), None)
+                name = None if known else text
+                self.hub.correct("assign", {"observations": observations, "person": known, "name": name})
+
+        self.hub.read("people to choose", lambda reader: reader.people(), ask)
 
     def _inspect(self, observation: str) -> None:
         self.hub.selection.select("observation", observation)

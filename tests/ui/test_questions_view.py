@@ -1,0 +1,145 @@
+"""Question cards: one at a time, answered by a key, with what is wrong taken out or moved first."""
+
+from __future__ import annotations
+
+import pytest
+from m3desk_ui.bridge import Hub
+from m3desk_ui.people_view import PeopleView
+from m3desk_ui.questions_view import QuestionsView
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from m3desk.errors import CorrectionError
+from tests.ui.fakes import FakeDesk, World
+
+
+@pytest.fixture
+def people(qtbot: QtBot, hub: Hub) -> PeopleView:
+    view = PeopleView(hub)
+    qtbot.addWidget(view)
+    view.resize(460, 700)
+    view.show()
+    qtbot.waitUntil(lambda: len(view.questions.questions) == 4, timeout=5000)
+    return view
+
+
+@pytest.fixture
+def view(qtbot: QtBot, people: PeopleView) -> QuestionsView:
+    people.show_questions()
+    shows(qtbot, people.questions, "same")
+    return people.questions
+
+
+def shows(qtbot: QtBot, view: QuestionsView, kind: str) -> None:
+    qtbot.waitUntil(lambda: view.card.shown is not None and view.card.shown.question.kind == kind, timeout=5000)
+
+
+def test_the_people_list_says_how_many_questions_there_are(people: PeopleView) -> None:
+    assert people.ask.isVisible() and "4" in people.ask.text()
+    people.ask.click()
+    assert people.stack.currentWidget() is people.questions
+
+
+def test_a_card_shows_both_sides_and_what_a_yes_would_do(view: QuestionsView) -> None:
+    card = view.card
+    assert "Ann" in card.title.text() and "9 memories" in card.effect.text()
+    assert [box.count() for box in card.lists] == [2, 1]
+    assert card.names[0].text().startswith("Ann")
+
+
+def test_one_key_applies_and_the_next_card_comes(qtbot: QtBot, view: QuestionsView, hub: Hub, desk: FakeDesk) -> None:
+    with qtbot.waitSignal(hub.offer) as offered:
+        qtbot.keyClick(view.card, Qt.Key.Key_Y)
+    assert offered.args[1] == "undo"
+    assert desk.called("accept") == [((4711,), {})]
+    shows(qtbot, view, "two_people")
+    qtbot.keyClick(view.card, Qt.Key.Key_N)
+    assert desk.called("reject") == [((12,), {})]
+    shows(qtbot, view, "link")
+
+
+def test_what_was_taken_out_is_excluded_after_the_merge(qtbot: QtBot, view: QuestionsView, desk: FakeDesk) -> None:
+    row = view.card.lists[0].item(1)
+    view.card._clicked(0, row)
+    assert row.font().strikeOut() and view.card.lists[0].taken_out() == ["s1.c1.f0"]
+    view.card.buttons["yes"].click()
+    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=3000)
+    assert desk.called("correct")[-1][0] == ("exclude", {"observations": ["s1.c1.f0"], "person": "person_1"})
+
+
+def test_two_people_can_be_sorted_before_they_are_split(qtbot: QtBot, view: QuestionsView, desk: FakeDesk) -> None:
+    view.put_off()
+    shows(qtbot, view, "two_people")
+    first, second = view.card.lists
+    first.other_wanted.emit(first.item(1))
+    assert [first.count(), second.count()] == [1, 2]
+    view.card.buttons["yes"].click()
+    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=3000)
+    kind, args = desk.called("correct")[-1][0]
+    assert kind == "split" and args == {"person": "person_2", "observations": ["s1.c2.f0", "s1.c1.f0"]}
+    assert not desk.called("accept")
+
+
+def test_dont_know_asks_it_last_and_later_not_again(qtbot: QtBot, view: QuestionsView) -> None:
+    qtbot.keyClick(view.card, Qt.Key.Key_D)
+    shows(qtbot, view, "two_people")
+    assert [q.kind for q in view.questions] == ["two_people", "link", "name", "same"]
+    qtbot.keyClick(view.card, Qt.Key.Key_L)
+    shows(qtbot, view, "link")
+    view.refresh()
+    qtbot.wait(50)
+    assert [q.kind for q in view.questions] == ["link", "name", "same"]
+
+
+def test_a_question_that_is_gone_is_told_and_the_next_one_shown(qtbot: QtBot, view: QuestionsView, hub: Hub, desk: FakeDesk) -> None:
+    desk.accept = lambda n, dry_run=False: _failing(n)  # type: ignore[method-assign, assignment]
+    with qtbot.waitSignal(hub.notice) as told:
+        view.card.buttons["yes"].click()
+    assert "settled" in told.args[1]
+    shows(qtbot, view, "same")
+
+
+def _failing(n: int) -> object:
+    from concurrent.futures import Future
+
+    future: Future[object] = Future()
+    future.set_exception(CorrectionError(f"suggestion {n} was settled.", "See the list."))
+    return future
+
+
+def test_when_all_is_answered_it_says_so(qtbot: QtBot, view: QuestionsView, world: World, hub: Hub) -> None:
+    world.questions.clear()
+    hub.settle()
+    qtbot.waitUntil(lambda: view.none.isVisible(), timeout=3000)
+    assert not view.card.isVisible()
+
+
+def test_a_selection_of_faces_can_be_made_somebody_else(qtbot: QtBot, people: PeopleView, desk: FakeDesk) -> None:
+    people.open_page("person_2")
+    qtbot.waitUntil(lambda: people.page.page is not None and people.page.faces.count() > 1, timeout=5000)
+    people.page.faces.item(0).setSelected(True)
+    assert people.page.split.isEnabled()
+    chosen = people.page.chosen_faces()
+    people.page.split.click()
+    assert desk.called("correct")[-1][0] == ("split", {"person": "person_2", "observations": chosen})
+
+
+def test_an_utterance_that_is_not_theirs_is_one_click_away(qtbot: QtBot, people: PeopleView, hub: Hub, desk: FakeDesk) -> None:
+    from m3desk_ui import links
+
+    people.open_page("person_2")
+    qtbot.waitUntil(lambda: people.page.page is not None, timeout=5000)
+    assert "not Bob" in people.page.voices.toPlainText()
+    links.follow(hub, links.href("exclude", "s1.c0.u1", "person_2"))
+    assert desk.called("correct")[-1][0] == ("exclude", {"observation": "s1.c0.u1", "person": "person_2"})
+
+
+def test_the_inspector_says_why_and_what_would_change_it(qtbot: QtBot, hub: Hub) -> None:
+    from m3desk_ui.inspector import Inspector
+
+    view = Inspector(hub)
+    qtbot.addWidget(view)
+    view.show()
+    hub.selection.select("observation", "s1.c0.f0")
+    qtbot.waitUntil(lambda: "looks like s1.c1.f0" in view.text.toPlainText(), timeout=5000)
+    assert "set it aside" in view.text.toPlainText()
