@@ -57,7 +57,10 @@ def test_the_later_of_two_words_on_one_observation_holds_through_a_clip_and_undo
     assert memory.state().who.held["s1.c0.f0"].person != "person_2"
     check(memory)
     memory.undo()
-    assert memory.state().who.held["s1.c0.f0"].person == "person_2"
+    assert memory.state().who.held["s1.c0.f0"].person == memory.person("person_2").id and [c.state for c in memory.constraints()] == [
+        "kept"
+    ]
+    check(memory)
 
 
 def test_a_split_of_merged_people_and_a_merge_of_the_split_can_be_taken_back_in_turn(memory: Memory) -> None:
