@@ -16,8 +16,8 @@ NEAR = MICROSECOND * 3 // 10
 """A track's box this near in time stands for the track at a truth's moment (memories look 5 times a second)."""
 
 SAME_BOX = 0.3
-"""Intersection over union from which two detectors' boxes are one face: their margins differ, neighbours' boxes hardly touch
-(measured on webrtc_two_men: the right track overlaps by .5 or more, the next one not at all)."""
+"""Intersection over union from which two detectors' boxes are one face (measured on the 40 boxes of webrtc_two_men: the right track .39
+or more, half of them .87 or more; any other track 0)."""
 
 MOSTLY = 0.5
 """The share of an observation that must be one person's by the truth."""
