@@ -33,8 +33,9 @@ PHYSICAL = frozenset({"alone in view", "lips", "lips in turn", "in turn", "mouth
 
 NAMED_ALIKE = "named alike"
 
-FOREIGN = "m3-agent"
-"""What a foreign graph's equivalences are cast by begins so: they are that graph's facts, not an opinion of today."""
+IN_FULL = ("m3-agent", "consolidation")
+"""What begins so counts in full too: the equivalences of a foreign graph are that graph's facts, and consolidation (domain.consolidation)
+compares how nodes of one kind look or sound."""
 
 OPINIONS = 0.25
 """How much of a clip's physical votes opinions may add: with them 0.8 of what links is enough, without physical votes nothing is."""
@@ -51,7 +52,7 @@ def weigh(cast: Iterable[Cast]) -> dict[str, float]:
     physical: dict[str, float] = defaultdict(float)
     opinions: dict[str, float] = defaultdict(float)
     for clip, by, weight in cast:
-        counts = by in PHYSICAL or by.startswith(FOREIGN)
+        counts = by in PHYSICAL or by.startswith(IN_FULL)
         physical[clip] += 0.0
         (physical if counts else opinions)[clip] += max(-HEAVIEST, min(HEAVIEST, weight)) if math.isfinite(weight) else 0.0
     return {clip: round(sure + min(max(0.0, opinions[clip]), OPINIONS * max(0.0, sure)), 6) for clip, sure in physical.items()}

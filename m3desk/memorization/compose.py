@@ -61,7 +61,8 @@ class ComposedWriter:
         items += [Item(t.start, t.end, t.line, "object", t.rank, t.citations, t.entities) for t in scenery.things(view, language)]
         items += _quiet(view, language, items)
         sentences = tuple(_sentence(i, language) for i in _chosen(items))
-        return Draft(sentences, speaking.votes(p, view.clip.end), names.heard(p), model=self.name)
+        votes, heard = speaking.votes(p, view.clip.end), names.heard(p)
+        return Draft(sentences, (*votes, *speaking.named_alike(votes, heard, p)), heard, model=self.name)
 
 
 def _sentence(item: Item, language: str) -> Sentence:

@@ -1,23 +1,24 @@
 """Who is talking: votes that a voice and a face of one clip are one person, and abstaining wherever that is a guess.
 
-Two kinds of evidence. *Alone*: while a voice speaks, one face and no other is in view. *Lips*: several faces are in view, one
-mouth moves while the voice speaks and all others are still. A film shows listeners too (an audience, the other side of a debate,
-the picture under a narrator), so the face must be there for most of what the voice says in the clip, a mouth known to be still
-votes against, and a face that two voices claim is believed of neither unless one clearly leads.
+Four kinds of evidence. *Alone in view*: while a voice speaks, one face and no other is in view. *Lips*: several faces are in view, one
+mouth moves while the voice speaks and all others are still. *Lips in turn*: of several that all move, one moves more under this voice
+and none of the others does. *In turn*: the picture changes between faces, and one is shown when this voice speaks and not when others do;
+a weak vote, which needs a second clip. A film shows listeners too (an audience, the other side of a debate, the picture under a
+narrator), so the face must be there for most of what the voice says in the clip, a mouth known to be still votes against, a face
+that two voices claim is believed of neither unless one clearly leads, and where two kinds of evidence name two faces nobody votes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from m3desk.domain.clip import MICROSECOND
-from m3desk.domain.evidence import FaceTrack, Perceived, Utterance
-from m3desk.domain.memory import Vote
+from m3desk.domain.equivalence import NAMED_ALIKE
+from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, Utterance
+from m3desk.domain.memory import HeardName, Vote
+from m3desk.memorization import mouths
 
 Seen = TypeVar("Seen", FaceTrack, Utterance)
 Voices = Mapping[int, Sequence[Utterance]]
@@ -42,27 +43,37 @@ SHARE = 0.8
 PRESENT = 0.5
 """Of all the seconds in which a voice speaks, those with this face in view: a narrator is mostly heard over something else."""
 
+LESS_SHARE, LESS_PRESENT, PLAINLY, LESS = 0.5, 0.4, 0.6, 0.45
+"""Where a mouth moves in most looks (PLAINLY) for STRONG seconds, less of the above will do for a vote of weight LESS, which
+links only together with another clip's: a singer whom the picture leaves for the audience now and then."""
+
 LEAD = 3.0
 """How many times longer than any other voice one must be alone with a face that several claim."""
 
-STILL, STILL_PART = 0.012, 0.25
-"""A mouth is still where its motion (perception.sightings.lip_movement) is under STILL on average, and above it in at most this
-part of the looks. Measured on the reel: listeners 0.005–0.007 and 12–22 %, speakers 0.026 and more and 30–91 %."""
+SURE, LIKELY, UNSURE = 3.0, 2.0, 0.5
+"""Standard errors (mouths.contrast) by which the speaker's mouth must move more under its voice than under the others (LIKELY where all
+other mouths are still), and the others' mouths at most. Measured with made-up turns of two voices over the two silent men of
+webrtc_two_men (1,200 voices): 0.4 % wrong strong votes in turn, 1.4 % of lips (without LIKELY 2.4 %)."""
 
-MOVING_PART = 0.3
-IN_STEP = 1.5
-"""How many times more the one moving mouth of several must move while the voice speaks than while it does not (where that is seen)."""
+TURN_SHOWN, TURN_HIDDEN = 0.7, 0.3
+"""Of a voice's seconds, those with its face in view, at least; of the other voices' seconds, at most."""
 
-LOOKS = 8
-"""Looks (at five a second) under which nothing is said about a mouth."""
+TURN_LEAST = 2.0
+"""Seconds that a voice, and the others together, must speak for turns to be told."""
 
-READABLE = 40
-"""Height of a face in pixels under which its mouth is a few pixels of noise."""
+AGAINST = 0.5
+"""Most that a still mouth, alone in view for STRONG seconds, counts against a face."""
+
+NAMED = 0.5
+"""Weight of the opinion that somebody is called by one name on screen and in speech; how far it counts: domain.equivalence.OPINIONS."""
+
+BODY = 0.6
+"""Score of somebody seen whose face is not: with them in view nobody is alone unless their own mouth moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What speaks for a voice and a face. `seconds` alone together; `track`, `utterance`: the two that meet longest."""
+    """What speaks for a voice and a face. `seconds` together; `track`, `utterance`: the two that meet longest."""
 
     voice: int
     face: int
@@ -73,16 +84,77 @@ class _Claim:
     utterance: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Clip:
+    """A clip's voices (overlapped speech, and what is said after its end, left out), faces and people, by cluster."""
+
+    voices: dict[int, list[Utterance]]
+    faces: dict[int, list[FaceTrack]]
+    bodies: tuple[ObjectSeen, ...]
+
+    def others(self, voice: int) -> list[Utterance]:
+        return [u for v, said in self.voices.items() if v != voice for u in said]
+
+    def under(self, voice: int) -> dict[int, float]:
+        """Return the seconds that each face is in view while a voice speaks, if more than a look."""
+        said = mouths.spans(self.voices[voice])
+        found = {f: _shared(said, _times(tracks)) for f, tracks in self.faces.items()}
+        return {f: s for f, s in found.items() if s > 0.2}
+
+
 def votes(perceived: Perceived, end: int) -> tuple[Vote, ...]:
-    """Return the votes of one clip, at most one a voice and one a face, in order of the voices.
+    """Return the votes of one clip: for each voice at most one for a face, in order of the voices, then those against.
 
     `end`: the clip's, microseconds; what is said after it is heard without the picture, so it counts for nothing here.
     """
-    voices = _by_cluster(replace(u, end=min(u.end, end)) for u in perceived.utterances if not u.overlapped and u.start < end)
-    faces = _by_cluster(perceived.faces)
-    claims = [c for v in voices if (c := _alone(v, voices, faces) or _lips(v, voices, faces))]
+    clip = _clip(perceived, end)
+    claims = [c for v in clip.voices if (c := _claim(v, clip))]
     believed = [c for c in claims if all(c.seconds >= LEAD * o.seconds for o in claims if o is not c and o.face == c.face)]
-    return tuple(Vote(c.track, c.utterance, c.by, c.weight) for c in believed)
+    against = [c for v in clip.voices for c in _against(v, clip)]
+    return tuple(Vote(c.track, c.utterance, c.by, c.weight) for c in (*believed, *against))
+
+
+def named_alike(cast: Sequence[Vote], heard: Sequence[HeardName], perceived: Perceived) -> tuple[Vote, ...]:
+    """Return an opinion for each pair that a clip's votes speak for, where the voice introduces itself as whom a caption names the face.
+
+    Words alone make no vote here, and opinions alone no link (domain.equivalence): a text can say anything.
+    """
+    cluster = {t.id: t.cluster for t in perceived.faces} | {u.id: u.cluster for u in perceived.utterances}
+    said = {(h.name.casefold(), cluster[h.observation]) for h in heard if h.by == "introduced" and h.observation in cluster}
+    read = {(h.name.casefold(), cluster[h.observation]) for h in heard if h.by == "caption" and h.observation in cluster}
+    found = []
+    for v in cast:
+        if v.weight > 0:
+            names = {n for n, c in read if c == cluster[v.a]} & {n for n, c in said if c == cluster[v.b]}
+            if any(sum(1 for n, _ in said if n == name) == sum(1 for n, _ in read if n == name) == 1 for name in names):
+                found.append(Vote(v.a, v.b, NAMED_ALIKE, NAMED))
+    return tuple(found)
+
+
+def explain(perceived: Perceived, end: int, voice: int) -> Iterator[str]:
+    """Yield a line for each face in view while a voice (its cluster) speaks: what was measured of the two."""
+    clip = _clip(perceived, end)
+    said = clip.voices.get(voice, [])
+    if not said:
+        yield "overlapped, or after the picture's end"
+        return
+    speaking, under = _seconds(said), clip.under(voice)
+    if not under:
+        yield f"no face in view in {speaking:.1f} s"
+    for f, seconds in sorted(under.items(), key=lambda s: (-s[1], s[0])):
+        alone, _, _ = _meet(said, f, clip.faces)
+        mouth = mouths.state(said, clip.faces[f]) or "not known"
+        part, t = mouths.moving_part(said, clip.faces[f]), mouths.contrast(said, clip.others(voice), clip.faces[f])
+        yield (
+            f"{clip.faces[f][0].id}: in view {seconds:.1f} of {speaking:.1f} s, alone {alone:.1f} s, mouth {mouth} ({part:.0%} of looks, "
+            f"contrast {t}), under other voices {_shared(mouths.spans(clip.others(voice)), _times(clip.faces[f])):.1f} s"
+        )
+
+
+def _clip(perceived: Perceived, end: int) -> _Clip:
+    voices = _by_cluster(replace(u, end=min(u.end, end)) for u in perceived.utterances if not u.overlapped and u.start < end)
+    bodies = tuple(o for o in perceived.objects if o.label == "person" and o.score >= BODY)
+    return _Clip(voices, _by_cluster(perceived.faces), bodies)
 
 
 def _by_cluster(observations: Iterable[Seen]) -> dict[int, list[Seen]]:
@@ -92,23 +164,46 @@ def _by_cluster(observations: Iterable[Seen]) -> dict[int, list[Seen]]:
     return groups
 
 
-def _alone(voice: int, voices: Voices, faces: Faces) -> _Claim | None:
+def _claim(voice: int, clip: _Clip) -> _Claim | None:
+    """Return the best claim of a voice to a face; None where kinds of evidence contradict each other."""
+    found = [c for kind in (_alone, _lips, _lips_in_turn, _in_turn) if (c := kind(voice, clip))]
+    if len({c.face for c in found}) != 1:
+        return None
+    return max(found, key=lambda c: c.weight)
+
+
+# ---------------------------------------------------------------- nobody else
+
+
+def _alone(voice: int, clip: _Clip) -> _Claim | None:
     """Return the claim of the one face that is in view, alone, for most of what a voice says."""
-    said = voices[voice]
-    speaking = sum(u.end - u.start for u in said) / MICROSECOND
-    seen = _shared([(u.start, u.end) for u in said], [(t.start, t.end) for tracks in faces.values() for t in tracks])
-    meetings = sorted(((_meet(said, f, faces), f) for f in faces), key=lambda m: (-m[0][0], m[1]))
+    said = clip.voices[voice]
+    speaking = _seconds(said)
+    seen = _shared(mouths.spans(said), [(t.start, t.end) for tracks in clip.faces.values() for t in tracks])
+    meetings = sorted(((_meet(said, f, clip.faces), f) for f in clip.faces), key=lambda m: (-m[0][0], m[1]))
     if not meetings:
         return None
     (alone, track, utterance), face = meetings[0]
-    if alone < LEAST or alone < SHARE * seen or alone < PRESENT * speaking:
+    tracks = clip.faces[face]
+    mouth = mouths.state(said, tracks)
+    if alone < LEAST or mouth == "still" or (mouth != "moving" and _bodies_too(said, tracks, clip.bodies)):
         return None
-    mouth = _mouth(said, faces[face])
-    if mouth == "still":
-        return None
-    mutual = mouth == "moving" and alone >= 0.9 * speaking and not _others_heard(voice, voices, faces[face])
+    if alone < SHARE * seen or alone < PRESENT * speaking:
+        less = alone >= STRONG and mouths.moving_part(said, tracks) >= PLAINLY
+        if not less or alone < LESS_SHARE * seen or alone < LESS_PRESENT * speaking:
+            return None
+        return _Claim(voice, face, alone, LESS, "alone in view", track, utterance)
+    mutual = mouth == "moving" and alone >= 0.9 * speaking and _shared(mouths.spans(clip.others(voice)), _times(tracks)) < 0.5
     weight = min(1.0, alone * (MUTUAL if mutual else 1.0) / STRONG)
     return _Claim(voice, face, alone, round(weight, 3), "alone in view", track, utterance)
+
+
+def _against(voice: int, clip: _Clip) -> Iterator[_Claim]:
+    """Yield what a still mouth says against a face that is alone in view for seconds while a voice speaks."""
+    for face, tracks in clip.faces.items():
+        alone, track, utterance = _meet(clip.voices[voice], face, clip.faces)
+        if alone >= STRONG and mouths.state(clip.voices[voice], tracks) == "still":
+            yield _Claim(voice, face, alone, -AGAINST, "mouth still", track, utterance)
 
 
 def _meet(said: Sequence[Utterance], face: int, faces: Faces) -> tuple[float, str, str]:
@@ -127,60 +222,102 @@ def _meet(said: Sequence[Utterance], face: int, faces: Faces) -> tuple[float, st
     return total / MICROSECOND, *pair
 
 
-def _others_heard(voice: int, voices: Voices, tracks: Sequence[FaceTrack]) -> bool:
-    """Return whether another voice is heard for half a second or more while the face is in view."""
-    other = [(u.start, u.end) for v, said in voices.items() if v != voice for u in said]
-    return _shared(other, [(t.start, t.end) for t in tracks]) >= 0.5
+def _bodies_too(said: Sequence[Utterance], tracks: Sequence[FaceTrack], bodies: Sequence[ObjectSeen]) -> bool:
+    """Return whether somebody else, whose face is turned away, is in view for half a second or more of the speech: they may be the speaker.
+
+    Somebody else: a person who does not hold the face, and stands no lower than twice its height (not far behind).
+    """
+    for track in tracks:
+        face = track.boxes[len(track.boxes) // 2]
+        x, y = face.x + face.width / 2, face.y + face.height / 2
+        for o in bodies:
+            left, top, width, height = o.box
+            holds = left <= x <= left + width and top <= y <= top + height
+            together = [(max(o.start, track.start), min(o.end, track.end))]
+            if not holds and height >= 2 * face.height and _shared(mouths.spans(said), together) >= 0.5:
+                return True
+    return False
 
 
-def _lips(voice: int, voices: Voices, faces: Faces) -> _Claim | None:
+# ---------------------------------------------------------------- several in view
+
+
+def _lips(voice: int, clip: _Clip) -> _Claim | None:
     """Return the claim of the only mouth that moves, where every other face in view keeps still while the voice speaks."""
-    said = voices[voice]
-    spans = [(u.start, u.end) for u in said]
-    here = {f: s for f, tracks in faces.items() if (s := _shared(spans, [(t.start, t.end) for t in tracks])) > 0.2}
+    said, here = clip.voices[voice], clip.under(voice)
     if len(here) < 2:
         return None
-    mouths = {f: _mouth(said, faces[f]) for f in here}
-    moving = [f for f, m in mouths.items() if m == "moving"]
-    if len(moving) != 1 or any(m is None for m in mouths.values()):
+    states = {f: mouths.state(said, clip.faces[f]) for f in here}
+    moving = [f for f, m in states.items() if m == "moving"]
+    if len(moving) != 1 or any(m is None for m in states.values()) or not mouths.in_step(said, clip.faces[moving[0]]):
         return None
-    face = moving[0]
-    speaking = sum(b - a for a, b in spans) / MICROSECOND
-    if here[face] < 2 * LEAST or here[face] < SHARE * speaking or not _in_step(said, faces[face]):
+    more = mouths.contrast(said, clip.others(voice), clip.faces[moving[0]])
+    if more is not None and more < LIKELY:
         return None
-    u, track = max(
-        ((u, t) for u in said for t in faces[face]), key=lambda p: (_shared([(p[0].start, p[0].end)], [(p[1].start, p[1].end)]), p[0].id)
-    )
-    return _Claim(voice, face, here[face], round(min(1.0, here[face] / LIPS_STRONG), 3), "lips", track.id, u.id)
+    return _of_several(voice, moving[0], here[moving[0]], "lips", clip)
 
 
-def _mouth(said: Sequence[Utterance], tracks: Sequence[FaceTrack]) -> str | None:
-    """Return "moving" or "still" for a mouth while a voice speaks, None where that can't be told."""
-    motion = _motion(said, tracks)
-    if len(motion) < LOOKS:
+def _lips_in_turn(voice: int, clip: _Clip) -> _Claim | None:
+    """Return the claim of the only mouth that moves more under this voice than under the others, where no other in view does.
+
+    Two people at a table both move; what tells them apart is when.
+    """
+    said, others, here = clip.voices[voice], clip.others(voice), clip.under(voice)
+    if len(here) < 2 or not others:
         return None
-    part = float(np.mean(motion > STILL))
-    if float(motion.mean()) < STILL and part <= STILL_PART:
-        return "still"
-    return "moving" if part >= MOVING_PART else None
+    differences = {f: mouths.contrast(said, others, clip.faces[f]) for f in here}
+    sure = [f for f, t in differences.items() if t is not None and t >= SURE]
+    if len(sure) != 1 or any(t is None or t > UNSURE for f, t in differences.items() if f != sure[0]):
+        return None
+    return _of_several(voice, sure[0], here[sure[0]], "lips in turn", clip)
 
 
-def _in_step(said: Sequence[Utterance], tracks: Sequence[FaceTrack]) -> bool:
-    """Return whether a mouth moves clearly more during the speech than outside it; True where it is hardly seen outside."""
-    quiet = _motion(said, tracks, during=False)
-    return len(quiet) < LOOKS or float(_motion(said, tracks).mean()) > IN_STEP * float(quiet.mean())
+def _of_several(voice: int, face: int, seconds: float, by: str, clip: _Clip) -> _Claim | None:
+    said = clip.voices[voice]
+    if seconds < 2 * LEAST or seconds < SHARE * _seconds(said):
+        return None
+    return _Claim(voice, face, seconds, round(min(1.0, seconds / LIPS_STRONG), 3), by, *_longest(said, clip.faces[face]))
 
 
-def _motion(said: Sequence[Utterance], tracks: Sequence[FaceTrack], during: bool = True) -> NDArray[np.float64]:
-    """Return (n,) mouth motion at the looks that fall into the speech (or outside it), over readable faces that measured it."""
-    values = [
-        value
-        for track in tracks
-        if len(track.motion) == len(track.boxes)
-        for box, value in zip(track.boxes, track.motion, strict=True)
-        if box.height >= READABLE and any(u.start <= box.at < u.end for u in said) is during
-    ]
-    return np.array(values, np.float64)
+def _in_turn(voice: int, clip: _Clip) -> _Claim | None:
+    """Return the claim of the only face that is shown when this voice speaks, in two turns or more, and not when others speak."""
+    said, others = clip.voices[voice], clip.others(voice)
+    speaking, elsewhere = _seconds(said), _seconds(others)
+    if speaking < TURN_LEAST or elsewhere < TURN_LEAST:
+        return None
+    fitting = []
+    for face, seconds in clip.under(voice).items():
+        tracks = clip.faces[face]
+        hidden = _shared(mouths.spans(others), _times(tracks)) <= TURN_HIDDEN * elsewhere
+        if seconds >= TURN_SHOWN * speaking and hidden and mouths.state(said, tracks) != "still":
+            fitting.append((face, seconds))
+    if len(fitting) != 1 or _turns(said, others) < 2:
+        return None
+    face, seconds = fitting[0]
+    return _Claim(voice, face, seconds, LESS, "in turn", *_longest(said, clip.faces[face]))
+
+
+def _turns(said: Sequence[Utterance], others: Sequence[Utterance]) -> int:
+    """Return how often a voice takes the word, others speaking in between."""
+    order = sorted([(u.start, True) for u in said] + [(u.start, False) for u in others])
+    return sum(1 for i, (_, mine) in enumerate(order) if mine and (i == 0 or not order[i - 1][1]))
+
+
+# ---------------------------------------------------------------- times
+
+
+def _longest(said: Sequence[Utterance], tracks: Sequence[FaceTrack]) -> tuple[str, str]:
+    """Return the ids of the track and the utterance that overlap longest."""
+    u, t = max(((u, t) for u in said for t in tracks), key=lambda p: (_shared([(p[0].start, p[0].end)], [(p[1].start, p[1].end)]), p[0].id))
+    return t.id, u.id
+
+
+def _times(tracks: Sequence[FaceTrack]) -> list[tuple[int, int]]:
+    return [(t.start, t.end) for t in tracks]
+
+
+def _seconds(said: Sequence[Utterance]) -> float:
+    return sum(u.end - u.start for u in said) / MICROSECOND
 
 
 def _shared(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> float:
