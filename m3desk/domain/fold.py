@@ -7,15 +7,16 @@ as if it had never been made; what later clips bound to the nodes it made stays 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from m3desk.domain.clip import source_of
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import MATE, enough, weigh
-from m3desk.domain.log import Birth, Bound, Log, Seen, in_force, numbered, undone_steps
+from m3desk.domain.log import Birth, Bound, Log, Seen, in_force, numbered
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
+from m3desk.domain.superseding import Standing, standing
 
 SHOWN_FROM = 0.4
 """Summed score from which a heard name is shown ("Jeff Steen?")."""
@@ -63,7 +64,8 @@ class Constraint:
 class Identities:
     """Who is who. `person_of`: node → person; `canonical`: any person id → the one it goes by now; `members`: person → node ids.
 
-    `distinct`: pairs of persons (both orders) that a user or one frame keeps apart.
+    `distinct`: pairs of persons (both orders) that a user or one frame keeps apart. `held`: the observations in force; `evidence` says what
+    stands in the place of others.
     """
 
     held: dict[str, Held] = field(default_factory=dict)
@@ -76,6 +78,7 @@ class Identities:
     equivalences: list[Equivalence] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
     distinct: frozenset[tuple[str, str]] = frozenset()
+    evidence: Standing = field(default_factory=Standing)
 
 
 class Partition:
@@ -133,7 +136,8 @@ def identities(log: Log) -> Identities:
     """Fold bindings, votes, names and corrections into persons."""
     steps = in_force(log)
     state = Identities()
-    state.held, state.bindings = _held(log, steps, undone_steps(log))
+    state.evidence = standing(log, steps)
+    state.held, state.bindings = _held(log, steps, state.evidence)
     bound_to = {h.node for h in state.held.values() if h.node} | {b.node for b in log.bindings}
     active = {s.step for s in steps}
     state.nodes = {n.id: n for n in log.nodes.values() if n.step is None or n.step in active or n.id in bound_to}
@@ -142,8 +146,8 @@ def identities(log: Log) -> Identities:
     for node in sorted(births, key=numbered):
         partition.root(births[node])
     decided = _decide(partition, steps, births)
-    _keep_apart(partition, log, state.held, births)
-    votes = _votes(log, state.held)
+    _keep_apart(partition, log, state, births)
+    votes = _votes(log, state)
     _link(partition, votes, births, state.nodes)
     _name_classes(state, partition, births, steps)
     state.distinct = frozenset((state.canonical[a], state.canonical[b]) for a, b in partition.kept_apart())
@@ -157,8 +161,11 @@ def identities(log: Log) -> Identities:
 # ---------------------------------------------------------------- bindings
 
 
-def _held(log: Log, steps: list[Step], undone: Mapping[int, int]) -> tuple[dict[str, Held], list[Binding]]:
-    """Return what holds for each observation and every binding that is or was in force, superseded ones marked."""
+def _held(log: Log, steps: list[Step], evidence: Standing) -> tuple[dict[str, Held], list[Binding]]:
+    """Return what holds for each observation in force and every binding that is or was in force, superseded ones marked.
+
+    What stands in the place of another observation is whose that one would be, until somebody says otherwise.
+    """
     by_observation: dict[str, list[Bound]] = defaultdict(list)
     for b in log.bindings:
         by_observation[b.observation].append(b)
@@ -170,27 +177,36 @@ def _held(log: Log, steps: list[Step], undone: Mapping[int, int]) -> tuple[dict[
         if step.kind == "set-aside":
             for observation in step.args["observations"]:
                 verdicts[observation].append((step, None))
-    replaced = {o.replaces: o.sequence for o in log.observations.values() if o.replaces}
-    held: dict[str, Held] = {}
+    replaced = {old: log.observations[parts[0]].sequence for old, parts in evidence.successors.items()}
+    stands: dict[str, Held] = {}
+    now: dict[str, Binding] = {}
     rows: list[Binding] = []
-    for id_ in log.observations:
-        models, users = by_observation.get(id_, []), verdicts.get(id_, [])
+    for id_ in sorted(log.observations, key=lambda o: log.observations[o].sequence):  # parts come after what they replace
+        if id_ in evidence.absent:
+            continue
+        models, users, old = by_observation.get(id_, []), verdicts.get(id_, []), log.observations[id_].replaces
         ends = sorted([b.sequence for b in models] + [s.sequence for s, _ in users] + ([replaced[id_]] if id_ in replaced else []))
+        mine: list[Binding] = []
+        if old in now:
+            mine.append(replace(now[old], observation=id_, sequence=log.observations[id_].sequence, superseded=next(iter(ends), None)))
         for b in models:
             end = next((e for e in ends if e > b.sequence), None)
-            rows.append(Binding(b.observation, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.sequence, end))
+            mine.append(Binding(b.observation, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.sequence, end))
         for step, node in users:
             if node is not None:
                 end = next((e for e in ends if e > step.sequence), None)
-                rows.append(Binding(id_, node, None, None, None, step.by, step.at, step.sequence, end))
-        if id_ in replaced:
-            held[id_] = Held(None, None)
-        elif users:  # a person's word stands against every later clip and model
+                mine.append(Binding(id_, node, None, None, None, step.by, step.at, step.sequence, end))
+        if users:  # a person's word stands against every later clip and model
             step, node = users[-1]
-            held[id_] = Held(node, None, set_aside=node is None, step=step.step)
+            stands[id_] = Held(node, None, set_aside=node is None, step=step.step)
+        elif models:
+            stands[id_] = Held(models[-1].node, None)
         else:
-            held[id_] = Held(models[-1].node if models else None, None)
-    return held, rows
+            stands[id_] = stands[old] if old in stands else Held(None, None)
+        if in_now := [b for b in mine if b.node == stands[id_].node]:
+            now[id_] = in_now[-1]
+        rows += mine
+    return {o: stands[o] for o in log.observations if o in stands and o not in evidence.successors}, rows
 
 
 def _births(log: Log, nodes: Mapping[str, Birth], steps: list[Step]) -> dict[str, str]:
@@ -232,21 +248,34 @@ def _decide(partition: Partition, steps: list[Step], births: Mapping[str, str]) 
     return outcome
 
 
-def _keep_apart(partition: Partition, log: Log, held: Mapping[str, Held], births: Mapping[str, str]) -> None:
-    for a, b in log.apart:
-        ha, hb = held.get(a), held.get(b)
+def _keep_apart(partition: Partition, log: Log, state: Identities, births: Mapping[str, str]) -> None:
+    for a, b in together(log, state.evidence):
+        ha, hb = state.held.get(a), state.held.get(b)
         if ha and hb and ha.node and hb.node and ha.node != hb.node:
             partition.part(births[ha.node], births[hb.node])  # False = a user joined them: mirrors and video calls exist
+
+
+def together(log: Log, evidence: Standing) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of observations in force that one frame or overlapping speech keeps apart; of parts, those there at one time."""
+    for a, b in log.apart:
+        if a not in evidence.successors and b not in evidence.successors:
+            yield a, b
+            continue
+        for x in evidence.leaves(a):
+            for y in evidence.leaves(b):
+                one, two = evidence.seen.get(x), evidence.seen.get(y)
+                if one and two and one.start < two.end and two.start < one.end:
+                    yield x, y
 
 
 Votes = dict[tuple[str, str], list[tuple[str, str, float]]]
 
 
-def _votes(log: Log, held: Mapping[str, Held]) -> Votes:
+def _votes(log: Log, state: Identities) -> Votes:
     """Return (node, node) in number order → its votes (clip, by, weight)."""
     votes: Votes = defaultdict(list)
     for v in log.votes:
-        a, b = held.get(v.a), held.get(v.b)
+        a, b = state.held.get(state.evidence.follow_beside(v.a, v.b)), state.held.get(state.evidence.follow_beside(v.b, v.a))
         if a and b and a.node and b.node and a.node != b.node:
             first, second = sorted((a.node, b.node), key=numbered)
             votes[first, second].append((v.clip, v.by, v.weight))
@@ -328,21 +357,20 @@ def _equivalences(votes: Votes, state: Identities) -> list[Equivalence]:
 
 def _constraints(log: Log, steps: list[Step], state: Identities, decided: Mapping[tuple[int, str, str, str], bool]) -> list[Constraint]:
     """Say of every demand of the steps in force whether it is kept."""
-    last: dict[str, int] = {o: h.step for o, h in state.held.items() if h.step is not None}
     births = _births(log, state.nodes, steps)
     rows: list[Constraint] = []
     for step in steps:
         for observation, node in step.args.get("bindings", {}).items():
             person = births.get(node) or str(log.nodes[node].person if node in log.nodes else step.args.get("person"))
-            held = state.held.get(observation)
-            verdict = _state(held if node in log.nodes else None, last.get(observation), step, node)
+            verdict = _verdict(state, observation, step, node) if node in log.nodes else "waiting"
             rows.append(Constraint(step.step, "must", observation, person, step.by, verdict))
         if step.kind == "set-aside":
             for observation in step.args["observations"]:
-                held = state.held.get(observation)
-                rows.append(
-                    Constraint(step.step, "cannot", observation, "anybody", step.by, _state(held, last.get(observation), step, None))
-                )
+                rows.append(Constraint(step.step, "cannot", observation, "anybody", step.by, _verdict(state, observation, step, None)))
+        for id_ in step.args.get("made", ()) if step.kind != "enroll" else ():
+            seen = log.observations.get(id_)
+            verdict = "waiting" if seen is None else "overridden" if id_ in state.evidence.absent else "kept"
+            rows.append(Constraint(step.step, "stands", id_, seen.replaces or "" if seen else "", step.by, verdict))
         for kind, a, b in demands(step, births):
             outcome = decided.get((step.step, kind, a, b))
             if outcome is None:
@@ -355,12 +383,15 @@ def _constraints(log: Log, steps: list[Step], state: Identities, decided: Mappin
     return rows
 
 
-def _state(held: Held | None, last: int | None, step: Step, node: str | None) -> str:
-    if held is None:
+def _verdict(state: Identities, observation: str, step: Step, node: str | None) -> str:
+    """Say whether a step's word on whose an observation is (None: nobody's) is kept, by what stands in that observation's place now."""
+    found = [h for o in state.evidence.leaves(observation) if (h := state.held.get(o)) is not None]
+    if not found:
         return "waiting"
-    if last != step.step:
+    mine = [h for h in found if h.step == step.step]
+    if not mine:
         return "overridden"
-    return "kept" if held.node == node and held.set_aside == (node is None) else "broken"
+    return "kept" if all(h.node == node and h.set_aside == (node is None) for h in mine) else "broken"
 
 
 # ---------------------------------------------------------------- people
@@ -377,7 +408,7 @@ def _people(log: Log, state: Identities, steps: list[Step]) -> None:
             rejected.add((state.canonical.get(step.args["person"], ""), step.args["name"].casefold()))
     seen: dict[str, list[Seen]] = defaultdict(list)
     for id_, held in state.held.items():
-        if held.person:
+        if held.person and id_ not in state.evidence.enrolled:
             seen[held.person].append(log.observations[id_])
     heard = _heard(log, state, rejected)
     others: dict[str, list[str]] = defaultdict(list)
@@ -438,7 +469,7 @@ def _heard(log: Log, state: Identities, rejected: set[tuple[str, str]]) -> dict[
     """Return person → names heard for them, best first; spellings that differ only in case are one name."""
     tally: dict[tuple[str, str], list[Any]] = defaultdict(list)
     for h in log.names:
-        held = state.held.get(h.observation)
+        held = state.held.get(state.evidence.follow(h.observation, h.at, h.at + 1))
         if held and held.person and (held.person, h.name.casefold()) not in rejected:
             tally[held.person, h.name.casefold()].append(h)
     found: dict[str, list[SuggestedName]] = defaultdict(list)

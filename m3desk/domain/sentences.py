@@ -91,11 +91,12 @@ def _changes(steps: list[Step]) -> _Changes:
 
 def owner(span: Span, who: Identities, log: Log) -> str | None:
     """Return whom a span speaks of now: the person who owns most of its observations' time, the first of them on a tie."""
-    if len(span.observations) == 1:
-        held = who.held.get(span.observations[0])
+    observations = [who.evidence.follow(o) for o in span.observations]
+    if len(observations) == 1:
+        held = who.held.get(observations[0])
         return held.person if held else None
     time: dict[str, int] = {}
-    for observation in span.observations:
+    for observation in observations:
         held, seen = who.held.get(observation), log.observations.get(observation)
         if held and seen and held.person:
             time[held.person] = time.get(held.person, 0) + max(1, seen.end - seen.start)
@@ -112,6 +113,14 @@ def _sentence(told: Told, log: Log, who: Identities, changes: _Changes) -> NodeN
     if (edit := changes.edited.get(told.id)) is not None:
         text, spans, embedded = edit.args["text"], spans_of(edit.args["spans"]), f"{told.id}@{edit.step}"
         citations = tuple(dict.fromkeys((*citations, *(o for s in spans for o in s.observations))))
+    stale = told.id not in changes.edited and any(who.evidence.was_reworded(o) for o in citations)
+    if who.evidence.successors:  # what was superseded is spoken of by the part that was there then
+
+        def now(observation: str) -> str:
+            return who.evidence.follow(observation, told.start, told.end)
+
+        spans = tuple(Span(s.start, s.end, tuple(dict.fromkeys(now(o) for o in s.observations))) for s in spans)
+        citations = tuple(dict.fromkeys(now(o) for o in citations))
     owners = {(s.start, s.end): owner(s, who, log) for s in spans}
     people = tuple(dict.fromkeys(p for s in sorted(spans, key=lambda s: s.start) if (p := owners[s.start, s.end])))
 
@@ -138,7 +147,7 @@ def _sentence(told: Told, log: Log, who: Identities, changes: _Changes) -> NodeN
         valid_until=None,
         pinned=changes.pinned.get(told.id, False),
         deleted=told.id in changes.deleted,
-        stale=False,
+        stale=stale,
         embedded=embedded,
         picture=None,
     )
@@ -164,14 +173,14 @@ def _knowledge(log: Log, state: State, changes: _Changes) -> None:
     for id_, node in state.nodes.items():
         if node.type != "semantic":
             continue
-        changed = [g for g in grounds[id_] if g in changes.edited or g in changes.deleted]
+        changed = [g for g in grounds[id_] if g in changes.edited or g in changes.deleted or (g in state.nodes and state.nodes[g].stale)]
         state.nodes[id_] = _replace(
             node,
             weight=max(0.0, 1.0 + weight[id_]),
             clips=tuple(sorted({*node.clips, *clips[id_]}, key=clip_order)),
             citations=tuple(dict.fromkeys((*node.citations, *cited[id_]))),
             valid_until=until.get(id_),
-            stale=bool(changed) and id_ not in changes.edited,
+            stale=(bool(changed) or node.stale) and id_ not in changes.edited,
         )
 
 
@@ -201,7 +210,9 @@ def _owners(log: Log, state: State) -> None:
         person = who.person_of.get(id_)
         shown = who.people[person].shown if person else birth.content
         clips = (
-            {o.clip for o in observed} | {c for s in spoken[id_] for c in state.nodes[s].clips} | ({birth.clip} if birth.clip else set())
+            {o.clip for o in observed if o.id not in who.evidence.enrolled}
+            | {c for s in spoken[id_] for c in state.nodes[s].clips}
+            | ({birth.clip} if birth.clip else set())
         )
         state.nodes[id_] = NodeNow(
             id=id_,

@@ -15,6 +15,7 @@ from m3desk.domain.log import undone_steps
 from m3desk.domain.memory import Span, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.sentences import LABEL
+from m3desk.domain.superseding import MADE
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.store import rows
 
@@ -51,8 +52,7 @@ def thumbnail(db: DB, clip_: str) -> str | None:
 
 _SPAN = 'source = ? AND (? IS NULL OR {t}."end" > ?) AND (? IS NULL OR {t}.start < ?)'
 _HELD = """SELECT {t}.*, o.node, o.person, o.set_aside, p.number AS p_number, p.body AS p_body FROM {t}
-LEFT JOIN now_observation o ON o.observation = {t}.id LEFT JOIN now_person p ON p.id = o.person
-WHERE {t}.id NOT IN (SELECT replaces FROM {t} WHERE replaces IS NOT NULL) AND """
+JOIN now_observation o ON o.observation = {t}.id LEFT JOIN now_person p ON p.id = o.person WHERE """
 
 
 def _between(source_: str, start: int | None, end: int | None) -> tuple[Any, ...]:
@@ -91,8 +91,9 @@ def perceived(db: DB, clip_: str) -> Perceived | None:
     if row is None:
         return None
     of = (clip_,)
-    faces = tuple(rows.face_track(r) for r in db.execute("SELECT * FROM face_track WHERE clip = ? AND replaces IS NULL ORDER BY rowid", of))
-    heard = tuple(rows.utterance(r) for r in db.execute("SELECT * FROM utterance WHERE clip = ? AND replaces IS NULL ORDER BY rowid", of))
+    found = f"SELECT * FROM {{}} WHERE clip = ? AND id NOT GLOB '{MADE}' ORDER BY rowid"
+    faces = tuple(rows.face_track(r) for r in db.execute(found.format("face_track"), of))
+    heard = tuple(rows.utterance(r) for r in db.execute(found.format("utterance"), of))
     ids = [t.id for t in faces] + [u.id for u in heard]
     vectors: dict[str, Floats] = {}
     for id_ in ids:

@@ -1,0 +1,107 @@
+"""Which observations count: the evidence as it was found, and what corrections put in its place while they are in force. Pure.
+
+What a correction makes is an observation of its own, named after what it replaces, the step and a letter: step 12 turns `s1.c0.u3` into
+`s1.c0.u3_12a` and `s1.c0.u3_12b`; a face that was missed is `s1.c0.f_13a`. No re-run gives such ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from m3desk.domain.correction import Step
+from m3desk.domain.log import Log, Seen
+
+_MADE = re.compile(r"_(\d+)[a-z]+$")
+MADE = "*_*"
+"""What the ids of made observations look like to SQL's GLOB; no other observation has that sign in its id."""
+
+
+def made_id(original: str, step: int, place: int) -> str:
+    """Return the id of the observation number `place` (from 0) that a step puts in the place of another (or, `s1.c0.f`, adds)."""
+    return f"{_MADE.sub('', original)}_{step}{chr(ord('a') + place % 26)}{'z' * (place // 26)}"
+
+
+def step_of(observation: str) -> int | None:
+    """Return the step that made an observation, None where it was found."""
+    found = _MADE.search(observation)
+    return int(found[1]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How observations stand. `successors`: superseded → what stands in its place, in time order (some of that may be superseded too).
+
+    `absent`: made by steps that don't count (any more). `enrolled`: learned from a photo or recording, not of any video.
+    `reworded`: superseded utterances of which a sentence may quote what is no longer said.
+    """
+
+    seen: Mapping[str, Seen] = field(default_factory=dict)
+    successors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    absent: frozenset[str] = frozenset()
+    enrolled: frozenset[str] = frozenset()
+    reworded: frozenset[str] = frozenset()
+
+    def counts(self, observation: str) -> bool:
+        """Say whether an observation is in force."""
+        return observation in self.seen and observation not in self.absent and observation not in self.successors
+
+    def leaves(self, observation: str) -> list[str]:
+        """Return what stands in the place of an observation now, in time order: itself where nothing superseded it."""
+        return [leaf for part in self.successors.get(observation, ()) for leaf in self.leaves(part)] or [observation]
+
+    def follow(self, observation: str, start: int | None = None, end: int | None = None) -> str:
+        """Return the one observation that stands for another now: the part that overlaps [start, end) most, the first on a tie.
+
+        Without times: the longest part.
+        """
+        parts = self.successors.get(observation)
+        if not parts:
+            return observation
+        old = self.seen[observation]
+        a, b = (old.start, old.end) if start is None or end is None else (start, end)
+        best = max(parts, key=lambda p: min(b, self.seen[p].end) - max(a, self.seen[p].start) if len(parts) > 1 else 0)
+        return self.follow(best, start, end)
+
+    def follow_beside(self, observation: str, other: str) -> str:
+        """Return the part of an observation that is there while another is."""
+        beside = self.seen.get(other)
+        return self.follow(observation, beside.start, beside.end) if beside else self.follow(observation)
+
+    def was_reworded(self, observation: str) -> bool:
+        """Say whether an observation, or what stands in its place, says something else since."""
+        return observation in self.reworded or any(self.was_reworded(p) for p in self.successors.get(observation, ()))
+
+
+def standing(log: Log, steps: Sequence[Step]) -> Standing:
+    """Say how the observations of a log stand, by the steps in force."""
+    made = sorted((n, o) for o in log.observations if (n := step_of(o)) is not None)
+    if not made:
+        return Standing(log.observations)
+    active = {s.step: s for s in steps}
+    in_place: dict[str, dict[int, list[Seen]]] = defaultdict(dict)
+    absent: set[str] = set()
+    for step, id_ in made:
+        seen = log.observations[id_]
+        if step not in active or (seen.replaces and (seen.replaces not in log.observations or seen.replaces in absent)):
+            absent.add(id_)
+        elif seen.replaces:
+            in_place[seen.replaces].setdefault(step, []).append(seen)
+    successors: dict[str, tuple[str, ...]] = {}
+    for old, by_step in in_place.items():
+        latest = max(by_step)  # a step taken back and brought back after another stood in its place: the latest decision holds
+        successors[old] = tuple(s.id for s in sorted(by_step[latest], key=lambda s: (s.start, s.id)))
+        absent |= {s.id for n, rows in by_step.items() if n != latest for s in rows}
+    # What rested on parts that gave way to later ones is gone with them.
+    for _step, id_ in made:
+        if log.observations[id_].replaces in absent:
+            absent.add(id_)
+    return Standing(
+        log.observations,
+        {old: parts for old, parts in successors.items() if old not in absent},
+        frozenset(absent),
+        frozenset(o for n, o in made if n in active and active[n].kind == "enroll"),
+        frozenset(o for s in steps for o in s.args.get("reworded", ())),
+    )
