@@ -235,6 +235,14 @@ class App:
         """Stop an answer at once, also one that has not begun."""
         self._asks.setdefault(ask, threading.Event()).set()
 
+    def picture_at(self, source: str, at: int, width: int = 480) -> bytes | None:
+        """Return the picture of a source at a moment (microseconds) as JPEG, or None where its file is not there any more."""
+        with self.reader() as reader:
+            known = next((s for s in reader.sources() if s.id == source), None)
+        if known is None or not known.width or not Path(known.uri).is_file():
+            return None
+        return lookup.picture_at(known, at, width)
+
     # ------------------------------------------------------------------ moving and proving
 
     def import_json(self, path: Path) -> dict[str, Any]:

@@ -210,6 +210,10 @@ class EngineDesk:
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]:
         return self._call("export", path, format_, source)
 
+    def picture(self, source: str, at: int, width: int = 480) -> Future[bytes | None]:
+        """Return a source's picture at a moment as JPEG; None where its file is not there."""
+        return self._call("picture", source, at, width)
+
     def check(self) -> Future[dict[str, Any]]:
         """Return the report of `m3desk check`."""
         return self._call("check")
@@ -269,7 +273,7 @@ class _Engine:
     """Serves one pipe: quick commands here in order, slow ones on a few threads, memorization on its own."""
 
     SLOW = frozenset(
-        {"add", "search_nodes", "models", "pull", "remove_model", "doctor", "export", "check", "relink", "ask", "remove_source"}
+        {"add", "search_nodes", "models", "pull", "remove_model", "doctor", "export", "check", "relink", "ask", "remove_source", "picture"}
     )
 
     def __init__(self, pipe: Connection, path: str) -> None:
@@ -467,6 +471,10 @@ class _Engine:
 
     def do_export(self, path: str, format_: str | None, source: str | None) -> None:
         self._app.export(path, format_=format_, source=source)
+
+    def do_picture(self, source: str, at: int, width: int) -> bytes | None:
+        picture: bytes | None = self._app.picture_at(source, at, width)
+        return picture
 
     def do_check(self) -> dict[str, Any]:
         report: dict[str, Any] = self._app.check()

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from m3desk.domain.clip import MICROSECOND, Clip
+from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Candidate, Gallery, calibration, gallery_rows, match
 from m3desk.domain.people import Binding, Person
 from m3desk.errors import ModelMissing, SourceUnreadable
 from m3desk.media import cutter, file
+from m3desk.perception import scenes
 from m3desk.ports import SAMPLE_RATE, Found, Models, Reader, Sound
 
 Vectors = tuple[list[str], Floats]
@@ -60,6 +61,14 @@ def voice(path: Path, models: Models) -> list[Candidate]:
     window = round(1.5 * SAMPLE_RATE)
     pieces = [said[i : i + window] for i in range(0, max(1, len(said) - window + 1), window // 2)]
     return [Candidate(("query.u0",), models.voice_vectors.embed(pieces), len(said) * MICROSECOND // SAMPLE_RATE)]
+
+
+def picture_at(source: Source, at: int, width: int) -> bytes | None:
+    """Return a file's picture at a moment (microseconds) as JPEG no wider than `width`; None where none decodes."""
+    moment = Clip(f"{source.id}.look", source.id, 0, max(0, at), max(0, at) + MICROSECOND // 5)
+    for frame in cutter.FileClip(source, moment, source.uri, fps=5.0).frames():
+        return scenes.jpeg(scenes.shrink(frame.picture, width)[0])
+    return None
 
 
 def known(candidates: Iterable[Candidate], vectors: Vectors, bindings: Iterable[Binding], people: Iterable[Person]) -> list[Gallery]:

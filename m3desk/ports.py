@@ -86,6 +86,25 @@ class VoiceEmbedder(Protocol):
         ...
 
 
+@runtime_checkable
+class SpeechSegmentation(Protocol):
+    """Tells the few speakers of a short window apart, also where two speak at once; who they are elsewhere it does not know.
+
+    `window`: samples of a call. `hop`: samples a row covers; row n begins `lead + n · hop` samples after the window.
+    `classes`: which of the window's speakers (0, 1, …) speak in each class, () for nobody.
+    """
+
+    name: str
+    window: int
+    hop: int
+    lead: int
+    classes: tuple[tuple[int, ...], ...]
+
+    def segment(self, sound: Sound) -> Floats:
+        """Return (rows, len(classes)) float32 probabilities, each row's sum 1; a shorter sound is taken to end in silence."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RecognisedWord:
     """Times are seconds from the start of the sound given."""
@@ -311,6 +330,7 @@ class Models:
     faces: FaceDetector | None = None
     face_vectors: FaceEmbedder | None = None
     speech_activity: VoiceActivity | None = None
+    speech_segmentation: SpeechSegmentation | None = None
     voice_vectors: VoiceEmbedder | None = None
     speech: SpeechRecogniser | None = None
     objects: ObjectDetector | None = None
@@ -432,5 +452,9 @@ class Desk(Protocol):
         ...
 
     def doctor(self) -> Future[dict[str, Any]]: ...
+    def picture(self, source: str, at: int, width: int = 480) -> Future[bytes | None]:
+        """Return a source's picture at a moment (microseconds) as JPEG; None where its file is not there."""
+        ...
+
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]: ...
     def close(self) -> None: ...

@@ -515,6 +515,10 @@ class FakeDesk:
         self.emit(events.Corrected(9, verb, f"{verb} {n}", True, False))
         return _done(Effect(f"{verb}s {n}", step=9))
 
+    def picture(self, source: str, at: int, width: int = 480) -> Future[bytes | None]:
+        self._note("picture", source, at)
+        return _done(_picture(7, 160, 90, face=False))
+
     def accept(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
         return self._answer("accept", n)
 

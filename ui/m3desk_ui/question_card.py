@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from m3desk_ui.bridge import Hub
 
 FACE = 72
+SCENE = 176
+"""Width of the whole picture of a moment."""
+
+SHOWN_WORDS = 60
+"""Code points of a sentence that fit under its symbol; the rest is in the tooltip."""
 ITEM = Qt.ItemDataRole.UserRole
 OUT = Qt.ItemDataRole.UserRole + 1
 
@@ -56,10 +61,11 @@ class SideList(QListWidget):
     def _made(self, item: Item) -> QListWidgetItem:
         blank = QPixmap(FACE, FACE)
         blank.fill(Qt.GlobalColor.transparent)
-        text = f"{clock(item.at)}  “{item.words}”" if item.words or not item.crop else clock(item.at)
+        words = item.words if len(item.words) <= SHOWN_WORDS else item.words[:SHOWN_WORDS].rstrip() + "…"
+        text = clock(item.at) if item.crop else f"{clock(item.at)}  “{words}”"
         row = QListWidgetItem(QIcon(blank), text) if item.crop else QListWidgetItem(theme.icon("mdi6.volume-high"), text)
         row.setData(ITEM, item)
-        row.setToolTip(clock(item.at))
+        row.setToolTip(f"{clock(item.at)} {item.words}".strip())
         if item.crop:
             self._picture(row, item.crop)
         return row
@@ -233,19 +239,26 @@ class QuestionCard(QFrame):
         more = self.tr(" and %1 more").replace("%1", str(this.more)) if this.more else ""
         self.names[side].setText(f"{name} ({len(this.items)}{more})")
         self.lists[side].fill(this, movable=shown.question.kind == "two_people")
-        self.scenes[side].clear()
-        media = shown.scenes[side]
-        ratio = self.devicePixelRatioF()
+        self._show_scene(side, this, shown)
 
-        def put(pixmap: QPixmap) -> None:
-            if self.shown is shown:
-                pixmap.setDevicePixelRatio(ratio)
-                self.scenes[side].setPixmap(pixmap)
+    def _show_scene(self, side: int, this: Side, shown: Shown) -> None:
+        """Show the whole picture of the first face's moment, where its file is there."""
+        self.scenes[side].hide()
+        first = next((i for i in this.items if i.crop), None)
+        if first is None or self.hub.desk is None:
+            return
 
-        here = self.hub.pictures.get(media, round(128 * ratio), round(72 * ratio), then=put)
-        self.scenes[side].setVisible(media is not None)
-        if here is not None:
-            put(QPixmap(here))
+        def put(data: bytes | None) -> None:
+            pixmap = QPixmap()
+            if self.shown is shown and data and pixmap.loadFromData(data):
+                ratio = self.devicePixelRatioF()
+                fitted = pixmap.scaledToWidth(round(SCENE * ratio), Qt.TransformationMode.SmoothTransformation)
+                fitted.setDevicePixelRatio(ratio)
+                self.scenes[side].setPixmap(fitted)
+                self.scenes[side].setToolTip(clock(first.at))
+                self.scenes[side].show()
+
+        self.hub.when(self.hub.desk.picture(first.source, first.at, round(2 * SCENE)), put, lambda _error: None)
 
     def _title(self, shown: Shown) -> str:
         q, names = shown.question, [s.shown for s in shown.sides]

@@ -1,4 +1,4 @@
-"""What a question card shows of each side: a few faces or sentences, where they are, a picture of the clip. Read in the reading thread."""
+"""What a question card shows of each side: a few faces or sentences, and where they are. Read in the reading thread."""
 
 from __future__ import annotations
 
@@ -37,23 +37,20 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A question with its sides; `scene`: media id of a picture of the clip of each side's first item."""
+    """A question with its sides."""
 
     question: Suggestion
     sides: tuple[Side, ...]
-    scenes: tuple[str | None, ...]
 
 
 def read_sides(reader: Any, question: Suggestion) -> Shown:
     """Read what a card shows."""
     names = {p.id: p.shown for p in reader.people()}
-    sides, scenes = [], []
+    sides = []
     for i, group in enumerate(question.groups):
         who = question.people[min(i, len(question.people) - 1)] if question.people else ""
-        items = _items(reader, group[:MOST])
-        sides.append(Side(names.get(who, who), items, max(0, len(group) - MOST)))
-        scenes.append(reader.thumbnail(items[0].observation.rsplit(".", 1)[0]) if items else None)
-    return Shown(question, tuple(sides), tuple(scenes))
+        sides.append(Side(names.get(who, who), _items(reader, group[:MOST]), max(0, len(group) - MOST)))
+    return Shown(question, tuple(sides))
 
 
 def _items(reader: Any, observations: Sequence[str]) -> tuple[Item, ...]:
