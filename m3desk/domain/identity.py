@@ -5,13 +5,14 @@ A doubtful match makes a new node: an over-split is one click to mend, an over-m
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.evidence import Floats
-from m3desk.domain.log import ObservationType, numbered
+from m3desk.domain.log import numbered
 
 GALLERY = 20
 """Rows a node is compared with: enough for a face's poses or a voice's moods, few enough to compare thousands of nodes in milliseconds."""
@@ -21,68 +22,39 @@ TOP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """Cosines of one embedding model. `accept`: same person; `margin`: lead over the best other person.
-
-    `least`: microseconds of speech (voices) below which a cluster is never matched across clips; `accept_long` holds from
-    `long` microseconds on, in between is interpolated (scores of longer speech are higher for strangers too).
-    """
-
-    accept: float
-    margin: float
-    accept_long: float | None = None
-    least: int = 0
-    long: int = 0
-
-    def threshold(self, duration: int) -> float:
-        """Return the similarity needed by a cluster of `duration` microseconds."""
-        if self.accept_long is None or self.long <= self.least:
-            return self.accept
-        share = min(1.0, max(0.0, (duration - self.least) / (self.long - self.least)))
-        return self.accept + share * (self.accept_long - self.accept)
-
-
-# SFace: strangers ≤ .36 (493 pairs; models.md §1), one person across rooms and clothes .75–.85, within a scene ≥ .95.
-# CAM++ at 1.5 s: .50, at 3 s: .55.
-CALIBRATIONS: Mapping[str, Calibration] = {
-    "sface": Calibration(accept=0.50, margin=0.08),
-    "campplus": Calibration(accept=0.50, margin=0.06, accept_long=0.55, least=1_000_000, long=3_000_000),
-    "cam++": Calibration(accept=0.50, margin=0.06, accept_long=0.55, least=1_000_000, long=3_000_000),
-}
-FACE_DEFAULT = Calibration(accept=0.55, margin=0.08)
-VOICE_DEFAULT = Calibration(accept=0.60, margin=0.08, least=1_000_000)
-
-
-def calibration(model: str, type_: ObservationType) -> Calibration:
-    """Return the thresholds of a model by the first word of its name; cautious ones for a model nobody has calibrated."""
-    name = model.lower()
-    for key, value in CALIBRATIONS.items():
-        if name.startswith(key):
-            return value
-    return FACE_DEFAULT if type_ == "face" else VOICE_DEFAULT
-
-
-@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A cluster of one clip that wants an owner. `vectors`: (n, d) unit rows, best first. `duration`: microseconds of face or speech."""
+    """A cluster of one clip that wants an owner. `vectors`: (n, d) unit rows, best first. `duration`: microseconds of face or speech.
+
+    `quality`: of its best face, 0–1. `continues`: observations of the clip before that its tracks go on from.
+    """
 
     observations: tuple[str, ...]
     vectors: Floats
     duration: int
+    quality: float = 1.0
+    continues: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Gallery:
-    """What a node looks or sounds like: (n ≤ GALLERY, d) unit rows; `person` owns the node now."""
+    """What a node looks or sounds like: (n ≤ GALLERY, d) unit rows; `person` owns the node now.
+
+    `duration`: microseconds of face or speech it rests on, 0 where that is unknown. `quality`: of its best face, 0–1.
+    """
 
     node: str
     person: str
     vectors: Floats
+    duration: int = 0
+    quality: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The verdict on a candidate: `node` None = somebody new. `score`: similarity to the best node, if there was any."""
+    """The verdict on a candidate. Accepted: `score` is its likeness to `node`, `runner_up` the next best person's node, `margin` the lead.
+
+    `node` None = somebody new: then `runner_up` is the best node that was not good enough, `score` the likeness to it, no `margin`.
+    """
 
     node: str | None
     score: float | None
@@ -100,14 +72,31 @@ def gallery_rows(vectors: Floats, quality: Floats, limit: int = GALLERY) -> list
     pool = np.argsort(-quality, kind="stable")[: 4 * limit]
     rows, weight = vectors[pool], quality[pool]
     chosen = [0]
-    nearest = rows @ rows[0]
+    nearest = np.round(rows @ rows[0], 6)
     while len(chosen) < limit:
         gain = weight * (1.0 - nearest)
         gain[chosen] = -np.inf
         best = int(np.argmax(gain))
         chosen.append(best)
-        nearest = np.maximum(nearest, rows @ rows[best])
+        nearest = np.maximum(nearest, np.round(rows @ rows[best], 6))
     return sorted(int(pool[i]) for i in chosen)
+
+
+def typical_rows(vectors: Floats, quality: Floats, limit: int = GALLERY) -> list[int]:
+    """Choose the rows that speak for the whole, weighted by quality: what is unlike the rest of a voice is crosstalk or noise.
+
+    vectors: (n, d) unit rows. quality: (n,) in 0–1.
+    """
+    if len(vectors) <= limit:
+        return list(range(len(vectors)))
+    typical = np.round(vectors @ mean_of(vectors, quality), 6)
+    return sorted(int(i) for i in np.argsort(-(quality * typical), kind="stable")[:limit])
+
+
+def mean_of(vectors: Floats, quality: Floats | None = None) -> Floats:
+    """Return the (d,) unit mean of (n, d) rows, weighted by `quality`."""
+    total = vectors.sum(0) if quality is None else (vectors * quality[:, None]).sum(0)
+    return np.asarray(total / max(float(np.linalg.norm(total)), 1e-9), np.float32)
 
 
 def similarity(vectors: Floats, gallery: Floats) -> float:
@@ -119,50 +108,81 @@ def similarity(vectors: Floats, gallery: Floats) -> float:
     return round(float(np.sort(by_row)[-best:].mean()), 6)  # rounded: last bits differ between BLAS builds
 
 
+def likeness(vectors: Floats, gallery: Floats, rule: Calibration) -> float:
+    """Return how alike a cluster and a gallery are, in the way the model was calibrated for.
+
+    Faces: by the best rows, since poses differ. Voices: by the means, so that a gallery with a few rows of somebody else does not
+    draw that person in.
+    """
+    if rule.whole:
+        return round(float(mean_of(vectors) @ mean_of(gallery)), 6)
+    return similarity(vectors, gallery)
+
+
 def match(
     candidates: Sequence[Candidate],
     galleries: Sequence[Gallery],
     apart: Iterable[tuple[str, str]],
     rule: Calibration,
     distinct: Container[tuple[str, str]] = frozenset(),
+    held: Sequence[str | None] = (),
 ) -> list[Match]:
     """Decide for each candidate which node it belongs to, best match first, so that two people of one frame never share a person.
 
-    `apart`: pairs of observations that can't be one person. `distinct`: pairs of persons that can't (both orders). A runner-up who looks
-    like the best match and may be the same person is no rival: else one over-split would make every later match a doubt, and so a new node.
+    `apart`: pairs of observations that can't be one person. `distinct`: pairs of persons that can't (both orders). `held`: for each
+    candidate the node that the tracks it continues belong to. A runner-up who looks like the best match and may be the same person is no
+    rival: else one over-split would make every later match a doubt, and so a new node. Nor is one whom somebody else in the frame is.
     """
     together = sorted(galleries, key=lambda g: numbered(g.node))
     enemies = _enemies(candidates, apart)
-    scores = [[similarity(c.vectors, g.vectors) if _comparable(c, g) else -1.0 for g in together] for c in candidates]
+    scores = [[likeness(c.vectors, g.vectors, rule) if _comparable(c, g) else -1.0 for g in together] for c in candidates]
     taken: list[Match | None] = [None] * len(candidates)
     owner: dict[int, str] = {}
-    pairs = sorted(((-s, i, j) for i, row in enumerate(scores) for j, s in enumerate(row) if s > -1.0))
-    for negative, i, j in pairs:
+
+    def carried(i: int, j: int) -> bool:
+        return rule.carried is not None and i < len(held) and held[i] == together[j].node and scores[i][j] >= rule.carried
+
+    # A track that goes on over the clip's border comes before what merely looks alike.
+    pairs = sorted(((not carried(i, j), -s, i, j) for i, row in enumerate(scores) for j, s in enumerate(row) if s > -1.0))
+    for looks, negative, i, j in pairs:
         if taken[i] is not None:
             continue
-        person = together[j].person
-        if any(owner.get(k) == person for k in enemies[i]):
+        best, score = together[j], -negative
+        foes = {owner[k] for k in enemies[i] if k in owner}
+        if best.person in foes:
             continue
-        score = -negative
         others = [
             (s, together[n].node) for n, s in enumerate(scores[i])
-            if together[n].person != person
+            if together[n].person != best.person
+            and together[n].person not in foes
             and s > -1.0
-            and not (s > score - rule.margin and _double(together[j], together[n], rule, distinct))
+            and not (s > score - rule.margin and _double(best, together[n], rule, distinct))
         ]  # fmt: skip
         runner = max(others, key=lambda o: (o[0], -numbered(o[1])), default=None)
         margin = None if runner is None else round(score - runner[0], 6)
-        certain = score >= rule.threshold(candidates[i].duration) and candidates[i].duration >= rule.least
-        certain = certain and (margin is None or margin >= rule.margin)
-        taken[i] = Match(together[j].node if certain else None, score, runner[1] if runner else None, margin)
+        if looks:
+            certain = score >= _needed(candidates[i], best, rule) and candidates[i].duration >= rule.least
+            certain = certain and (margin is None or margin >= rule.margin)
+        else:
+            certain = margin is None or margin >= 0  # nobody else is more alike
         if certain:
-            owner[i] = person
+            taken[i] = Match(best.node, score, runner[1] if runner else None, margin)
+            owner[i] = best.person
+        elif looks:
+            taken[i] = Match(None, score, best.node, None)
     return [m or Match(None, None, None, None) for m in taken]
+
+
+def _needed(candidate: Candidate, gallery: Gallery, rule: Calibration) -> float:
+    """Return the likeness that this comparison needs: short speech and poor faces tell less."""
+    duration = min(candidate.duration, gallery.duration or candidate.duration)
+    quality = sorted((candidate.quality, gallery.quality))
+    return rule.threshold(duration, quality[0], quality[1])
 
 
 def _double(a: Gallery, b: Gallery, rule: Calibration, distinct: Container[tuple[str, str]]) -> bool:
     """Say whether two nodes of different persons may well be one person that was split."""
-    return (a.person, b.person) not in distinct and similarity(a.vectors, b.vectors) >= rule.accept + rule.margin
+    return (a.person, b.person) not in distinct and likeness(a.vectors, b.vectors, rule) >= rule.accept + rule.margin
 
 
 def _comparable(candidate: Candidate, gallery: Gallery) -> bool:
@@ -177,3 +197,9 @@ def _enemies(candidates: Sequence[Candidate], apart: Iterable[tuple[str, str]]) 
             enemies[of[a]].add(of[b])
             enemies[of[b]].add(of[a])
     return enemies
+
+
+__all__ = [
+    "GALLERY", "TOP", "Calibration", "Candidate", "Gallery", "Match", "calibration", "gallery_rows", "likeness", "match", "mean_of",
+    "similarity", "typical_rows",
+]  # fmt: skip

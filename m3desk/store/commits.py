@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from m3desk.domain.calibration import calibration
 from m3desk.domain.clip import Clip, source_of
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.graph import PLACES
-from m3desk.domain.identity import Candidate, Gallery, Match, calibration, gallery_rows, match
+from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, match, typical_rows
 from m3desk.domain.log import ObservationType, undone_steps
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.domain.sentences import State
@@ -54,23 +55,33 @@ def new_person(db: DB) -> str:
 # ---------------------------------------------------------------- who is who
 
 
-def galleries(db: DB, state: State, type_: ObservationType, model: str) -> list[Gallery]:
-    """Return what each face or voice node looks or sounds like to a model, by the bindings in force."""
-    table, good = ("face_track", "quality") if type_ == "face" else ("utterance", "confidence")
-    held: dict[str, list[tuple[Floats, float]]] = {}
-    query = f"""SELECT e.*, t.{good} AS good, t."end" - t.start AS duration, o.node FROM embedding e JOIN now_observation o
-        ON o.observation = e.owner JOIN {table} t ON t.id = e.owner WHERE e.kind = ? AND e.model = ? AND o.node IS NOT NULL
-        ORDER BY t.rowid"""
+def galleries(
+    db: DB, state: State, type_: ObservationType, model: str, *, only: str | None = None, without: Container[str] = ()
+) -> list[Gallery]:
+    """Return what each face or voice node looks or sounds like to a model, by the bindings in force in `state`.
+
+    `only`: of this node. `without`: as if these observations were set aside.
+    """
+    table, good = ("face_track", "t.quality") if type_ == "face" else ("utterance", "1 - t.overlapped")
+    held: dict[str, list[tuple[Floats, float, int]]] = {}
+    query = f"""SELECT e.*, {good} AS good, t."end" - t.start AS duration FROM embedding e
+        JOIN {table} t ON t.id = e.owner WHERE e.kind = ? AND e.model = ? ORDER BY t.rowid"""
     for r in db.execute(query, (type_, model)):
-        # A long utterance tells more of a voice than a word; a face's quality says it all.
-        worth = r["good"] if type_ == "face" else min(1.0, r["duration"] / 4_000_000)
-        held.setdefault(r["node"], []).append((rows.vectors(r), worth))
+        now = state.who.held.get(r["owner"])
+        if now is None or now.node is None or r["owner"] in without or only not in (None, now.node):
+            continue
+        # A long utterance tells more of a voice than a word, and crosstalk nothing; a face's quality says it all.
+        worth = r["good"] if type_ == "face" else r["good"] * min(1.0, r["duration"] / 4_000_000)
+        held.setdefault(now.node, []).append((rows.vectors(r), worth, r["duration"]))
     found = []
     for node, mine in held.items():
-        vectors = np.concatenate([v for v, _ in mine])
+        mine = [m for m in mine if m[1] > 0] or mine
+        vectors = np.concatenate([v for v, _, _ in mine])
         # Rows of an observation come best first: later ones count a little less.
-        quality = np.concatenate([w * np.power(0.95, np.arange(len(v))) for v, w in mine]).astype(np.float32)
-        found.append(Gallery(node, state.who.person_of[node], vectors[gallery_rows(vectors, quality)]))
+        worths = np.concatenate([w * np.power(0.95, np.arange(len(v))) for v, w, _ in mine]).astype(np.float32)
+        chosen = gallery_rows(vectors, worths) if type_ == "face" else typical_rows(vectors, worths)
+        best = max(w for _, w, _ in mine) if type_ == "face" else 1.0
+        found.append(Gallery(node, state.who.person_of[node], vectors[chosen], sum(d for _, _, d in mine), best))
     return found
 
 
@@ -87,16 +98,26 @@ def candidates(perceived: Perceived, type_: ObservationType) -> list[Candidate]:
         first = next((perceived.vectors[o.id] for o in with_vectors), np.zeros((0, 0), np.float32))
         vectors = np.concatenate([perceived.vectors[o.id] for o in with_vectors]) if with_vectors else first
         duration = sum(o.end - o.start for o in with_vectors)
-        found.append(Candidate(tuple(o.id for o in group), vectors, duration))
+        quality = max((o.quality for o in with_vectors), default=1.0) if type_ == "face" else 1.0
+        before = tuple(o.continues for o in group if type_ == "face" and o.continues)
+        found.append(Candidate(tuple(o.id for o in group), vectors, duration, quality, before))
     return found
 
 
 def recognise(db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str) -> tuple[list[Candidate], list[Match]]:
     """Say of each cluster of a clip which node it is, by the state of this moment."""
     found = candidates(perceived, type_)
-    return found, match(
-        found, galleries(db, state, type_, model) if found else [], perceived.apart, calibration(model, type_), state.who.distinct
-    )
+    if not found:
+        return [], []
+    held = [_held(state, c) for c in found]
+    known = galleries(db, state, type_, model)
+    return found, match(found, known, perceived.apart, calibration(model, type_), state.who.distinct, held)
+
+
+def _held(state: State, candidate: Candidate) -> str | None:
+    """Return the node of the tracks that a cluster goes on from, if that is one."""
+    nodes = {h.node for o in candidate.continues if (h := state.who.held.get(o)) is not None}
+    return nodes.pop() if len(nodes) == 1 else None
 
 
 def _bind(

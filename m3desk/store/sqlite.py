@@ -35,6 +35,7 @@ from m3desk.store import (
     believing,
     checking,
     commits,
+    consolidating,
     corrections,
     derived,
     files,
@@ -337,7 +338,15 @@ class Memory:
             db.execute("UPDATE clip SET state = 'episodic', error = NULL WHERE id = ?", (clip.id,))
             if self.log().steps:
                 self._find_again(db, at)
+            self._look_back(db, clip, models, at)
         return self._committed(clip.id, "episodic")
+
+    def _look_back(self, db: sqlite3.Connection, clip: Clip, models: Mapping[str, str], at: str) -> None:
+        """Note which nodes turn out to be one person, now that a clip adds to them."""
+        if found := consolidating.votes(db, self.state_with(db), clip, models):
+            sequence = commits.begin(db, "consolidation", at, clip.id, models)
+            for v in found:
+                rows.insert(db, "vote", sequence=sequence, a=v.a, b=v.b, by=v.by, weight=v.weight, clip=v.clip)
 
     def _keep_media(self, media: Mapping[str, bytes]) -> None:
         try:

@@ -1,11 +1,14 @@
-"""Who is who: matches need a likeness and a lead, links need evidence, galleries keep what is useful."""
+"""Who is who: matches need a likeness and a lead, doubts stay visible, galleries keep what is useful."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from m3desk.domain.identity import Calibration, Candidate, Gallery, Match, calibration, gallery_rows, match, similarity
+from m3desk.domain.calibration import Calibration, calibration
+from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, match, similarity, typical_rows
 
 RULE = Calibration(accept=0.5, margin=0.1)
 
@@ -30,6 +33,7 @@ def test_a_likeness_with_a_lead_is_accepted() -> None:
 def test_a_likeness_to_two_people_is_a_doubt_and_so_somebody_new() -> None:
     (found,) = match([one(1, 0.95, 0)], GALLERIES, [], RULE)
     assert found.node is None and found.score is not None and found.score > 0.7
+    assert found.runner_up == "face_1" and found.margin is None  # the near miss, for suggestions and reasons
 
 
 def test_two_nodes_of_one_person_are_no_doubt() -> None:
@@ -59,7 +63,47 @@ def test_too_little_speech_never_matches_and_longer_speech_needs_more() -> None:
     rule = calibration("campplus-zh-en-w16", "voice")
     assert match([one(1, 0, 0, duration=800_000)], GALLERIES, [], rule)[0].node is None
     assert match([one(1, 0, 0)], GALLERIES, [], rule)[0].node == "face_1"
-    assert rule.threshold(1_000_000) < rule.threshold(2_000_000) < rule.threshold(3_000_000) == rule.threshold(9_000_000)
+    assert rule.threshold(1_000_000) < rule.threshold(2_000_000) < rule.threshold(8_000_000) == rule.threshold(20_000_000)
+
+
+def test_two_poor_faces_must_be_more_alike_than_a_poor_and_a_good_one() -> None:
+    rule = calibration("sface-2021dec-w16", "face")
+    assert rule.threshold(0, 0.3, 0.9) == rule.threshold(0, 0.9, 0.9) == rule.accept
+    assert rule.threshold(0, 0.3, 0.35) > rule.accept and rule.threshold(0, 0.05, 0.9) > rule.accept
+    poor = Candidate(("a",), row(1, 1.4, 0), 1_000_000, quality=0.3)
+    known = [Gallery("face_1", "person_1", row(1, 0, 0), quality=0.9)]
+    assert match([poor], known, [], rule)[0].node == "face_1"
+    assert match([poor], [replace(known[0], quality=0.3)], [], rule)[0].node is None
+
+
+def test_a_track_that_goes_on_over_the_border_needs_less_to_be_the_same_person() -> None:
+    rule = Calibration(accept=0.5, margin=0.1, carried=0.3)
+    turned = one(0.4, 0, 1)
+    assert match([turned], GALLERIES, [], rule)[0].node is None
+    found = match([turned], GALLERIES, [], rule, held=["face_1"])[0]
+    assert found.node == "face_1" and found.runner_up == "face_2"
+    assert match([one(0.4, 0.9, 0.2)], GALLERIES, [], rule, held=["face_1"])[0].node == "face_2"  # somebody else took the place
+
+
+def test_who_is_seen_beside_somebody_is_no_rival_of_theirs() -> None:
+    two = [GALLERIES[0], Gallery("face_2", "person_2", row(0.5, 1, 0))]
+    doubtful, clear = one(1, 0.554, 0, name="a"), one(0.5, 1, 0, name="b")
+    assert match([doubtful], two, [], RULE)[0].node is None
+    assert [m.node for m in match([doubtful, clear], two, [("a", "b")], RULE)] == ["face_1", "face_2"]
+
+
+def test_a_few_rows_of_somebody_else_do_not_draw_them_into_a_voice() -> None:
+    rule = calibration("campplus-zh-en-w16", "voice")
+    mixed = np.concatenate([row(1, 0, 0)] * 6 + [row(0, 1, 0)] * 2)
+    assert similarity(row(0, 1, 0), mixed) > 0.6  # by the best rows it would be them
+    found = match([one(0, 1, 0), one(1, 0, 0, name="b")], [Gallery("voice_1", "person_1", mixed)], [], rule)
+    assert [m.node for m in found] == [None, "voice_1"]
+
+
+def test_a_voice_is_remembered_by_its_typical_rows() -> None:
+    rows = np.concatenate([row(1, 0.02 * i, 0) for i in range(12)] + [row(0, 0, 1)])
+    chosen = typical_rows(rows, np.ones(13, np.float32), 6)
+    assert len(chosen) == 6 and 12 not in chosen and chosen == typical_rows(rows, np.ones(13, np.float32), 6)
 
 
 def test_vectors_of_another_size_are_not_compared() -> None:

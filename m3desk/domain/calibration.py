@@ -1,0 +1,85 @@
+"""How alike is alike: the figures of each embedding model, measured on labelled pairs. Pure.
+
+Measured 2026-11-21. Voices (CAM++): LibriSpeech test-other, 6 speakers × 10 utterances, 270 same and 1,500 different pairs of utterances,
+and 1,500 random comparisons each of "1.0 / 1.5 / 3 s or a whole utterance, or three" with "one or five". Faces (SFace): 25 people of
+azure_family, knn, GRID and HDTF, 70 pictures as they are and made small (15–64 pixels), dark, blurred and coarse: 829 pictures,
+322,000 different and 7,300 same pairs (of different photos).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from m3desk.domain.log import ObservationType
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Cosines of one embedding model. `accept`: same person; `margin`: lead over the best other person.
+
+    `least`: microseconds of speech (voices) below which a cluster is never matched across clips; `accept_long` holds where both sides
+    have `long` microseconds, in between is interpolated (means of longer speech are more alike, those of strangers too).
+    `whole`: compare means of all rows rather than the best few. `blurred`: how much more two poor faces must be alike, and `faint`:
+    how much more a very poor face to anybody. `carried`: enough for a face track that goes on over the border of a clip.
+    `alike`: two nodes that are worth a question; `sure`: two that are one, where both have a `sound` amount (microseconds of speech;
+    for faces quality). `parted`: two groups of one node less alike than this are two people.
+    `asked`, `asked_margin`: what a photo or recording of a search may do with instead, where the lead is that great.
+    """
+
+    accept: float
+    margin: float
+    accept_long: float | None = None
+    least: int = 0
+    long: int = 0
+    whole: bool = False
+    blurred: float = 0.0
+    faint: float = 0.0
+    carried: float | None = None
+    alike: float | None = None
+    sure: float | None = None
+    sound: float = 0.0
+    parted: float | None = None
+    asked: float | None = None
+    asked_margin: float = 0.0
+
+    def threshold(self, duration: int, quality: float = 1.0, better: float = 1.0) -> float:
+        """Return the likeness needed. `duration`: microseconds of the shorter side; `quality`, `better`: of the poorer and better side."""
+        need = self.accept
+        if self.accept_long is not None and self.long > self.least:
+            share = min(1.0, max(0.0, (duration - self.least) / (self.long - self.least)))
+            need += share * (self.accept_long - self.accept)
+        need += self.blurred * min(1.0, max(0.0, (CLEAR - better) / (CLEAR - POOR)))
+        need += self.faint * min(1.0, max(0.0, (FAINT - quality) / FAINT))
+        return round(need, 6)
+
+
+CLEAR, POOR, FAINT = 0.6, 0.4, 0.2
+"""Qualities of faces: as in a portrait; blurred or 30 pixels wide; dark, turned away or 20 pixels wide."""
+
+# Faces. Different people, both as they are: 99.9 % below .32, most .48 (brother and sister); one good and one of any quality: most
+# .48; two poor ones: 99.9 % below .46, most .72, where same .57 at the median. The same, both good, different photos: 1 % below .54,
+# 5 % below .66. One person across rooms and clothes .75–.85 (webrtc_two_men), within a scene .95 and more. A dark profile (quality
+# .06) was .48 like a stranger (reel): hence `faint`. Photos of people who are not there (58 × 4 memories): most .36, and .11 of lead there.
+FACES = Calibration(
+    accept=0.50, margin=0.08, blurred=0.12, faint=0.08, carried=0.36, alike=0.36, sure=0.60, sound=0.5, parted=0.30, asked=0.40,
+    asked_margin=0.20,
+)  # fmt: skip
+# Voices, means of rows. Different: 1.0 s with one utterance 99 % below .56, most .62; 1.5 s with five .57, .61; 3 s with five .59, .64;
+# three whole utterances with five .60, .62. Same, 1 % below: .46, .64, .74, .89. Across rooms and microphones: .76 and more.
+VOICES = Calibration(
+    accept=0.60, margin=0.06, accept_long=0.62, least=1_000_000, long=8_000_000, whole=True, alike=0.54, sure=0.76, sound=4_000_000,
+    parted=0.50,
+)  # fmt: skip
+CALIBRATIONS: Mapping[str, Calibration] = {"sface": FACES, "campplus": VOICES, "cam++": VOICES}
+FACE_DEFAULT = Calibration(accept=0.55, margin=0.08)
+VOICE_DEFAULT = Calibration(accept=0.65, margin=0.08, least=1_000_000)
+
+
+def calibration(model: str, type_: ObservationType) -> Calibration:
+    """Return the thresholds of a model by the first word of its name; cautious ones for a model nobody has calibrated."""
+    name = model.lower()
+    for key, value in CALIBRATIONS.items():
+        if name.startswith(key):
+            return value
+    return FACE_DEFAULT if type_ == "face" else VOICE_DEFAULT

@@ -1,0 +1,176 @@
+"""Looking back as clips add up: which nodes turn out to be one person, and which look like two. Pure and deterministic.
+
+Whole persons are compared, never single rows: two nodes are alike only where each finds itself in the other, so that no chain of
+likenesses joins two people and a gallery that holds two people is like neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from m3desk.domain.calibration import Calibration
+from m3desk.domain.evidence import Floats
+from m3desk.domain.identity import TOP, Gallery, mean_of
+from m3desk.domain.log import numbered
+
+CONSOLIDATION = "consolidation"
+"""Votes of this module are cast by "consolidation MODEL" (see equivalence.weigh)."""
+
+SMALL = 0.2
+"""Share of a node's rows that a second person in it must have to be noticed: fewer are bad crops."""
+
+
+class Pair(NamedTuple):
+    """Two nodes that may be one person, the older first. `score`: likeness of the whole. `certainty`: 0–1, 1 = overwhelming, 0.5 = as the
+    threshold of binding."""
+
+    a: str
+    b: str
+    score: float
+    certainty: float
+
+
+class Groups(NamedTuple):
+    """Places of rows that look like two people, the larger group first, and how alike the groups are."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    score: float
+
+
+def whole(a: Floats, b: Floats, rule: Calibration) -> float:
+    """Return how alike two nodes are as wholes; (n, d) and (m, d) unit rows.
+
+    Voices: the cosine of their means. Faces: every row's mean of its best few in the other, averaged, the lower of both directions; poses
+    differ, but each must be found in the other. Compare with a single best row this can't be reached by one likeness.
+    """
+    if rule.whole:
+        return round(float(mean_of(a) @ mean_of(b)), 6)
+    cosines = a @ b.T
+    one = np.sort(cosines, axis=1)[:, -min(TOP, cosines.shape[1]) :].mean()
+    other = np.sort(cosines, axis=0)[-min(TOP, cosines.shape[0]) :, :].mean()
+    return round(min(float(one), float(other)), 6)
+
+
+def alike(
+    galleries: Sequence[Gallery],
+    rule: Calibration,
+    distinct: Container[tuple[str, str]] = frozenset(),
+    touched: Container[str] | None = None,
+) -> list[Pair]:
+    """Return the pairs of nodes of different persons that may be one, most certain first.
+
+    `distinct`: pairs of persons (both orders) that can't be one; they are left out. `touched`: only pairs with one of these nodes. A
+    pair is overwhelming (certainty 1) only where both rest on enough (`rule.sound`) and neither is as like a third who must not be
+    the other: of twins nobody is sure.
+    """
+    if rule.alike is None or rule.sure is None:
+        return []
+    nodes = sorted((g for g in galleries if len(g.vectors)), key=lambda g: numbered(g.node))
+    found: list[tuple[Gallery, Gallery, float]] = []
+    for a, b in combinations(nodes, 2):
+        if a.person == b.person or a.vectors.shape[1] != b.vectors.shape[1]:
+            continue
+        if touched is not None and a.node not in touched and b.node not in touched:
+            continue
+        score = whole(a.vectors, b.vectors, rule)
+        if score >= rule.alike:
+            found.append((a, b, score))
+    near = {(x.node, y.node): s for a, b, s in found for x, y in ((a, b), (b, a))}
+    pairs = []
+    for a, b, score in found:
+        if (a.person, b.person) in distinct:
+            continue
+        twins = any(
+            near.get((x.node, c.node), 0.0) >= score - rule.margin and (y.person, c.person) in distinct
+            for x, y in ((a, b), (b, a)) for c in nodes if c is not a and c is not b
+        )  # fmt: skip
+        certainty = _certainty(score, min(_amount(a, rule), _amount(b, rule)), rule)
+        pairs.append(Pair(a.node, b.node, score, min(certainty, 0.5) if twins else certainty))
+    return sorted(pairs, key=lambda p: (-p.certainty, -p.score, numbered(p.a), numbered(p.b)))
+
+
+def _amount(gallery: Gallery, rule: Calibration) -> float:
+    return float(gallery.duration) if rule.whole else gallery.quality
+
+
+def _certainty(score: float, amount: float, rule: Calibration) -> float:
+    """Return 0 at `alike`, 0.5 at the threshold of binding, 1 at `sure`; never more than 0.9 where either side rests on too little."""
+    assert rule.alike is not None and rule.sure is not None
+    middle = rule.threshold(rule.long, 1.0, 1.0)
+    if score < middle:
+        value = 0.5 * (score - rule.alike) / max(1e-9, middle - rule.alike)
+    else:
+        value = 0.5 + 0.5 * (score - middle) / max(1e-9, rule.sure - middle)
+    return round(min(1.0 if amount >= rule.sound else 0.9, max(0.0, value)), 6)
+
+
+def overwhelming(
+    pairs: Sequence[Pair], galleries: Mapping[str, Gallery], rule: Calibration, distinct: Container[tuple[str, str]] = frozenset()
+) -> list[Pair]:
+    """Return the pairs to join by themselves. Where persons of several nodes meet, every node of one must be like every one of the other.
+
+    `galleries`: by node, of the type of the pairs. Nodes joined here count as one person for the pairs after them.
+    """
+    groups = {n: [g] for n, g in galleries.items()}
+    for person in {g.person: None for g in galleries.values()}:
+        mine = [g for g in galleries.values() if g.person == person]
+        groups |= {g.node: mine for g in mine}
+    joined = []
+    for pair in pairs:
+        mine, theirs = groups[pair.a], groups[pair.b]
+        if pair.certainty < 1.0 or mine is theirs:
+            continue
+        if all(whole(x.vectors, y.vectors, rule) >= rule.accept and (x.person, y.person) not in distinct for x in mine for y in theirs):
+            joined.append(pair)
+            both = mine + theirs
+            groups |= {g.node: both for g in both}
+    return joined
+
+
+def two_groups(rows: Floats, rule: Calibration, owners: Sequence[str] | None = None) -> Groups | None:
+    """Return the rows of one node as two groups where they look like two people, else None.
+
+    rows: (n, d) unit rows. `owners`: the observation of each row; rows of one stay together (a track is one face). The two groups are those
+    of average linkage; they count as two people where they are less alike than `rule.parted`, each as like itself as one person is, and
+    the smaller has a fifth of the rows and two of them.
+    """
+    if rule.parted is None or len(rows) < 4:
+        return None
+    names = list(owners) if owners is not None else [str(i) for i in range(len(rows))]
+    units = [[i for i, n in enumerate(names) if n == name] for name in dict.fromkeys(names)]
+    cosines = np.round(rows @ rows.T, 6)
+    groups = _linked(cosines, units)
+    if len(groups) < 2:
+        return None
+    big, small = sorted(groups, key=lambda g: (-len(g), g))
+    if len(small) < max(2, round(SMALL * len(rows))):
+        return None
+    score = round(float(mean_of(rows[big]) @ mean_of(rows[small])) if rule.whole else whole(rows[big], rows[small], rule), 6)
+    inside = [float(cosines[np.ix_(g, g)].mean()) for g in (big, small)]
+    if score >= rule.parted or min(inside) < rule.accept - 0.1 or min(inside) < score + 0.2:
+        return None
+    return Groups(tuple(sorted(big)), tuple(sorted(small)), score)
+
+
+def _linked(cosines: Floats, groups: list[list[int]], wanted: int = 2) -> list[list[int]]:
+    """Join groups of rows by average linkage until `wanted` are left; ties go to the earlier groups."""
+    sums = np.array([[cosines[np.ix_(a, b)].sum() for b in groups] for a in groups])
+    sizes = np.array([len(g) for g in groups])
+    while len(groups) > wanted:
+        means = np.round(sums / np.outer(sizes, sizes), 6)
+        means[np.tril_indices(len(groups))] = -np.inf
+        i, k = np.unravel_index(int(np.argmax(means)), means.shape)
+        groups = [sorted(g + groups[k]) if n == i else g for n, g in enumerate(groups) if n != k]
+        sums[i] += sums[k]
+        sums[:, i] += sums[:, k]
+        sizes[i] += sizes[k]
+        sums, sizes = np.delete(np.delete(sums, k, 0), k, 1), np.delete(sizes, k)
+    return groups
+
+
+__all__ = ["CONSOLIDATION", "Groups", "Pair", "alike", "overwhelming", "two_groups", "whole"]
