@@ -746,6 +746,18 @@
             <translation>状态</translation>
         </message>
         <message>
+            <source>Why</source>
+            <translation>为什么</translation>
+        </message>
+        <message>
+            <source>Without this one it would be somebody else</source>
+            <translation>没有这一条，就会是别人</translation>
+        </message>
+        <message>
+            <source>set it aside</source>
+            <translation>搁置它</translation>
+        </message>
+        <message>
             <source>the whole clip</source>
             <translation>整个片段</translation>
         </message>
@@ -1173,6 +1185,18 @@
             <translation>这里没有人叫“%1”。</translation>
         </message>
         <message>
+            <source>1 question</source>
+            <translation>1 个问题</translation>
+        </message>
+        <message>
+            <source>%1 questions</source>
+            <translation>%1 个问题</translation>
+        </message>
+        <message>
+            <source>Answer what the memory is in doubt about</source>
+            <translation>回答记忆拿不准的问题</translation>
+        </message>
+        <message>
             <source>Open page</source>
             <translation>打开页面</translation>
         </message>
@@ -1267,6 +1291,10 @@
             <translation>与他人是同一人…</translation>
         </message>
         <message>
+            <source>Two people: make the selected faces somebody else</source>
+            <translation>是两个人：把选中的面孔归为另一个人</translation>
+        </message>
+        <message>
             <source>Name</source>
             <translation>名字</translation>
         </message>
@@ -1347,6 +1375,18 @@
             <translation>播放 %1</translation>
         </message>
         <message>
+            <source>not %1</source>
+            <translation>不是 %1</translation>
+        </message>
+        <message>
+            <source>not speech</source>
+            <translation>不是说话</translation>
+        </message>
+        <message>
+            <source>why</source>
+            <translation>为什么</translation>
+        </message>
+        <message>
             <source>Never heard speaking.</source>
             <translation>从未听到其说话。</translation>
         </message>
@@ -1363,8 +1403,20 @@
             <translation>不是%1</translation>
         </message>
         <message>
+            <source>This is…</source>
+            <translation>这是……</translation>
+        </message>
+        <message>
             <source>Not a face</source>
             <translation>不是脸</translation>
+        </message>
+        <message>
+            <source>Two people: these are somebody else</source>
+            <translation>是两个人：这些是另一个人</translation>
+        </message>
+        <message>
+            <source>Why %1?</source>
+            <translation>为什么是 %1？</translation>
         </message>
         <message>
             <source>What is known about %1?</source>
@@ -1380,6 +1432,92 @@
         <message>
             <source>A face, not yet recognised</source>
             <translation>一张脸，尚未识别</translation>
+        </message>
+    </context>
+    <context>
+        <name>QuestionCard</name>
+        <message>
+            <source>Yes</source>
+            <translation>是</translation>
+        </message>
+        <message>
+            <source>No</source>
+            <translation>否</translation>
+        </message>
+        <message>
+            <source>Don't know</source>
+            <translation>不知道</translation>
+        </message>
+        <message>
+            <source>Later</source>
+            <translation>以后</translation>
+        </message>
+        <message>
+            <source>Play this moment</source>
+            <translation>播放这一刻</translation>
+        </message>
+        <message>
+            <source>First side</source>
+            <translation>第一组</translation>
+        </message>
+        <message>
+            <source>Second side</source>
+            <translation>第二组</translation>
+        </message>
+        <message>
+            <source>Yes: %1</source>
+            <translation>是：%1</translation>
+        </message>
+        <message>
+            <source>somebody else</source>
+            <translation>另一个人</translation>
+        </message>
+        <message>
+            <source> and %1 more</source>
+            <translation>，另有 %1 个</translation>
+        </message>
+        <message>
+            <source>Are %1 and %2 the same person?</source>
+            <translation>%1 和 %2 是同一个人吗？</translation>
+        </message>
+        <message>
+            <source>Does %1 look like two people?</source>
+            <translation>%1 看起来像两个人吗？</translation>
+        </message>
+        <message>
+            <source>Does this voice belong to this face?</source>
+            <translation>这个声音属于这张脸吗？</translation>
+        </message>
+        <message>
+            <source>Is this %1?</source>
+            <translation>这是 %1 吗？</translation>
+        </message>
+        <message>
+            <source>Drag to the other side (or double-click) what is on the wrong one.</source>
+            <translation>把放错的拖到另一边（或双击）。</translation>
+        </message>
+        <message>
+            <source>Click what is somebody else: it is taken out of the answer.</source>
+            <translation>点击不是此人的：它不计入回答。</translation>
+        </message>
+    </context>
+    <context>
+        <name>QuestionsView</name>
+        <message>
+            <source>Back to all people</source>
+            <translation>返回所有人</translation>
+        </message>
+        <message>
+            <source>No open questions. New ones come when clips leave something in doubt.</source>
+            <translation>没有待回答的问题。片段有疑问时会出现新的。</translation>
+        </message>
+        <message>
+            <source>1 question</source>
+            <translation>1 个问题</translation>
+        </message>
+        <message>
+            <source>%1 questions</source>
+            <translation>%1 个问题</translation>
         </message>
     </context>
     <context>
