@@ -18,16 +18,19 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.domain.calibration import Calibration
 from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.consolidation import alike, two_groups, whole
 from m3desk.domain.correction import Step
-from m3desk.domain.equivalence import LEAD, SUFFICIENT, WEAK
+from m3desk.domain.equivalence import LEAD, SUFFICIENT, WEAK, weigh
 from m3desk.domain.evidence import Floats
 from m3desk.domain.fold import SHOWN_FROM, Equivalence, Partition, demands
-from m3desk.domain.identity import GALLERY, Gallery, similarity
-from m3desk.domain.log import Log, ObservationType, in_force, numbered
+from m3desk.domain.identity import Gallery
+from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
 from m3desk.domain.suggestion import Suggestion, SuggestionKind
+from m3desk.domain.untangling import cuts, told_apart
 
 LEAST = 0.15
 """A question less likely than this to be answered with yes is not put."""
@@ -36,18 +39,11 @@ SHORT = 9999
 """Numbers of questions are 1 to this, but where two open questions would share one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Odds:
-    """How likely two galleries this alike are one person: logistic, even at `middle`, with `width` per unit of log odds."""
+UNLIKE = 0.1
+"""What is left of the odds that two voices are one person's where their faces are not alike at all (or the other way round)."""
 
-    middle: float
-    width: float
-
-    def of(self, likeness: float) -> float:
-        return 1.0 / (1.0 + math.exp((self.middle - likeness) / self.width))
-
-
-ODDS: Mapping[ObservationType, Odds] = {"face": Odds(0.47, 0.06), "voice": Odds(0.55, 0.05)}
+CLUSTERED_APART = 0.4
+"""The same, where both were heard or seen in one clip and not taken for one there."""
 
 
 @dataclass(slots=True)
@@ -57,6 +53,7 @@ class Known:
     state: State
     log: Log
     galleries: Mapping[ObservationType, Sequence[Gallery]] = field(default_factory=dict)
+    rules: Mapping[ObservationType, Calibration] = field(default_factory=dict)
     vectors: Mapping[str, Floats] = field(default_factory=dict)
 
 
@@ -172,11 +169,14 @@ def _count(things: int, one: str, many: str = "") -> str:
     return f"{things} {one if things == 1 else many or one + 's'}"
 
 
-def _counted(observations: Iterable[str], told: int) -> str:
-    """Say what changes hands: "12 faces and 1 utterance, 9 memories read differently"."""
+def _counted(observations: Iterable[str]) -> str:
+    """Say what changes hands: "12 faces and 1 utterance"."""
     kinds = Counter("face" if o.rsplit(".", 1)[1].startswith("f") else "utterance" for o in observations)
-    what = " and ".join(_count(kinds[k], k) for k in ("face", "utterance") if kinds[k])
-    return what + (f", {_count(told, 'memory reads', 'memories read')} differently" if told else "")
+    return " and ".join(_count(kinds[k], k) for k in ("face", "utterance") if kinds[k])
+
+
+def _read(told: int) -> str:
+    return f", {_count(told, 'memory reads', 'memories read')} differently" if told else ""
 
 
 # ---------------------------------------------------------------- the kinds
@@ -186,24 +186,29 @@ def _same(facts: _Facts) -> list[_Draft]:
     """Ask of persons who look or sound alike, yet not enough to be one, whether they are."""
     found = []
     for type_, galleries in facts.known.galleries.items():
-        for a, b, likeness in alike(galleries):
-            p = ODDS[type_].of(likeness)
-            if p < LEAST or a.person == b.person or (a.person, b.person) in facts.who.distinct:
-                continue
-            if {a.person, b.person} <= facts.who.people.keys():
+        by_node = {g.node: g for g in galleries}
+        for pair in alike(galleries, facts.known.rules[type_], facts.who.distinct):
+            a, b = by_node[pair.a], by_node[pair.b]
+            p = _held_against(facts, type_, a, b, pair.certainty)
+            if p >= LEAST and {a.person, b.person} <= facts.who.people.keys():
                 found.append(_same_person(facts, a, b, p))
     return found
 
 
-def alike(galleries: Sequence[Gallery]) -> list[tuple[Gallery, Gallery, float]]:
-    """Return each pair of nodes, the older first, with how alike they are: the better of both ways to compare."""
-    ordered = sorted(galleries, key=lambda g: numbered(g.node))
-    return [
-        (a, b, max(similarity(a.vectors, b.vectors), similarity(b.vectors, a.vectors)))
-        for i, a in enumerate(ordered)
-        for b in ordered[i + 1 :]
-        if a.person != b.person and len(a.vectors) and len(b.vectors) and a.vectors.shape[1] == b.vectors.shape[1]
-    ]
+def _held_against(facts: _Facts, type_: ObservationType, a: Gallery, b: Gallery, p: float) -> float:
+    """Return how likely two nodes are one person when what else is known of their persons is held against it."""
+    odds = min(p, 0.99) / (1 - min(p, 0.99))
+    for other, galleries in facts.known.galleries.items():
+        rule = facts.known.rules[other]
+        if other == type_ or rule.alike is None:
+            continue
+        mine, theirs = ([g for g in galleries if g.person == x.person] for x in (a, b))
+        if mine and theirs and max((whole(x.vectors, y.vectors, rule) for x in mine for y in theirs), default=1.0) < rule.alike:
+            odds *= UNLIKE
+    seen = facts.known.log.observations
+    if {seen[o].clip for o in facts.of_node[a.node]} & {seen[o].clip for o in facts.of_node[b.node]}:
+        odds *= CLUSTERED_APART
+    return odds / (1 + odds)
 
 
 def _same_person(facts: _Facts, a: Gallery, b: Gallery, p: float) -> _Draft:
@@ -212,13 +217,10 @@ def _same_person(facts: _Facts, a: Gallery, b: Gallery, p: float) -> _Draft:
     groups = tuple(facts.best(facts.of_node[g.node]) for g in ((a, b) if keep.id == a.person else (b, a)))
     return _Draft(
         "same", (a.node, b.node), (keep.id, gone.id), groups, p, min(facts.mass(keep.id), facts.mass(gone.id)),
-        f"joins {_counted(moved, told)}", f"Are {keep.shown} and {gone.shown} the same person?",
+        f"joins {_counted(moved)}{_read(told)}", f"Are {keep.shown} and {gone.shown} the same person?",
         ("merge", {"keep": keep.id, "others": [gone.id]}), ("distinct", {"a": keep.id, "b": gone.id}),
     )  # fmt: skip
 
-
-PARTED: Mapping[ObservationType, Odds] = {"face": Odds(0.32, 0.05), "voice": Odds(0.30, 0.05)}
-"""How likely two groups of one person's observations are one person after all, by how alike the groups are."""
 
 COMPARED = 60
 """Observations of a node that are compared with each other in search of two groups: the most telling ones."""
@@ -233,6 +235,26 @@ def _two_people(facts: _Facts) -> list[_Draft]:
             parts = _parts(facts, [n for n in facts.who.members[person.id] if n.startswith(type_)], said_one)
             if len(parts) > 1 and (draft := _two(facts, person, type_, parts)):
                 found.append(draft)
+    return found + _tangled(facts, said_one)
+
+
+def _tangled(facts: _Facts, said_one: Partition) -> list[_Draft]:
+    """Ask the same of a person whom votes put together of nodes that cannot be compared: those of another tool's graph."""
+    who, known = facts.who, facts.known
+    votes = {(e.a, e.b): e.weight for e in who.equivalences if e.accepted}
+    found = []
+    against = None
+    for person in who.people.values():
+        nodes = [n for n in who.members[person.id] if facts.of_node[n]]
+        if len(nodes) < 2 or any(len(known.vectors.get(o, ())) for n in nodes for o in facts.of_node[n]):
+            continue
+        against = told_apart(known.log, known.state) if against is None else against
+        born = {n: said_one.root(who.nodes[n].person or n) for n in nodes}
+        # What a user joined is not taken apart again.
+        sound = [c for c in cuts(votes, nodes, against) if not {born[n] for n in c.part} & {born[n] for n in c.rest}]
+        if sound and sound[0].score >= LEAST:
+            first, second = ({o for n in side for o in facts.of_node[n]} for side in (sound[0].rest, sound[0].part))
+            found.append(_in_two(facts, person, first, second, sound[0].score))
     return found
 
 
@@ -262,45 +284,33 @@ def _parts(facts: _Facts, nodes: Sequence[str], said_one: Partition) -> list[lis
 
 
 def _two(facts: _Facts, person: Person, type_: ObservationType, parts: list[list[str]]) -> _Draft | None:
-    rows = [np.concatenate([facts.known.vectors[o] for o in part])[: 2 * GALLERY] for part in parts]
-    if len({r.shape[1] for r in rows}) != 1:
+    rule = facts.known.rules[type_]
+    blocks = [(i, facts.known.vectors[o]) for i, part in enumerate(parts) for o in part]
+    if len({b.shape[1] for _, b in blocks}) != 1 or rule.parted is None:
         return None
-    stays, goes, across = two_groups(rows)
-    p = 1.0 - PARTED[type_].of(across)
-    if p < LEAST:
+    owners = [str(i) for i, b in blocks for _ in range(len(b))]
+    groups = two_groups(np.concatenate([b for _, b in blocks]), rule, owners)
+    if groups is None:
         return None
-    first = {o for i in stays for o in parts[i]}
-    second = {o for i in goes for o in parts[i]}
+    stays, goes = ({int(owners[row]) for row in side} for side in (groups.a, groups.b))
+    p = min(0.95, 0.5 + 0.5 * (rule.parted - groups.score) / rule.parted)
+    return _in_two(facts, person, {o for i in stays for o in parts[i]}, {o for i in goes for o in parts[i]}, p)
+
+
+def _in_two(facts: _Facts, person: Person, first: set[str], second: set[str], p: float) -> _Draft:
+    """Ask whether a person's observations are two people's; who has the oldest stays who they are."""
     seen = facts.known.log.observations
     if min(seen[o].sequence for o in second) < min(seen[o].sequence for o in first):
-        first, second = second, first  # the older one stays who they are
+        first, second = second, first
     oldest = min(second, key=lambda o: (seen[o].sequence, seen[o].start, o))
     told = _speaking_of(facts, second)
     return _Draft(
         "two_people", (facts.who.held[min(first, key=lambda o: (seen[o].sequence, o))].node or "", oldest), (person.id,),
         (facts.best(first), facts.best(second)), p, len(second) + 2.0 * told + facts.seconds(second) / 10,
-        f"makes {_counted(second, told)} somebody else's", f"Is {person.shown} two people?",
+        f"gives {_counted(second)} to somebody new{_read(told)}", f"Is {person.shown} two people?",
         ("split", {"person": person.id, "observations": sorted(second)}),
         ("merge", {"keep": person.id, "observations": sorted(first | second)}),
     )  # fmt: skip
-
-
-def two_groups(parts: Sequence[Floats]) -> tuple[list[int], list[int], float]:
-    """Part galleries (each (n, d) unit rows) in the two least alike groups, by joining the most alike first (average linkage).
-
-    Returns their indices, the group of the first one first, and how alike the groups are.
-    """
-    n = len(parts)
-    like = np.zeros((n, n))
-    for i in range(n):
-        for j in range(i + 1, n):
-            like[i, j] = like[j, i] = max(similarity(parts[i], parts[j]), similarity(parts[j], parts[i]))
-    groups = [[i] for i in range(n)]
-    while len(groups) > 2:
-        pairs = [(round(float(like[np.ix_(a, b)].mean()), 6), -i, -j) for i, a in enumerate(groups) for j, b in enumerate(groups) if i < j]
-        _, i, j = max(pairs)
-        groups[-i] += groups.pop(-j)
-    return sorted(groups[0]), sorted(groups[1]), round(float(like[np.ix_(groups[0], groups[1])].mean()), 6)
 
 
 def _speaking_of(facts: _Facts, observations: set[str]) -> int:
@@ -312,26 +322,23 @@ def _speaking_of(facts: _Facts, observations: set[str]) -> int:
 def _links(facts: _Facts) -> list[_Draft]:
     """Ask whether a voice is a face's where votes speak for it, yet not enough, or for several faces."""
     who = facts.who
-    best: dict[str, float] = {}
-    for e in who.equivalences:
-        if e.voice:
-            best[e.voice] = max(best.get(e.voice, 0.0), e.weight)
+    weights = {(e.face, e.voice): sum(weigh(e.votes).values()) for e in who.equivalences if e.face and e.voice}
     found = []
     for e in who.equivalences:
-        if e.accepted or e.face is None or e.voice is None or e.weight < WEAK:
+        if e.accepted or e.face is None or e.voice is None or weights[e.face, e.voice] < WEAK:
             continue
         face, voice = who.people.get(who.person_of[e.face]), who.people.get(who.person_of[e.voice])
         if face and voice and (face.id, voice.id) not in who.distinct and facts.of_node[e.face] and facts.of_node[e.voice]:
-            p = _chance(e, [x for x in who.equivalences if x.voice == e.voice and x is not e])
+            rivals = [w for (f, v), w in weights.items() if v == e.voice and f != e.face]
+            p = _chance(weights[e.face, e.voice], max(rivals, default=0.0))
             if p >= LEAST:
                 found.append(_link(facts, e, face, voice, p))
     return found
 
 
-def _chance(e: Equivalence, rivals: Sequence[Equivalence]) -> float:
-    """Return how likely a link is: half at half of what links by itself, less by what speaks for other faces."""
-    against = max((r.weight for r in rivals if r.face), default=0.0)
-    return e.weight / (e.weight + LEAD * against + SUFFICIENT / 2)
+def _chance(votes: float, against: float) -> float:
+    """Return how likely a link is: 2 to 1 at what links by itself, even at half of that, less by what speaks for other faces."""
+    return votes / (votes + LEAD * max(0.0, against) + SUFFICIENT / 2)
 
 
 def _link(facts: _Facts, e: Equivalence, face: Person, voice: Person, p: float) -> _Draft:
@@ -340,7 +347,7 @@ def _link(facts: _Facts, e: Equivalence, face: Person, voice: Person, p: float) 
     told = sum(1 for n in facts.known.state.nodes.values() if _sentence(n.id) and not n.deleted and voice.id in n.people)
     return _Draft(
         "link", (e.face, e.voice), (face.id, voice.id), (facts.best(facts.of_node[e.face]), facts.best(moved)), p,
-        len(moved) + 2.0 * told + facts.seconds(moved) / 10, f"gives {face.shown} {_counted(moved, told)}",
+        len(moved) + 2.0 * told + facts.seconds(moved) / 10, f"adds {_counted(moved)} to {face.shown}{_read(told)}",
         f"Is this the voice of {face.shown}?",
         ("link", {"face": e.face, "voice": e.voice}), ("unlink", {"face": e.face, "voice": e.voice}),
     )  # fmt: skip
@@ -359,6 +366,6 @@ def _name(facts: _Facts, person: Person, name: str, score: float) -> _Draft:
     mine = facts.observations[person.id]
     return _Draft(
         "name", (person.id, name.casefold()), (person.id,), (facts.best(mine),), min(0.95, score), facts.mass(person.id),
-        f"names {_counted(mine, facts.told[person.id])}", f"Is Person {person.number} called {name}?",
+        f"names {_counted(mine)}{_read(facts.told[person.id])}", f"Is Person {person.number} called {name}?",
         ("name", {"person": person.id, "name": name}), ("reject", {"person": person.id, "name": name}), name,
     )  # fmt: skip

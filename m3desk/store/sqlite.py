@@ -10,7 +10,7 @@ import contextlib
 import errno
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.log import Log, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+from m3desk.domain.scorecard import Card
 from m3desk.domain.sentences import State, fold
 from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, UsageError
@@ -631,6 +632,11 @@ class Memory:
         """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
         with self.snapshot() as db:
             return suggesting.why(db, *self._present(db), observation)
+
+    def scorecard(self, only: Container[str] | None = None) -> Card:
+        """Return the pairs of observations of which a few are asked (`domain.scorecard`). `only`: of these observations."""
+        with self.snapshot() as db:
+            return suggesting.scorecard(db, self._present(db)[0], only)
 
     def _present(self, db: sqlite3.Connection) -> tuple[State, Log]:
         """Return state and log as this snapshot has them; a reader's are kept until something was written."""

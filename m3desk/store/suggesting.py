@@ -7,14 +7,18 @@ kind's own resolved args; `domain.log.in_force` gives it to the fold as that kin
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
+from m3desk.domain.calibration import calibration
 from m3desk.domain.evidence import Floats
+from m3desk.domain.identity import Gallery, mean_of
 from m3desk.domain.log import Log, ObservationType, in_force
+from m3desk.domain.reasons import Case, verdict
+from m3desk.domain.scorecard import Card, Item, card
 from m3desk.domain.sentences import State
 from m3desk.domain.suggesting import Known, ask, suggest
-from m3desk.domain.suggestion import Reason, Suggestion, Verdict
+from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, reading, resolving, rows
 from m3desk.store.resolving import Args, Desk
@@ -25,14 +29,15 @@ TYPES: tuple[ObservationType, ...] = ("face", "voice")
 
 def known(db: DB, state: State, log: Log) -> Known:
     """Read what questions and reasons rest on, by the models in use."""
-    galleries = {}
+    galleries, rules = {}, {}
     vectors: dict[str, Floats] = {}
     for type_ in TYPES:
         model = reading.setting(db, f"{type_}_vectors") or ""
         galleries[type_] = commits.galleries(db, state, type_, model)
+        rules[type_] = calibration(model, type_)
         for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (type_, model)):
             vectors[r["owner"]] = rows.vectors(r)
-    return Known(state, log, galleries, vectors)
+    return Known(state, log, galleries, rules, vectors)
 
 
 def suggestions(db: DB, state: State, log: Log) -> list[Suggestion]:
@@ -46,15 +51,32 @@ def suggestions(db: DB, state: State, log: Log) -> list[Suggestion]:
 def _accept(desk: Desk, args: Args) -> Args:
     question = _question(desk, args)
     kind, given = question.accept
-    kept = resolving.RESOLVE[kind](desk, dict(given))
-    if kind == "split":
-        # Persons that votes had joined: none of those that stay may take back the one that goes.
-        who = desk.state.who
-        stays = {
-            who.nodes[h.node].person for o, h in who.held.items() if h.node and h.person == question.people[0] and o not in kept["bindings"]
-        }
-        kept["cannot"] = [[kept["person"], born] for born in sorted(b for b in stays if b)]
+    kept = _split(desk, question, given) if kind == "split" else resolving.RESOLVE[kind](desk, dict(given))
     return {**_answer(question, kind), **kept}
+
+
+def _split(desk: Desk, question: Suggestion, given: Mapping[str, Any]) -> Args:
+    """Part a person. Where whole nodes go they stay nodes, born in somebody new; else the observations get nodes of their own.
+
+    Of the persons that votes had joined, none that stays may take back the one that goes.
+    """
+    who = desk.state.who
+    gone = set(given["observations"])
+    nodes = {who.held[o].node for o in gone}
+    stay = {h.node for o, h in who.held.items() if h.node and h.person == question.people[0] and o not in gone}
+    if nodes & stay:
+        kept = resolving.RESOLVE["split"](desk, dict(given))
+    else:
+        new = commits.new_person(desk.db)
+        kept = {
+            "observations": sorted(gone),
+            "person": new,
+            "name": None,
+            "of": question.people[0],
+            "births": dict.fromkeys(sorted(map(str, nodes)), new),
+        }
+    kept["cannot"] = [[kept["person"], born] for born in sorted({str(who.nodes[n].person) for n in stay})]
+    return kept
 
 
 def _reject(desk: Desk, args: Args) -> Args:
@@ -102,16 +124,52 @@ def _all_one(desk: Desk, question: Suggestion, given: Mapping[str, Any]) -> Args
 RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {"accept": _accept, "reject": _reject}
 
 
+# ---------------------------------------------------------------- the scorecard
+
+
+def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
+    """Return the pairs of this memory's observations that the scorecard draws from. `only`: of these observations."""
+    items: list[Item] = []
+    rules = {}
+    for type_ in TYPES:
+        model = reading.setting(db, f"{type_}_vectors") or ""
+        rules[type_] = calibration(model, type_)
+        query = "SELECT * FROM embedding WHERE kind = ? AND model = ?"
+        means = {r["owner"]: mean_of(rows.vectors(r)) for r in db.execute(query, (type_, model)) if only is None or r["owner"] in only}
+        letter = "f" if type_ == "face" else "u"
+        mine = [(o, h.person) for o, h in state.who.held.items() if h.person and o.rsplit(".", 1)[1].startswith(letter)]
+        items += [Item(o, type_, p, means.get(o)) for o, p in mine if only is None or o in only]
+    return card(items, rules)
+
+
 # ---------------------------------------------------------------- reasons
 
 
 def why(db: DB, state: State, log: Log, observation: str) -> Verdict:
     """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
-    held = state.who.held.get(observation)
-    if held is None:
+    if observation not in state.who.held:
         raise CorrectionError(f"there is no observation {observation}.", "See: m3desk people show PERSON.")
-    bound = next((b for b in reversed(state.who.bindings) if b.observation == observation and b.superseded is None), None)
-    votes = [Reason("user", None, 1.0, "you said so")] if held.step is not None else []
-    runner = state.who.person_of.get(bound.runner_up or "") if bound else None
-    score, margin, by = (bound.score, bound.margin, bound.by) if bound else (None, None, "nobody")
-    return Verdict(observation, held.node, held.person, score, runner, margin, by, tuple(votes))
+    type_ = log.observations[observation].type
+    model = reading.setting(db, f"{type_}_vectors") or ""
+    everybody = commits.galleries(db, state, type_, model)
+    node = state.who.held[observation].node
+    mine = {observation, *(o for o, h in state.who.held.items() if node is not None and h.node == node)}
+    vectors = {
+        r["owner"]: rows.vectors(r)
+        for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (type_, model))
+        if r["owner"] in mine
+    }
+
+    def without(node: str, gone: frozenset[str]) -> Gallery | None:
+        return next(iter(commits.galleries(db, state, type_, model, only=node, without=gone)), None)
+
+    case = Case(state.who, log, everybody, calibration(model, type_), vectors, without, _mates(db, observation, type_))
+    return verdict(case, observation)
+
+
+def _mates(db: DB, observation: str, type_: ObservationType) -> list[str]:
+    """Return the observations of the same clip that were clustered with one, before anybody was recognised."""
+    table = "face_track" if type_ == "face" else "utterance"
+    query = f"""SELECT b.id FROM {table} a JOIN {table} b ON b.clip = a.clip AND b.cluster = a.cluster AND b.id != a.id
+        WHERE a.id = ? ORDER BY b.rowid"""
+    return [r[0] for r in db.execute(query, (observation,))]
