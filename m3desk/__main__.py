@@ -1,8 +1,12 @@
-"""`python -m m3desk`: the same as the command `m3desk`."""
+"""`python -m m3desk`: the same as the command `m3desk`; a frozen program is started so too, also as the child that reads foreign graphs."""
 
 import sys
 
-from m3desk.cli import main
-
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--read-graph"]:  # interop.quarantine.VERB; before anything else of M3Desk is loaded
+        from m3desk.interop.videograph import main as read_graph
+
+        sys.exit(read_graph(sys.argv[2:]))
+    from m3desk.cli import main
+
     sys.exit(main())

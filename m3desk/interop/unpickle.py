@@ -1,8 +1,8 @@
 """Reads the data of a pickle without running anything in it: a small machine of its own, for a child process (`interop.videograph`).
 
 A pickle is a program. Python's `pickle` runs it; this machine knows only the steps that build numbers, texts, lists, dicts and records,
-and refuses the first that would do more, by name. It can call nothing: the few functions that real graphs name (how numpy rebuilds an
-array) are recognised by name and done here by hand. Standard library only; the file is decompressed and read bit by bit.
+and refuses the first that would do more, by name. It can call nothing (see `interop.inert`). Standard library only; the file is
+decompressed and read bit by bit.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from array import array
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-GRAPHS = ("mmagent.videograph", "videograph")
-"""Where the class lives: older graphs were written from within the package."""
+from m3desk.interop.inert import CLASSES, Named, Numbers, Refused, Thing, Type, fill, named, rebuilt
+
 MEBIBYTE = 1 << 20
 WHOLE = 4096 * MEBIBYTE
 """Decompressed bytes at most: 50,000 nodes with 3072 numbers each are 1,400 MiB."""
@@ -26,52 +26,8 @@ TEXT = 32 * MEBIBYTE
 """Bytes of one text at most: a node's longest is a picture in base64, some 100 kB."""
 DEEP = 20_000
 """Values that may wait on the stack: pickle writes lists in batches of 1,000, and what is nested deeper than this is no graph."""
-NODES = 1_000_000
 RUN = re.compile(rb"(?:G.{8}){12,}", re.DOTALL)
 """Numbers in a row, which are nearly all of a graph: 3.9 of 4.1 million steps in living_room_06."""
-
-
-class Refused(Exception):
-    """The file is not what it should be, or wants to do what it should not."""
-
-
-class Named:
-    """The name of a class or function in the file; never looked up."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-class Thing:
-    """An object of the file as its class's name and its attributes."""
-
-    __slots__ = ("name", "state")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.state: dict[Any, Any] = {}
-
-
-class Type:
-    """A number's type in a numpy array: `code` of `struct`, big-endian or not."""
-
-    __slots__ = ("big", "code")
-
-    def __init__(self, code: str) -> None:
-        self.code = code
-        self.big = False
-
-
-class Numbers:
-    """A run of numbers or a numpy array: flat float32, and its shape."""
-
-    __slots__ = ("shape", "values")
-
-    def __init__(self, values: array[float], shape: tuple[int, ...]) -> None:
-        self.values = values  # infinities and what is no number among them: who reads them sees to that
-        self.shape = shape
 
 
 class _Mark:
@@ -79,18 +35,6 @@ class _Mark:
 
 
 MARK = _Mark()
-TYPES = {"f2": "e", "f4": "f", "f8": "d", "i4": "i", "i8": "q", "u1": "B"}
-SIZES = {"e": 2, "f": 4, "d": 8, "i": 4, "q": 8, "B": 1}
-WHOLES = tuple(f"{module} VideoGraph" for module in GRAPHS)
-PARTS = tuple(f"{module} VideoGraph.Node" for module in GRAPHS)
-CLASSES = (*WHOLES, *PARTS)
-NUMPY = {
-    f"numpy{core} {name}" for core in (".core.multiarray", "._core.multiarray") for name in ("_reconstruct", "scalar")
-} | {"numpy.core.numeric _frombuffer", "numpy._core.numeric _frombuffer", "numpy ndarray", "numpy dtype"}  # fmt: skip
-OTHERS = {"_codecs encode", "builtins getattr", "__builtin__ getattr"}
-"""How protocols 2 and 3 write bytes, and a class within a class; only that is done for them."""
-KNOWN = {*CLASSES, *NUMPY, *OTHERS}
-
 FORBIDDEN = {
     b"i": "INST", b"o": "OBJ", b"\x92": "NEWOBJ_EX", b"P": "PERSID", b"Q": "BINPERSID", b"\x82": "EXT1", b"\x83": "EXT2",
     b"\x84": "EXT4", b"\x97": "NEXT_BUFFER", b"\x98": "READONLY_BUFFER", b"\x8b": "LONG4",
@@ -290,10 +234,6 @@ class Machine:
         raise Refused("it is not a pickle")
 
 
-def fits(value: float) -> float:
-    return value if -3.0e38 < value < 3.0e38 else 0.0
-
-
 def text(data: bytes) -> str:
     try:
         return data.decode("utf-8")
@@ -322,13 +262,13 @@ def _steps(m: Machine) -> dict[bytes, Callable[[], None]]:
 
     def name() -> None:
         module = m.line()
-        m.push(_named(module, m.line()))
+        m.push(named(module, m.line()))
 
     def stack_name() -> None:
         second, first = m.pop(), m.pop()
         if type(first) is not str or type(second) is not str:
             raise Refused("a name in it is not a text")
-        m.push(_named(first, second))
+        m.push(named(first, second))
 
     def integer() -> None:
         size = m.number("B")
@@ -378,15 +318,17 @@ def _steps(m: Machine) -> dict[bytes, Callable[[], None]]:
 
     def new_object() -> None:
         args, of = m.pop(), m.pop()
-        if type(of) is not Named or of.name not in CLASSES or args != ():
+        if type(of) is not Named or of.name not in CLASSES:
             raise Refused(f"it makes an object of {of.name.replace(' ', '.') if type(of) is Named else 'something that is no class'}")
+        if args != ():
+            raise Refused("it makes an object out of something, which no memory graph does")
         m.push(Thing(of.name), 200)
 
     def call() -> None:
         args, of = m.pop(), m.pop()
         if type(of) is not Named or type(args) is not tuple:
             raise Refused("it calls something that is no function")
-        m.push(_rebuilt(of.name, args, m.keep))
+        m.push(rebuilt(of.name, args, m.keep))
 
     def build() -> None:
         state = m.pop()
@@ -398,7 +340,7 @@ def _steps(m: Machine) -> dict[bytes, Callable[[], None]]:
                 raise Refused("an object's attributes in it are not a dict")
             target.state.update(state)
         elif type(target) is Numbers and target.shape == (0,):
-            _fill_array(target, state, m.keep)
+            fill(target, state, m.keep)
         elif type(target) is Type and type(state) is tuple and len(state) >= 2 and state[1] in ("<", ">", "|", "="):
             target.big = state[1] == ">"
         else:
@@ -428,68 +370,3 @@ def _steps(m: Machine) -> dict[bytes, Callable[[], None]]:
 
 def void(_value: Any) -> None:
     """Let a value go."""
-
-
-def _named(module: str, name: str) -> Named:
-    whole = f"{module} {name}"
-    if whole not in KNOWN:
-        raise Refused(f"it names {module[:80]}.{name[:80]}, which no memory graph needs")
-    return Named(whole)
-
-
-# ---------------------------------------------------------------- what numpy would rebuild
-
-
-def _rebuilt(name: str, args: tuple[Any, ...], keep: Callable[[int], None]) -> Any:
-    """Return what a known function would return for these arguments; only for those that it gets in a graph."""
-    last = name.rsplit(" ", 1)[1]
-    if name in OTHERS:
-        if last == "encode" and len(args) == 2 and type(args[0]) is str and args[1] == "latin1":
-            return args[0].encode("latin1", "replace")
-        if last == "getattr" and len(args) == 2 and type(args[0]) is Named and args[0].name in WHOLES and args[1] == "Node":
-            return Named(f"{args[0].name}.Node")
-    elif last == "dtype" and args and type(args[0]) is str and args[0].lstrip("<>|=") in TYPES:
-        found = Type(TYPES[args[0].lstrip("<>|=")])
-        found.big = args[0].startswith(">")
-        return found
-    elif last == "_reconstruct" and args and type(args[0]) is Named and args[0].name == "numpy ndarray":
-        return Numbers(array("f"), (0,))
-    elif last == "scalar" and len(args) == 2 and type(args[0]) is Type and type(args[1]) is bytes:
-        return _values(args[1], args[0], 1)[0]
-    elif last == "_frombuffer" and len(args) == 4 and type(args[0]) is bytes and type(args[1]) is Type and type(args[2]) is tuple:
-        keep(len(args[0]))
-        shape = _shape(args[2])
-        return Numbers(_values(args[0], args[1], _count(shape)), shape)
-    raise Refused(f"it calls {name.replace(' ', '.')} in a way that no memory graph does")
-
-
-def _shape(value: tuple[Any, ...]) -> tuple[int, ...]:
-    if not 1 <= len(value) <= 2 or any(type(n) is not int or not 0 <= n <= NODES for n in value):
-        raise Refused("it holds an array of a shape that no embedding has")
-    return value
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    return shape[0] * (shape[1] if len(shape) == 2 else 1)
-
-
-def _values(data: bytes, of: Type, count: int) -> array[float]:
-    if len(data) != count * SIZES[of.code]:
-        raise Refused("an array in it has another size than it says")
-    return array("f", struct.unpack(f"{'>' if of.big else '<'}{count}{of.code}", data))
-
-
-def _fill_array(target: Numbers, state: Any, keep: Callable[[int], None]) -> None:
-    if (
-        type(state) is not tuple
-        or len(state) != 5
-        or type(state[1]) is not tuple
-        or type(state[2]) is not Type
-        or type(state[4]) is not bytes
-    ):
-        raise Refused("it holds an array that is no plain one")
-    if state[3] and len(state[1]) > 1:
-        raise Refused("it holds an array in column order")
-    keep(len(state[4]))
-    target.shape = _shape(state[1])
-    target.values = _values(state[4], state[2], _count(target.shape))

@@ -13,7 +13,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from m3desk.interop.unpickle import KEPT, MEBIBYTE, NODES, PARTS, WHOLES, Machine, Numbers, Refused, Thing, fits
+from m3desk.interop.inert import NODES, PARTS, WHOLES, Numbers, Refused, Thing, fits
+from m3desk.interop.unpickle import KEPT, MEBIBYTE, Machine
 
 
 class Writer:
