@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
+from m3desk.domain.calibration import calibration
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import Candidate, Gallery, calibration, gallery_rows, match
+from m3desk.domain.identity import Candidate, Gallery, gallery_rows, match, typical_rows
+from m3desk.domain.log import ObservationType
 from m3desk.domain.people import Binding, Person
 from m3desk.errors import ModelMissing, SourceUnreadable
 from m3desk.media import cutter, file
 from m3desk.perception import scenes
+from m3desk.perception.sightings import faces_of
 from m3desk.ports import SAMPLE_RATE, Found, Models, Reader, Sound
 
 Vectors = tuple[list[str], Floats]
@@ -32,12 +36,11 @@ def faces(path: Path, models: Models) -> list[Candidate]:
     """Return each face of a picture as a query, best first. Raises SourceError for no picture, NoFace."""
     if models.faces is None or models.face_vectors is None:
         raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
-    picture = file.picture(path)
-    found = models.faces.detect(picture)
-    if not found:
+    shown = faces_of(file.picture(path), models.faces, models.face_vectors)
+    if not shown:
         raise NoFace(f"there is no face in {path.name}.", "Give a picture that shows a face clearly.")
-    rows = models.face_vectors.embed(picture, found)
-    return [Candidate((f"query.f{i}",), rows[i : i + 1], MICROSECOND) for i in range(len(found))]
+    shown.sort(key=lambda f: (-f[0].quality, f[0].box))
+    return [Candidate((f"query.f{i}",), row[None], MICROSECOND, seen.quality) for i, (seen, row) in enumerate(shown)]
 
 
 class NoFace(SourceUnreadable):
@@ -82,18 +85,19 @@ def known(candidates: Iterable[Candidate], vectors: Vectors, bindings: Iterable[
     galleries = []
     for node, rows in sorted(grouped.items()):
         together = np.stack(rows)
-        chosen = gallery_rows(together, np.ones(len(rows), np.float32))
+        choose = gallery_rows if node.startswith("face_") else typical_rows
+        chosen = choose(together, np.ones(len(rows), np.float32))
         galleries.append(Gallery(node, person_of[node], together[chosen]))
     return galleries
 
 
 def found(candidates: list[Candidate], galleries: list[Gallery], model: str, reader: Reader, k: int) -> list[Found]:
     """Return the nodes that the candidates match, best first; a candidate that matches nobody well enough gives nothing."""
-    kind = "face" if candidates[0].observations[0].startswith("query.f") else "voice"
+    kind: ObservationType = "face" if candidates[0].observations[0].startswith("query.f") else "voice"
     names = {p.id: p.shown for p in reader.people()}
+    apart = [(a.observations[0], b.observations[0]) for a, b in combinations(candidates, 2)]  # several faces of one photo
     results = []
-    for candidate in candidates:
-        (verdict,) = match([candidate], galleries, (), calibration(model, "face" if kind == "face" else "voice"))
+    for verdict in match(candidates, galleries, apart, calibration(model, kind), asked=True):
         if verdict.node is None or verdict.score is None:
             continue
         row = reader.node(verdict.node)

@@ -126,11 +126,13 @@ def match(
     rule: Calibration,
     distinct: Container[tuple[str, str]] = frozenset(),
     held: Sequence[str | None] = (),
+    asked: bool = False,
 ) -> list[Match]:
     """Decide for each candidate which node it belongs to, best match first, so that two people of one frame never share a person.
 
     `apart`: pairs of observations that can't be one person. `distinct`: pairs of persons that can't (both orders). `held`: for each
-    candidate the node that the tracks it continues belong to. A runner-up who looks like the best match and may be the same person is no
+    candidate the node that the tracks it continues belong to. `asked`: somebody searches by photo or recording, and sees the figures:
+    then less will do where the lead is great. A runner-up who looks like the best match and may be the same person is no
     rival: else one over-split would make every later match a doubt, and so a new node. Nor is one whom somebody else in the frame is.
     """
     together = sorted(galleries, key=lambda g: numbered(g.node))
@@ -163,6 +165,8 @@ def match(
         if looks:
             certain = score >= _needed(candidates[i], best, rule) and candidates[i].duration >= rule.least
             certain = certain and (margin is None or margin >= rule.margin)
+            if asked and rule.asked is not None and margin is not None:
+                certain = certain or (score >= rule.asked and margin >= rule.asked_margin)
         else:
             certain = margin is None or margin >= 0  # nobody else is more alike
         if certain:

@@ -129,3 +129,12 @@ def test_a_gallery_keeps_good_and_different_rows_the_same_each_time() -> None:
 
 def test_one_good_row_among_bad_ones_is_enough_of_a_likeness() -> None:
     assert similarity(np.concatenate([row(1, 0), row(1, 0), row(1, 0), row(0, 1)]), row(1, 0)) == pytest.approx(1.0)
+
+
+def test_a_photo_that_is_asked_about_may_be_less_alike_where_its_lead_is_great() -> None:
+    rule = calibration("sface-2021dec-w16", "face")
+    turned = one(0.45, 0, 0.9)
+    assert match([turned], GALLERIES, [], rule)[0].node is None
+    assert match([turned], GALLERIES, [], rule, asked=True)[0].node == "face_1"
+    assert match([one(0.45, 0.4, 0.8)], GALLERIES, [], rule, asked=True)[0].node is None  # like two people a little
+    assert match([turned], GALLERIES[:1], [], rule, asked=True)[0].node is None  # nobody to be ahead of
