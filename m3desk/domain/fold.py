@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from m3desk.domain.clip import source_of
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import MATE, enough, weigh
-from m3desk.domain.log import Birth, Bound, Log, Seen, in_force, numbered
+from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, in_force, numbered
+from m3desk.domain.naming import plausible, whose
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
 from m3desk.domain.superseding import Standing, standing
 
@@ -410,7 +410,7 @@ def _people(log: Log, state: Identities, steps: list[Step]) -> None:
     for id_, held in state.held.items():
         if held.person and id_ not in state.evidence.enrolled:
             seen[held.person].append(log.observations[id_])
-    heard = _heard(log, state, rejected)
+    heard = _heard(log, state, rejected, names)
     others: dict[str, list[str]] = defaultdict(list)
     for alias, id_ in state.canonical.items():
         if alias != id_:
@@ -465,18 +465,26 @@ def clip_order(clip: str) -> tuple[int, int]:
     return int(source[1:]), int(index[1:])
 
 
-def _heard(log: Log, state: Identities, rejected: set[tuple[str, str]]) -> dict[str, list[SuggestedName]]:
-    """Return person → names heard for them, best first; spellings that differ only in case are one name."""
-    tally: dict[tuple[str, str], list[Any]] = defaultdict(list)
+def _heard(log: Log, state: Identities, rejected: set[tuple[str, str]], given: Mapping[str, str | None]) -> dict[str, list[SuggestedName]]:
+    """Return person → names heard for them, best first; spellings that differ only in case are one name. `given`: names by users.
+
+    What can't be a name is left out whoever heard it, and so is a name by which several are addressed (domain.naming).
+    """
+    tally: dict[tuple[str, str], list[tuple[str, NameHeard]]] = defaultdict(list)
     for h in log.names:
         held = state.held.get(state.evidence.follow(h.observation, h.at, h.at + 1))
-        if held and held.person and (held.person, h.name.casefold()) not in rejected:
-            tally[held.person, h.name.casefold()].append(h)
+        name = plausible(h.name)
+        if held and held.person and name and (held.person, name.casefold()) not in rejected:
+            tally[held.person, name.casefold()].append((name, h))
+    confirmed = {state.canonical.get(p, p): n for p, n in given.items() if n}
+    theirs = whose({key: [(h.by, h.score) for _, h in rows] for key, rows in tally.items()}, confirmed)
     found: dict[str, list[SuggestedName]] = defaultdict(list)
-    for (person, _key), rows in tally.items():
-        spelling = max(Counter(r.name for r in rows).items(), key=lambda c: (c[1], c[0]))[0]
-        score = round(min(1.0, sum(r.score for r in rows)), 6)
-        found[person].append(SuggestedName(spelling, score, tuple(dict.fromkeys(r.evidence for r in rows)), rows[0].words))
+    for (person, key), rows in tally.items():
+        if (person, key) not in theirs:
+            continue
+        spelling = max(Counter(n for n, _ in rows).items(), key=lambda c: (c[1], c[0]))[0]
+        score = round(min(1.0, sum(min(1.0, max(0.0, h.score)) for _, h in rows)), 6)
+        found[person].append(SuggestedName(spelling, score, tuple(dict.fromkeys(h.evidence for _, h in rows)), rows[0][1].words))
     for names in found.values():
         names.sort(key=lambda n: (-n.score, n.name))
     return found
