@@ -24,7 +24,7 @@ SMALL = 0.2
 """Share of a node's rows that a second person in it must have to be noticed: fewer are bad crops."""
 
 GULF = 0.2
-"""How much more alike the rows of each of two people are among themselves than with the other's. Measured (with `Calibration.parted`) on the
+"""How much more alike the rows of each of two people are among themselves than with the other. Measured (with `Calibration.parted`) on the
 galleries of 36 faces and 33 voices and on mixtures of every two, with half, a third or a fifth of the second: of one person the two
 groups are .55 (faces) and .64 (voices) alike and more, of two .28 and .60 and less, so all mixtures and no single person are noticed."""
 
