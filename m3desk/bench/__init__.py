@@ -5,6 +5,7 @@ Material: `../shared/data` beside the checkout, or the folder `$M3DESK_BENCH_DAT
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -31,3 +32,9 @@ def run(name: str, args: Sequence[str] = ()) -> dict[str, Any]:
         raise KeyError(name)
     measure: Callable[[Sequence[str]], dict[str, Any]] = import_module(f"m3desk.bench.{name}").measure
     return measure(args)
+
+
+def lines(name: str, report: dict[str, Any]) -> list[str]:
+    """Return a benchmark's report as people read it: its own lines where it has some, else the document."""
+    own: Callable[[dict[str, Any]], list[str]] | None = getattr(import_module(f"m3desk.bench.{name}"), "lines", None)
+    return own(report) if own else [json.dumps(report, ensure_ascii=False, indent=1)]

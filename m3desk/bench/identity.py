@@ -35,6 +35,17 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
     return {"ok": all(r["ok"] for r in rows.values()), "rows": rows}
 
 
+def lines(report: dict[str, Any]) -> list[str]:
+    """Return the goals row by row, reached or not."""
+    told = []
+    for name, row in report["rows"].items():
+        told.append(
+            f"{name}: {'reached' if row['ok'] else 'not reached'} ({row['seconds']:.0f} s)" + (f" {row['error']}" if "error" in row else "")
+        )
+        told += [f"  {'✓' if g['reached'] else '✗'} {g['what']}: {g['figure']} (goal {g['goal']})" for g in row["goals"]]
+    return told
+
+
 def _rows(name: str) -> list[str]:
     return [row for row in ROWS if row == name or row.startswith(name + "-")]
 

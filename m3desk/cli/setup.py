@@ -123,5 +123,5 @@ def bench(options: Any, out: Out) -> int:
         raise M3DeskError(
             f"the benchmark's material is not here: {error.filename}.", "It lies in ../shared/data beside the checkout."
         ) from error
-    out.result(report, [json.dumps(report, ensure_ascii=False, indent=1)])
+    out.result(report, benches.lines(options.name, report))
     return 0 if report.get("ok", True) else 1
