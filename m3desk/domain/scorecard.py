@@ -38,9 +38,9 @@ LEAST = 0.01
 MISSED = 0.02
 """Pairs that are expected to be missed at least, as a share of those held for one."""
 
-WIDTH, LIFT = 0.06, 0.15
-"""Likeness (cosine) per unit of log odds, and how much less (more) of it two observations held for one (two) people need to be one person:
-what was bound was bound for more than these two vectors. For scores of CAM++ and SFace around their thresholds (`domain.calibration`)."""
+WIDTH, LIFT = 0.75, 1.9
+"""In margins of the model (`Calibration.margin`): likeness per unit of log odds, and how much less (more) of it two observations held for
+one (two) people need to be one person: what was bound was bound for more than these two vectors."""
 
 MOST = 1200
 """Observations of a kind that are looked at; of more, so many are drawn."""
@@ -117,7 +117,7 @@ def _likely(
         totals = np.stack([rows[place == k].sum(0) for k in range(len(people))])
         totals /= np.maximum(np.linalg.norm(totals, axis=1, keepdims=True), 1e-9)
         like = np.where(same, like, np.maximum(like, np.round((totals @ totals.T)[place[a], place[b]], 6)))
-    p = 1.0 / (1.0 + np.exp(np.clip((rule.accept - like + np.where(same, -LIFT, LIFT)) / WIDTH, -50, 50)))
+    p = 1.0 / (1.0 + np.exp(np.clip((rule.accept - like + rule.margin * np.where(same, -LIFT, LIFT)) / (rule.margin * WIDTH), -50, 50)))
     return np.where(present[a] & present[b], p, np.where(same, 0.9, 0.02))
 
 

@@ -70,7 +70,7 @@ def test_whom_a_user_or_one_frame_keeps_apart_nobody_asks_about() -> None:
 
 def test_voices_alike_are_hardly_asked_about_where_the_faces_are_unlike() -> None:
     people = {f"person_{i}": [(f"s1.c{i}.f0", f"face_{i}", 5), (f"s1.c{i}.u0", f"voice_{i + 2}", 5)] for i in (1, 2)}
-    voices = dict(zip(("voice_3", "voice_4"), rows(0.57), strict=True))
+    voices = dict(zip(("voice_3", "voice_4"), rows(0.69), strict=True))
     alone = suggest(known(people, voices))
     assert [q.kind for q in alone] == ["same"]
     assert suggest(known(people, {**voices, **dict(zip(("face_1", "face_2"), rows(0.1), strict=True))})) == []
@@ -90,7 +90,7 @@ def test_a_confirmed_name_at_stake_weighs_more() -> None:
 def test_two_persons_are_asked_about_once_though_both_face_and_voice_are_alike() -> None:
     people = {f"person_{i}": [(f"s1.c{i}.f0", f"face_{i}", 5), (f"s1.c{i}.u0", f"voice_{i + 2}", 5)] for i in (1, 2)}
     case = known(
-        people, {**dict(zip(("voice_3", "voice_4"), rows(0.57), strict=True)), **dict(zip(("face_1", "face_2"), rows(0.45), strict=True))}
+        people, {**dict(zip(("voice_3", "voice_4"), rows(0.69), strict=True)), **dict(zip(("face_1", "face_2"), rows(0.45), strict=True))}
     )
     assert len(ask(case)) == 2 and len(suggest(case)) == 1
 
