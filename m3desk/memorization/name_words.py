@@ -44,6 +44,8 @@ NOT_A_NAME = words_of("""
     television press times post journal weekly daily magazine google facebook twitter youtube instagram microsoft apple amazon
     windows linux place set lay bin red blue green white black brown yellow soon again going gonna trying doing thinking talking
     looking president mr mrs ms dr coming getting making saying wearing sitting standing working living
+    person people character face voice node entity equivalence confirmed instruct mom mum mommy mummy dad daddy grandma grandpa honey baby
+    darling dear sweetheart guys folks everyone everybody ladies gentlemen madam ma'am sir jesus christ heaven heavens
     """)
 """Capitalised words that are not part of a person's name: dates, places, organisations, headlines, interface words."""
 

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Perceived, Utterance
 from m3desk.domain.memory import HeardName
+from m3desk.domain.naming import plausible
 from m3desk.memorization import captions
 from m3desk.memorization.name_words import (
     DEMONYM_ENDINGS,
@@ -36,6 +38,7 @@ _INTRODUCED = (
     (re.compile(rf"\b(?:[Tt]hey|[Pp]eople|[Yy]ou can) call me\s+({_NAME})"), 0.7, 0.8),
     (re.compile(rf"\bI(?:'m|’m| am)\s+{_ROLE}({_NAME})"), 0.55, 0.75),
     (re.compile(rf"\b[Tt]his is\s+({_NAME})\s+(?:speaking|reporting|here|with|for|from|at|in)\b"), 0.7, 0.85),
+    (re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there| everyone| everybody| all)?[,.!]?\s+this is\s+({_NAME})"), 0.5, 0.7),
     (re.compile(rf"(?:^|[.!?]\s+)({_NAME}),?\s+(?:reporting|speaking)\b"), 0.5, 0.7),
 )
 _ADDRESSED = (
@@ -43,7 +46,11 @@ _ADDRESSED = (
     re.compile(
         rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey|[Gg]ood (?:morning|evening|afternoon)|[Gg]oodbye|[Bb]ye|[Ww]elcome),?\s+({_NAME})(?=[,.!?]|$)"
     ),
-    re.compile(rf"(?:^|[.!?]\s+)({_WORD}),\s+(?:what|how|why|do|did|can|could|would|will|are|is|you|please|tell)\b"),
+    re.compile(
+        rf"\b(?:[Oo]ver to you|[Bb]ack to you|[Gg]ood to (?:see|have) you|[Nn]ice to (?:see|meet|have) you|[Ww]elcome (?:back|to the show)"
+        rf"|[Tt]hank(?:s| you) for (?:coming|joining us|being here|having me)),\s+({_NAME})(?=[,.!?]|$)"
+    ),
+    re.compile(rf"(?:^|[.!?]\s+)({_WORD}),\s+(?:what|how|why|do|did|can|could|would|will|are|is|you|please|tell|thank|thanks|welcome)\b"),
 )
 _HAN = r"[\u4e00-\u9fff]"
 _INTRODUCED_ZH = (
@@ -51,12 +58,19 @@ _INTRODUCED_ZH = (
     (re.compile(rf"我的名字是({_HAN}{{2,4}}?)(?=[，。,.!！?？\s、]|$|今年|来自)"), 0.85),
     (re.compile(rf"我是(?:主持人|记者|主播|老师|医生)?({_HAN}{{2,3}}?)(?=[，。,.!！?？\s、]|$|今年|来自)"), 0.6),
 )
-_ADDRESSED_ZH = (re.compile(rf"(?:谢谢|感谢|你好|您好|再见)[，,]?({_HAN}{{2,3}}?)(?=[，。,.!！?？\s、]|$)"),)
+_ROLE_ZH = "(?:先生|女士|老师|教授|主任|博士|医生|同学)?"
+_ADDRESSED_ZH = (
+    re.compile(rf"(?:谢谢您|谢谢你|谢谢|感谢|你好|您好|再见|欢迎)[，,]?({_HAN}{{2,4}}?){_ROLE_ZH}(?=[，。,.!！?？\s、]|$)"),
+    re.compile(rf"(?:^|[，。,.!！?？\s])({_HAN}{{2,4}}?){_ROLE_ZH}[，,](?:你|您|请|谢谢|感谢|欢迎)"),
+)
 
 _WITH_ROLE, _WITH_ROLE_LINE, _BARE = 0.8, 0.75, 0.5
 _ADDRESS_SCORE = 0.35
 _AGREED = 0.15
 """What a caption's score gains where speech says nearly the same."""
+
+_REPLY = 6 * MICROSECOND
+"""Who is addressed answers within this, or has spoken until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +94,8 @@ def heard(perceived: Perceived) -> tuple[HeardName, ...]:
         if name.by == "introduced":
             at = read.index(spelled)
             read[at] = replace(spelled, score=round(min(0.95, spelled.score + _AGREED), 3))
-    return tuple(sorted([*read, *spoken], key=lambda n: (n.at, n.by, n.name, n.observation)))
+    kept = [replace(n, name=clean) for n in (*read, *spoken) if (clean := plausible(n.name))]
+    return tuple(sorted(kept, key=lambda n: (n.at, n.by, n.name, n.observation)))
 
 
 # ---------------------------------------------------------------- read on screen
@@ -255,11 +270,22 @@ def _spoken_name(text: str) -> str | None:
 
 
 def _other_party(speaker: Utterance, utterances: Sequence[Utterance]) -> Utterance | None:
-    """Return the nearest utterance of the only other voice of the clip, None where there is none or more than one."""
+    """Return the utterance of whom a speaker can only have addressed, None where there is any doubt.
+
+    That is who speaks both before and after, or the only other voice of the clip where it speaks right before or after (within _REPLY).
+    Of three who talk in turn it is not told who is meant, and a voice in another scene is nobody's partner.
+    """
     others = [u for u in utterances if u.cluster != speaker.cluster]
-    if len({u.cluster for u in others}) != 1:
+    before = max(
+        (u for u in others if u.start < speaker.start and speaker.start - u.end < _REPLY), key=lambda u: (u.end, u.id), default=None
+    )
+    after = min(
+        (u for u in others if u.start >= speaker.start and u.start - speaker.end < _REPLY), key=lambda u: (u.start, u.id), default=None
+    )
+    near = [u for u in (after, before) if u]
+    if len({u.cluster for u in near}) != 1:
         return None
-    return min(others, key=lambda u: (abs(u.start - speaker.end), u.id))
+    return near[0] if len(near) == 2 or len({u.cluster for u in others}) == 1 else None
 
 
 def sounds_like(a: str, b: str) -> bool:

@@ -50,6 +50,7 @@ def test_a_headline_a_place_a_date_or_an_order_names_nobody(text):
         ("Hi, I'm your host Jeff Steen, and this is", "Jeff Steen"), ("I am Dr. Robert Smith.", "Robert Smith"),
         ("大家好，我叫张伟。", "张伟"),
         ("我是李明，今年三十岁", "李明"), ("我的名字是王小红。", "王小红"), ("This is Ann Lee reporting.", "Ann Lee"),
+        ("Hello, this is Ann Lee.", "Ann Lee"),
     ],
 )  # fmt: skip
 def test_somebody_introduces_themselves(text, name):
@@ -76,6 +77,42 @@ def test_who_is_addressed_is_the_only_other_voice():
     three = [*two, speech(2, 6, 8, "Me too.", cluster=2)]
     assert names(utterances=three) == ()
     assert names(utterances=two[:1]) == ()
+
+
+def test_of_three_who_talk_the_one_before_and_after_is_addressed_and_else_nobody():
+    talk = [
+        speech(0, 0, 2, "I think so."),
+        speech(1, 3, 5, "Thank you, Ann.", cluster=1),
+        speech(2, 6, 8, "Sure."),
+        speech(3, 20, 22, "Hm.", cluster=2),
+    ]
+    (name,) = names(utterances=talk)
+    assert (name.observation, name.name) == ("s1.c0.u2", "Ann")
+    assert names(utterances=[talk[0], talk[1], speech(2, 6, 8, "Sure.", cluster=2)]) == ()
+
+
+def test_a_voice_of_another_scene_is_not_who_was_addressed():
+    assert names(utterances=[speech(0, 0, 2, "Thank you, Ann."), speech(1, 20, 22, "In other news.", cluster=1)]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Thank you, Jeff.", "Jeff"), ("Jeff, thank you so much.", "Jeff"), ("Over to you, Ann.", "Ann"),
+        ("Nice to meet you, Ann Lee.", "Ann Lee"),
+        ("Good morning, Dr. Smith.", "Smith"), ("谢谢张伟。", "张伟"), ("欢迎李明华教授。", "李明华"),
+        ("张伟老师，您好", "张伟"), ("谢谢你，王小红！", "王小红"),
+    ],
+)  # fmt: skip
+def test_somebody_is_addressed(text, name):
+    assert addressed(text) == [name]
+
+
+@pytest.mark.parametrize(
+    "text", ["Thanks, Mom.", "Hello, Everyone.", "Thank you, Lord.", "Person Three, what do you think?", "大家好，谢谢大家。", "谢谢。"]
+)
+def test_nobody_is_addressed_by_name(text):
+    assert addressed(text) == []
 
 
 def test_the_caption_is_right_where_speech_recognition_mishears():
