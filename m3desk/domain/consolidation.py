@@ -6,7 +6,7 @@ likenesses joins two people and a gallery that holds two people is like neither.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -77,10 +77,9 @@ def alike(
         return []
     nodes = sorted((g for g in galleries if len(g.vectors)), key=lambda g: numbered(g.node))
     found: list[tuple[Gallery, Gallery, float]] = []
-    for a, b in combinations(nodes, 2):
+    for i, k in _places(nodes, touched):
+        a, b = nodes[i], nodes[k]
         if a.person == b.person or a.vectors.shape[1] != b.vectors.shape[1]:
-            continue
-        if touched is not None and a.node not in touched and b.node not in touched:
             continue
         score = whole(a.vectors, b.vectors, rule)
         if score >= rule.alike:
@@ -97,6 +96,14 @@ def alike(
         certainty = _certainty(score, min(_amount(a, rule), _amount(b, rule)), rule)
         pairs.append(Pair(a.node, b.node, score, min(certainty, 0.5) if twins else certainty))
     return sorted(pairs, key=lambda p: (-p.certainty, -p.score, numbered(p.a), numbered(p.b)))
+
+
+def _places(nodes: Sequence[Gallery], touched: Container[str] | None) -> Iterable[tuple[int, int]]:
+    """Return the places (i < k) of the pairs to look at, in order."""
+    if touched is None:
+        return combinations(range(len(nodes)), 2)
+    mine = [i for i, g in enumerate(nodes) if g.node in touched]
+    return sorted({(min(i, k), max(i, k)) for i in mine for k in range(len(nodes)) if i != k})
 
 
 def _amount(gallery: Gallery, rule: Calibration) -> float:
