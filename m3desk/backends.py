@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from m3desk.errors import BackendMissing, ModelError
+from m3desk.errors import BackendMissing, ModelError, ModelMissing
 from m3desk.ports import Models
 
 Weights = Callable[[str], Path]
@@ -25,6 +25,7 @@ EMBEDDED: dict[str, str] = {
     "faces": "yunet",
     "face_vectors": "sface",
     "speech_activity": "silero",
+    "speech_segmentation": "pyannote-segmentation",
     "voice_vectors": "campplus",
     "speech": "whisper-base",
     "objects": "ssd-mobilenet-v2",
@@ -59,6 +60,7 @@ class Backends:
         self._threads = threads
         self._on_load = on_load or (lambda _name, _done: None)
         self._open: dict[str, Any] = {}
+        self._others: dict[tuple[str, str], Any] = {}
         self._missing: dict[str, str] = {}
         self._locks = {port: threading.Lock() for port in PORTS}
 
@@ -87,6 +89,40 @@ class Backends:
         except ImportError as error:
             raise BackendMissing(f"the backend “{name}” needs a library that is not installed ({error}).", _extra(found[name])) from error
         return maker(self._weights, self._threads)
+
+    def of_model(self, port: str, model: str) -> Any:
+        """Open the backend of a port whose model has this name: the profile's own, or another that is installed.
+
+        Raises ModelMissing, with the reasons, where none has it: vectors of two models can't be compared.
+        """
+        mine = self.get(port)
+        if mine is not None and mine.name == model:
+            return mine
+        reasons = []
+        for name in sorted(available(port)):
+            if name == self._profile.get(port):
+                continue
+            try:
+                opened = self.named(port, name)
+            except ModelError as error:
+                reasons.append(f"{name}: {error.line()}")
+                continue
+            if opened.name == model:
+                return opened
+        kind = port.removesuffix("_vectors")
+        raise ModelMissing(
+            f"this memory tells {kind}s apart by {model}, which is not here" + (f" ({'; '.join(reasons)})" if reasons else "") + ".",
+            "Fetch it, or use another model from now on: m3desk reembed MODEL --switch.",
+        )
+
+    def named(self, port: str, name: str) -> Any:
+        """Open an installed backend by its own name, whatever the profile says. Raises ModelError."""
+        if self._profile.get(port) == name and (mine := self.get(port)) is not None:
+            return mine
+        with self._locks[port]:
+            if (port, name) not in self._others:
+                self._others[port, name] = self._make(port, name)
+            return self._others[port, name]
 
     def replace(self, port: str, backend: Any) -> None:
         """Answer a port with this object from now on (tests and benchmarks)."""

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -56,6 +56,7 @@ class Ledger(Protocol):
         text_model: str,
         models: dict[str, str],
         at: str,
+        **beside: Any,
     ) -> events.ClipCommitted: ...
     def commit_semantic(
         self, clip: Clip, draft: Draft, decisions: Sequence[Decision], *, text_vectors: Floats | None, text_model: str, at: str
@@ -65,6 +66,20 @@ class Ledger(Protocol):
     def to_conclude(self) -> Sequence[Clip]: ...
     def episodic(self, clip: str) -> Sequence[StoredSentence]: ...
     def candidates(self, sentence: Sentence, source: str) -> Sequence[tuple[StoredSentence, Floats]]: ...
+
+
+class Embedded(Protocol):
+    """A clip with the vectors of the models that a memory uses (see `reembedding.Beside`)."""
+
+    @property
+    def perceived(self) -> Perceived: ...
+    @property
+    def names(self) -> Mapping[str, str]: ...
+    @property
+    def rows(self) -> Mapping[str, Mapping[str, Floats]]: ...
+
+
+Also = Callable[[Perceived], Embedded]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +176,10 @@ class Memorizer:
         *,
         language: str | None = None,
         stop: Stop = lambda: False,
+        also: Also | None = None,
     ) -> None:
+        """`also`: embeds a clip with the models that this memory uses, where those are not the profile's (`reembedding`)."""
+        self._also = also
         self._ledger, self._models, self._writer, self._emit = ledger, models, writer, emit
         self._language, self._stop = language, stop
 
@@ -219,6 +237,8 @@ class Memorizer:
         """Write, embed and commit one perceived clip."""
         previous = self._ledger.perceived(clip_id(clip.source, clip.index - 1)) if clip.index else None
         perceived = continued(previous, self._ledger.withheld(clip, perceived))
+        also = self._also(perceived) if self._also is not None else None
+        perceived = also.perceived if also is not None else perceived
         view = ClipView(
             clip=clip,
             source=source,
@@ -237,7 +257,8 @@ class Memorizer:
             draft,
             text_vectors=_embed(self._models.text_vectors, draft),
             text_model=self._models.text_vectors.name if self._models.text_vectors else "",
-            models=_names(self._models),
+            models={**_names(self._models), **(also.names if also is not None else {})},
+            **({"beside": also.rows} if also is not None else {}),
             at=now(),
         )
         self._emit(committed)
@@ -306,7 +327,7 @@ def _embed(embedder: TextEmbedder | None, draft: Draft) -> Floats | None:
 def _names(models: Models) -> dict[str, str]:
     named = {
         port: getattr(models, port)
-        for port in ("faces", "face_vectors", "speech_activity", "voice_vectors", "speech", "objects", "screen_text")
+        for port in ("faces", "face_vectors", "speech_activity", "speech_segmentation", "voice_vectors", "speech", "objects", "screen_text")
     }
     return {port: backend.name for port, backend in named.items() if backend is not None}
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from m3desk import events
+from m3desk import events, reembedding
 from m3desk.backends import Backends
 from m3desk.config import Settings
 from m3desk.domain.clip import Source, clock
@@ -29,7 +29,17 @@ from m3desk.store.sqlite import Memory
 T = TypeVar("T")
 Write = Callable[[Callable[[Memory], Any]], Any]
 
-PERCEPTION = ("faces", "face_vectors", "speech_activity", "voice_vectors", "speech", "objects", "screen_text", "text_vectors")
+PERCEPTION = (
+    "faces",
+    "face_vectors",
+    "speech_activity",
+    "speech_segmentation",
+    "voice_vectors",
+    "speech",
+    "objects",
+    "screen_text",
+    "text_vectors",
+)
 """The ports that an episodic commit needs; the language model is opened later and apart."""
 
 
@@ -237,7 +247,10 @@ class Work:
 
     def _memorizer(self, options: Options, stop: Callable[[], bool]) -> Memorizer:
         language = options.language or self.settings.memory_language
-        return Memorizer(_Ledger(self._write), self._perception(), ComposedWriter(), self._emit, language=language, stop=stop)
+        models = self._perception()
+        other = reembedding.instead(models, self._write(lambda m: m.settings()), self._backends.of_model)
+        also = reembedding.Also(models, other) if other else None
+        return Memorizer(_Ledger(self._write), models, ComposedWriter(), self._emit, language=language, stop=stop, also=also)
 
     def _perception(self) -> Models:
         """Open what perceives. Raises ModelMissing: a clip without a sense it should have had would stay so for good."""

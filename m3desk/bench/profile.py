@@ -22,6 +22,7 @@ METHODS = {
     "objects": ("detect", "find objects"),
     "screen_text": ("read", "read text on screen"),
     "speech_activity": ("probabilities", "find speech"),
+    "speech_segmentation": ("segment", "tell speakers apart"),
     "voice_vectors": ("embed", "recognise voices"),
     "speech": ("transcribe", "write down speech"),
     "text_vectors": ("embed", "embed sentences"),

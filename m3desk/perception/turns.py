@@ -79,9 +79,10 @@ def _stretch(sound: Sound, probabilities: Floats, hop: int, first: int, stop: in
     return [Stretch(start, end, float(np.mean(probabilities[first:stop])))]
 
 
-def agglomerate(similarity: NDArray[Any], threshold: float) -> NDArray[np.int64]:
+def agglomerate(similarity: NDArray[Any], threshold: float, *, apart: NDArray[np.bool_] | None = None, least: int = 1) -> NDArray[np.int64]:
     """Return a cluster number for each row of an (n, n) similarity matrix: average linkage, joined while the mean similarity ≥ threshold.
 
+    `apart`: (n, n) pairs of rows that are never in one cluster. `least`: clusters at which to stop.
     Numbers count from 0 in order of first appearance. Ties: the pair with the lowest rows.
     """
     n = len(similarity)
@@ -89,9 +90,11 @@ def agglomerate(similarity: NDArray[Any], threshold: float) -> NDArray[np.int64]
     sizes = np.ones(n)
     owner = np.arange(n)
     alive = np.ones(n, bool)
-    while alive.sum() > 1:
+    never = np.zeros((n, n), bool) if apart is None else apart.copy()
+    while alive.sum() > least:
         means = sums / np.outer(sizes, sizes)
         means[~alive, :] = means[:, ~alive] = -np.inf
+        means[never] = -np.inf
         np.fill_diagonal(means, -np.inf)
         a, b = divmod(int(np.argmax(means)), n)
         if means[a, b] < threshold:
@@ -100,6 +103,8 @@ def agglomerate(similarity: NDArray[Any], threshold: float) -> NDArray[np.int64]
         sums[a] += sums[b]
         sums[:, a] += sums[:, b]
         sizes[a] += sizes[b]
+        never[a] |= never[b]
+        never[:, a] |= never[:, b]
         alive[b] = False
         owner[owner == b] = a
     order = {int(o): k for k, o in enumerate(dict.fromkeys(owner.tolist()))}

@@ -11,26 +11,22 @@ from itertools import pairwise
 import av
 import numpy as np
 
-from m3desk.domain.clip import MICROSECOND, Clip
+from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Floats, Utterance, Word, media_id
 from m3desk.errors import Cancelled, ModelFailed
-from m3desk.perception.turns import Stretch, Turn, agglomerate, quietest, stretches, turns
+from m3desk.perception.lines import SHORT_PAUSE, Line, clean, common, compose, ends, murmurs, overlaps, owned, placed, samples, time
+from m3desk.perception.speakers import Run, gathered, who_speaks
+from m3desk.perception.turns import Stretch, Turn, agglomerate, stretches, turns
 from m3desk.perception.words import Said, ends_sentence, joined, language_of, phantom, recognise, simplified
 from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 
 log = logging.getLogger(__name__)
 
-LONG_PAUSE = round(0.70 * SAMPLE_RATE)
-"""Silence that ends an utterance."""
-
-SENTENCE = round(1.50 * SAMPLE_RATE)
-"""A full stop ends an utterance that is at least this long: "Yes. No." stays one, long enough to know the voice."""
-
-LONG, SHORT_PAUSE, CLAUSE_ENDS = round(12.0 * SAMPLE_RATE), round(0.25 * SAMPLE_RATE), (",", ";", ":", "，", "；", "：", "、")
-"""An utterance that goes on for longer ends at a breath or a comma: nobody reads a subtitle of half a minute."""
-
 SAME_SPEAKER = 0.57
 """Mean cosine above which utterances of one clip are one voice; whole utterances are more alike than windows (see turns.SAME_VOICE)."""
+
+SURE = 0.50
+"""Where the segmentation hears nobody, voice activity must be as sure (mean over a stretch): music gives 0.1 to 0.4."""
 
 EMBEDDABLE = round(1.00 * SAMPLE_RATE)
 VOICE_WINDOW = round(3.0 * SAMPLE_RATE)
@@ -47,19 +43,6 @@ class Heard:
     vectors: Mapping[str, Floats] = field(default_factory=dict)
     media: Mapping[str, bytes] = field(default_factory=dict)
     apart: frozenset[tuple[str, str]] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """An utterance in the making: samples [start, end) of the clip's sound."""
-
-    start: int
-    end: int
-    words: tuple[Said, ...]
-    voice: int
-    sureness: float
-    vectors: Floats | None = None
-    cluster: int = 0
 
 
 def hear(
@@ -89,13 +72,23 @@ def hear(
     if not spoken:
         return Heard()
     check()
-    parts = turns(sound, spoken, models.voice_vectors)
-    check()
+    parts: list[Turn] = []
+    if models.speech_segmentation is not None and models.voice_vectors is not None:
+        parts = who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors)
+        heard_too = [(t.start, t.end) for t in parts]
+        spoken = [s for s in spoken if s.sureness >= SURE or common([(s.start, s.end)], heard_too)]
+        if not spoken:
+            return Heard()
+        check()
     said = recognise(sound, spoken, models.speech, check=check)
-    lines = [line for line in compose(said, spoken, parts) if _believable(line, clip)]
-    mine = owned(lines, sound, clip)
+    if parts:
+        mine = _heard_apart(sound, said, spoken, parts, clip, models.voice_vectors)
+    else:
+        # No segmentation model, or it finds nobody where voice activity does.
+        lines = compose(said, spoken, turns(sound, spoken, models.voice_vectors))
+        mine = tell_apart(sound, owned([line for line in lines if _believable(line, clip)], sound, clip), spoken, models.voice_vectors)
     check()
-    heard = _observe(sound, tell_apart(sound, mine, spoken, models.voice_vectors), clip)
+    heard = _observe(sound, mine, clip)
     for utterance in heard.utterances if on_words else ():
         assert on_words is not None
         on_words(utterance)
@@ -110,16 +103,6 @@ def listen(sound: Sound, models: Models) -> list[Stretch]:
     return stretches(sound, activity, models.speech_activity.hop)
 
 
-def samples(at: int, clip: Clip) -> int:
-    """Return a time of the source as samples of the clip's sound."""
-    return round((at - clip.start) * SAMPLE_RATE / MICROSECOND)
-
-
-def time(sample: int, clip: Clip) -> int:
-    """Return a sample of the clip's sound as microseconds of the source."""
-    return clip.start + round(sample * MICROSECOND / SAMPLE_RATE)
-
-
 def skip(sound: Sound, clip: Clip, heard_until: int | None) -> Sound:
     """Return the sound with what the clip before has heard made silent."""
     if heard_until is None or heard_until <= clip.start:
@@ -129,157 +112,57 @@ def skip(sound: Sound, clip: Clip, heard_until: int | None) -> Sound:
     return rest
 
 
-# ---------------------------------------------------------------- words to utterances
-
-
-def compose(said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Turn]) -> list[_Line]:
-    """Put words together into utterances: one voice, no pause above 0.7 s, one sentence or a few short ones."""
-    words = [w for w in said if w.text.strip()]
-    if not words:
-        return []
-    voices = _speakers(words, parts)
-    groups: list[list[int]] = [[0]]
-    for i in range(1, len(words)):
-        if _ends(words[groups[-1][0]], words[i - 1], words[i], spoken) or voices[i] != voices[i - 1]:
-            groups.append([])
-        groups[-1].append(i)
-    lines = []
-    for group in groups:
-        mine = tuple(words[i] for i in group)
-        touched = spoken[mine[0].stretch : mine[-1].stretch + 1]
-        lines.append(_Line(mine[0].start, mine[-1].end, mine, voices[group[0]], float(np.mean([s.sureness for s in touched]))))
-    return _bounded(lines, spoken)
-
-
-def _ends(first: Said, before: Said, after: Said, spoken: Sequence[Stretch]) -> bool:
-    """Return whether an utterance that began with `first` ends between two words."""
-    silence = after.start - before.end
-    if after.stretch != before.stretch:
-        # Whisper stretches words into silence; the stretches of speech know better.
-        silence = max(silence, sum(b.start - a.end for a, b in pairwise(spoken[before.stretch : after.stretch + 1])))
-    long = before.end - first.start >= LONG
-    if silence > (SHORT_PAUSE if long else LONG_PAUSE) or (long and before.text.rstrip().endswith(CLAUSE_ENDS)):
-        return True
-    return ends_sentence(before.text) and before.end - first.start >= SENTENCE
-
-
-def _speakers(words: Sequence[Said], parts: Sequence[Turn]) -> list[int]:
-    """Return each word's voice, by where its middle lies; a change moves to the pause or the end of a sentence close by."""
-    voices = [_voice_at((w.start + w.end) // 2, parts) for w in words]
-    known = next((v for v in voices if v >= 0), 0)
-    for i, v in enumerate(voices):
-        # Speech too short to have a voice of its own goes with the voice before it, at first with the one after.
-        voices[i] = known = v if v >= 0 else known
-    changes = [i for i in range(1, len(words)) if voices[i] != voices[i - 1]]
-    for at in changes:
-        best = max(_near(words, at), key=lambda i: (_seam(words[i - 1], words[i]), -abs(i - at)))
-        for i in range(best, at):
-            voices[i] = voices[at]
-        for i in range(at, best):
-            voices[i] = voices[at - 1]
-    return voices
-
-
-def _near(words: Sequence[Said], at: int) -> list[int]:
-    """Return places within 0.7 s of a change before word `at` where it could be instead."""
-    when = (words[at - 1].end + words[at].start) // 2
-    return [i for i in range(max(1, at - 4), min(len(words), at + 5)) if abs((words[i - 1].end + words[i].start) // 2 - when) < LONG_PAUSE]
-
-
-def _seam(before: Said, after: Said) -> float:
-    """Return how likely a change of speaker is between two words: seconds of silence, half a second for the end of a sentence."""
-    pause = max(0, after.start - before.end) / SAMPLE_RATE
-    return round(pause + 0.5 * ends_sentence(before.text) + 0.5 * (before.stretch != after.stretch), 3)
-
-
-def _voice_at(sample: int, parts: Sequence[Turn]) -> int:
-    return min(parts, key=lambda t: max(t.start - sample, sample - t.end, 0)).voice
-
-
-def _bounded(lines: Sequence[_Line], spoken: Sequence[Stretch]) -> list[_Line]:
-    """Set the bounds where speech begins and ends rather than where Whisper thinks its words do, and never let two lines overlap."""
-    result: list[_Line] = []
-    for n, line in enumerate(lines):
-        first, last = spoken[line.words[0].stretch], spoken[line.words[-1].stretch]
-        opens = n == 0 or lines[n - 1].words[-1].stretch < line.words[0].stretch
-        closes = n + 1 == len(lines) or lines[n + 1].words[0].stretch > line.words[-1].stretch
-        start = first.start if opens else max(line.start, first.start)
-        end = last.end if closes else min(line.end, last.end)
-        # A stretch may hold seconds that no word was made of: music before the voice, applause after it.
-        start = max(start, line.start - LONG_PAUSE)
-        end = min(max(end, start + 1), line.end + LONG_PAUSE)
-        if result and start < result[-1].end:
-            middle = (start + result[-1].end) // 2
-            result[-1] = replace(result[-1], end=max(middle, result[-1].start + 1))
-            start = max(middle, result[-1].end)
-        result.append(replace(line, start=start, end=max(end, start + 1)))
-    return result
-
-
-def _believable(line: _Line, clip: Clip) -> bool:
+def _believable(line: Line, clip: Clip) -> bool:
     why = phantom(line.words, line.sureness)
     if why is not None:
         log.debug("%s: “%s” at %d is not speech: %s", clip.id, joined(line.words), time(line.start, clip), why)
     return why is None
 
 
-def owned(lines: Sequence[_Line], sound: Sound, clip: Clip) -> list[_Line]:
-    """Return the lines that start in the clip, the last one with what the same voice goes on to say without a pause.
+def _heard_apart(
+    sound: Sound, said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Turn], clip: Clip, voices: VoiceEmbedder | None
+) -> list[Line]:
+    """Return the clip's lines where a segmentation tells who speaks when: each word belongs to who speaks then, two lines may overlap."""
+    lines = placed([line for line in compose(said, spoken, parts) if _believable(line, clip)], parts)
+    mine = owned(lines, sound, clip)
+    border = samples(clip.end, clip)
+    heard = max((line.end for line in mine), default=0)
+    for line in murmurs(lines, parts, spoken):
+        # One that goes on over the border ends where the next clip begins to listen.
+        end = min(line.end, max(border, heard)) if len(sound) > border else line.end
+        if line.start < border and end > line.start:
+            mine.append(replace(line, end=end))
+    mine.sort(key=lambda line: (line.start, line.end, line.voice))
+    order = {k: i for i, k in enumerate(dict.fromkeys(line.voice for line in mine))}
+    whole = [replace(line, active=_within(line), cluster=order[line.voice]) for line in mine]
+    return [replace(line, vectors=_vectors(gathered(sound, clean(line, parts)), voices)) if voices else line for line in whole]
 
-    The next clip begins to listen where the last line ends, so that must be a place where a recogniser can begin. Where speech goes on
-    past the overrun, that is the end of a sentence or, failing that, of the last whole word.
-    """
-    border, edge = samples(clip.end, clip), len(sound) - SAMPLE_RATE // 10
-    mine = [line for line in lines if line.start < border]
-    cut = len(sound) > border
-    if not mine or not cut:
-        return mine
-    for line in lines[len(mine) :]:
-        last = mine[-1]
-        going_on = line.words[0].stretch == last.words[-1].stretch and line.voice == last.voice and line.start - last.end < LONG_PAUSE
-        if not going_on or line.words[-1].end >= edge or last.end <= border - LONG_PAUSE:
-            break
-        mine[-1] = replace(last, end=line.end, words=(*last.words, *line.words))
-    return [*mine[:-1], *_cut_off(mine[-1], sound, border, edge)]
 
-
-def _cut_off(line: _Line, sound: Sound, border: int, edge: int) -> list[_Line]:
-    """End a line that goes on to the end of the overrun at the quietest place between its words of the last two seconds."""
-    if line.words[-1].end < edge:
-        return [line]
-    seams = [(a.end, b.start) for a, b in pairwise(line.words) if max(border, edge - 2 * SAMPLE_RATE) < a.end < edge]
-    if not seams:
-        whole = tuple(w for w in line.words if w.end < edge)
-        return [replace(line, words=whole, end=min(line.end, whole[-1].end))] if whole else []
-    # Whisper's times are good to about 0.1 s.
-    around = [(quietest(sound, a - SAMPLE_RATE // 10, max(a, b) + SAMPLE_RATE // 10), a) for a, b in seams]
-    cut, last = min(around, key=lambda c: (float(np.mean(np.square(sound[c[0] - SAMPLE_RATE // 20 : c[0] + SAMPLE_RATE // 20]))), -c[0]))
-    words = tuple(replace(w, end=min(w.end, cut)) for w in line.words if w.end <= last)
-    return [replace(line, words=words, end=cut)]
+def _within(line: Line) -> tuple[Run, ...]:
+    return tuple((max(a, line.start), min(b, line.end)) for a, b in line.active if a < line.end and b > line.start)
 
 
 # ---------------------------------------------------------------- utterances to evidence
 
 
-def tell_apart(sound: Sound, lines: Sequence[_Line], spoken: Sequence[Stretch], voices: VoiceEmbedder | None) -> list[_Line]:
+def tell_apart(sound: Sound, lines: Sequence[Line], spoken: Sequence[Stretch], voices: VoiceEmbedder | None) -> list[Line]:
     """Give lines their voice vectors and clusters, and join neighbours that a change of voice parted which whole lines don't show."""
     if voices is None:
         return list(lines)
-    known = _clustered([replace(line, vectors=_vectors(sound, line, voices)) for line in lines])
-    joint: list[_Line] = []
+    known = _clustered([replace(line, vectors=_vectors(sound[line.start : line.end], voices)) for line in lines])
+    joint: list[Line] = []
     for line in known:
         last = joint[-1] if joint else None
-        if last and last.cluster == line.cluster and not _ends(last.words[0], last.words[-1], line.words[0], spoken):
+        if last and last.cluster == line.cluster and not ends(last.words[0], last.words[-1], line.words[0], spoken):
             both = replace(last, end=line.end, words=(*last.words, *line.words), sureness=(last.sureness + line.sureness) / 2)
-            joint[-1] = replace(both, vectors=_vectors(sound, both, voices))
+            joint[-1] = replace(both, vectors=_vectors(sound[both.start : both.end], voices))
         else:
             joint.append(line)
     return joint
 
 
-def _vectors(sound: Sound, line: _Line, voices: VoiceEmbedder) -> Floats | None:
-    """Return (n, d) unit rows: the whole line (its first 8 s), then windows of 3 s or more where it has two; None if it is too short."""
-    whole = sound[line.start : line.end]
+def _vectors(whole: Sound, voices: VoiceEmbedder) -> Floats | None:
+    """Return (n, d) unit rows: all a voice says (its first 8 s), then windows of 3 s or more where it has two; None if it is too short."""
     if len(whole) < EMBEDDABLE:
         return None
     rows = [whole[:LONGEST_VOICE]]
@@ -290,7 +173,7 @@ def _vectors(sound: Sound, line: _Line, voices: VoiceEmbedder) -> Floats | None:
     return voices.embed(rows)
 
 
-def _clustered(lines: Sequence[_Line]) -> list[_Line]:
+def _clustered(lines: Sequence[Line]) -> list[Line]:
     """Number the voices of a clip from 0 in order of appearance: lines by their vectors, short ones with the voice of their turn."""
     known = [n for n, line in enumerate(lines) if line.vectors is not None]
     found: list[int] = [-1] * len(lines)
@@ -308,13 +191,15 @@ def _clustered(lines: Sequence[_Line]) -> list[_Line]:
     return [replace(line, cluster=order[k]) for line, k in zip(lines, found, strict=True)]
 
 
-def _goes_on(lines: Sequence[_Line], n: int, m: int) -> bool:
+def _goes_on(lines: Sequence[Line], n: int, m: int) -> bool:
     """Return whether the next line finishes the sentence of a line too short to have a voice of its own."""
     return m == n + 1 and not ends_sentence(lines[n].words[-1].text) and lines[m].start - lines[n].end < SHORT_PAUSE
 
 
-def _observe(sound: Sound, lines: Sequence[_Line], clip: Clip) -> Heard:
+def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> Heard:
     """Make evidence of lines."""
+    pairs = overlaps(lines)
+    together = {n for pair in pairs for n in pair}
     media: dict[str, bytes] = {}
     vectors: dict[str, Floats] = {}
     utterances = []
@@ -325,7 +210,7 @@ def _observe(sound: Sound, lines: Sequence[_Line], clip: Clip) -> Heard:
         media[name] = snippet
         if line.vectors is not None:
             vectors[id_] = line.vectors
-        language = language_of(line.words)
+        language = language_of(line.words) if line.words else None
         utterances.append(
             Utterance(
                 id=id_,
@@ -335,13 +220,15 @@ def _observe(sound: Sound, lines: Sequence[_Line], clip: Clip) -> Heard:
                 text=simplified(joined(line.words), language),
                 words=tuple(Word(time(w.start, clip), time(w.end, clip), simplified(w.text.strip(), language)) for w in line.words),
                 language=language,
-                confidence=round(float(np.mean([w.probability for w in line.words])), 4),
+                confidence=round(float(np.mean([w.probability for w in line.words])), 4) if line.words else 0.0,
                 audio=name,
                 cluster=line.cluster,
+                overlapped=n in together,
                 embeddable=line.vectors is not None,
             )
         )
-    return Heard(tuple(utterances), vectors, media)
+    apart = frozenset((utterances[n].id, utterances[m].id) for n, m in pairs)
+    return Heard(tuple(utterances), vectors, media, apart)
 
 
 def flac(sound: Sound) -> bytes:

@@ -21,10 +21,22 @@ def sface(weights: Weights, threads: int) -> Any:
     return SFace(weights("sface"), 1)
 
 
+def dlib_resnet(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.dlib_faces import DlibFaces
+
+    return DlibFaces(weights("dlib-resnet"), 1)
+
+
 def silero(weights: Weights, threads: int) -> Any:
     from m3desk_cpu.voices import Silero
 
     return Silero(1)
+
+
+def pyannote_segmentation(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.voices import Segmentation
+
+    return Segmentation(weights("pyannote-segmentation"), 1)
 
 
 def campplus(weights: Weights, threads: int) -> Any:

@@ -1,4 +1,4 @@
-"""Voices on a CPU: Silero tells when somebody speaks, CAM++ tells whose voice it is (both ONNX Runtime)."""
+"""Voices on a CPU: Silero tells when somebody speaks, pyannote's segmentation which of a few do, CAM++ whose voice it is (ONNX Runtime)."""
 
 from __future__ import annotations
 
@@ -66,6 +66,30 @@ class Silero:
         except Exception as e:
             raise ModelFailed(f"Finding speech failed: {e}") from e
         return np.asarray(result, np.float32).reshape(steps)
+
+
+class Segmentation:
+    """Tells up to three speakers of 10 s apart, two at once: segmentation-3.0 of pyannote.audio, exported to ONNX."""
+
+    name = "pyannote-segmentation-3.0"
+    window = 160_000
+    hop = 270
+    lead = 360
+    """A row is the middle 270 of the 991 samples that it is made from."""
+    rows = 589
+    classes: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
+
+    def __init__(self, path: Path, threads: int = 1) -> None:
+        self._session = onnx_session(Path(path), threads, self.name)
+
+    def segment(self, sound: Sound) -> Floats:
+        padded = np.zeros((1, self.window), np.float32)
+        padded[0, : len(sound)] = sound[: self.window]
+        try:
+            logs = self._session.run(None, {"wav": padded})[0][0]
+        except Exception as e:
+            raise ModelFailed(f"Telling speakers apart failed: {e}") from e
+        return np.asarray(np.exp(logs), np.float32)
 
 
 FRAME, STEP, FFT, MELS = 400, 160, 512, 80

@@ -1,11 +1,12 @@
 """Measure hearing on ../shared/data: word errors, phantom speech, speakers told apart, time. Prints one JSON document.
 
-python tests/perception/measure_speech.py [reel] [sentences] [chinese] [silence] [speakers]
+python tests/perception/measure_speech.py [reel] [sentences] [chinese] [silence] [speakers] [diarization] [mixed]
 """
 
 from __future__ import annotations
 
 import json
+import random
 import re
 import sys
 import time
@@ -22,7 +23,7 @@ from m3desk.domain.evidence import Utterance
 from m3desk.media.cutter import FileClip, plan
 from m3desk.media.file import probe
 from m3desk.paths import models_dir, resources
-from m3desk.perception.voices import hear
+from m3desk.perception.voices import Heard, hear
 from m3desk.ports import Models, Sound
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -59,24 +60,28 @@ def sound_clips(sound: Sound, seconds: float = 30.0) -> list[SoundClip]:
 def opened(threads: int = 2) -> Models:
     """Open the embedded models of hearing."""
     from m3desk_cpu.speech import Whisper
-    from m3desk_cpu.voices import CamPlus, Silero
+    from m3desk_cpu.voices import CamPlus, Segmentation, Silero
 
     return Models(
         speech_activity=Silero(1),
+        speech_segmentation=Segmentation(resources() / "models" / "pyannote_seg3.onnx", 1),
         voice_vectors=CamPlus(resources() / "models" / "campplus_zh_en_w16.onnx", 1),
         speech=Whisper(models_dir() / "whisper-base", threads),
     )
 
 
-def listened(clips: Sequence[Any], models: Models) -> list[Utterance]:
+def heard_in(clips: Sequence[Any], models: Models) -> list[Heard]:
     """Hear clips one after the other, as the pipeline does."""
-    found: list[Utterance] = []
+    found: list[Heard] = []
     until: int | None = None
     for media in clips:
-        heard = hear(media, models, heard_until=until)
-        until = max((u.end for u in heard.utterances), default=None)
-        found += heard.utterances
+        found.append(hear(media, models, heard_until=until))
+        until = max((u.end for u in found[-1].utterances), default=None)
     return found
+
+
+def listened(clips: Sequence[Any], models: Models) -> list[Utterance]:
+    return [u for heard in heard_in(clips, models) for u in heard.utterances]
 
 
 def file_clips(path: Path) -> list[FileClip]:
@@ -301,18 +306,136 @@ def confusion(truth: Sequence[tuple[float, float, str]], heard: Sequence[Utteran
     }
 
 
-def speakers(models: Models) -> dict[str, Any]:
-    """Who speaks: counts of speakers and confusion on files with turns."""
-    jobs: list[tuple[str, Path, list[tuple[float, float, str]]]] = []
+Truth = list[tuple[float, float, str]]
+
+
+def with_turns() -> dict[str, tuple[Path, Truth]]:
+    """Return the files with turns: name → (file, (start, end, speaker) in seconds)."""
     speech = DATA / "speech"
     segments = json.loads((speech / "falcon" / "segments.json").read_text())["tests"]["diarization_tests"][0]["segments"]
-    jobs.append(("falcon", speech / "falcon/test.wav", [(s["start_sec"], s["end_sec"], str(s["speaker_tag"])) for s in segments]))
     lines = [r.split() for r in (speech / "pyaudioanalysis/diarizationExample.segments").read_text().splitlines()]
     rows = [[c.strip(",") for r in line for c in r.split(",") if c] for line in lines if line]
-    jobs.append(("pyaudioanalysis", speech / "pyaudioanalysis/diarizationExample.wav", [(float(a), float(b), c) for a, b, c in rows]))
-    jobs.append(("pyannote", speech / "pyannote_sample/sample.wav", next(iter(_truth(speech / "pyannote_sample/sample.rttm").values()))))
-    jobs += [(f"ami {k}", speech / f"ami_30s/{k}.wav", v) for k, v in sorted(_truth(speech / "ami_30s/ami.rttm").items())]
-    return {name: confusion(truth, listened(file_clips(path), models)) for name, path, truth in jobs}
+    jobs = {f"ami {k}": (speech / f"ami_30s/{k}.wav", v) for k, v in sorted(_truth(speech / "ami_30s/ami.rttm").items())}
+    jobs["falcon"] = (speech / "falcon/test.wav", [(s["start_sec"], s["end_sec"], str(s["speaker_tag"])) for s in segments])
+    jobs["pyaudioanalysis"] = (speech / "pyaudioanalysis/diarizationExample.wav", [(float(a), float(b), c) for a, b, c in rows])
+    jobs["pyannote"] = (speech / "pyannote_sample/sample.wav", next(iter(_truth(speech / "pyannote_sample/sample.rttm").values())))
+    # Held out: no threshold was chosen on it.
+    es2004 = speech / "ami_es2004_60s"
+    jobs["es2004"] = (es2004 / "mixture.wav", next(iter(_truth(es2004 / "mixture.rttm").values())))
+    return jobs
+
+
+def speakers(models: Models) -> dict[str, Any]:
+    """Who speaks: counts of speakers and confusion on files with turns."""
+    return {name: confusion(truth, listened(file_clips(path), models)) for name, (path, truth) in with_turns().items()}
+
+
+COLLARS = (0.25, 0.125, 0.0)
+"""Seconds on each side of a true boundary that are not counted (pyannote.metrics is given twice as much)."""
+
+
+def diarization(models: Models) -> dict[str, Any]:
+    """Diarization error of utterances within clips (speakers of two clips are never compared), overlap counted. Needs pyannote.metrics."""
+    from pyannote.core import Annotation, Segment, Timeline
+    from pyannote.metrics.diarization import DiarizationErrorRate
+
+    def annotation(rows: Sequence[tuple[float, float, Any]]) -> Any:
+        made = Annotation()
+        for n, (start, end, who) in enumerate(rows):
+            made[Segment(start, end), n] = who
+        return made
+
+    result: dict[str, Any] = {}
+    sums: dict[tuple[str, float], list[float]] = {}
+    for name, (path, truth) in with_turns().items():
+        media = file_clips(path)
+        row: dict[str, Any] = {"speakers": [], "found": [], "wordless": 0, "overlapped": 0}
+        sets = (name, "ami_30s") if name.startswith("ami ") else (name,)
+        until = 0.0
+        for clip, heard in zip((m.clip for m in media), heard_in(media, models), strict=True):
+            start, end = max(until, clip.start / 1e6), clip.end / 1e6
+            until = max((u.end / 1e6 for u in heard.utterances), default=0.0)
+            said = [(u.start / 1e6, u.end / 1e6, u.cluster) for u in heard.utterances]
+            real = [t for t in truth if t[1] > start and t[0] < end]
+            row["speakers"].append(len({t[2] for t in real}))
+            row["found"].append(len({s[2] for s in said}))
+            row["wordless"] += sum(not u.words for u in heard.utterances)
+            row["overlapped"] += sum(u.overlapped for u in heard.utterances)
+            for collar in COLLARS:
+                measure = DiarizationErrorRate(collar=2 * collar, skip_overlap=False)
+                d = measure(annotation(real), annotation(said), uem=Timeline([Segment(start, end)]), detailed=True)
+                parts = [d["false alarm"], d["missed detection"], d["confusion"], d["total"]]
+                for kind in sets:
+                    sums[kind, collar] = [a + b for a, b in zip(sums.get((kind, collar), [0.0] * 4), parts, strict=True)]
+        result[name] = row
+    result["ami_30s"] = {}
+    for (kind, collar), (false, missed, confused, total) in sums.items():
+        result[kind][f"error, collar {collar}"] = round((false + missed + confused) / max(total, 1e-9), 3)
+        if collar == COLLARS[0]:
+            result[kind]["seconds"] = {
+                k: round(v, 1) for k, v in zip(("false", "missed", "confused", "of"), sums[kind, collar], strict=True)
+            }
+    three = ("falcon", "pyaudioanalysis", "pyannote")
+    result["mean of three"] = {
+        f"error, collar {c}": round(float(np.mean([result[n][f"error, collar {c}"] for n in three])), 3) for c in COLLARS
+    }
+    return result
+
+
+def joined_sentences(seed: int) -> tuple[Sound, Truth]:
+    """Return the 60 LibriSpeech sentences of six speakers in a shuffled order, with half a second of silence between them."""
+    import av
+
+    files = sorted((DATA / "speech" / "librispeech_speakers").glob("*/*.flac"))
+    random.Random(seed).shuffle(files)
+    pieces: list[Sound] = []
+    truth: Truth = []
+    at = 0
+    for file in files:
+        with av.open(str(file)) as container:
+            resampler = av.AudioResampler("flt", "mono", 16000)
+            frames = [f for frame in container.decode(audio=0) for f in resampler.resample(frame)]
+        pieces += [np.concatenate([f.to_ndarray()[0] for f in frames]).astype(np.float32), np.zeros(8000, np.float32)]
+        truth.append((at / 16000, (at + len(pieces[-2])) / 16000, file.parent.name))
+        at += len(pieces[-2]) + 8000
+    return np.concatenate(pieces), truth
+
+
+def mixed(models: Models) -> dict[str, Any]:
+    """Six people's sentences in turn, and the reel: utterances that hold two speakers, voices of a clip that do, and voices a speaker."""
+    sound, truth = joined_sentences(0)
+    scenes = json.loads((DATA / "video" / "reel" / "reel_shared.timeline.json").read_text())["timeline"]
+    said = [(s["start"], s["end"], s["speakers"][0]) for s in scenes if len(s["speakers"]) == 1]
+    jobs: dict[str, tuple[list[Any], Truth]] = {
+        "librispeech": (list(sound_clips(sound)), truth),
+        "reel": (list(file_clips(DATA / "video" / "reel" / "reel_shared.mp4")), said),
+    }
+    return {name: mixture(heard_in(clips, models), truth) for name, (clips, truth) in jobs.items()}
+
+
+def mixture(found: Sequence[Heard], truth: Truth) -> dict[str, Any]:
+    """Return how much of the speech of each utterance, and of each voice of a clip, is the speech of its main speaker."""
+    one: list[Counter[str]] = []
+    voices: dict[tuple[str, int], Counter[str]] = {}
+    for u in (u for heard in found for u in heard.utterances):
+        time_of = Counter[str]()
+        for start, end, who in truth:
+            time_of[who] += round(1000 * max(0.0, min(end, u.end / 1e6) - max(start, u.start / 1e6)))
+        if +time_of:
+            one.append(+time_of)
+            voices.setdefault((u.clip, u.cluster), Counter()).update(+time_of)
+    people = {(clip, who) for (clip, _), c in voices.items() for who, ms in c.items() if ms >= 500}
+
+    def pure(counts: Sequence[Counter[str]]) -> float:
+        return round(sum(max(c.values()) for c in counts) / max(1, sum(c.total() for c in counts)), 4)
+
+    return {
+        "utterances": len(one),
+        "of_two": sum(c.total() - max(c.values()) > 300 for c in one),
+        "utterance_purity": pure(one),
+        "voice_purity": pure(list(voices.values())),
+        "voices_a_speaker": round(len(voices) / max(1, len(people)), 3),
+    }
 
 
 MEASURES: dict[str, Callable[[Models], dict[str, Any]]] = {
@@ -321,6 +444,8 @@ MEASURES: dict[str, Callable[[Models], dict[str, Any]]] = {
     "chinese": chinese,
     "silence": silence,
     "speakers": speakers,
+    "diarization": diarization,
+    "mixed": mixed,
 }
 
 if __name__ == "__main__":

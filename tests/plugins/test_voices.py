@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from m3desk_cpu.voices import CamPlus, Silero, fbank, mel_bands
+from m3desk_cpu.voices import CamPlus, Segmentation, Silero, fbank, mel_bands
 
 from m3desk.errors import ModelFailed, ModelMissing
 from m3desk.paths import resources
-from m3desk.ports import Sound, VoiceActivity, VoiceEmbedder
+from m3desk.ports import Sound, SpeechSegmentation, VoiceActivity, VoiceEmbedder
 
 CAMPLUS = resources() / "models" / "campplus_zh_en_w16.onnx"
+SEGMENTATION = resources() / "models" / "pyannote_seg3.onnx"
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,11 @@ def campplus() -> CamPlus:
     return CamPlus(CAMPLUS, 1)
 
 
+@pytest.fixture(scope="module")
+def segmentation() -> Segmentation:
+    return Segmentation(SEGMENTATION, 1)
+
+
 def read(path: Path) -> Sound:
     import av
 
@@ -34,8 +40,28 @@ def read(path: Path) -> Sound:
     return np.concatenate([f.to_ndarray()[0] for f in frames]).astype(np.float32)
 
 
-def test_they_answer_their_ports(silero: Silero, campplus: CamPlus) -> None:
-    assert isinstance(silero, VoiceActivity) and isinstance(campplus, VoiceEmbedder)
+def test_they_answer_their_ports(silero: Silero, segmentation: Segmentation, campplus: CamPlus) -> None:
+    assert isinstance(silero, VoiceActivity) and isinstance(campplus, VoiceEmbedder) and isinstance(segmentation, SpeechSegmentation)
+
+
+@pytest.mark.parametrize("samples", [0, 100, 16000, 160000])
+def test_a_segmentation_tells_who_speaks_in_each_row_of_its_window(segmentation: Segmentation, samples: int) -> None:
+    sound = np.random.default_rng(0).standard_normal(samples).astype(np.float32) * 0.01
+    chances = segmentation.segment(sound)
+    assert chances.shape == (segmentation.rows, len(segmentation.classes)) and chances.dtype == np.float32
+    assert np.allclose(chances.sum(1), 1, atol=1e-3) and np.array_equal(chances, segmentation.segment(sound))
+    assert segmentation.lead + segmentation.rows * segmentation.hop <= segmentation.window
+
+
+@pytest.mark.data
+def test_two_who_talk_over_each_other_are_told_apart(segmentation: Segmentation, shared_data: Path) -> None:
+    sound = read(shared_data / "speech" / "pyannote_sample" / "sample.wav")[20 * 16000 : 30 * 16000]
+    chosen = np.argmax(segmentation.segment(sound), axis=1)
+    who = {
+        second: set(segmentation.classes[chosen[round((second - 20) * 16000 / segmentation.hop)]]) for second in (20.7, 25.0, 28.2, 29.5)
+    }
+    assert len(who[20.7]) == len(who[25.0]) == 1 and who[20.7] == who[29.5] != who[25.0]
+    assert who[28.2] == who[20.7] | who[25.0]
 
 
 @pytest.mark.parametrize("samples", [0, 1, 511, 512, 513, 16000])
@@ -103,6 +129,8 @@ def test_silero_finds_the_speech_of_a_recording(silero: Silero, shared_data: Pat
 def test_missing_and_broken_weights_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing) as missing:
         CamPlus(tmp_path / "none.onnx", 1)
+    with pytest.raises(ModelMissing):
+        Segmentation(tmp_path / "none.onnx", 1)
     assert missing.value.hint
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"not a model")

@@ -1,0 +1,263 @@
+"""Words become lines: one voice, no long pause, not too long; and the lines of a clip are those that start in it. Times are samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from m3desk.domain.clip import MICROSECOND, Clip
+from m3desk.domain.evidence import Floats
+from m3desk.perception.speakers import Run
+from m3desk.perception.turns import Stretch, Turn, quietest
+from m3desk.perception.words import Said, ends_sentence
+from m3desk.ports import SAMPLE_RATE, Sound
+
+LONG_PAUSE = round(0.70 * SAMPLE_RATE)
+"""Silence that ends an utterance."""
+
+SENTENCE = round(1.50 * SAMPLE_RATE)
+"""A full stop ends an utterance that is at least this long: "Yes. No." stays one, long enough to know the voice."""
+
+LONG, SHORT_PAUSE, CLAUSE_ENDS = round(12.0 * SAMPLE_RATE), round(0.25 * SAMPLE_RATE), (",", ";", ":", "，", "；", "：", "、")
+"""An utterance that goes on for longer ends at a breath or a comma: nobody reads a subtitle of half a minute."""
+
+MURMUR = round(0.30 * SAMPLE_RATE)
+"""Less speech without words than a "mm" is nothing."""
+
+TOGETHER = round(0.25 * SAMPLE_RATE)
+"""Two lines that share as much are heard at once; segmentation and truth differ by less at the ends of turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An utterance in the making: samples [start, end) of the clip's sound. Without words, somebody is heard but not understood.
+
+    `active`: when its voice speaks; () where no segmentation tells, and all of it counts.
+    """
+
+    start: int
+    end: int
+    words: tuple[Said, ...]
+    voice: int
+    sureness: float
+    active: tuple[Run, ...] = ()
+    vectors: Floats | None = None
+    cluster: int = 0
+
+
+def samples(at: int, clip: Clip) -> int:
+    """Return a time of the source as samples of the clip's sound."""
+    return round((at - clip.start) * SAMPLE_RATE / MICROSECOND)
+
+
+def time(sample: int, clip: Clip) -> int:
+    """Return a sample of the clip's sound as microseconds of the source."""
+    return clip.start + round(sample * MICROSECOND / SAMPLE_RATE)
+
+
+def compose(said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Turn]) -> list[Line]:
+    """Put words together into utterances: one voice, no pause above 0.7 s, one sentence or a few short ones. None overlaps another."""
+    words = [w for w in said if w.text.strip()]
+    if not words:
+        return []
+    voices = _speakers(words, parts)
+    groups: list[list[int]] = [[0]]
+    for i in range(1, len(words)):
+        if ends(words[groups[-1][0]], words[i - 1], words[i], spoken) or voices[i] != voices[i - 1]:
+            groups.append([])
+        groups[-1].append(i)
+    lines = []
+    for group in groups:
+        mine = tuple(words[i] for i in group)
+        touched = spoken[mine[0].stretch : mine[-1].stretch + 1]
+        lines.append(Line(mine[0].start, mine[-1].end, mine, voices[group[0]], float(np.mean([s.sureness for s in touched]))))
+    return _bounded(lines, spoken)
+
+
+def ends(first: Said, before: Said, after: Said, spoken: Sequence[Stretch]) -> bool:
+    """Return whether an utterance that began with `first` ends between two words."""
+    silence = after.start - before.end
+    if after.stretch != before.stretch:
+        # Whisper stretches words into silence; the stretches of speech know better.
+        silence = max(silence, sum(b.start - a.end for a, b in pairwise(spoken[before.stretch : after.stretch + 1])))
+    long = before.end - first.start >= LONG
+    if silence > (SHORT_PAUSE if long else LONG_PAUSE) or (long and before.text.rstrip().endswith(CLAUSE_ENDS)):
+        return True
+    return ends_sentence(before.text) and before.end - first.start >= SENTENCE
+
+
+def _speakers(words: Sequence[Said], parts: Sequence[Turn]) -> list[int]:
+    """Return each word's voice, by where its middle lies; a change moves to the pause or the end of a sentence close by."""
+    voices = [_voice_at((w.start + w.end) // 2, parts) for w in words]
+    known = next((v for v in voices if v >= 0), 0)
+    for i, v in enumerate(voices):
+        # Speech too short to have a voice of its own goes with the voice before it, at first with the one after.
+        voices[i] = known = v if v >= 0 else known
+    changes = [i for i in range(1, len(words)) if voices[i] != voices[i - 1]]
+    for at in changes:
+        best = max(_near(words, at), key=lambda i: (_seam(words[i - 1], words[i]), -abs(i - at)))
+        for i in range(best, at):
+            voices[i] = voices[at]
+        for i in range(at, best):
+            voices[i] = voices[at - 1]
+    return voices
+
+
+def _near(words: Sequence[Said], at: int) -> list[int]:
+    """Return places within 0.7 s of a change before word `at` where it could be instead."""
+    when = (words[at - 1].end + words[at].start) // 2
+    return [i for i in range(max(1, at - 4), min(len(words), at + 5)) if abs((words[i - 1].end + words[i].start) // 2 - when) < LONG_PAUSE]
+
+
+def _seam(before: Said, after: Said) -> float:
+    """Return how likely a change of speaker is between two words: seconds of silence, half a second for the end of a sentence."""
+    pause = max(0, after.start - before.end) / SAMPLE_RATE
+    return round(pause + 0.5 * ends_sentence(before.text) + 0.5 * (before.stretch != after.stretch), 3)
+
+
+def _voice_at(sample: int, parts: Sequence[Turn]) -> int:
+    """Return who speaks at a moment or nearest to it; of two at once the one with more to say, whom a recogniser follows."""
+    return min(parts, key=lambda t: (max(t.start - sample, sample - t.end, 0), t.start - t.end)).voice
+
+
+def _bounded(lines: Sequence[Line], spoken: Sequence[Stretch]) -> list[Line]:
+    """Set the bounds where speech begins and ends rather than where Whisper thinks its words do, and never let two lines overlap."""
+    result: list[Line] = []
+    for n, line in enumerate(lines):
+        first, last = spoken[line.words[0].stretch], spoken[line.words[-1].stretch]
+        opens = n == 0 or lines[n - 1].words[-1].stretch < line.words[0].stretch
+        closes = n + 1 == len(lines) or lines[n + 1].words[0].stretch > line.words[-1].stretch
+        start = first.start if opens else max(line.start, first.start)
+        end = last.end if closes else min(line.end, last.end)
+        # A stretch may hold seconds that no word was made of: music before the voice, applause after it.
+        start = max(start, line.start - LONG_PAUSE)
+        end = min(max(end, start + 1), line.end + LONG_PAUSE)
+        if result and start < result[-1].end:
+            middle = (start + result[-1].end) // 2
+            result[-1] = replace(result[-1], end=max(middle, result[-1].start + 1))
+            start = max(middle, result[-1].end)
+        result.append(replace(line, start=start, end=max(end, start + 1)))
+    return result
+
+
+def placed(lines: Sequence[Line], parts: Sequence[Turn]) -> list[Line]:
+    """Set the bounds of lines, in start order, where their voice begins and ends; two of different voices may overlap.
+
+    Of a turn that holds several lines each gets its part, cut between their words. A line whose voice is not heard near its words stays
+    as it is.
+    """
+    result = []
+    for n, line in enumerate(lines):
+        first, last = line.words[0], line.words[-1]
+        before = max((w.end for m in lines[:n] if m.voice == line.voice for w in m.words[-1:]), default=None)
+        after = min((m.words[0].start for m in lines[n + 1 :] if m.voice == line.voice), default=None)
+        low = 0 if before is None else (before + first.start) // 2
+        high = max(t.end for t in parts) if after is None else (last.end + after) // 2
+        near = [(max(t.start, low), min(t.end, high)) for t in parts if t.voice == line.voice]
+        near = [(a, b) for a, b in near if b > a and a < last.end + SHORT_PAUSE and b > first.start - SHORT_PAUSE]
+        if near:
+            start, end = min(a for a, _ in near), max(b for _, b in near)
+            start, end = min(start, (first.start + first.end) // 2), max(end, (last.start + last.end) // 2, start + 1)
+            line = replace(line, start=start, end=end, active=tuple(near))
+        result.append(line)
+    return sorted(result, key=lambda line: (line.start, line.words[0].start))
+
+
+def murmurs(lines: Sequence[Line], parts: Sequence[Turn], spoken: Sequence[Stretch]) -> list[Line]:
+    """Return lines without words: what a voice says that nothing was understood of, where it talks over lines or says others.
+
+    A voice that says no word in a clip and talks over nobody is taken for music, laughter or a machine.
+    """
+    known = {line.voice for line in lines}
+    found = []
+    for t in parts:
+        for a, b in _without([(t.start, t.end)], [span for line in lines if line.voice == t.voice for span in line.active or _span(line)]):
+            over = sum(common([(a, b)], line.active) for line in lines if line.voice != t.voice)
+            heard = sum(common([(a, b)], [(s.start, s.end)]) for s in spoken)
+            if b - a >= MURMUR and (2 * over >= b - a or (t.voice in known and 2 * heard >= b - a)):
+                found.append(Line(a, b, (), t.voice, 0.0, ((a, b),)))
+    return found
+
+
+def _span(line: Line) -> tuple[Run, ...]:
+    return ((line.start, line.end),)
+
+
+def clean(line: Line, parts: Sequence[Turn]) -> list[Run]:
+    """Return when only a line's voice speaks."""
+    others = [(t.start, t.end) for t in parts if t.voice != line.voice]
+    return _without(line.active or _span(line), others)
+
+
+def overlaps(lines: Sequence[Line]) -> set[tuple[int, int]]:
+    """Return pairs (n, m), n < m, of lines of different voices that are heard at the same time for TOGETHER or more."""
+    return {
+        (n, m)
+        for n, one in enumerate(lines)
+        for m in range(n + 1, len(lines))
+        if one.voice != lines[m].voice and common(one.active, lines[m].active) >= TOGETHER
+    }
+
+
+def common(some: Sequence[Run], others: Sequence[Run]) -> int:
+    """Return how many samples two sets of runs share."""
+    return sum(max(0, min(b, d) - max(a, c)) for a, b in some for c, d in others)
+
+
+def _without(some: Sequence[Run], others: Sequence[Run]) -> list[Run]:
+    """Return what is left of runs without others."""
+    rest = list(some)
+    for c, d in others:
+        rest = [(a, b) for x, y in rest for a, b in ((x, min(y, c)), (max(x, d), y)) if b > a]
+    return rest
+
+
+def owned(lines: Sequence[Line], sound: Sound, clip: Clip) -> list[Line]:
+    """Return the lines that start in the clip, the last one with what the same voice goes on to say without a pause.
+
+    The next clip begins to listen where the last line ends, so that must be a place where a recogniser can begin, and no line that starts
+    in the next clip may begin before it. Where speech goes on past the overrun, it is the end of a sentence or, failing that, of the last
+    whole word.
+    """
+    border, edge = samples(clip.end, clip), len(sound) - SAMPLE_RATE // 10
+    mine = [line for line in lines if line.start < border]
+    rest = lines[len(mine) :]
+    if not mine or len(sound) <= border:
+        return mine
+    at = max(range(len(mine)), key=lambda n: (mine[n].end, n))
+    for line in rest:
+        last = mine[at]
+        going_on = line.words[0].stretch == last.words[-1].stretch and line.voice == last.voice and line.start - last.end < LONG_PAUSE
+        if not going_on or line.words[-1].end >= edge or last.end <= border - LONG_PAUSE:
+            break
+        mine[at] = replace(last, end=line.end, words=(*last.words, *line.words), active=(*last.active, *line.active))
+        rest = rest[1:]
+    if rest and rest[0].start < mine[at].end:
+        mine[at : at + 1] = _before(mine[at], rest[0].start)
+    else:
+        mine[at : at + 1] = _cut_off(mine[at], sound, border, edge)
+    return mine
+
+
+def _before(line: Line, end: int) -> list[Line]:
+    """Return what a line says before a moment."""
+    words = tuple(replace(w, end=min(w.end, end)) for w in line.words if (w.start + w.end) // 2 < end)
+    return [replace(line, end=end, words=words)] if words else []
+
+
+def _cut_off(line: Line, sound: Sound, border: int, edge: int) -> list[Line]:
+    """End a line that goes on to the end of the overrun at the quietest place between its words of the last two seconds."""
+    if line.words[-1].end < edge:
+        return [line]
+    seams = [(a.end, b.start) for a, b in pairwise(line.words) if max(border, edge - 2 * SAMPLE_RATE) < a.end < edge]
+    if not seams:
+        whole = tuple(w for w in line.words if w.end < edge)
+        return [replace(line, words=whole, end=min(line.end, whole[-1].end))] if whole else []
+    # Whisper's times are good to about 0.1 s.
+    around = [(quietest(sound, a - SAMPLE_RATE // 10, max(a, b) + SAMPLE_RATE // 10), a) for a, b in seams]
+    cut, last = min(around, key=lambda c: (float(np.mean(np.square(sound[c[0] - SAMPLE_RATE // 20 : c[0] + SAMPLE_RATE // 20]))), -c[0]))
+    words = tuple(replace(w, end=min(w.end, cut)) for w in line.words if w.end <= last)
+    return [replace(line, words=words, end=cut)]

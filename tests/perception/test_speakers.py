@@ -1,0 +1,162 @@
+"""Who speaks when in a clip: voices over windows, two people in one voice, two at once, and what becomes of it in utterances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from m3desk.perception.lines import Line, clean, murmurs, overlaps
+from m3desk.perception.speakers import who_speaks
+from m3desk.perception.turns import Stretch, Turn, agglomerate
+from m3desk.perception.voices import Heard, hear
+from m3desk.ports import Models
+from tests.perception.invented_speech import RATE, LowAndHigh, Octaves, clips, ears, speech
+from tests.perception.invented_speech import Line as Said
+
+WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+def said(start: float, count: int, *, high: bool = False, seed: int = 0) -> Said:
+    text = " ".join(np.random.default_rng(seed).choice(WORDS, count).tolist())
+    return start, text.upper() if high else text
+
+
+def under(start: float, word: int, count: int) -> Said:
+    """Say words high, exactly under those of a line from its `word` on: an invented ear knows words by the silence between them."""
+    return said(start + 0.31 * word, count, high=True)
+
+
+def heard_in(seconds: float, lines: Sequence[Said], quiet: Sequence[Said] = (), clip_seconds: float = 30.0) -> list[Heard]:
+    """Hear lines, and others said over them so softly that they are not understood."""
+    models, _ = ears([*lines, *quiet])
+    models = replace(models, speech_segmentation=LowAndHigh())
+    found: list[Heard] = []
+    until: int | None = None
+    for media in clips(speech(seconds, lines) + 0.4 * speech(seconds, quiet), clip_seconds):
+        found.append(hear(media, models, heard_until=until))
+        until = max((u.end for u in found[-1].utterances), default=None)
+    return found
+
+
+def spoken(seconds: float) -> list[Stretch]:
+    return [Stretch(0, round(seconds * RATE), 0.9)]
+
+
+def test_voices_are_followed_over_windows_and_numbered_by_appearance() -> None:
+    sound = speech(28, [said(1, 12), said(10, 12, high=True), said(20, 12)])
+    turns = who_speaks(sound, spoken(28), LowAndHigh(), Octaves())
+    assert [t.voice for t in turns] == [0, 1, 0]
+    assert [round(t.start / RATE) for t in turns] == [1, 10, 20] and all(3 < (t.end - t.start) / RATE < 4 for t in turns)
+
+
+def test_two_at_once_are_two_turns_that_overlap() -> None:
+    sound = speech(14, [said(1, 26)]) + speech(14, [said(5, 8, high=True)])
+    one, two = who_speaks(sound, spoken(14), LowAndHigh(), Octaves())
+    assert one.voice != two.voice and one.start < two.start < two.end < one.end
+
+
+def test_two_people_whom_the_segmentation_takes_for_one_are_parted_where_the_voice_changes() -> None:
+    sound = speech(12, [said(1, 12), said(4.8, 12, high=True)])
+    one, two = who_speaks(sound, spoken(12), LowAndHigh(tells=False), Octaves())
+    assert one.voice != two.voice and one.end <= two.start
+    assert (one.end + two.start) / 2 / RATE == pytest.approx(4.75, abs=0.2)
+
+
+def test_one_person_stays_one() -> None:
+    sound = speech(28, [said(1, 30), said(12, 40, seed=1)])
+    assert {t.voice for t in who_speaks(sound, spoken(28), LowAndHigh(tells=False), Octaves())} == {0}
+
+
+def test_windows_without_speech_are_not_looked_at() -> None:
+    model = LowAndHigh()
+    sound = speech(60, [said(50, 10)])
+    assert len(who_speaks(sound, [Stretch(50 * RATE, 54 * RATE, 0.9)], model, Octaves())) == 1
+    assert model.calls <= 6
+    assert who_speaks(sound, [], model, Octaves()) == [] and model.calls <= 6
+
+
+def test_what_may_not_be_one_is_never_joined() -> None:
+    alike = np.array([[1, 0.9, 0.8], [0.9, 1, 0.8], [0.8, 0.8, 1]])
+    apart = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], bool)
+    assert agglomerate(alike, 0.5).tolist() == [0, 0, 0]
+    assert agglomerate(alike, 0.5, apart=apart).tolist() == [0, 1, 0]
+    assert len(set(agglomerate(alike, -1.0, least=2).tolist())) == 2
+
+
+# ---------------------------------------------------------------- utterances
+
+
+def test_who_talks_over_another_has_an_utterance_of_their_own() -> None:
+    (heard,) = heard_in(14, [said(1, 30)], [under(1, 13, 3)])
+    first, second = heard.utterances
+    assert len(first.words) == 30 and not second.words and second.text == ""
+    assert first.overlapped and second.overlapped and first.cluster != second.cluster
+    assert heard.apart == {(first.id, second.id)}
+    assert second.start / 1e6 == pytest.approx(5.03, abs=0.1) and second.end / 1e6 == pytest.approx(5.9, abs=0.15)
+    assert second.language is None and second.confidence == 0 and second.audio in heard.media
+
+
+def test_a_voice_is_known_by_what_it_says_alone() -> None:
+    (heard,) = heard_in(14, [said(1, 30)], [under(1, 13, 3)])
+    first, second = heard.utterances
+    assert first.embeddable and np.allclose(heard.vectors[first.id][:, 0], 1, atol=0.02)
+    assert not second.embeddable and second.id not in heard.vectors
+
+
+def test_without_overlap_nothing_is_marked() -> None:
+    (heard,) = heard_in(14, [said(1, 12), said(7, 12, high=True)])
+    assert [u.overlapped for u in heard.utterances] == [False, False] and not heard.apart
+    assert [u.cluster for u in heard.utterances] == [0, 1]
+
+
+def test_a_voice_without_words_that_talks_over_nobody_is_no_utterance() -> None:
+    line = Line(0, 32000, (), 0, 0.9, ((0, 32000),))
+    over, alone, again = Turn(16000, 24000, 1), Turn(48000, 64000, 2), Turn(80000, 96000, 0)
+    found = murmurs([line], [Turn(0, 32000, 0), over, alone, again], [Stretch(0, 96000, 0.9)])
+    assert [(m.start, m.end, m.voice) for m in found] == [(16000, 24000, 1), (80000, 96000, 0)]
+    assert murmurs([], [alone], [Stretch(0, 96000, 0.9)]) == []
+
+
+def test_what_others_say_meanwhile_is_not_clean() -> None:
+    line = Line(0, 32000, (), 0, 0.9, ((0, 32000),))
+    assert clean(line, [Turn(0, 32000, 0), Turn(10000, 12000, 1)]) == [(0, 10000), (12000, 32000)]
+    other = replace(line, voice=1, active=((10000, 12000),))
+    assert overlaps([line, other]) == set() and overlaps([line, replace(other, active=((10000, 15000),))]) == {(0, 1)}
+
+
+@pytest.mark.parametrize("start", [8.0, 9.0, 9.4, 9.8, 10.03, 10.2, 11.0, 12.7])
+def test_a_line_at_a_border_is_heard_once_though_another_talks_over_it(start: float) -> None:
+    lines = [(2.0, "six seven eight nine"), (start, "one two three four five"), (16.0, "ten nine seven six eight")]
+    found = heard_in(20, lines, [under(start, 1, 3)], 10.0)
+    everything = [u for h in found for u in h.utterances]
+    assert [w.text for u in everything for w in u.words] == " ".join(t for _, t in lines).split()
+    assert all(n * 10_000_000 <= u.start < (n + 1) * 10_000_000 for n, h in enumerate(found) for u in h.utterances)
+    for n, h in enumerate(found[:-1]):
+        until = max((u.end for u in h.utterances), default=0)
+        assert all(u.start >= until for u in found[n + 1].utterances)
+
+
+def test_speech_without_end_is_cut_between_words_and_none_is_lost_or_doubled() -> None:
+    text = " ".join(np.random.default_rng(5).choice(WORDS, 88).tolist())
+    found = heard_in(30, [(1.0, text)], [under(1, 28, 3), under(1, 59, 4)], 10.0)
+    everything = [u for h in found for u in h.utterances if u.words]
+    assert [w.text for u in everything for w in u.words] == text.split()
+    assert all(a.end <= b.start for a, b in pairwise(everything))
+
+
+def test_hearing_twice_gives_the_same() -> None:
+    one, two = (heard_in(14, [said(1, 30)], [under(1, 13, 3)])[0] for _ in range(2))
+    assert one.utterances == two.utterances and one.media == two.media and one.apart == two.apart
+    assert all(np.array_equal(one.vectors[k], two.vectors[k]) for k in one.vectors)
+
+
+def test_a_segmentation_without_a_voice_model_is_not_asked() -> None:
+    model = LowAndHigh()
+    models, _ = ears([said(1, 5)])
+    plain = Models(speech_activity=models.speech_activity, speech=models.speech, speech_segmentation=model)
+    heard = hear(clips(speech(5, [said(1, 5)]))[0], plain)
+    assert len(heard.utterances) == 1 and not model.calls
