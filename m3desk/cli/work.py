@@ -179,7 +179,9 @@ def export(options: Any, out: Out) -> int:
 def check(options: Any, out: Out) -> int:
     with App(existing(options.memory), write=options.repair) as app:
         report = app.check(repair=options.repair)
-    lines = ["Nothing wrong."] if report["ok"] else []
+    lines = []
+    if report["ok"]:
+        lines = ["Sound. Worth a look:" if report["findings"] else "Nothing wrong."]
     lines += [f"integrity: {p}" for p in report["integrity"]] + [f"index: {p}" for p in report["index"]]
     lines += [f"{f['kind']}: {f['text']}" + (f"  → {f['fix']}" if f.get("fix") else "") for f in report["findings"]]
     constraints = report["constraints"]

@@ -13,6 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from m3desk.domain.fold import Equivalence
 from m3desk.domain.log import Log, numbered
 from m3desk.domain.sentences import State
 
@@ -24,6 +25,10 @@ living_room_06, 21 of the 40 pairs that an equivalence joins are named side by s
 
 EQUIVALENCE = "equivalence: "
 """How sentences begin that name nodes because they are one."""
+
+
+DERIVED = "m3-agent characters"
+"""Who casts votes that say no more than how another tool grouped its nodes in the end (`interop.m3agent`): no evidence for any pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,12 @@ def cuts(votes: Mapping[Pair, float], nodes: Iterable[str], against: Mapping[Pai
     return sorted(unique.values(), key=lambda c: (-c.score * len(c.part) ** 0.5, numbered(c.part[0])))
 
 
+def told_one(equivalences: Iterable[Equivalence]) -> dict[Pair, float]:
+    """Return the pairs of nodes that votes call one person now → their weight, without votes that only say how nodes were grouped."""
+    weights = {(e.a, e.b): sum(w for _, by, w in e.votes if by != DERIVED) for e in equivalences if e.accepted}
+    return {pair: w for pair, w in weights.items() if w > 0}
+
+
 def told_apart(log: Log, state: State) -> dict[Pair, float]:
     """Return pairs of nodes that sentences name side by side, as two people → weight (`WORD` a clip)."""
     clips: dict[Pair, set[str]] = defaultdict(set)
@@ -64,12 +75,16 @@ def told_apart(log: Log, state: State) -> dict[Pair, float]:
         now = state.nodes.get(told.id)
         if now is None or now.deleted or told.text.lower().startswith(EQUIVALENCE):
             continue
-        named = {h.node for s in now.spans for o in s.observations if (h := state.who.held.get(o)) and h.node}
-        ordered = sorted(named, key=numbered)
-        for i, a in enumerate(ordered):
-            for b in ordered[i + 1 :]:
-                clips[a, b].add(told.clip or "")
+        named = [{h.node for o in s.observations if (h := state.who.held.get(o)) and h.node} for s in now.spans]
+        together = {p for nodes in named for p in _pairs(nodes)}
+        for pair in _pairs({n for nodes in named for n in nodes}) - together:  # a span's observations are one person's
+            clips[pair].add(told.clip or "")
     return {pair: WORD * len(found) for pair, found in clips.items()}
+
+
+def _pairs(nodes: set[str]) -> set[Pair]:
+    ordered = sorted(nodes, key=numbered)
+    return {(a, b) for i, a in enumerate(ordered) for b in ordered[i + 1 :]}
 
 
 def _between(weights: Mapping[Pair, float], nodes: set[str]) -> dict[Pair, float]:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import shlex
+from collections import Counter, defaultdict
 from typing import Any, Protocol
 
 from m3desk.domain.fold import Constraint, Equivalence, clip_order
-from m3desk.domain.tags import TAG
+from m3desk.domain.log import Log, numbered
+from m3desk.domain.memory import StoredSentence
+from m3desk.domain.sentences import State
+from m3desk.domain.suggestion import Suggestion
+from m3desk.domain.tags import TAG, placeholder
+from m3desk.domain.untangling import WORD, told_apart
 from m3desk.ports import Reader
 
 MANY = 4
 """Faces, or voices, from which one person is worth a look: a gallery of one is the goal, three happen with clothes and rooms."""
+
+LONG = 10
+"""Clips from which a memory is long enough that somebody of a single clip is worth a look: over-splitting makes such people."""
 
 STATES = ("kept", "overridden", "waiting", "broken")
 
@@ -20,6 +29,9 @@ class Checkable(Reader, Protocol):
 
     def constraints(self) -> list[Constraint]: ...
     def equivalences(self) -> list[Equivalence]: ...
+    def suggestions(self) -> list[Suggestion]: ...
+    def state(self) -> State: ...
+    def log(self) -> Log: ...
     def integrity(self) -> list[str]: ...
     def index_problems(self) -> list[str]: ...
     def repair(self) -> None: ...
@@ -44,8 +56,16 @@ def check(memory: Checkable, *, repair: bool = False) -> dict[str, Any]:
 
 
 def findings(memory: Checkable) -> list[dict[str, Any]]:
-    """Return what looks wrong with people and sentences, each with a command that helps."""
-    return [*_crowds(memory), *_dangling(memory), *_disorder(memory), *_orphans(memory)]
+    """Return what looks wrong with people, nodes and sentences, each with a command that helps (and that `undo` takes back)."""
+    return [
+        *_crowds(memory),
+        *_contradicted(memory),
+        *_one_clip(memory),
+        *_alone(memory),
+        *_dangling(memory),
+        *_disorder(memory),
+        *_orphans(memory),
+    ]
 
 
 def _finding(kind: str, text: str, people: list[str], nodes: list[str], fix: str) -> dict[str, Any]:
@@ -53,20 +73,64 @@ def _finding(kind: str, text: str, people: list[str], nodes: list[str], fix: str
 
 
 def _crowds(memory: Checkable) -> list[dict[str, Any]]:
-    """Find persons of many faces and voices, and the weakest link to cut first."""
+    """Find persons of many faces or voices: what suggestions would part, else the weakest link to cut first."""
+    crowds = [p for p in memory.people() if len(p.faces) >= MANY or len(p.voices) >= MANY]
+    if not crowds:
+        return []
+    parting = {s.people[0]: s.n for s in reversed(memory.suggestions()) if s.kind == "two_people"}
+    weight = {(e.face, e.voice): e.weight for e in memory.equivalences() if e.accepted and e.face and e.voice}
     found = []
-    weakest = {(e.face, e.voice): e.weight for e in memory.equivalences() if e.accepted and e.face and e.voice}
-    for p in memory.people():
-        if len(p.faces) < MANY and len(p.voices) < MANY:
+    for p in crowds:
+        text = f"{p.shown} has {len(p.faces)} faces and {len(p.voices)} voices"
+        if p.id in parting:
+            found.append(_finding("crowd", text, [p.id], [*p.faces, *p.voices], f"m3desk people split {p.id} --suggestion {parting[p.id]}"))
             continue
-        links = [(w, f, v) for (f, v), w in weakest.items() if f in p.faces and v in p.voices]
-        weight, face, voice = min(links, default=(0.0, "", ""))
+        links = [(w, f, v) for (f, v), w in weight.items() if f in p.faces and v in p.voices]
+        least, face, voice = min(links, default=(0.0, "", ""))
         heard = [b.observation for b in memory.bindings() if b.superseded is None and b.node == voice]
         fix = f"m3desk people assign {' '.join(heard)} --new" if heard else f"m3desk people show {p.id}"
-        text = f"{p.shown} has {len(p.faces)} faces and {len(p.voices)} voices" + (
-            f"; the weakest link is {face}–{voice} ({weight:g})" if links else ""
-        )
+        text += f"; the weakest link is {face}–{voice} ({least:g})" if links else ""
         found.append(_finding("crowd", text, [p.id], [*p.faces, *p.voices], fix))
+    return found
+
+
+def _contradicted(memory: Checkable) -> list[dict[str, Any]]:
+    """Find faces and voices that votes link while more clips speak of them as two people ("<face_2> asks <voice_9>")."""
+    linked = [e for e in memory.equivalences() if e.accepted and e.face and e.voice]
+    against = told_apart(memory.log(), memory.state()) if linked else {}
+    found = []
+    for e in linked:
+        clips = round(against.get((e.a, e.b), 0.0) / WORD)
+        person = memory.state().who.person_of[e.a]
+        if clips > max(1.0, e.weight):
+            text = f"{e.face} and {e.voice} are one person by votes of {e.weight:g}, but in {clips} clips sentences speak of them as two"
+            found.append(_finding("contradicted", text, [person], [e.a, e.b], f"m3desk people unlink {e.face} {e.voice}"))
+    return found
+
+
+def _one_clip(memory: Checkable) -> list[dict[str, Any]]:
+    """Find nameless persons of one clip in a long memory: somebody who passed by, or a piece of somebody else."""
+    if len(memory.clips()) < LONG:
+        return []
+    same = {p: s.n for s in reversed(memory.suggestions()) if s.kind in ("same", "link") for p in s.people}
+    found = []
+    for p in memory.people():
+        if len(p.clips) == 1 and not p.name and not p.ignored:
+            fix = f"m3desk people accept {same[p.id]}" if p.id in same else f"m3desk people ignore {p.id}"
+            found.append(_finding("one clip", f"{p.shown} is known from {p.clips[0]} alone", [p.id], [*p.faces, *p.voices], fix))
+    return found
+
+
+def _alone(memory: Checkable) -> list[dict[str, Any]]:
+    """Find faces and voices of a foreign graph that nothing joins: no sentence speaks of them, nobody is the same."""
+    state = memory.state()
+    ends = {n for e in state.edges for n in (e.a, e.b)}
+    found = []
+    for n in state.nodes.values():
+        if n.type in ("face", "voice") and n.id not in ends and n.weight and "original_id" in (memory.node(n.id).extra or {}):
+            seen = [o for o, h in state.who.held.items() if h.node == n.id]
+            fix = f"m3desk people set-aside {seen[0]}"
+            found.append(_finding("orphan", f"nothing speaks of {n.id}", list(n.people), [n.id], fix))
     return found
 
 
@@ -76,29 +140,39 @@ def _dangling(memory: Checkable) -> list[dict[str, Any]]:
     for s in memory.memories():
         for tag in TAG.finditer(s.text):
             if not any(a <= tag.start() and tag.end() <= b for a, b in s.quoted):
-                fix = f"m3desk memories edit {s.id} TEXT"
+                fix = f"m3desk memories edit {s.id} {shlex.quote(_without(s, tag.group(0)))}"
                 found.append(_finding("dangling tag", f"{s.id} names {tag.group(0)}, which refers to nobody", [], [s.id], fix))
     return found
 
 
+def _without(s: StoredSentence, tag: str) -> str:
+    """Return a sentence with a tag replaced by the word for somebody; who is spoken of otherwise stays (`<person_3>`)."""
+    return s.tagged.replace(tag, placeholder(s.language))
+
+
 def _disorder(memory: Checkable) -> list[dict[str, Any]]:
-    """Find episodic memories numbered against the order of their clips (graphs of other tools grow out of order)."""
-    found, last = [], {"": (-1, -1)}
-    for s in sorted(memory.memories(kind="episodic"), key=lambda s: int(s.id.rsplit("_", 1)[1])):
-        if not s.clip:
-            continue
-        order = clip_order(s.clip)
-        if order < last.get(s.source, (-1, -1)):
-            found.append(
-                _finding(
-                    "out of order",
-                    f"{s.id} of {s.clip} came after memories of later clips",
-                    [],
-                    [s.id],
-                    "m3desk memories list",
-                )
-            )
-        last[s.source] = max(order, last.get(s.source, (-1, -1)))
+    """Find clips that were memorized after later ones (graphs of other tools grow in the order of file names).
+
+    What happened in them is in order again by its time; what was concluded from them may rest on later clips.
+    """
+    first: dict[str, int] = {}
+    concluded: dict[str, list[str]] = defaultdict(list)
+    for s in memory.memories():
+        if s.clip and s.model != "user":
+            first[s.clip] = min(numbered(s.id), first.get(s.clip, numbered(s.id)))
+            if s.kind == "semantic":
+                concluded[s.clip].append(s.id)
+    found, last = [], {"": ""}
+    for clip in sorted(first, key=lambda c: first[c]):
+        source = clip.split(".")[0]
+        before = last.get(source, "")
+        if before and clip_order(clip) < clip_order(before):
+            nodes = concluded[clip]
+            text = f"{clip} was memorized after {before}: its {len(nodes)} conclusions may rest on later clips"
+            fix = f"m3desk memories delete {nodes[0]}" if nodes else "m3desk memories list"
+            found.append(_finding("out of order", text, [], nodes, fix))
+        else:
+            last[source] = clip
     return found
 
 

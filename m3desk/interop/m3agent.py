@@ -27,14 +27,15 @@ from m3desk.domain.clip import MICROSECOND, Clip, Source, clip_id
 from m3desk.domain.evidence import FaceTrack, Floats, Utterance, media_id
 from m3desk.domain.fold import identities
 from m3desk.domain.foreign import ForeignGraph, ForeignNode, ForeignText, ForeignVote
-from m3desk.domain.log import Birth, Bound, Log, ObservationType, Seen, Voted
+from m3desk.domain.log import Birth, Bound, Log, ObservationType, Seen, Voted, numbered
 from m3desk.domain.memory import Sentence
 from m3desk.domain.tags import untag
+from m3desk.domain.untangling import DERIVED
 from m3desk.errors import ImportProblem
 from m3desk.interop.quarantine import LIMITS, Limits, Raw, read
 
 MODEL = "m3-agent"
-CHARACTERS = "m3-agent characters"
+CHARACTERS = DERIVED
 """Who casts the votes for what the file's own characters say and its equivalences alone would not."""
 CLIP = 30 * MICROSECOND
 SOURCE = "s1"
@@ -317,7 +318,7 @@ def completed(graph: ForeignGraph, groups: list[list[int]]) -> tuple[ForeignGrap
     for observation, node in graph.bindings.items():
         first.setdefault(node, observation)
     differs = len(groups)
-    for _ in range(4):
+    for _ in range(len(graph.nodes)):
         person_of = identities(_log(graph)).person_of
         wanted = {of[n].id: i for i, g in enumerate(groups) for n in g}
         added: list[ForeignVote] = []
@@ -335,17 +336,31 @@ def completed(graph: ForeignGraph, groups: list[list[int]]) -> tuple[ForeignGrap
 
 
 def _joining(classes: list[list[ForeignNode]], graph: ForeignGraph, first: Mapping[str, str]) -> Iterator[ForeignVote]:
-    """Yield votes that join the parts of a character to its greatest: by two voices or faces, else as many as lead a voice to its face."""
-    for part in classes[1:]:
-        pairs = [(a, b) for a in classes[0] for b in part if a.type == b.type]
-        count = 1
-        if not pairs:
-            pairs = [(a, b) for a in classes[0] for b in part]
-            count += len(graph.votes)
-        a, b = min(pairs, key=lambda p: (p[0].type != "voice", p[0].number, p[1].number))
+    """Yield votes that join the parts of a character: its faces first, then voices by whom they were called one with, at last any two."""
+    faces = [nodes[0] for c in classes if (nodes := [n for n in c if n.type == "face"])]
+    pairs = [(faces[0], n) for n in faces[1:]]
+    if not pairs:
+        mine = {n.id: n for n in classes[0]}
+        for part in classes[1:]:
+            pairs += [p for n in part if n.type == "voice" and (p := _companion(n, mine, graph))][:1]
+    if not pairs and len(classes) > 1:
+        alike = [(a, b) for a in classes[0] for b in classes[1] if a.type == b.type]
+        pairs = (alike or [(classes[0][0], classes[1][0])])[:1]
+    for a, b in pairs:
         one, other = first[a.id], first[b.id]
         clip = max((one.rsplit(".", 1)[0], other.rsplit(".", 1)[0]), key=lambda c: int(c.rsplit("c", 1)[1]))
-        yield from [ForeignVote(one, other, CHARACTERS, 1.0 if count == 1 else 2.0, clip)] * count
+        yield ForeignVote(one, other, CHARACTERS, 1.0, clip)
+
+
+def _companion(voice: ForeignNode, mine: Mapping[str, ForeignNode], graph: ForeignGraph) -> tuple[ForeignNode, ForeignNode] | None:
+    """Return a voice of the greatest part that an equivalence calls one with the same node as this one, and this one."""
+    met: dict[str, set[str]] = defaultdict(set)
+    for v in graph.votes:
+        a, b = graph.bindings[v.a], graph.bindings[v.b]
+        met[a].add(b)
+        met[b].add(a)
+    both = [m for between in met[voice.id] for m in met[between] if m in mine and mine[m].type == "voice"]
+    return (mine[min(both, key=numbered)], voice) if both else None
 
 
 def _log(graph: ForeignGraph) -> Log:
