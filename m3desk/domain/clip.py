@@ -12,8 +12,9 @@ from typing import Literal
 MICROSECOND = 1_000_000
 """Microseconds in a second: the unit of every stored time."""
 
-ClipState = Literal["queued", "episodic", "done", "failed", "skipped"]
-SourceState = Literal["queued", "working", "paused", "done", "partial", "failed", "cancelled"]
+ClipState = Literal["queued", "episodic", "done", "failed", "skipped", "enrolled"]
+SourceState = Literal["queued", "working", "paused", "done", "partial", "failed", "cancelled", "enrolled"]
+"""`enrolled`: a photo or recording that somebody is taught from (`store.enrolling`); listed nowhere among videos."""
 
 
 def seconds(microseconds: int) -> float:

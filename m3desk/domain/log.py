@@ -202,7 +202,8 @@ def undone_steps(log: Log) -> dict[int, int]:
     # Newest first: a revert may itself be reverted, and only a revert that counts takes its step back.
     for step in reversed(log.steps):
         if step.kind == "revert" and step.step not in undone:
-            undone.setdefault(int(step.args["step"]), step.sequence)
+            for number in (step.args["step"], *step.args.get("also", ())):
+                undone.setdefault(int(number), step.sequence)
     return undone
 
 

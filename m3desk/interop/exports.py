@@ -8,7 +8,7 @@ import io
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,6 +31,19 @@ IGNORED = frozenset({"at", "started_at", "uri", "seconds", "bytes"})
 """Keys that may differ between two memories of the same input: dates, paths and work times."""
 
 
+class Taught(Protocol):
+    """A photo or recording that somebody is taught from."""
+
+    @property
+    def observation(self) -> str: ...
+    @property
+    def person(self) -> str: ...
+    @property
+    def uri(self) -> str: ...
+    @property
+    def sha256(self) -> str | None: ...
+
+
 class Exportable(Reader, Protocol):
     """What an export asks of a memory beyond what windows read."""
 
@@ -38,6 +51,7 @@ class Exportable(Reader, Protocol):
     def everybody(self) -> list[Person]: ...
     def equivalences(self) -> list[Equivalence]: ...
     def constraints(self) -> list[Constraint]: ...
+    def enrolments(self) -> Sequence[Taught]: ...
     def evidence(self) -> tuple[list[FaceTrack], list[Utterance], list[ObjectSeen], list[TextOnScreen]]: ...
     def raw_log(self) -> dict[str, Any]: ...
     def embeddings(self) -> Iterator[tuple[str, str, str, int, Floats]]: ...
@@ -124,6 +138,9 @@ def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]
             ],
             "constraints": [{"kind": c.kind, "a": c.a, "b": c.b, "by": c.by, "state": c.state,
             "step": c.step} for c in reader.constraints()],
+            "enrolments": [
+                {"observation": e.observation, "person": e.person, "uri": e.uri, "sha256": e.sha256} for e in reader.enrolments()
+            ],
             "chats": reader.chats(),
             "journal": [
                 {
@@ -224,6 +241,7 @@ def write_media(reader: Exportable, folder: Path) -> None:
         {c for t in faces for c in t.crops}
         | {u.audio for u in utterances if u.audio}
         | {t for c in reader.clips() if (t := reader.thumbnail(c.id))}
+        | unlisted_media(reader.raw_log())
     )
     for id_ in sorted(ids):
         if (content := reader.media(id_)) is not None:
@@ -234,6 +252,16 @@ def write_media(reader: Exportable, folder: Path) -> None:
             index.append({"owner": owner, "kind": kind, "model": model, "sequence": sequence, "shape": list(vectors.shape), "offset": at})
             at += file.write(vectors.astype("<f4").tobytes())
     (folder / "embeddings.json").write_text(json.dumps(index, ensure_ascii=False, indent=0), "utf-8")
+
+
+def unlisted_media(log: Mapping[str, Any]) -> set[str]:
+    """Return the crops and sounds of observations that an export's lists leave out (`store.transfer.unlisted`)."""
+    found: set[str] = set()
+    for table, column in (("face_track", "crops"), ("utterance", "audio")):
+        part = log.get("unlisted", {}).get(table, {"columns": [column], "rows": []})
+        values = [row[part["columns"].index(column)] for row in part["rows"]]
+        found |= {c for v in values for c in json.loads(v)} if column == "crops" else {v for v in values if v}
+    return found
 
 
 def same_memory(a: Any, b: Any) -> list[str]:

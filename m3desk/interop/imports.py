@@ -13,7 +13,7 @@ import numpy as np
 from m3desk.domain.clip import Clip, Source, microseconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.errors import ImportProblem
-from m3desk.interop.exports import VERSION, media_folder
+from m3desk.interop.exports import VERSION, media_folder, unlisted_media
 
 KEYS = ("sources", "clips", "face_tracks", "utterances", "objects", "texts_on_screen", "chats", "log")
 
@@ -101,7 +101,7 @@ def _fits(log: Mapping[str, Any], faces: Sequence[FaceTrack], utterances: Sequen
 
 def _named(faces: Sequence[FaceTrack], utterances: Sequence[Utterance], log: Mapping[str, Any]) -> list[str]:
     ids = {c for t in faces for c in t.crops} | {u.audio for u in utterances if u.audio} | {v[0] for v in log["clip"].values() if v[0]}
-    return sorted(ids)
+    return sorted(ids | unlisted_media(log))
 
 
 def _span(row: Mapping[str, Any]) -> tuple[int, int]:

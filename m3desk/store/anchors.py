@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
+from m3desk.domain.correction import Step
 from m3desk.domain.log import Log, undone_steps
 from m3desk.domain.sentences import State
+from m3desk.domain.superseding import MADE
 
 DB = sqlite3.Connection
 
@@ -24,6 +27,10 @@ def anchor(db: DB, state: State, args: dict[str, Any]) -> dict[str, Any]:
     named = {p: _owned(state, p) for p in people if p in state.who.people} | {n: _bound(state, n) for n in nodes}
     if named:
         found["people"] = {id_: [_observation(db, o) for o in mine] for id_, mine in named.items()}
+    if args.get("made") and "files" not in args:
+        found["made"] = [_observation(db, o) for o in args["made"]]
+        if args.get("clip"):
+            found["clip"] = _clip(db, args["clip"], args["at"])
     if (memory := args.get("memory")) and memory in state.nodes:
         found["memories"] = [_memory(db, state, memory)]
     return found
@@ -55,6 +62,11 @@ def _observation(db: DB, id_: str) -> dict[str, Any]:
     return {"id": id_}
 
 
+def _clip(db: DB, id_: str, at: int) -> dict[str, Any]:
+    r = db.execute("SELECT s.sha256 FROM clip c JOIN source s ON s.id = c.source WHERE c.id = ?", (id_,)).fetchone()
+    return {"id": id_, "sha256": r["sha256"] if r else None, "at": at}
+
+
 def _memory(db: DB, state: State, id_: str) -> dict[str, Any]:
     r = db.execute("SELECT n.*, s.sha256 FROM node n LEFT JOIN source s ON s.id = n.source WHERE n.id = ?", (id_,)).fetchone()
     cited = [_observation(db, o) for o in state.nodes[id_].citations[:5]]
@@ -80,11 +92,18 @@ def places(db: DB, sha256: str | None) -> list[str]:
     return [r[0] for r in db.execute(query, (sha256,))]
 
 
-def found_again(db: DB, state: State, log: Log) -> list[tuple[str, str]]:
+Again = Callable[[str, dict[str, Any], int], list[str] | None]
+"""Does on new evidence what a step (kind, args, number) did on old; returns the ids of what it made, None where that can't be."""
+
+
+def found_again(db: DB, now: Callable[[], State], log: Log, again: Again) -> list[tuple[str, str]]:
     """Return (old, new) for what steps in force name and no longer exists, but lies where their anchors say.
 
-    Observations are matched by overlap in time and space, people and nodes by their observations, sentences by words and time.
+    Observations are matched by overlap in time and space, people and nodes by their observations, sentences by words and time. What a
+    step had put in an observation's place is put there again; where the re-run leaves nothing to do, it is matched like the rest.
+    `now`: gives the state, what `again` wrote included (as `log` does).
     """
+    state = now()
     undone = undone_steps(log)
     names = {r.old: r.new for r in log.renamed}
     found: dict[str, str] = {}
@@ -94,13 +113,21 @@ def found_again(db: DB, state: State, log: Log) -> list[tuple[str, str]]:
 
     def missing(id_: str) -> bool:
         known = names.get(id_, id_)
+        if id_ in remade:
+            return False
         if id_.startswith("person"):
             return known not in rooted and id_ not in found and id_ not in made
-        return known not in state.who.held and known not in state.nodes and known not in state.who.canonical and id_ not in found
+        gone = known not in log.observations if "." in id_ else known not in state.nodes and known not in state.who.canonical
+        return gone and id_ not in found
 
+    # What steps in force made comes from them, not from a likeness to something found (till that fails).
+    remade = {o for s in log.steps if s.step not in undone and s.kind != "enroll" for o in s.args.get("made", ())}
     for step in log.steps:
         if step.step in undone:
             continue
+        if remade & set(step.args.get("made", ())):
+            found |= _made_again(db, step, log, names | found, remade, again)
+            state = now()
         people: dict[str, list[dict[str, Any]]] = step.anchor.get("people", {})
         for where in [*step.anchor.get("observations", ()), *(o for rows in people.values() for o in rows)]:
             if missing(where["id"]) and (match := _match(db, where)):
@@ -117,6 +144,41 @@ def found_again(db: DB, state: State, log: Log) -> list[tuple[str, str]]:
     return list(found.items())
 
 
+def _made_again(db: DB, step: Step, log: Log, called: dict[str, str], remade: set[str], again: Again) -> dict[str, str]:
+    """Return what a step made → what it makes on the evidence that is there now; {} where that is not (yet) there."""
+    made: list[str] = step.args["made"]
+    if all(called.get(o, o) in log.observations for o in made):
+        return {}
+    args, moved = dict(step.args), {}
+    if step.kind == "add-face":
+        if match := _match(db, step.anchor["made"][0]):  # this time it was not missed
+            remade.difference_update(made)
+            return {made[0]: match}
+        args["clip"] = _clip_at(db, step.anchor["clip"])
+    else:
+        (old,) = step.args["observations"]
+        new = called.get(old, old)
+        if new not in log.observations and old not in remade:
+            new = _match(db, step.anchor["observations"][0]) or new
+        args["observations"] = [new]
+        moved = {old: new}
+    if args.get("clip", "") is None or any(o not in log.observations for o in moved.values()):
+        return {}
+    if (parts := again(step.kind, args, step.step)) is None:
+        remade.difference_update(made)
+        return moved | {w["id"]: match for w in step.anchor.get("made", ()) if (match := _match(db, w))}
+    return moved | dict(zip(made, parts, strict=True))
+
+
+def _clip_at(db: DB, where: dict[str, Any]) -> str | None:
+    """Return the memorized clip of a file, or of the one in its place, that holds a moment."""
+    for source in places(db, where["sha256"]):
+        query = "SELECT id FROM clip WHERE source = ? AND start <= ?2 AND \"end\" > ?2 AND state IN ('episodic', 'done')"
+        for r in db.execute(query, (source, where["at"])):
+            return str(r[0])
+    return None
+
+
 def _match(db: DB, where: dict[str, Any]) -> str | None:
     """Return the observation that overlaps an anchor best: half of the time together and, for faces, a third of the box."""
     if "start" not in where:
@@ -124,12 +186,12 @@ def _match(db: DB, where: dict[str, Any]) -> str | None:
     table = "face_track" if "boxes" in where else "utterance"
     best: tuple[float, str] | None = None
     for source in places(db, where["sha256"]):
-        query = f'SELECT * FROM {table} WHERE source = ? AND start < ? AND "end" > ? AND replaces IS NULL ORDER BY id'
+        query = f"SELECT * FROM {table} WHERE source = ? AND start < ? AND \"end\" > ? AND id NOT GLOB '{MADE}' ORDER BY id"
         for r in db.execute(query, (source, where["end"], where["start"])):
             share = _overlap(where["start"], where["end"], r["start"], r["end"])
             if table == "face_track":
                 boxes = json.loads(r["boxes"])
-                near = [_box_overlap(b, _nearest(boxes, b[0])) for b in where["boxes"]] if boxes else []
+                near = [box_overlap(b, _nearest(boxes, b[0])) for b in where["boxes"]] if boxes else []
                 share = share * (sum(near) / len(near)) if near and share >= 0.5 and sum(near) / len(near) >= 0.33 else 0.0
             if share >= (0.16 if table == "face_track" else 0.5) and (best is None or share > best[0]):
                 best = share, r["id"]
@@ -153,7 +215,7 @@ def _overlap(a: float, b: float, c: float, d: float) -> float:
     return max(0.0, min(b, d) - max(a, c)) / max(1e-9, max(b, d) - min(a, c))
 
 
-def _box_overlap(a: list[float], b: list[float]) -> float:
+def box_overlap(a: list[float], b: list[float]) -> float:
     """Return the intersection over union of two rows (at, x, y, width, height)."""
     width = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
     height = min(a[2] + a[4], b[2] + b[4]) - max(a[2], b[2])

@@ -22,7 +22,7 @@ def integrity(db: DB, media: Path) -> list[str]:
         return found  # a damaged file can't be folded
     found += derived.differences(derived.stored(db), derived.tables(fold(rows.full_log(db))))
     for table in schema.EVIDENCE:
-        query = f"SELECT DISTINCT clip FROM {table} WHERE clip NOT IN (SELECT id FROM clip WHERE state IN ('episodic', 'done'))"
+        query = f"SELECT DISTINCT clip FROM {table} WHERE clip NOT IN (SELECT id FROM clip WHERE state IN ('episodic', 'done', 'enrolled'))"
         found += [f"{table}: {r[0]} has evidence but was not committed" for r in db.execute(query)]
     query = "SELECT id FROM clip WHERE state IN ('episodic', 'done') AND id NOT IN (SELECT clip FROM commits WHERE kind = 'clip-episodic')"
     found += [f"clip {r[0]} counts as memorized but has no commit" for r in db.execute(query)]

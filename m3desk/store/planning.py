@@ -28,7 +28,7 @@ DB = sqlite3.Connection
 def add_source(db: DB, source: Source) -> Source:
     """Add a source, or return the one with the same content (its place brought up to date)."""
     if source.sha256:
-        row = db.execute("SELECT id FROM source WHERE sha256 = ?", (source.sha256,)).fetchone()
+        row = db.execute("SELECT id FROM source WHERE sha256 = ? AND state != 'enrolled'", (source.sha256,)).fetchone()
         if row:
             db.execute("UPDATE source SET uri = ? WHERE id = ?", (source.uri, row[0]))
             return reading.source(db, row[0])
@@ -64,7 +64,8 @@ def plan(db: DB, source: str, clips: Sequence[Clip], fps: float | None) -> None:
 
 def what_rests_on(db: DB, state: State, id_: str) -> Effect:
     """Say what would go with a source: its observations, sentences, and the people seen or heard nowhere else."""
-    reading.source(db, id_)
+    if reading.source(db, id_).state == "enrolled":
+        raise UsageError(f"{id_} is a file that somebody is taught from.", "Take that step back: m3desk journal, m3desk revert STEP.")
     mine = [o for o in state.who.held if o.startswith(id_ + ".")]
     kept = _known_elsewhere(db, id_)
     query = "SELECT id FROM node WHERE source = ? AND type IN ('episodic', 'semantic') ORDER BY number"
@@ -194,7 +195,7 @@ def lacking_vectors(db: DB, model: str) -> list[tuple[str, str]]:
     return [(r[0], r[1]) for r in db.execute(query, (model,))]
 
 
-def store_vectors(db: DB, kind: str, model: str, ids: Sequence[str], matrix: Floats) -> None:
+def store_vectors(db: DB, kind: str, model: str, ids: Sequence[str], matrix: Floats | Sequence[Floats]) -> None:
     sequence = int(db.execute("SELECT max(sequence) FROM commits").fetchone()[0] or 0)
     for id_, row in zip(ids, matrix, strict=True):
         embedded = db.execute("SELECT embedded FROM now_node WHERE id = ?", (id_,)).fetchone() if kind == "text" else None

@@ -23,7 +23,8 @@ DB = sqlite3.Connection
 
 
 def sources(db: DB) -> list[Source]:
-    return sorted((rows.source(r) for r in db.execute("SELECT * FROM source")), key=lambda s: int(s.id[1:]))
+    """Return the videos and recordings that are memorized, not those that somebody is taught from (`store.enrolling`)."""
+    return sorted((rows.source(r) for r in db.execute("SELECT * FROM source WHERE state != 'enrolled'")), key=lambda s: int(s.id[1:]))
 
 
 def source(db: DB, id_: str) -> Source:
@@ -34,7 +35,7 @@ def source(db: DB, id_: str) -> Source:
 
 
 def clips(db: DB, source_: str | None = None) -> list[Clip]:
-    query = "SELECT * FROM clip" + (" WHERE source = ?" if source_ else "")
+    query = "SELECT * FROM clip WHERE " + ("source = ?" if source_ else "state != 'enrolled'")
     return sorted((rows.clip(r) for r in db.execute(query, (source_,) if source_ else ())), key=lambda c: clip_order(c.id))
 
 
@@ -97,7 +98,7 @@ def perceived(db: DB, clip_: str) -> Perceived | None:
     ids = [t.id for t in faces] + [u.id for u in heard]
     vectors: dict[str, Floats] = {}
     for id_ in ids:
-        for r in db.execute("SELECT * FROM embedding WHERE owner = ? ORDER BY sequence LIMIT 1", (id_,)):
+        for r in db.execute("SELECT * FROM embedding WHERE owner = ? ORDER BY sequence, rowid LIMIT 1", (id_,)):
             vectors[id_] = rows.vectors(r)
     known = set(ids)
     pairs = db.execute(

@@ -5,7 +5,7 @@ Args as they come (persons by any reference; ids as exported) and, after `=`, wh
     name      person, name (None takes the name away)
     assign    observations, person | None and name  = bindings {observation: node}, nodes [ids made], person
     merge     keep, others
-    distinct  a, b                                  = births {node: person} where they were one from birth
+    distinct  a, b (persons, or nodes)              = births {node: person} where two nodes were one from birth
     split     person, observations | clip, name     = bindings, nodes, person (the new one), cannot [[new, old]]
     exclude   observations, person                  = bindings, nodes, cannot [[new, person]]
     set-aside observations
@@ -17,7 +17,7 @@ Args as they come (persons by any reference; ids as exported) and, after `=`, wh
     edit      memory, text                          = spans [[start, end, [observations]]]
     delete    memory
     pin       memory, pinned
-    revert    step
+    revert    step, also (True: what rests on it too) = also [steps], leaves [steps that rest on it and stay]
 
 `observation` and `node` are accepted for `observations` and `memory`.
 """
@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.log import Log, in_force, undone_steps
 from m3desk.domain.memory import Sentence, Span, Topic
 from m3desk.domain.people import Person
@@ -44,12 +45,18 @@ DB = sqlite3.Connection
 
 @dataclass(slots=True)
 class Desk:
-    """What resolving a correction may use: the open transaction, the state before it, the new step's numbers."""
+    """What resolving a correction may use: the open transaction, the state before it, the new step's numbers and date.
+
+    `likeness`: of a face that is added; `lessons`: what somebody is taught from (`store.superseding`, `store.enrolling`).
+    """
 
     db: DB
     state: State
     sequence: int
     step: int
+    at: str = ""
+    likeness: Likeness | None = None
+    lessons: tuple[Lesson, ...] = ()
 
     def person(self, ref: Any) -> Person:
         if not isinstance(ref, str) or not ref.strip():
@@ -64,10 +71,12 @@ class Desk:
 
     def observations(self, args: Args) -> list[str]:
         given = args.get("observations", args.get("observation"))
-        ids = [given] if isinstance(given, str) else list(given or ())
+        ids = [given] if isinstance(given, str) else [str(o) for o in given or ()]
         if not ids:
             raise CorrectionError("no observation is given.", "Give ids such as s1.c0.f2 (a face track) or s1.c0.u1 (speech).")
         for id_ in ids:
+            if parts := self.state.who.evidence.successors.get(id_):
+                raise CorrectionError(f"{id_} was superseded.", f"Now there is {', '.join(parts)}.")
             if id_ not in self.state.who.held:
                 raise CorrectionError(f"there is no observation {id_}.", "See: m3desk people show PERSON.")
         return list(dict.fromkeys(ids))
@@ -88,18 +97,39 @@ class Desk:
         )  # fmt: skip
 
 
+_TEXTS = frozenset(
+    ("person", "keep", "name", "a", "b", "other", "memory", "node", "text", "topic", "clip", "face", "voice", "observation", "language")
+)
+_LISTS = frozenset(("observations", "others"))
+
+
+def checked(kind: str, args: Mapping[str, Any]) -> Args:
+    """Return args as they came. Raises CorrectionError where one is of a kind that no correction takes."""
+    for key, value in args.items():
+        texts = [value] if key in _TEXTS else list(value) if key in _LISTS and isinstance(value, (list, tuple)) else []
+        odd = key in _LISTS and not isinstance(value, (str, list, tuple, type(None)))
+        if odd or any(not isinstance(t, (str, type(None))) or (t and not plain(t)) for t in texts):
+            raise CorrectionError(f"{kind}: {key} can't be read.", "See: m3desk --help.")
+    return dict(args)
+
+
+def plain(text: str) -> bool:
+    """Say whether SQLite can keep a text (a lone surrogate, which a terminal may pass on, is none)."""
+    return len(text) <= 100_000 and text.encode("utf-8", "replace").decode() == text
+
+
 # ---------------------------------------------------------------- the kinds: args as given → args as kept
 
 
 def _name(desk: Desk, args: Args) -> Args:
     person = desk.person(args.get("person"))
-    name = _clean(args.get("name"))
+    name = clean(args.get("name"))
     if name == person.name:
         raise CorrectionError(f"{person.shown} is called that already." if name else f"{person.shown} has no name.")
     return {"person": person.id, "name": name}
 
 
-def _clean(name: Any) -> str | None:
+def clean(name: Any) -> str | None:
     text = " ".join(str(name).split()) if name is not None else ""
     if len(text) > 200:
         raise CorrectionError("that name is too long.", "Use at most 200 characters.")
@@ -110,17 +140,17 @@ def _clean(name: Any) -> str | None:
 
 def _assign(desk: Desk, args: Args) -> Args:
     ids = desk.observations(args)
-    name = _clean(args.get("name"))
+    name = clean(args.get("name"))
     if args.get("person") and not args.get("new"):
         person = desk.person(args["person"]).id
         if all((h := desk.state.who.held[o]).person == person and h.step is not None for o in ids):
             raise CorrectionError(f"you said that already: it is {desk.person(person).shown}.")
-        return {"observations": ids, "person": person, "name": None, **_bind_to(desk, ids, person)}
+        return {"observations": ids, "person": person, "name": None, **bind_to(desk, ids, person)}
     person = commits.new_person(desk.db)
-    return {"observations": ids, "person": person, "name": name, **_bind_to(desk, ids, person)}
+    return {"observations": ids, "person": person, "name": name, **bind_to(desk, ids, person)}
 
 
-def _bind_to(desk: Desk, ids: list[str], person: str) -> Args:
+def bind_to(desk: Desk, ids: list[str], person: str) -> Args:
     """Bind observations to nodes born in a person (nobody can take those away), made where there is none of their type."""
     bindings: dict[str, str] = {}
     made: list[str] = []
@@ -149,10 +179,17 @@ def _merge(desk: Desk, args: Args) -> Args:
 
 
 def _distinct(desk: Desk, args: Args) -> Args:
-    a, b = desk.exact(str(args.get("a", args.get("person", "")))), desk.exact(str(args.get("b", args.get("other", ""))))
-    if a == b:
-        raise CorrectionError("that is one person.", "Use split to part their observations.")
-    return {"a": a, "b": b}
+    refs = str(args.get("a", args.get("person", ""))), str(args.get("b", args.get("other", "")))
+    nodes = [desk.state.who.nodes.get(r) for r in refs]
+    a, b = (str(n.person) if n is not None and n.person else desk.exact(r) for n, r in zip(nodes, refs, strict=True))
+    if a != b:
+        return {"a": a, "b": b}
+    second = nodes[1]
+    if second is None or refs[0] == refs[1]:
+        raise CorrectionError("that is one person.", "Use split to part their observations, or name two of their nodes.")
+    # Two nodes born in one person (a user put them there): the second gets one of its own.
+    new = commits.new_person(desk.db)
+    return {"a": a, "b": new, "births": {second.id: new}}
 
 
 def _split(desk: Desk, args: Args) -> Args:
@@ -164,8 +201,8 @@ def _split(desk: Desk, args: Args) -> Args:
     if not ids or len(ids) == len(mine):
         raise CorrectionError(f"that would leave nothing of {person.shown} on one side.", "Choose some of the observations.")
     new = commits.new_person(desk.db)
-    return {"observations": ids, "person": new, "name": _clean(args.get("name")), "of": person.id, "cannot": [[new, person.id]],
-            **_bind_to(desk, ids, new)}  # fmt: skip
+    return {"observations": ids, "person": new, "name": clean(args.get("name")), "of": person.id, "cannot": [[new, person.id]],
+            **bind_to(desk, ids, new)}  # fmt: skip
 
 
 def _exclude(desk: Desk, args: Args) -> Args:
@@ -174,7 +211,7 @@ def _exclude(desk: Desk, args: Args) -> Args:
     if wrong := [o for o in ids if desk.state.who.held[o].person != person.id]:
         raise CorrectionError(f"{', '.join(wrong)} is not bound to {person.shown}.")
     new = commits.new_person(desk.db)
-    return {"observations": ids, "person": new, "not": person.id, "cannot": [[new, person.id]], **_bind_to(desk, ids, new)}
+    return {"observations": ids, "person": new, "not": person.id, "cannot": [[new, person.id]], **bind_to(desk, ids, new)}
 
 
 def _set_aside(desk: Desk, args: Args) -> Args:
@@ -282,22 +319,26 @@ def _pin(desk: Desk, args: Args) -> Args:
 
 
 def _revert(desk: Desk, args: Args) -> Args:
-    number = int(args["step"])
+    number = args.get("step")
+    if not isinstance(number, int):
+        raise CorrectionError("the number of a step is missing.", "See: m3desk journal.")
     log = rows.full_log_of_steps(desk.db)
     if not any(s.step == number for s in log.steps):
         raise CorrectionError(f"there is no step {number}.", "See: m3desk journal.")
     if number in undone_steps(log):
         raise CorrectionError(f"step {number} is taken back already.", "See: m3desk journal.")
-    return {"step": number, "leaves": _dependents(log, number)}
+    resting = _dependents(log, number)
+    return {"step": number, "also": resting, "leaves": []} if args.get("also") else {"step": number, "leaves": resting}
 
 
 def _dependents(log: Log, number: int) -> list[int]:
     """Return later steps in force that act on what a step made (a person, nodes, a sentence) and then have less to act on."""
     steps = {s.step: s for s in in_force(log)}
-    args = steps[number].args
+    args, people = steps[number].args, steps[number].anchor.get("people", {})
     made = {
         *args.get("nodes", ()),
-        *([args["person"]] if args.get("nodes") else ()),
+        *args.get("made", ()),
+        *([args["person"]] if args.get("nodes") and args["person"] not in people else ()),
         *([args["memory"]] if steps[number].kind == "add" else ()),
     }
     return [n for n, s in steps.items() if n > number and made & set(_ids(s.args))]
@@ -307,7 +348,7 @@ def _ids(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, dict)):
-        for v in value.values() if isinstance(value, dict) else value:
+        for v in (*value, *value.values()) if isinstance(value, dict) else value:
             yield from _ids(v)
 
 

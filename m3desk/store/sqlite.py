@@ -18,11 +18,12 @@ from typing import Any, TypeVar
 
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect, Step
+from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, Utterance
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.foreign import ForeignGraph
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
-from m3desk.domain.log import Log, can_redo, can_undo
+from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.scorecard import Card
@@ -39,15 +40,18 @@ from m3desk.store import (
     consolidating,
     corrections,
     derived,
+    enrolling,
     files,
     foreign,
     forgetting,
     planning,
     proving,
     reading,
+    reembedding,
     rows,
     schema,
     suggesting,
+    superseding,
     transfer,
     withholding,
 )
@@ -316,11 +320,13 @@ class Memory:
         text_vectors: Floats | None = None,
         text_model: str = "",
         models: Mapping[str, str] | None = None,
+        beside: Mapping[str, Mapping[str, Floats]] | None = None,
         at: str | None = None,
     ) -> ClipCommitted:
         """Keep a clip's evidence and episodic sentences, whole. A clip that is there already is left as it is.
 
-        `text_vectors`: (n, d) unit rows, one a sentence of the draft. `models`: port → name of the model that perceived.
+        `text_vectors`: (n, d) unit rows, one a sentence of the draft. `models`: port → name of the model that perceived. `beside`: model →
+        observation → rows by a model that is not in use here, kept for a later switch.
         """
         models, at = models or {}, at or _now()
         if self.clip(clip.id).state in ("episodic", "done"):
@@ -332,6 +338,7 @@ class Memory:
         self._keep_media(perceived.media)
         with self.writing() as db:
             sequence = commits.begin(db, "clip-episodic", at, clip.id, models)
+            reembedding.beside(db, perceived, beside or {}, sequence)  # first: `perceived` gives back the rows of what perceived it
             commits.evidence(db, clip, perceived, models, sequence)
             commits.bind(db, self.state(), perceived, draft, models, sequence, at)
             commits.write_sentences(db, clip, draft.sentences, draft.model, text_vectors, text_model, sequence)
@@ -383,7 +390,16 @@ class Memory:
 
     def _find_again(self, db: sqlite3.Connection, at: str) -> None:
         """Note where things that corrections name lie now, after their source was memorized anew."""
-        if found := anchors.found_again(db, self.state_with(db), self.log()):
+
+        def again(kind: str, args: dict[str, Any], step: int) -> list[str] | None:
+            state = self.state_with(db)
+            sequence = commits.begin(db, "renamed", at)
+            made = superseding.make_again(db, state, kind, args, step, sequence)
+            if made is None:
+                db.execute("DELETE FROM commits WHERE sequence = ?", (sequence,))
+            return made
+
+        if found := anchors.found_again(db, lambda: self.state_with(db), self.log(), again):
             sequence = commits.begin(db, "renamed", at)
             for old, new in found:
                 rows.insert(db, "renamed", sequence=sequence, old=old, new=new)
@@ -472,6 +488,14 @@ class Memory:
 
     # ------------------------------------------------------------------ vectors, settings, chats
 
+    def lacking_rows(self, kind: ObservationType, model: str) -> list[FaceTrack | Utterance]:
+        """Return the observations whose stored crops or sound this face or voice model has not embedded."""
+        return self._read(reembedding.lacking, kind, model)
+
+    def reembed(self, kind: ObservationType, model: str, *, dry_run: bool = True, at: str | None = None) -> reembedding.Reembedded:
+        """Bind all faces (or voices) again by a model whose vectors are stored, and use it from now on; else say what would change."""
+        return reembedding.reembed(self, kind, model, dry_run=dry_run, at=at or _now())
+
     def vectors(self, kind: str = "text", model: str | None = None) -> tuple[list[str], Floats]:
         """Return owner ids (observations for faces and voices, an id a row; nodes for text) and their (n, d) rows, by one model.
 
@@ -483,8 +507,8 @@ class Memory:
         """Return (node id, text) of sentences in force that this text model has not embedded."""
         return self._read(planning.lacking_vectors, model)
 
-    def store_vectors(self, kind: str, model: str, ids: Sequence[str], matrix: Floats) -> None:
-        """Keep vectors of another model or of edited sentences: one row an id."""
+    def store_vectors(self, kind: str, model: str, ids: Sequence[str], matrix: Floats | Sequence[Floats]) -> None:
+        """Keep vectors of another model or of edited sentences: one row (or rows) an id."""
         with self.writing(folds=False) as db:
             planning.store_vectors(db, kind, model, ids, matrix)
 
@@ -505,10 +529,26 @@ class Memory:
     # ------------------------------------------------------------------ corrections
 
     def correct(
-        self, kind: str, args: Mapping[str, Any], *, by: str = "user", why: str | None = None, dry_run: bool = False, at: str | None = None
+        self,
+        kind: str,
+        args: Mapping[str, Any],
+        *,
+        by: str = "user",
+        why: str | None = None,
+        dry_run: bool = False,
+        at: str | None = None,
+        likeness: Likeness | None = None,
+        lessons: Sequence[Lesson] = (),
     ) -> Effect:
-        """Apply a correction (`store.corrections` lists kinds and args); on a dry run say what it would do. Raises CorrectionError."""
-        return corrections.correct(self, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now())
+        """Apply a correction (`store.corrections` says where kinds and args are listed); on a dry run say what it would do.
+
+        `likeness` goes with `add-face`, `lessons` with `enroll`. Raises CorrectionError.
+        """
+        if not dry_run:
+            self._keep_media({k: v for part in (likeness, *(x.likeness for x in lessons)) if part for k, v in part.media.items()})
+        return corrections.correct(
+            self, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now(), likeness=likeness, lessons=lessons
+        )
 
     def undo(self, n: int = 1, *, at: str | None = None) -> Effect:
         """Take the last `n` corrections out of the fold. Raises CorrectionError when there are fewer."""
@@ -518,9 +558,26 @@ class Memory:
         """Bring back what undo took out, until a new step is made."""
         return corrections.mark(self, n, undone=False, at=at or _now())
 
-    def revert(self, step: int, *, at: str | None = None) -> Effect:
-        """Append a step that takes an older one back."""
-        return self.correct("revert", {"step": step}, at=at)
+    def revert(self, step: int, *, with_dependents: bool = False, at: str | None = None) -> Effect:
+        """Append a step that takes an older one back, and those that rest on it too if told so."""
+        return self.correct("revert", {"step": step, "also": with_dependents}, at=at)
+
+    def lacking_likeness(self) -> list[superseding.Lacking]:
+        """Return observations made by corrections that could be looked at, or listened to, again."""
+        return self._read(superseding.lacking, self.state())
+
+    def complete(self, observation: str, likeness: Likeness) -> None:
+        """Keep what a made observation looks or sounds like."""
+        self._keep_media(likeness.media)
+        with self.writing() as db:
+            at = _now()
+            sequence = commits.begin(db, "likeness", at)
+            superseding.complete(db, self.state(), observation, likeness, sequence, at)
+            self.forget_fold()
+
+    def enrolments(self) -> list[enrolling.Enrolment]:
+        """Return what people are taught from."""
+        return self._read(enrolling.enrolments)
 
     def can_undo(self) -> bool:
         return bool(can_undo(self._steps()))

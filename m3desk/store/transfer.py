@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, Utterance
+from m3desk.domain.log import in_force
+from m3desk.domain.superseding import MADE, standing
 from m3desk.errors import ImportProblem
 from m3desk.store import rows
 
@@ -32,18 +34,45 @@ def raw(db: DB) -> dict[str, Any]:
         cursor = db.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
         found[table] = {"columns": [d[0] for d in cursor.description], "rows": [list(r) for r in cursor]}
     found["meta"] = {r[0]: r[1] for r in db.execute("SELECT key, value FROM meta ORDER BY key") if r[0] not in _WORK}
+    hidden = unlisted(db)
     for table in ("face_track", "utterance"):
-        found[f"{table}_sequence"] = {r[0]: r[1] for r in db.execute(f"SELECT id, sequence FROM {table} ORDER BY rowid")}
+        listed = [r for r in db.execute(f"SELECT rowid, id, sequence FROM {table} ORDER BY rowid") if r[1] not in hidden]
+        found[f"{table}_sequence"] = {r[1]: r[2] for r in listed}
+        if hidden:
+            found["unlisted"] = {**found.get("unlisted", {}), f"{table}_rowid": {r[1]: r[0] for r in listed}}
+    if hidden:
+        found["unlisted"] |= _unlisted_rows(db, hidden)
     found["clip"] = {r["id"]: [r["thumbnail"], r["cuts"], r["scene"]] for r in db.execute("SELECT * FROM clip ORDER BY source, number")}
     found["fps"] = {r["id"]: r["sampled_fps"] for r in db.execute("SELECT * FROM source ORDER BY id")}
     return found
 
 
+def unlisted(db: DB) -> frozenset[str]:
+    """Return the observations that are no evidence of a video now: made by corrections that were taken back, or learned from a photo."""
+    if not any(db.execute(f"SELECT 1 FROM {t} WHERE id GLOB ? LIMIT 1", (MADE,)).fetchone() for t in ("face_track", "utterance")):
+        return frozenset()
+    log = rows.full_log(db)
+    stands = standing(log, in_force(log))
+    return stands.absent | stands.enrolled
+
+
+def _unlisted_rows(db: DB, hidden: Collection[str]) -> dict[str, Any]:
+    """Return those observations, and the sources and clips that are listed nowhere, row by row."""
+    found: dict[str, Any] = {}
+    for table, wanted in (("source", "state = 'enrolled'"), ("clip", "state = 'enrolled'"), ("face_track", "1"), ("utterance", "1")):
+        cursor = db.execute(f"SELECT rowid AS rowid, * FROM {table} WHERE {wanted} ORDER BY rowid")
+        columns = [d[0] for d in cursor.description]
+        kept = [list(r) for r in cursor if table in ("source", "clip") or r["id"] in hidden]
+        found[table] = {"columns": columns, "rows": kept}
+    return found
+
+
 def evidence(db: DB) -> tuple[list[FaceTrack], list[Utterance], list[ObjectSeen], list[TextOnScreen]]:
-    """Return all evidence, superseded observations included, in the order in which it was written."""
+    """Return all evidence, superseded observations included, in the order in which it was written (see `unlisted`)."""
+    hidden = unlisted(db)
     return (
-        [rows.face_track(r) for r in db.execute("SELECT * FROM face_track ORDER BY rowid")],
-        [rows.utterance(r) for r in db.execute("SELECT * FROM utterance ORDER BY rowid")],
+        [rows.face_track(r) for r in db.execute("SELECT * FROM face_track ORDER BY rowid") if r["id"] not in hidden],
+        [rows.utterance(r) for r in db.execute("SELECT * FROM utterance ORDER BY rowid") if r["id"] not in hidden],
         [rows.object_seen(r) for r in db.execute("SELECT * FROM object_seen ORDER BY id")],
         [rows.text_on_screen(r) for r in db.execute("SELECT * FROM text_on_screen ORDER BY id")],
     )
@@ -77,6 +106,22 @@ def put_log(db: DB, log: Mapping[str, Any]) -> None:
         names = ", ".join(f'"{c}"' for c in columns)
         db.executemany(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})", log[table]["rows"])
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(str(k), str(v)) for k, v in log["meta"].items() if k not in _WORK])
+
+
+def _put_unlisted(db: DB, unlisted_: Mapping[str, Any], tables: Sequence[str]) -> None:
+    """Write back rows that an export does not list, each in its old place among the others of its table."""
+    for table in tables:
+        columns = unlisted_[table]["columns"]
+        known = {"rowid", *(r[1] for r in db.execute(f"PRAGMA table_info({table})"))}
+        if not set(columns) <= known:
+            raise ImportProblem(f"the export's table {table} has columns that this version does not know.", "Update M3Desk.")
+        if places := unlisted_.get(f"{table}_rowid"):
+            db.executemany(f"UPDATE {table} SET rowid = -? WHERE id = ?", [(int(n), id_) for id_, n in places.items()])
+            db.execute(f"UPDATE {table} SET rowid = -rowid WHERE rowid < 0")
+        at = [i for i, c in enumerate(columns) if c != "rowid" or table in ("face_track", "utterance")]
+        names = ", ".join(f'"{columns[i]}"' for i in at)
+        values = [[row[i] for i in at] for row in unlisted_[table]["rows"]]
+        db.executemany(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(at))})", values)
 
 
 def put_evidence(
@@ -127,8 +172,13 @@ def restore(
             thumbnail=thumbnail,
             cuts=cuts, scene=scene,
         )  # fmt: skip
+    apart = log.get("unlisted", {})
+    if apart:
+        _put_unlisted(db, apart, ("source", "clip"))
     put_log(db, log)
     put_evidence(db, log, faces, utterances, objects, texts)
+    if apart:
+        _put_unlisted(db, apart, ("face_track", "utterance"))
     put_embeddings(db, embeddings)
     for chat in chats:
         rows.insert(db, "chat", body=rows.dump(dict(chat)))

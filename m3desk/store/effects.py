@@ -1,0 +1,173 @@
+"""What a correction changes, in a line: whose faces and words, which memories, and what it was said against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from m3desk.domain.clip import clock, source_of
+from m3desk.domain.correction import Effect
+from m3desk.domain.fold import together
+from m3desk.domain.log import Log
+from m3desk.domain.sentences import State
+
+Args = Mapping[str, Any]
+QUOTED = 60
+"""Code points of somebody's words that an effect repeats."""
+
+
+def effect(before: State, after: State, kind: str, args: Args, step: int, log: Log) -> Effect:
+    """Say what a step changes. `log`: with the step; `args` as they are kept."""
+    moved = [o for o in after.who.held.keys() | before.who.held.keys() if _whose(before, o) != _whose(after, o)]
+    told = [
+        n for n in after.nodes.keys() | before.nodes.keys()
+        if n.startswith(("episodic", "semantic")) and _face_of(before, n) != _face_of(after, n)
+    ]  # fmt: skip
+    people = {h.person for o in moved for s in (before, after) if (h := s.who.held.get(o)) is not None and h.person}
+    people |= {p for p in after.who.people if p in before.who.people and after.who.people[p].shown != before.who.people[p].shown}
+    if args.get("person") in after.who.people:
+        people.add(args["person"])
+    text = _verb(before, after, kind, args) + _counts(before, after, moved, told)
+    if kind not in ("undo", "redo"):
+        text += "".join(f"; {w}" for w in (*_evidence(before, after, log), *_overridden(before, after, step, log)))
+    ordered = tuple(sorted(people, key=lambda p: int(p.rsplit("_", 1)[1])))
+    return Effect(text, ordered, tuple(sorted(moved, key=lambda o: (source_of(o), o))), tuple(sorted(told)), step)
+
+
+def _whose(state: State, observation: str) -> tuple[str | None, bool] | None:
+    held = state.who.held.get(observation)
+    return None if held is None else (held.person, held.set_aside)
+
+
+def _face_of(state: State, node: str) -> tuple[Any, ...]:
+    n = state.nodes.get(node)
+    return (None,) if n is None else (n.shown, n.deleted, n.pinned, n.people, n.stale)
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
+
+
+def _counts(before: State, after: State, moved: list[str], told: list[str]) -> str:
+    """Return "(12 faces and 3 utterances change hands, 9 memories read differently, 2 of them need rewriting)"."""
+    both = [o for o in moved if o in before.who.held and o in after.who.held]
+    faces = sum(o.rsplit(".", 1)[1].startswith("f") for o in both)
+    voices = len(both) - faces
+    parts = []
+    if both:
+        named = [_many(n, *w) for n, w in ((faces, ("face", "faces")), (voices, ("utterance", "utterances"))) if n]
+        parts.append(f"{' and '.join(named)} change{'s' if len(both) == 1 else ''} hands")
+    if told:
+        parts.append(f"{_many(len(told), 'memory reads', 'memories read')} differently")
+        if stale := sum(n in after.nodes and after.nodes[n].stale and not (n in before.nodes and before.nodes[n].stale) for n in told):
+            parts.append(f"{stale} of them {'needs' if stale == 1 else 'need'} rewriting")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+# ---------------------------------------------------------------- what it was said against
+
+
+def _evidence(before: State, after: State, log: Log) -> Iterable[str]:
+    """Warn where people are one now though one frame shows both, or both speak at once: mirrors and video calls exist, slips too."""
+    known = [(a, b) for a, b in together(log, after.who.evidence) if a in log.observations and b in log.observations]
+    for a, b in sorted(known, key=lambda p: (_together_at(log, *p), p)):
+        (x, y), (p, q) = ((s.who.held.get(a), s.who.held.get(b)) for s in (after, before))
+        if x is None or y is None or not x.person or x.person != y.person:
+            continue
+        if p is None or q is None or not p.person or p.person != q.person:
+            at = _together_at(log, a, b)
+            how = "they are seen together in one frame" if log.observations[a].type == "face" else "they speak at the same time"
+            yield f"{how} at {clock(at[1])} of {at[0]}"
+            return
+
+
+def _together_at(log: Log, a: str, b: str) -> tuple[str, int]:
+    return source_of(a), max(log.observations[a].start, log.observations[b].start)
+
+
+def _overridden(before: State, after: State, step: int, log: Log) -> Iterable[str]:
+    """Name the earlier steps of the user that no longer hold: "overrides step 12 of Tuesday 17 November (keeps Ann and Bob apart)"."""
+    held = {(c.step, c.kind, c.a, c.b) for c in before.who.constraints if c.state == "kept"}
+    lost = {c.step for c in after.who.constraints if c.state == "overridden" and c.step != step and (c.step, c.kind, c.a, c.b) in held}
+    for earlier in (s for s in log.steps if s.step in lost):
+        yield f"overrides step {earlier.step}{_day(earlier.at)} ({earlier.text.split(' (')[0].split(';')[0]})"
+
+
+def _day(at: str) -> str:
+    try:
+        when = datetime.fromisoformat(at)
+    except ValueError:  # an import may carry anything
+        return ""
+    return f" of {when:%A} {when.day} {when:%B}"
+
+
+# ---------------------------------------------------------------- the verbs
+
+
+def _verb(before: State, after: State, kind: str, args: Args) -> str:
+    def shown(id_: str) -> str:
+        state = before if id_ in before.who.people else after
+        return state.who.people[id_].shown if id_ in state.who.people else id_
+
+    ids = ", ".join(args.get("observations", ()))
+    if "says" in args:
+        return str(args["says"])
+    match kind:
+        case "name":
+            return f"names {shown(args['person'])} {args['name']}" if args["name"] else f"takes the name of {shown(args['person'])} away"
+        case "assign":
+            return f"gives {ids} to {args['name'] or shown(args['person'])}"
+        case "merge":
+            return f"makes {', '.join(shown(o) for o in args['others'])} one with {shown(args['keep'])}{_names(before, args)}"
+        case "distinct":
+            return f"keeps {shown(args['a'])} and {shown(args['b'])} apart"
+        case "split":
+            return f"takes {ids} from {shown(args['of'])} for {args['name'] or shown(args['person'])}"
+        case "exclude":
+            return f"says that {ids} is not {shown(args['not'])}"
+        case "set-aside":
+            return f"sets {ids} aside"
+        case "link" | "unlink":
+            return f"{kind}s {args['face']} and {args['voice']}"
+        case "ignore":
+            return f"{'hides' if args['ignored'] else 'shows'} {shown(args['person'])}"
+        case "reject":
+            return f"does not call {shown(args['person'])} {args['name']}"
+        case "revert":
+            also = f", and with it {', '.join(f'step {n}' for n in args['also'])}" if args.get("also") else ""
+            leaves = f"; {', '.join(f'step {n}' for n in args['leaves'])} rested on it" if args["leaves"] else ""
+            return f"takes back step {args['step']}{also}{leaves}"
+        case "undo" | "redo":
+            return kind
+        case "split-at" | "bounds" | "words" | "add-face" | "enroll":
+            return _observed(after, kind, args)
+        case _:
+            return f"{kind}s {args['memory']}"
+
+
+def _names(before: State, args: Args) -> str:
+    """Say which name stays where both have one."""
+    kept = before.who.people[args["keep"]].name
+    others = [n for o in args["others"] if (n := before.who.people[o].name) and n != kept]
+    return f", who stays {kept}; {' and '.join(others)} becomes an alias" if kept and others else ""
+
+
+def _observed(after: State, kind: str, args: Args) -> str:
+    made = args.get("made", [])
+    match kind:
+        case "split-at":
+            return f"splits {args['observations'][0]} at {clock(args['at'])} into {' and '.join(made)}"
+        case "bounds":
+            return f"lets {args['observations'][0]} last from {args['start'] / 1e6:.2f} to {args['end'] / 1e6:.2f} s, as {made[0]}"
+        case "words":
+            words = args["text"] if len(args["text"]) <= QUOTED else args["text"][: QUOTED - 1] + "…"
+            return f"lets {args['observations'][0]} say “{words}”, as {made[0]}"
+        case "add-face":
+            held = after.who.held.get(made[0])
+            whose = f", {after.who.people[held.person].shown} by its looks" if held and held.person else ""
+            return f"adds a face in {args['clip']} at {clock(args['at'])}: {made[0]}{whose}"
+        case _:
+            known = f"who is {args['person']}" if args.get("known") else f"somebody new ({args['person']})"
+            files = _many(len(made), "file", "files")
+            return "; ".join([f"teaches {args['name']}, {known}, from {files}", *args.get("notes", ())])
