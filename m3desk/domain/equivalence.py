@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 SUFFICIENT = 1.0
 """Summed weight of votes of one clip that links a face and a voice by itself (lips in step, or alone in view, for seconds on end)."""
@@ -43,6 +43,10 @@ OPINIONS = 0.25
 HEAVIEST = 2.0
 """Most that one vote counts, for and against."""
 
+COMPANY = 0.25
+"""Of all that a voice says, in any clip, while any face is in view: the part with this face in view, at least. A narrator may once
+be heard over one person alone, for seconds; over a whole film there are many. A lecture whose pictures are slides loses nothing."""
+
 Cast = tuple[str, str, float]
 """One vote for a pair of nodes: clip, who votes, weight."""
 
@@ -56,6 +60,31 @@ def weigh(cast: Iterable[Cast]) -> dict[str, float]:
         physical[clip] += 0.0
         (physical if counts else opinions)[clip] += max(-HEAVIEST, min(HEAVIEST, weight)) if math.isfinite(weight) else 0.0
     return {clip: round(sure + min(max(0.0, opinions[clip]), OPINIONS * max(0.0, sure)), 6) for clip, sure in physical.items()}
+
+
+Moment = tuple[str, int, int]
+"""When somebody speaks or is in view: clip, start, end (microseconds)."""
+
+
+def company(said: Iterable[Moment], seen: Mapping[str, Sequence[tuple[int, int, bool]]]) -> float:
+    """Return the part of a voice's time in company of any face in which it is in that of one; 1 where it never is in company.
+
+    seen: clip → (start, end, whether it is that face) of all that are in view there.
+    """
+    together = anybody = 0
+    for clip, start, end in said:
+        faces = seen.get(clip, ())
+        anybody += _covered(start, end, ((a, b) for a, b, _ in faces))
+        together += _covered(start, end, ((a, b) for a, b, mine in faces if mine))
+    return together / anybody if anybody else 1.0
+
+
+def _covered(start: int, end: int, spans: Iterable[tuple[int, int]]) -> int:
+    total, at = 0, start
+    for a, b in sorted(s for s in spans if s[0] < end and s[1] > start):
+        total += max(0, min(b, end) - max(a, at))
+        at = max(at, min(b, end))
+    return total
 
 
 def enough(by_clip: Mapping[str, float], runner_up: float) -> bool:

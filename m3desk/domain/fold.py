@@ -12,11 +12,14 @@ from dataclasses import dataclass, field, replace
 
 from m3desk.domain.clip import source_of
 from m3desk.domain.correction import Step
-from m3desk.domain.equivalence import MATE, enough, weigh
+from m3desk.domain.equivalence import COMPANY, MATE, Moment, company, enough, weigh
 from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, in_force, numbered
 from m3desk.domain.naming import plausible, whose
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
 from m3desk.domain.superseding import Standing, standing
+
+ALIKE = "consolidation "
+"""What the votes begin with that a model casts for two nodes of one kind (domain.consolidation); its name follows."""
 
 SHOWN_FROM = 0.4
 """Summed score from which a heard name is shown ("Jeff Steen?")."""
@@ -148,7 +151,7 @@ def identities(log: Log) -> Identities:
     decided = _decide(partition, steps, births)
     _keep_apart(partition, log, state, births)
     votes = _votes(log, state)
-    _link(partition, votes, births, state.nodes)
+    _link(partition, votes, births, state, log)
     _name_classes(state, partition, births, steps)
     state.distinct = frozenset((state.canonical[a], state.canonical[b]) for a, b in partition.kept_apart())
     state.held = {o: Held(h.node, state.person_of.get(h.node) if h.node else None, h.set_aside, h.step) for o, h in state.held.items()}
@@ -272,9 +275,15 @@ Votes = dict[tuple[str, str], list[tuple[str, str, float]]]
 
 
 def _votes(log: Log, state: Identities) -> Votes:
-    """Return (node, node) in number order → its votes (clip, by, weight)."""
+    """Return (node, node) in number order → its votes (clip, by, weight).
+
+    What a model found alike counts as long as that model decides who the two observations are; after a switch to another it does not.
+    """
     votes: Votes = defaultdict(list)
+    by = {b.observation: b.by for b in log.bindings}
     for v in log.votes:
+        if v.by.startswith(ALIKE) and any(by.get(o, v.by[len(ALIKE) :]) != v.by[len(ALIKE) :] for o in (v.a, v.b)):
+            continue
         a, b = state.held.get(state.evidence.follow_beside(v.a, v.b)), state.held.get(state.evidence.follow_beside(v.b, v.a))
         if a and b and a.node and b.node and a.node != b.node:
             first, second = sorted((a.node, b.node), key=numbered)
@@ -282,22 +291,24 @@ def _votes(log: Log, state: Identities) -> Votes:
     return votes
 
 
-def _link(partition: Partition, votes: Votes, births: Mapping[str, str], nodes: Mapping[str, Birth]) -> None:
-    """Join persons by votes: each voice to the one face that has enough of them, then nodes of one kind.
+def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: Identities, log: Log) -> None:
+    """Join persons by votes: first nodes of one kind, then each voice to the one face that has enough of them, the best supported first.
 
-    The best supported come first; a face that has a voice by votes takes another only for votes of the same order (MATE).
+    In that order, so that the votes for somebody split into two nodes add up. A face that has a voice by votes takes another
+    only for votes of the same order (MATE), and a voice that is mostly heard in others' company is nobody's (COMPANY).
     """
+    nodes = state.nodes
+    alike = [(sum(weigh(cast).values()), a, b) for (a, b), cast in votes.items() if nodes[a].type == nodes[b].type]
+    for weight, a, b in sorted(alike, key=lambda r: (-r[0], numbered(r[1]), numbered(r[2]))):
+        if enough({"all": weight}, 0.0):
+            partition.join(births[a], births[b])
     tally: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
-    alike: list[tuple[float, str, str]] = []
     for (a, b), cast in votes.items():
         types = {nodes[a].type: a, nodes[b].type: b}
-        weighed = weigh(cast)
         if len(types) == 2:
             face, voice = partition.root(births[types["face"]]), partition.root(births[types["voice"]])
-            for clip, weight in weighed.items():
+            for clip, weight in weigh(cast).items():
                 tally[voice][face][clip] += weight
-        else:
-            alike.append((sum(weighed.values()), a, b))
     taken = {partition.root(births[n.id]) for n in nodes.values() if n.type == "face" and n.id in births}
     ranked: list[tuple[float, int, str, str]] = []
     for voice, faces in tally.items():
@@ -306,12 +317,29 @@ def _link(partition: Partition, votes: Votes, births: Mapping[str, str], nodes: 
         if voice not in taken and enough(faces[best[2]], runner):
             ranked.append((-best[0], numbered(voice), voice, best[2]))
     mates: dict[str, float] = {}
+    said, seen = _moments(partition, births, state, log) if ranked else ({}, {})
     for total, _n, voice, face in sorted(ranked):
-        if MATE * -total >= mates.get(face, 0.0) and partition.join(face, voice):
+        clips = {clip: [(a, b, whose == face) for a, b, whose in seen.get(clip, ())] for clip, _, _ in said.get(voice, ())}
+        fits = MATE * -total >= mates.get(face, 0.0) and company(said.get(voice, ()), clips) >= COMPANY
+        if fits and partition.join(face, voice):
             mates.setdefault(face, -total)
-    for weight, a, b in sorted(alike, key=lambda r: (-r[0], numbered(r[1]), numbered(r[2]))):
-        if enough({"all": weight}, 0.0):
-            partition.join(births[a], births[b])
+
+
+def _moments(
+    partition: Partition, births: Mapping[str, str], state: Identities, log: Log
+) -> tuple[dict[str, list[Moment]], dict[str, list[tuple[int, int, str]]]]:
+    """Return person → when they are heard, and clip → who is in view when; by persons as they are joined now."""
+    said: dict[str, list[Moment]] = defaultdict(list)
+    seen: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for id_, held in state.held.items():
+        if held.node is None:
+            continue
+        o, person = log.observations[id_], partition.root(births[held.node])
+        if o.type == "face":
+            seen[o.clip].append((o.start, o.end, person))
+        else:
+            said[person].append((o.clip, o.start, o.end))
+    return said, seen
 
 
 def _name_classes(state: Identities, partition: Partition, births: Mapping[str, str], steps: list[Step]) -> None:

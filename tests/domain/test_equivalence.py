@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from m3desk.domain.equivalence import enough, weigh
+from m3desk.domain.equivalence import COMPANY, company, enough, weigh
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,19 @@ def test_one_vote_counts_no_more_than_twice_a_sufficient_one():
 
 def test_the_equivalences_of_a_foreign_graph_count_in_full():
     assert weigh([("s1.c0", "m3-agent", 1.0)]) == {"s1.c0": 1.0}
+
+
+def test_a_narrator_who_is_heard_over_many_is_in_nobodys_company():
+    film = {f"s1.c{i}": [(0, 20, i == 0)] for i in range(10)}
+    assert company([(c, 0, 20) for c in film], film) == 0.1 < COMPANY
+
+
+def test_speech_over_slides_or_out_of_a_radio_takes_nothing_from_company():
+    lecture = {"s1.c0": [(0, 10, True)]}
+    assert company([(f"s1.c{i}", 0, 30) for i in range(50)], lecture) == 1.0
+    assert company([("s1.c1", 0, 30)], lecture) == 1.0
+
+
+def test_company_counts_a_moment_once_however_many_are_in_view():
+    crowd = {"s1.c0": [(0, 10, False), (0, 10, False), (5, 20, True), (15, 40, True)]}
+    assert company([("s1.c0", 0, 20), ("s1.c0", 30, 60)], crowd) == 25 / 30
