@@ -17,20 +17,24 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from m3desk import config, events, lookup, models, paths, proof
-from m3desk.backends import PROFILES, Backends
+from m3desk import config, events, lookup, models, paths, proof, reembedding
+from m3desk.backends import PROFILES, Backends, available
 from m3desk.config import Settings
 from m3desk.control import loop
 from m3desk.control.search import Search
 from m3desk.domain.correction import Effect
+from m3desk.domain.evidence import Floats
+from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent
 from m3desk.pipeline import now
-from m3desk.ports import Found, FoundClip
+from m3desk.ports import Found, FoundClip, Models
 from m3desk.store.forgetting import Forgotten, How
+from m3desk.store.reembedding import Reembedded
 from m3desk.store.sqlite import Memory
 from m3desk.store.vectors import VectorIndex
 from m3desk.work import Work
@@ -111,7 +115,7 @@ class App:
 
     def missing(self) -> dict[str, str]:
         """Return the models of the embedded profile that are not on this machine: name → what it is and how to fetch it."""
-        lacking = [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] != "demo"]
+        lacking = [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] not in ("demo", "extra")]
         how = {"llm": "m3desk models pull --llm"}
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
 
@@ -174,15 +178,49 @@ class App:
 
     def search_image(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
         """Return whose faces a picture shows; accepted matches only. Raises NoFace, SourceError, ModelMissing."""
-        models = self.backends.models("faces", "face_vectors")
+        models = self.models_in_use("faces", "face_vectors")
         candidates = lookup.faces(path, models)
         return self._lookup(candidates, "face", models.face_vectors.name if models.face_vectors else "", k, before, believed_at)
 
     def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
         """Return whose voice a recording holds; accepted matches only. Raises SourceError, ModelMissing."""
-        models = self.backends.models("speech_activity", "voice_vectors")
+        models = self.models_in_use("speech_activity", "voice_vectors")
         candidates = lookup.voice(path, models)
         return self._lookup(candidates, "voice", models.voice_vectors.name if models.voice_vectors else "", k, before, believed_at)
+
+    def models_in_use(self, *ports: str) -> Models:
+        """Open these ports; where this memory uses another face or voice model than the profile, that one. Raises ModelMissing."""
+        opened = self.backends.models(*ports)
+        with self.reader() as reader:
+            settings = reader.settings()
+        return replace(opened, **reembedding.instead(opened, settings, self.backends.of_model))
+
+    # ------------------------------------------------------------------ another model
+
+    def reembed(self, name: str, *, switch: bool = False) -> tuple[int, Reembedded]:
+        """Embed what is stored with another face or voice model, beside the old one; return how many that were and what would change.
+
+        `name`: as in `models list`. `switch`: use it from now on. Raises ModelMissing, BackendMissing, UsageError.
+        """
+        port = next((p for p in reembedding.PORTS if name in available(p)), None)
+        if port is None:
+            known = ", ".join(n for p in reembedding.PORTS for n in available(p))
+            raise UsageError(f"there is no face or voice model “{name}”.", f"There are: {known}.")
+        backend = self.backends.named(port, name)
+        kind: ObservationType = "face" if port == "face_vectors" else "voice"
+        found: dict[str, Floats] = {}
+        lacking = self.write(lambda m: m.lacking_rows(kind, backend.name))
+        with self.reader() as reader:
+            for done, observation in enumerate(lacking):
+                if (rows := reembedding.rows_of(observation, reader.media, backend)) is not None:
+                    found[observation.id] = rows
+                if done % 20 == 19:
+                    self.emit(events.Progress("", observation.clip, "embedding", done + 1, len(lacking), None, None))
+        if found:
+            self.write(lambda m: m.store_vectors(kind, backend.name, list(found), list(found.values())))
+        return len(found), self.write(lambda m: m.reembed(kind, backend.name, dry_run=not switch, at=now()))
+
+    # ------------------------------------------------------------------
 
     def _lookup(self, candidates: Any, kind: str, model: str, k: int, before: Before | None, believed_at: str | None) -> list[Found]:
         with self.reader(before, believed_at) as reader:

@@ -311,7 +311,17 @@ def test_the_real_catalogue_is_whole() -> None:
     models.catalogue.cache_clear()
     models._toml.cache_clear()
     names = [m.name for m in models.catalogue()]
-    assert names == ["yunet", "sface", "campplus", "pyannote-segmentation", "whisper-base", "ssd-mobilenet-v2", "qwen2.5-coder-1.5b", "demo"]
+    assert names == [
+        "yunet",
+        "sface",
+        "campplus",
+        "pyannote-segmentation",
+        "whisper-base",
+        "ssd-mobilenet-v2",
+        "qwen2.5-coder-1.5b",
+        "dlib-resnet",
+        "demo",
+    ]
     for m in models.catalogue():
         if m.shipped:
             assert models.weights(m.name).is_file()

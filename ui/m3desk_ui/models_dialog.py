@@ -57,7 +57,7 @@ def is_llm(row: dict[str, Any]) -> bool:
 
 def is_needed(row: dict[str, Any]) -> bool:
     """Say whether the app needs a model for its main job: neither the language model nor the demo clip."""
-    return not is_llm(row) and row.get("profile") != "demo"
+    return not is_llm(row) and row.get("profile") not in ("demo", "extra")
 
 
 def _command(*words: str) -> list[str]:

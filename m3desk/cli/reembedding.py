@@ -1,0 +1,57 @@
+"""`reembed`: what another face or voice model would make of a memory, and the switch to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from m3desk.app import App
+from m3desk.cli.output import Follower, Out
+from m3desk.cli.work import existing
+from m3desk.store.reembedding import Reembedded
+
+
+def reembed(options: Any, out: Out) -> int:
+    existing(options.memory)
+    with Follower(out) as follow, App(options.memory, emit=follow) as app:
+        embedded, found = app.reembed(options.model, switch=options.switch)
+    out.result(as_json(found, embedded, options.switch), lines(found, embedded, options.switch))
+    return 1 if found.constraints["broken"] else 0
+
+
+def as_json(found: Reembedded, embedded: int, switched: bool) -> dict[str, Any]:
+    """Return what a model change does as `reembed --json` prints it."""
+    return {
+        "model": found.model,
+        "kind": found.kind,
+        "embedded": embedded,
+        "switched": switched,
+        "changes": [
+            {"observation": m.observation, "node": list(m.node), "person": list(m.person)} for m in found.moved
+        ],
+        "pairs": {"joined": found.joined, "parted": found.parted, "kept": found.kept},
+        "people": {"before": found.people[0], "after": found.people[1]},
+        "constraints": {
+            **found.constraints,
+            "touched": [{"step": c.step, "kind": c.kind, "a": c.a, "b": c.b, "before": c.state, "after": s} for c, s in found.touched],
+        },
+    }  # fmt: skip
+
+
+def lines(found: Reembedded, embedded: int, switched: bool) -> list[str]:
+    """Return the same for people to read."""
+    what = "face tracks" if found.kind == "face" else "utterances"
+    said = [f"{embedded} {what} embedded with {found.model}, beside what was there."] if embedded else []
+    verb = "" if switched else "would "
+    change = "changed" if switched else "change"
+    said += [
+        f"{len(found.moved)} {what} {verb}{change} node or person; {found.people[0]} people {'became' if switched else 'would become'} "
+        f"{found.people[1]}.",
+        f"Of pairs of {what}: {found.joined} {verb}{'joined' if switched else 'join'}, {found.parted} {verb}"
+        f"{'parted' if switched else 'part'}, {found.kept} stay together.",
+    ]
+    said += [f"  {m.observation}: {m.person[0] or 'nobody'} → {m.person[1] or 'nobody'}" for m in found.moved if m.person[0] != m.person[1]]
+    total = sum(found.constraints.values())
+    said.append(f"{found.constraints['broken']} of {total} constraints broken; {len(found.touched)} touched.")
+    said += [f"  step {c.step}: {c.kind} {c.a} {c.b} was {c.state}, is {s}" for c, s in found.touched]
+    said.append(f"{found.model} is in use now." if switched else "Nothing was changed; to use it from now on: --switch.")
+    return said

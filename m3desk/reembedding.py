@@ -1,0 +1,136 @@
+"""Stored crops and speech embedded with another model: for `m3desk reembed`, and for each new clip of a memory that uses another model.
+
+Which model a memory's galleries and thresholds belong to is the memory's own affair: it stays with the one it uses until it is told
+otherwise (`reembed --switch`), whatever the profile says. The profile's model then still perceives, since what tells faces of one clip
+apart was calibrated for it, and crops and snippets are embedded with the memory's model too; both are kept, so that one can switch back.
+Must not know: how a memory is stored, any model by name.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+
+from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
+from m3desk.errors import ModelFailed
+from m3desk.ports import SAMPLE_RATE, DetectedFace, FaceEmbedder, Models, Sound, VoiceEmbedder
+
+Media = Callable[[str], bytes | None]
+"""What gives the bytes of a stored crop or snippet."""
+
+PORTS = ("face_vectors", "voice_vectors")
+
+AROUND = round(0.10 * SAMPLE_RATE)
+"""Samples of sound that a snippet has before and after its utterance (perception.voices), where the source has them."""
+
+WINDOW, HOP = round(1.5 * SAMPLE_RATE), round(0.75 * SAMPLE_RATE)
+"""Windows of speech that are embedded, in samples, as perception does (models.md §3: 1.5 s tell voices apart)."""
+
+SHORTEST = SAMPLE_RATE // 2
+
+
+def face_rows(track: FaceTrack, media: Media, embedder: FaceEmbedder) -> Floats | None:
+    """Return (n, d) rows of a track's stored crops by their stored landmarks, best first; None where nothing is stored."""
+    rows = []
+    for id_, five in zip(track.crops, track.landmarks, strict=False):
+        content = media(id_)
+        picture = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR) if content else None
+        if picture is None:
+            continue
+        marks = np.asarray(five, np.float32)
+        box = (float(marks[:, 0].min()), float(marks[:, 1].min()), float(np.ptp(marks[:, 0])), float(np.ptp(marks[:, 1])))
+        rows.append(embedder.embed(np.asarray(picture, np.uint8), [DetectedFace(box, track.score, marks)])[0])
+    return np.stack(rows).astype(np.float32) if rows else None
+
+
+def voice_rows(said: Utterance, media: Media, embedder: VoiceEmbedder) -> Floats | None:
+    """Return (n, d) rows of an utterance's stored sound, a row a window; None where nothing is stored or it is shorter than 0.5 s."""
+    content = media(said.audio) if said.audio else None
+    if not content:
+        return None
+    sound = decode(content)
+    spare = min(AROUND, max(0, len(sound) - round((said.end - said.start) * SAMPLE_RATE / 1e6)) // 2)
+    sound = sound[spare : len(sound) - spare]
+    if len(sound) < SHORTEST:
+        return None
+    starts = list(range(0, max(1, len(sound) - WINDOW), HOP))
+    if len(sound) - WINDOW - starts[-1] > HOP // 3:
+        starts.append(len(sound) - WINDOW)
+    return np.asarray(embedder.embed([sound[s : s + WINDOW] for s in starts]), np.float32)
+
+
+def decode(content: bytes) -> Sound:
+    """Return the samples of a stored snippet (FLAC, 16 kHz mono). Raises ModelFailed where it does not read."""
+    try:
+        with av.open(io.BytesIO(content), "r") as container:
+            found = [frame.to_ndarray() for frame in container.decode(audio=0)]
+    except av.FFmpegError as error:
+        raise ModelFailed(f"a stored snippet of speech does not read: {error}", "Check the memory: m3desk check.") from error
+    if not found:
+        return np.zeros(0, np.float32)
+    sound = np.concatenate([f.reshape(-1) for f in found])
+    return np.asarray(
+        sound / 32768.0 if sound.dtype == np.int16 else sound / 2147483648.0 if sound.dtype == np.int32 else sound, np.float32
+    )
+
+
+def rows_of(observation: FaceTrack | Utterance, media: Media, embedder: Any) -> Floats | None:
+    """Return the rows of a face track or an utterance by a model of its kind."""
+    if isinstance(observation, FaceTrack):
+        return face_rows(observation, media, embedder)
+    return voice_rows(observation, media, embedder)
+
+
+# ---------------------------------------------------------------- new clips of a memory that uses another model
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A clip as this memory knows it. `names`: port → the model in use, where that is not the profile's. `rows`: model → observation →
+    rows of the profile's models, to be kept beside."""
+
+    perceived: Perceived
+    names: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
+
+
+class Also:
+    """The models that a memory uses instead of the profile's: each clip is embedded with them too."""
+
+    def __init__(self, models: Models, instead: Mapping[str, Any]) -> None:
+        """`instead`: port → the backend that this memory uses."""
+        self._models, self._instead = models, dict(instead)
+
+    def __call__(self, perceived: Perceived) -> Beside:
+        """Return the clip with the memory's own vectors. Raises ModelFailed."""
+        vectors, kept = dict(perceived.vectors), {}
+        for port, backend in self._instead.items():
+            mine: Sequence[FaceTrack | Utterance] = perceived.faces if port == "face_vectors" else perceived.utterances
+            by_profile = getattr(self._models, port)
+            kept[by_profile.name if by_profile else ""] = {o.id: vectors[o.id] for o in mine if o.id in vectors}
+            for o in mine:
+                rows = rows_of(o, perceived.media.get, backend) if o.id in vectors else None
+                vectors.pop(o.id, None)
+                if rows is not None:
+                    vectors[o.id] = rows
+        names = {port: backend.name for port, backend in self._instead.items()}
+        return Beside(replace(perceived, vectors=vectors), names, kept)
+
+
+def instead(models: Models, settings: Mapping[str, str], of_model: Callable[[str, str], Any]) -> dict[str, Any]:
+    """Return port → backend where a memory (by its `settings`) uses another model than these. Raises ModelMissing."""
+    found = {}
+    for port in PORTS:
+        used, mine = settings.get(port), getattr(models, port)
+        if used and mine is not None and used != mine.name:
+            found[port] = of_model(port, used)
+    return found
+
+
+__all__ = ["PORTS", "Also", "Beside", "decode", "face_rows", "instead", "rows_of", "voice_rows"]
