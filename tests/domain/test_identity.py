@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.calibration import Calibration, calibration
-from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, match, similarity, typical_rows
+from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, likeness, likenesses, match, similarity, typical_rows
 
 RULE = Calibration(accept=0.5, margin=0.1)
 
@@ -76,6 +76,17 @@ def test_two_poor_faces_must_be_more_alike_than_a_poor_and_a_good_one() -> None:
     assert match([poor], [replace(known[0], quality=0.3)], [], rule)[0].node is None
 
 
+def test_a_poor_node_does_not_hide_a_good_one_of_the_same_person() -> None:
+    rule = calibration("sface-2021dec-w16", "face")
+    poor = Gallery("face_1", "person_1", row(1, 1.3, 0), quality=0.3)
+    good = Gallery("face_2", "person_1", row(1, 0, 1.4), quality=0.9)
+    asking = Candidate(("a",), row(1, 0, 0), 1_000_000, quality=0.3)
+    assert match([asking], [poor], [], rule)[0].node is None
+    assert match([asking], [poor, good], [], rule)[0].node == "face_2"
+    other = match([asking], [poor, replace(good, person="person_2")], [], rule)[0]
+    assert (other.node, other.runner_up) == (None, "face_1")
+
+
 def test_a_track_that_goes_on_over_the_border_needs_less_to_be_the_same_person() -> None:
     rule = Calibration(accept=0.5, margin=0.1, carried=0.3)
     turned = one(0.4, 0, 1)
@@ -108,6 +119,18 @@ def test_a_voice_is_remembered_by_its_typical_rows() -> None:
 
 def test_vectors_of_another_size_are_not_compared() -> None:
     assert match([one(1, 0)], GALLERIES, [], RULE)[0] == Match(None, None, None, None)
+
+
+@pytest.mark.parametrize("model", ["sface", "campplus"])
+def test_all_at_once_is_the_same_as_one_by_one(model: str) -> None:
+    rng, rule = np.random.default_rng(3), calibration(model, "face")
+    made = [rng.normal(size=(n, 8)).astype(np.float32) for n in (1, 2, 3, 7, 20, 4)]
+    made = [m / np.linalg.norm(m, axis=1, keepdims=True) for m in made]
+    asking = [Candidate((str(i),), m, 0) for i, m in enumerate(made)]
+    known = [Gallery(f"face_{i}", f"person_{i}", m) for i, m in enumerate([*made, np.zeros((0, 8), np.float32), row(1, 0)])]
+    table = likenesses(asking, known, rule)
+    singly = [[likeness(c.vectors, g.vectors, rule) for g in known[:6]] for c in asking]
+    assert np.allclose(table[:, :6], singly, atol=2e-6) and (table[:, 6:] == -1).all()
 
 
 def test_order_of_galleries_does_not_matter() -> None:
