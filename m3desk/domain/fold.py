@@ -237,7 +237,7 @@ def demands(step: Step, births: Mapping[str, str]) -> list[tuple[str, str, str]]
         return [(kind, a, b)] if a and b and a != b else []
     if step.kind == "distinct":
         return [("cannot", args["a"], args["b"])]
-    return [("cannot", a, b) for a, b in args.get("cannot", [])]
+    return [(kind, a, b) for kind in ("must", "cannot") for a, b in args.get(kind, ())]
 
 
 def _decide(partition: Partition, steps: list[Step], births: Mapping[str, str]) -> dict[tuple[int, str, str, str], bool]:

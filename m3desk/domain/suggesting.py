@@ -30,7 +30,7 @@ from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
 from m3desk.domain.suggestion import Suggestion, SuggestionKind
-from m3desk.domain.untangling import cuts, told_apart
+from m3desk.domain.untangling import cuts, told_apart, told_one
 
 LEAST = 0.15
 """A question less likely than this to be answered with yes is not put."""
@@ -100,12 +100,21 @@ def numbers(keys: Iterable[str]) -> dict[str, int]:
 # ---------------------------------------------------------------- what hangs on a person
 
 
+def births(known: Known) -> dict[str, str]:
+    """Return face or voice node → the person it is born in by the corrections in force."""
+    born = {n.id: n.person for n in known.state.who.nodes.values() if n.person}
+    for step in in_force(known.log):
+        born |= {n: p for n, p in step.args.get("births", {}).items() if n in born}
+    return born
+
+
 class _Facts:
     """Counts by person, made once: observations, memories, seconds."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
         self.who = known.state.who
+        self.born = births(known)
         self.observations: dict[str, list[str]] = defaultdict(list)
         self.of_node: dict[str, list[str]] = defaultdict(list)
         for o, h in self.who.held.items():
@@ -243,22 +252,21 @@ COMPARED = 60
 def _two_people(facts: _Facts) -> list[_Draft]:
     """Ask of a person whose faces (or voices) fall into two unlike groups whether they are two."""
     found = []
-    said_one = _said_one(facts)
     # Of whom a user said that all of this is one person, what comes later is not asked about again.
     answers = (s for s in in_force(facts.known.log) if s.kind == "merge" and s.args.get("key", ("",))[0] == "two_people")
     closed = {node for s in answers for node in s.args["bindings"].values()}
     for person in facts.who.people.values():
         for type_ in ("face", "voice"):
-            parts = _parts(facts, [n for n in facts.who.members[person.id] if n.startswith(type_) and n not in closed], said_one)
+            parts = _parts(facts, [n for n in facts.who.members[person.id] if n.startswith(type_) and n not in closed])
             if len(parts) > 1 and (draft := _two(facts, person, type_, parts)):
                 found.append(draft)
-    return found + _tangled(facts, said_one)
+    return found + _tangled(facts)
 
 
-def _tangled(facts: _Facts, said_one: Partition) -> list[_Draft]:
+def _tangled(facts: _Facts) -> list[_Draft]:
     """Ask the same of a person whom votes put together of nodes that cannot be compared: those of another tool's graph."""
     who, known = facts.who, facts.known
-    votes = {(e.a, e.b): e.weight for e in who.equivalences if e.accepted}
+    votes = told_one(who.equivalences)
     found = []
     against = None
     for person in who.people.values():
@@ -266,33 +274,31 @@ def _tangled(facts: _Facts, said_one: Partition) -> list[_Draft]:
         if len(nodes) < 2 or any(len(known.vectors.get(o, ())) for n in nodes for o in facts.of_node[n]):
             continue
         against = told_apart(known.log, known.state) if against is None else against
-        born = {n: said_one.root(who.nodes[n].person or n) for n in nodes}
-        # What a user joined is not taken apart again.
-        sound = [c for c in cuts(votes, nodes, against) if not {born[n] for n in c.part} & {born[n] for n in c.rest}]
+        units = _units(facts, nodes)
+        sound = [c for c in cuts(votes, nodes, against) if not {units[n] for n in c.part} & {units[n] for n in c.rest}]
         if sound and sound[0].score >= LEAST:
             first, second = ({o for n in side for o in facts.of_node[n]} for side in (sound[0].rest, sound[0].part))
             found.append(_in_two(facts, person, first, second, sound[0].score))
     return found
 
 
-def _said_one(facts: _Facts) -> Partition:
-    """Return which persons a user joined: nobody asks whether they are two."""
-    births = {n.id: n.person for n in facts.who.nodes.values() if n.person}
+def _units(facts: _Facts, nodes: Sequence[str]) -> dict[str, str]:
+    """Return node → a person that stands for all that a user said are one with it: those are not taken apart again."""
     joined = Partition()
     for step in in_force(facts.known.log):
-        for kind, a, b in demands(step, births):
-            if kind == "must":
+        for kind, a, b in demands(step, facts.born):
+            if kind == "must" and step.kind != "split":  # a split says who are two, not that each of them is one
                 joined.join(a, b)
-    return joined
+    return {n: joined.root(facts.born[n]) for n in nodes}
 
 
-def _parts(facts: _Facts, nodes: Sequence[str], said_one: Partition) -> list[list[str]]:
+def _parts(facts: _Facts, nodes: Sequence[str]) -> list[list[str]]:
     """Return a person's observations of one type in parts that are one for sure: nodes if there are several, else single observations."""
     mine = {n: [o for o in facts.of_node[n] if len(facts.known.vectors.get(o, ()))] for n in nodes}
-    by_birth: dict[str, list[str]] = defaultdict(list)
-    for n in nodes:
-        by_birth[said_one.root(facts.who.nodes[n].person or n)] += mine[n]
-    parts = [p for p in by_birth.values() if p]
+    units: dict[str, list[str]] = defaultdict(list)
+    for n, unit in _units(facts, nodes).items():
+        units[unit] += mine[n]
+    parts = [p for p in units.values() if p]
     if len(parts) != 1:
         return parts
     told = [o for o in parts[0] if facts.who.held[o].step is not None]
@@ -317,12 +323,14 @@ def _two(facts: _Facts, person: Person, type_: ObservationType, parts: list[list
 def _in_two(facts: _Facts, person: Person, first: set[str], second: set[str], p: float) -> _Draft:
     """Ask whether a person's observations are two people's; who has the oldest stays who they are."""
     seen = facts.known.log.observations
-    if min(seen[o].sequence for o in second) < min(seen[o].sequence for o in first):
-        first, second = second, first
-    oldest = min(second, key=lambda o: (seen[o].sequence, seen[o].start, o))
+
+    def oldest(side: set[str]) -> str:
+        return min(side, key=lambda o: (seen[o].sequence, seen[o].start, o))
+
+    first, second = sorted((first, second), key=lambda side: oldest({oldest(first), oldest(second)}) not in side)
     told = _speaking_of(facts, second)
     return _Draft(
-        "two_people", (facts.who.held[min(first, key=lambda o: (seen[o].sequence, o))].node or "", oldest), (person.id,),
+        "two_people", (facts.who.held[oldest(first)].node or "", oldest(second)), (person.id,),
         (facts.best(first), facts.best(second)), p, len(second) + 2.0 * told + facts.seconds(second) / 10,
         f"gives {_counted(second)} to somebody new{_read(told)}", f"Is {person.shown} two people?",
         ("split", {"person": person.id, "observations": sorted(second)}),

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from m3desk.domain.calibration import calibration
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Gallery, mean_of
-from m3desk.domain.log import Log, ObservationType, in_force
+from m3desk.domain.log import Log, ObservationType, in_force, numbered
 from m3desk.domain.reasons import Case, verdict
 from m3desk.domain.scorecard import Card, Item, card
 from m3desk.domain.sentences import State
-from m3desk.domain.suggesting import Known, ask, suggest
+from m3desk.domain.suggesting import Known, ask, births, suggest
 from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, reading, resolving, rows
@@ -49,60 +50,71 @@ def suggestions(db: DB, state: State, log: Log) -> list[Suggestion]:
 
 
 def _accept(desk: Desk, args: Args) -> Args:
-    question = _question(desk, args)
+    asked = _asked(desk, args)
+    question = asked.question
     kind, given = question.accept
-    kept = _split(desk, question, given) if kind == "split" else resolving.RESOLVE[kind](desk, dict(given))
+    kept = _split(desk, asked, given) if kind == "split" else resolving.RESOLVE[kind](desk, dict(given))
     return {**_answer(question, kind), **kept}
 
 
-def _split(desk: Desk, question: Suggestion, given: Mapping[str, Any]) -> Args:
-    """Part a person. Where whole nodes go they stay nodes, born in somebody new; else the observations get nodes of their own.
-
-    Of the persons that votes had joined, none that stays may take back the one that goes.
+def _split(desk: Desk, asked: _Asked, given: Mapping[str, Any]) -> Args:
+    """Part a person: nobody of either side is one with anybody of the other, and until they are parted too the nodes of a side are one,
+    also where votes held them together only through the other side. Where whole nodes go they stay what they are, else the observations
+    get nodes of their own.
     """
-    who = desk.state.who
+    who, person = desk.state.who, asked.question.people[0]
     gone = set(given["observations"])
-    nodes = {who.held[o].node for o in gone}
-    stay = {h.node for o, h in who.held.items() if h.node and h.person == question.people[0] and o not in gone}
+    nodes = {str(who.held[o].node) for o in gone}
+    stay = {h.node for o, h in who.held.items() if h.node and h.person == person and o not in gone}
     if nodes & stay:
         kept = resolving.RESOLVE["split"](desk, dict(given))
+        going = [kept["person"]]
     else:
-        new = commits.new_person(desk.db)
-        kept = {
-            "observations": sorted(gone),
-            "person": new,
-            "name": None,
-            "of": question.people[0],
-            "births": dict.fromkeys(sorted(map(str, nodes)), new),
-        }
-    kept["cannot"] = [[kept["person"], born] for born in sorted({str(who.nodes[n].person) for n in stay})]
+        going = sorted({asked.born[n] for n in nodes}, key=numbered)
+        says = (
+            asked.question.effect.replace("gives", "takes", 1).replace("to somebody new", f"from {who.people[person].shown}").split(", ")[0]
+        )
+        kept = {"observations": sorted(gone), "person": going[0], "name": None, "of": person, "says": says}
+    staying = sorted({asked.born[n] for n in stay}, key=numbered)
+    kept["must"] = [[side[0], b] for side in (staying, going) for b in side[1:]]
+    kept["cannot"] = [[a, b] for a in going for b in staying]
     return kept
 
 
 def _reject(desk: Desk, args: Args) -> Args:
     if "n" not in args:
         return resolving.RESOLVE["reject"](desk, args)
-    question = _question(desk, args)
+    asked = _asked(desk, args)
+    question = asked.question
     kind, given = question.reject
     if kind == "unlink":  # they are not one now: nothing to take apart, a wall between them is enough
         kept = dict(given)
     elif kind == "merge":
-        kept = _all_one(desk, question, given)
+        kept = _all_one(desk, asked, given)
     else:
         kept = resolving.RESOLVE[kind](desk, dict(given))
     return {**_answer(question, kind), **kept}
 
 
-def _question(desk: Desk, args: Args) -> Suggestion:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An open question. `born`: node → the person it is born in now."""
+
+    question: Suggestion
+    born: Mapping[str, str]
+
+
+def _asked(desk: Desk, args: Args) -> _Asked:
     """Return the open question of a number. Raises CorrectionError when there is none (any more)."""
     try:
         n = int(args["n"])
     except (KeyError, TypeError, ValueError) as error:
         raise CorrectionError("the number of a suggestion is missing.", "See: m3desk people suggestions.") from error
     log = rows.full_log(desk.db)
-    for question in ask(known(desk.db, desk.state, log)):
+    facts = known(desk.db, desk.state, log)
+    for question in ask(facts):
         if question.n == n:
-            return question
+            return _Asked(question, births(facts))
     answered = next((s for s in in_force(log) if s.args.get("n") == n), None)
     gone = f"was answered by step {answered.step}" if answered else "is not open: it was answered, or later clips settled it"
     raise CorrectionError(f"suggestion {n} {gone}.", "See: m3desk people suggestions.")
@@ -112,12 +124,12 @@ def _answer(question: Suggestion, kind: str) -> Args:
     return {"n": question.n, "key": question.key.split(":"), "as": kind}
 
 
-def _all_one(desk: Desk, question: Suggestion, given: Mapping[str, Any]) -> Args:
+def _all_one(desk: Desk, asked: _Asked, given: Mapping[str, Any]) -> Args:
     """Say for good that observations are one person's: each stays on its node, and the persons of those nodes are one."""
     who = desk.state.who
-    bindings = {o: who.held[o].node for o in given["observations"]}
-    born = sorted({str(who.nodes[n].person) for n in bindings.values() if n}, key=lambda p: int(p.rsplit("_", 1)[1]))
-    shown = who.people[question.people[0]].shown
+    bindings = {o: str(who.held[o].node) for o in given["observations"]}
+    born = sorted({asked.born[n] for n in bindings.values()}, key=numbered)
+    shown = who.people[asked.question.people[0]].shown
     return {"keep": born[0], "others": born[1:], "bindings": bindings, "says": f"says that all of this is {shown}"}
 
 

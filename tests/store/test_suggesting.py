@@ -266,3 +266,44 @@ def test_votes_of_another_face_make_a_link_less_likely(memory: Memory) -> None:
     memory.commit_episodic(clip, perceived, draft, text_vectors=text_vectors(draft), text_model="e5 1", models=MODELS, at=AT)
     first, second = sorted(of(memory, "link"), key=lambda s: -s.score)
     assert first.groups[0] == ("s1.c0.f0",) and np.all(np.array([first.score, second.score]) < 0.5)
+
+
+def tangled(memory: Memory) -> Suggestion:
+    """Remember four faces that cannot be compared, which votes put together: 1 and 2, 3 and 4, and, hardly, 2 and 3."""
+    clip = memory.next_clips("s1")[0]
+    perceived, draft = seen(clip, (1, 2, 3, 4), talks=False)
+    votes = [(0, 1, 3.0), (2, 3, 3.0), (1, 2, 1.0)]
+    draft = replace(draft, votes=tuple(Vote(f"{clip.id}.f{a}", f"{clip.id}.f{b}", "m3-agent semantic_9", w) for a, b, w in votes))
+    bare = replace(perceived, vectors={}, apart=frozenset())
+    memory.commit_episodic(clip, bare, draft, text_vectors=text_vectors(draft), text_model="e5 1", models=MODELS, at=AT)
+    assert len(people(memory)) == 1
+    (question,) = of(memory, "two_people")
+    return question
+
+
+def test_a_person_whom_votes_put_together_is_cut_where_they_hardly_hold(memory: Memory) -> None:
+    question = tangled(memory)
+    assert sorted(question.groups[0]) == ["s1.c0.f0", "s1.c0.f1"] and sorted(question.groups[1]) == ["s1.c0.f2", "s1.c0.f3"]
+    memory.correct("accept", {"n": question.n})
+    assert [len(faces) for _, _, faces, _ in people(memory)] == [2, 2]  # nodes stay nodes
+    assert {n.id for n in memory.state().who.nodes.values() if n.step is not None} == set()
+    memory.undo()
+    assert [len(faces) for _, _, faces, _ in people(memory)] == [4]
+    memory.redo()
+    assert {c.state for c in memory.constraints()} == {"kept"} and memory.integrity() == []
+
+
+def test_sides_of_a_cut_stay_whole_and_can_be_cut_again(memory: Memory) -> None:
+    question = tangled(memory)
+    memory.correct("accept", {"n": question.n})
+    memory.correct("split", {"person": memory.tracks("s1")[2].person, "observations": ["s1.c0.f3"]})
+    first, second, third, fourth = (r.person for r in memory.tracks("s1"))
+    assert first == second and len({first, third, fourth}) == 3 and {c.state for c in memory.constraints()} == {"kept"}
+
+
+def test_no_to_a_cut_makes_one_person_of_all_its_nodes(memory: Memory) -> None:
+    question = tangled(memory)
+    memory.correct("reject", {"n": question.n})
+    assert of(memory, "two_people") == [] and {c.state for c in memory.constraints()} == {"kept"}
+    (step,) = memory.journal()
+    assert (step.kind, step.args["as"]) == ("reject", "merge") and len(step.args["others"]) == 3
