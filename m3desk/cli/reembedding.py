@@ -14,6 +14,10 @@ def reembed(options: Any, out: Out) -> int:
     existing(options.memory)
     with Follower(out) as follow, App(options.memory, emit=follow) as app:
         embedded, found = app.reembed(options.model, switch=options.switch)
+        with app.reader() as reader:
+            strangers = sum(kind == found.kind and model != found.model for kind, model in reader.unwanted())
+    if strangers:
+        out.warn(f"{strangers} people who are never to be remembered are known to another model only: {found.model} can't leave them out.")
     out.result(as_json(found, embedded, options.switch), lines(found, embedded, options.switch))
     return 1 if found.constraints["broken"] else 0
 

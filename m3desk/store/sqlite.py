@@ -477,6 +477,11 @@ class Memory:
         with self.snapshot() as db:
             return proving.search(db, self.folder, known, elsewhere), forgetting.still_alike(db, known)
 
+    def unwanted(self) -> list[tuple[str, str]]:
+        """Return (kind, model) of each template of somebody who is never to be remembered."""
+        with self.snapshot() as db:
+            return [(r[0], r[1]) for r in db.execute("SELECT kind, model FROM unwanted ORDER BY id")]
+
     def whose_media(self) -> dict[str, tuple[str, str | None]]:
         """Return media id → (the observation it belongs to, whose that is now)."""
         return self._read(forgetting.whose)

@@ -14,7 +14,7 @@ from m3desk.domain.evidence import FaceTrack, Perceived, TimedBox
 from m3desk.domain.identity import calibration, similarity
 from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Draft
-from m3desk.store import anchors, commits
+from m3desk.store import anchors, commits, reading
 
 DB = sqlite3.Connection
 
@@ -102,9 +102,14 @@ def _there(track: FaceTrack, tombstone: sqlite3.Row) -> bool:
 
 
 def _unwanted(db: DB, perceived: Perceived) -> set[str]:
-    """Return the observations of clusters that look or sound like somebody who is never to be remembered."""
+    """Return the observations of clusters that look or sound like somebody who is never to be remembered.
+
+    A template belongs to the model that made it: after a switch to another it knows nobody (`reembed` says so).
+    """
     gone: set[str] = set()
     for r in db.execute("SELECT * FROM unwanted"):
+        if r["model"] != reading.setting(db, f"{r['kind']}_vectors"):
+            continue
         template = np.array(json.loads(r["vectors"]), np.float32)
         type_: ObservationType = r["kind"]
         for cluster in commits.candidates(perceived, type_):
