@@ -15,19 +15,22 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from m3desk import config, events, lookup, models, paths, proof, reembedding
+from m3desk import config, events, likeness, lookup, models, paths, proof, reembedding
 from m3desk.backends import PROFILES, Backends, available
 from m3desk.config import Settings
 from m3desk.control import loop
 from m3desk.control.search import Search
+from m3desk.domain.clip import source_of
 from m3desk.domain.correction import Effect
-from m3desk.domain.evidence import Floats
+from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.evidence import FaceTrack, Floats
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent
@@ -98,7 +101,7 @@ class App:
 
     def discard_if_empty(self) -> None:
         """Close, and delete the memory if nothing was ever put into it (a run that failed on its first file leaves no trace)."""
-        empty = not self.write(lambda m: m.sources())
+        empty = not self.write(lambda m: m.sources() or m.journal())
         self.close()
         if empty:
             shutil.rmtree(self.path, ignore_errors=True)
@@ -317,11 +320,52 @@ class App:
     # ------------------------------------------------------------------ correcting
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Effect:
-        """Apply a correction (or, on a dry run, say what it would do). Raises CorrectionError."""
-        effect = self.write(lambda m: m.correct(kind, dict(args), by="user", why=why, dry_run=dry_run, at=now()))
+        """Apply a correction (or, on a dry run, say what it would do). Raises CorrectionError.
+
+        `enroll` takes `files` (paths) here, and `add-face` looks at the picture; what a step makes is looked at and listened to again.
+        """
+        given = dict(args)
+        like = self._missed_face(given) if kind == "add-face" else None
+        lessons = self._lessons(given.pop("files", ())) if kind == "enroll" else ()
+        effect = self.write(
+            lambda m: m.correct(kind, given, by="user", why=why, dry_run=dry_run, at=now(), likeness=like, lessons=lessons)
+        )
         if not dry_run:
             self._corrected(kind, effect)
+            if kind in ("split-at", "bounds"):
+                self.look_again()
         return effect
+
+    def _missed_face(self, args: Mapping[str, Any]) -> Likeness:
+        """Return what is in the box of an `add-face`, after the store has said that it could be added."""
+        self.write(lambda m: m.correct("add-face", args, dry_run=True))
+        with self.reader() as reader:
+            source = reader.source(source_of(str(args["clip"])))
+        box = args.get("box") or [args[k] for k in ("x", "y", "width", "height")]
+        return likeness.missed_face(source.uri, source, round(args["at"]), tuple(box), self.models_in_use("faces", "face_vectors"))
+
+    def _lessons(self, files: Sequence[str]) -> tuple[Lesson, ...]:
+        models = self.models_in_use("faces", "face_vectors", "speech_activity", "speech_segmentation", "voice_vectors") if files else None
+        return tuple(likeness.learn(Path(f), models) for f in files if models is not None)
+
+    def look_again(self) -> int:
+        """Give what corrections made its own crops, sound and vectors, where the file or what was stored of it allows; return how many."""
+        lacking = self.write(lambda m: m.lacking_likeness())
+        if not lacking:
+            return 0
+        models = self.models_in_use("faces", "face_vectors", "voice_vectors")
+        done = 0
+        for x in lacking:
+            with self.reader() as reader:
+                source = reader.source(source_of(x.made.id))
+                if isinstance(x.made, FaceTrack):
+                    found = likeness.track_again(x.uri, source, x.made, models)
+                else:
+                    found = likeness.speech_again(x.uri, source, x.made, x.old, x.clip_start, reader.media, models)
+            if found is not None:
+                self.write(partial(Memory.complete, observation=x.made.id, likeness=found))
+                done += 1
+        return done
 
     def undo(self, count: int = 1) -> Effect:
         """Take back the last corrections."""
@@ -331,9 +375,9 @@ class App:
         """Apply again what undo took back."""
         return self._corrected("redo", self.write(lambda m: m.redo(count, at=now())))
 
-    def revert(self, step: int) -> Effect:
-        """Append the inverse of an older step."""
-        return self._corrected("revert", self.write(lambda m: m.revert(step, at=now())))
+    def revert(self, step: int, *, with_dependents: bool = False) -> Effect:
+        """Append the inverse of an older step, and of those that rest on it if told so."""
+        return self._corrected("revert", self.write(lambda m: m.revert(step, with_dependents=with_dependents, at=now())))
 
     def may_forget(self, person: str, how: How) -> Forgotten:
         """Say what forgetting a person would remove, and which files still show them."""

@@ -356,6 +356,7 @@ class _Engine:
             while True:
                 work.run()
                 self._app.embed_lacking()
+                self._app.look_again()
                 work.conclude()
                 if not work.queue.ids():
                     return

@@ -1,19 +1,23 @@
-"""`people`, `memories`, `undo`, `redo`, `revert`, `journal`: who is who, what is remembered, and putting it right."""
+"""`people`, `observations`, `memories`, `undo`, `redo`, `revert`, `journal`: who is who, what is remembered, and putting it right."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from m3desk.app import App
 from m3desk.cli.asking import look_back
 from m3desk.cli.output import Out, span, table
+from m3desk.cli.parser import moment
 from m3desk.cli.work import existing
 from m3desk.domain.clip import clock, seconds
 from m3desk.domain.correction import Effect
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
 from m3desk.errors import UsageError
+
+STALE = "  (stale: what it rests on was corrected)"
 
 
 def person_json(p: Person) -> dict[str, Any]:
@@ -51,10 +55,13 @@ def sentence_json(s: StoredSentence) -> dict[str, Any]:
         "topic": s.topic,
         "valid_until": s.valid_until,
         "pinned": s.pinned,
+        "stale": s.stale,
     }
 
 
 def people(options: Any, out: Out) -> int:
+    if options.action == "enroll":
+        return _enroll(options, out)
     existing(options.memory)
     if options.action == "list":
         return _list(options, out)
@@ -81,10 +88,65 @@ def _correction(options: Any) -> tuple[str, dict[str, Any]]:
             return "assign", {"observations": options.observations[:-1], "person": options.observations[-1], "name": None}
         case "merge":
             return "merge", {"keep": options.keep, "others": options.others}
+        case "distinct":
+            return "distinct", {"a": options.person, "b": options.other}
+        case "split":
+            return "split", _split(options)
+        case "link" | "unlink":
+            return options.action, {"face": options.face, "voice": options.voice}
+        case "ignore":
+            return "ignore", {"person": options.person, "ignored": not options.show}
         case "exclude":
             return "exclude", {"observation": options.observation, "person": options.person}
         case _:
             return "set-aside", {"observation": options.observation}
+
+
+def _split(options: Any) -> dict[str, Any]:
+    """Return what a split takes away: these observations, those of a clip, or the second side of a suggestion."""
+    chosen = [n for n in ("observations", "clip", "suggestion") if getattr(options, n) is not None]
+    if len(chosen) != 1:
+        raise UsageError("split needs to know what becomes somebody else.", "Give one of --observations OBS…, --clip C or --suggestion N.")
+    taken: dict[str, Any] = {"person": options.person, "name": options.name}
+    if options.suggestion is None:
+        return taken | {chosen[0]: getattr(options, chosen[0])}
+    with App(options.memory, write=False) as app, app.reader() as reader:
+        found = next((s for s in reader.suggestions() if s.n == options.suggestion), None)
+        if found is None or found.kind != "two_people":
+            what = f"suggestion {options.suggestion} is about something else" if found else f"there is no suggestion {options.suggestion}"
+            raise UsageError(f"{what}.", "See: m3desk people suggestions.")
+        if reader.person(options.person).id not in {reader.person(p).id for p in found.people}:
+            raise UsageError(f"suggestion {options.suggestion} is not about {options.person}.", "See: m3desk people suggestions.")
+    return taken | {"observations": list(found.groups[1])}
+
+
+def _enroll(options: Any, out: Out) -> int:
+    new = not Path(options.memory).exists()
+    app = App(options.memory)
+    try:
+        effect = app.correct("enroll", {"name": options.name, "files": options.files}, why=options.why, dry_run=options.dry_run)
+    finally:
+        if new:
+            app.discard_if_empty()
+        app.close()
+    return _tell(effect, options.dry_run, out)
+
+
+def observations(options: Any, out: Out) -> int:
+    """Mend what was seen and heard: each verb writes observations that stand in the place of old ones."""
+    existing(options.memory)
+    match options.action:
+        case "split-at":
+            args: dict[str, Any] = {"observation": options.observation, "at": moment(options.at)}
+        case "bounds":
+            args = {"observation": options.observation, "start": moment(options.start), "end": moment(options.end)}
+        case "words":
+            args = {"observation": options.observation, "text": options.text}
+        case _:
+            box = [options.x, options.y, options.width, options.height]
+            args = {"clip": options.clip, "at": moment(options.at), "box": box}
+    with App(options.memory) as app:
+        return _tell(app.correct(options.action, args, why=options.why, dry_run=options.dry_run), options.dry_run, out)
 
 
 def _tell(effect: Effect, dry_run: bool, out: Out) -> int:
@@ -117,13 +179,21 @@ def _show(options: Any, out: Out) -> int:
         p = reader.person(options.person)
         known = reader.memories(person=p.id)
         bound = [b for b in reader.bindings() if b.superseded is None and b.node in (*p.faces, *p.voices)]
-    document = {**person_json(p), "memories": [sentence_json(s) for s in known], "observations": [b.observation for b in bound]}
+        taught = [e.uri for e in reader.enrolments() if e.person == p.id]
+    document = {
+        **person_json(p),
+        "memories": [sentence_json(s) for s in known],
+        "observations": [b.observation for b in bound],
+        "taught_from": taught,
+    }
     lines = [f"{p.shown} ({p.id})" + (f", also {', '.join(p.aliases)}" if p.aliases else "")]
     if p.suggested_names and p.name_state == "suggested":
         lines += [f"  perhaps {s.name} ({s.score:.2f}): “{s.words}”" for s in p.suggested_names]
     lines.append(f"  on screen {seconds(p.screen_time):.1f} s, speaking {seconds(p.speech_time):.1f} s, {len(p.clips)} clips")
     lines.append(f"  observations: {' '.join(b.observation for b in bound)}")
-    lines += [f"  {s.id:<14} {span(s.start, s.end)} {s.shown}" for s in known]
+    if taught:
+        lines.append(f"  taught from {', '.join(taught)}")
+    lines += [f"  {s.id:<14} {span(s.start, s.end)} {s.shown}{STALE if s.stale else ''}" for s in known]
     out.result(document, lines)
     return 0
 
@@ -134,7 +204,9 @@ def memories(options: Any, out: Out) -> int:
         with App(options.memory, write=False) as app, app.reader() as reader:
             sentences = reader.memories()
         rows = [
-            f"{s.id:<14} {s.source} {span(s.start, s.end)} {s.shown}" + (f"  ({s.topic}, ×{s.weight:g})" if s.topic else "")
+            f"{s.id:<14} {s.source} {span(s.start, s.end)} {s.shown}"
+            + (f"  ({s.topic}, ×{s.weight:g})" if s.topic else "")
+            + (STALE if s.stale else "")
             for s in sentences
         ]
         out.result([sentence_json(s) for s in sentences], rows or ["No memories yet."])
@@ -166,17 +238,18 @@ def redo(options: Any, out: Out) -> int:
 
 def revert(options: Any, out: Out) -> int:
     with App(existing(options.memory)) as app:
-        return _tell(app.revert(options.step), False, out)
+        return _tell(app.revert(options.step, with_dependents=options.with_dependents), False, out)
 
 
 def journal(options: Any, out: Out) -> int:
     with App(existing(options.memory), write=False) as app, app.reader() as reader:
         steps = reader.journal()
     lines = [
-        f"{s.step:>4}  {s.at[:19]}  {'(undone) ' if s.undone else ''}{s.kind}: {s.text}" + (f" — {s.why}" if s.why else "") for s in steps
+        f"{s.step:>4}  {s.at[:19]}  {s.by}  {'(undone) ' if s.undone else ''}{s.kind}: {s.text}" + (f" — {s.why}" if s.why else "")
+        for s in steps
     ]
     out.result([asdict(s) for s in steps], lines or ["No corrections yet."])
     return 0
 
 
-__all__ = ["clock", "journal", "memories", "people", "person_json", "redo", "revert", "sentence_json", "undo"]
+__all__ = ["clock", "journal", "memories", "observations", "people", "person_json", "redo", "revert", "sentence_json", "undo"]

@@ -182,6 +182,7 @@ def _memory_commands(command: Any) -> None:
         _json(p)
     p = command("revert", "Append the inverse of an older correction.", ("mending", "revert"))
     p.add_argument("step", type=int)
+    p.add_argument("--with-dependents", action="store_true", help="also take back the later steps that rest on it")
     _memory(p)
     _json(p)
     p = command("journal", "Show every correction: who, when, why.", ("mending", "journal"))

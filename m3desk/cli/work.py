@@ -45,6 +45,7 @@ def memorize(options: Any, out: Out) -> int:
         try:
             ids = app.work.add(options.sources, how)
             tally = app.work.run()
+            app.look_again()
         except M3DeskError:
             if new:
                 app.discard_if_empty()

@@ -135,7 +135,7 @@ def _heard_apart(
     mine.sort(key=lambda line: (line.start, line.end, line.voice))
     order = {k: i for i, k in enumerate(dict.fromkeys(line.voice for line in mine))}
     whole = [replace(line, active=_within(line), cluster=order[line.voice]) for line in mine]
-    return [replace(line, vectors=_vectors(gathered(sound, clean(line, parts)), voices)) if voices else line for line in whole]
+    return [replace(line, vectors=voice_rows(gathered(sound, clean(line, parts)), voices)) if voices else line for line in whole]
 
 
 def _within(line: Line) -> tuple[Run, ...]:
@@ -149,19 +149,19 @@ def tell_apart(sound: Sound, lines: Sequence[Line], spoken: Sequence[Stretch], v
     """Give lines their voice vectors and clusters, and join neighbours that a change of voice parted which whole lines don't show."""
     if voices is None:
         return list(lines)
-    known = _clustered([replace(line, vectors=_vectors(sound[line.start : line.end], voices)) for line in lines])
+    known = _clustered([replace(line, vectors=voice_rows(sound[line.start : line.end], voices)) for line in lines])
     joint: list[Line] = []
     for line in known:
         last = joint[-1] if joint else None
         if last and last.cluster == line.cluster and not ends(last.words[0], last.words[-1], line.words[0], spoken):
             both = replace(last, end=line.end, words=(*last.words, *line.words), sureness=(last.sureness + line.sureness) / 2)
-            joint[-1] = replace(both, vectors=_vectors(sound[both.start : both.end], voices))
+            joint[-1] = replace(both, vectors=voice_rows(sound[both.start : both.end], voices))
         else:
             joint.append(line)
     return joint
 
 
-def _vectors(whole: Sound, voices: VoiceEmbedder) -> Floats | None:
+def voice_rows(whole: Sound, voices: VoiceEmbedder) -> Floats | None:
     """Return (n, d) unit rows: all a voice says (its first 8 s), then windows of 3 s or more where it has two; None if it is too short."""
     if len(whole) < EMBEDDABLE:
         return None
