@@ -70,11 +70,15 @@ def _split(desk: Desk, asked: _Asked, given: Mapping[str, Any]) -> Args:
         kept = resolving.RESOLVE["split"](desk, dict(given))
         going = [kept["person"]]
     else:
-        going = sorted({asked.born[n] for n in nodes}, key=numbered)
+        # Of nodes that one person was born with on both sides, those that go are born in somebody new.
+        shared = sorted((n for n in nodes if asked.born[n] in {asked.born[m] for m in stay}), key=numbered)
+        apart = dict.fromkeys(shared, commits.new_person(desk.db)) if shared else {}
+        going = sorted({apart.get(n, asked.born[n]) for n in nodes}, key=numbered)
         says = (
             asked.question.effect.replace("gives", "takes", 1).replace("to somebody new", f"from {who.people[person].shown}").split(", ")[0]
         )
         kept = {"observations": sorted(gone), "person": going[0], "name": None, "of": person, "says": says}
+        kept |= {"births": apart} if apart else {}
     staying = sorted({asked.born[n] for n in stay}, key=numbered)
     kept["must"] = [[side[0], b] for side in (staying, going) for b in side[1:]]
     kept["cannot"] = [[a, b] for a in going for b in staying]
