@@ -73,7 +73,7 @@ VOICES = Calibration(
     accept=0.60, margin=0.06, accept_long=0.62, least=1_000_000, long=8_000_000, whole=True, alike=0.54, sure=0.76, sound=4_000_000,
     parted=0.62,
 )  # fmt: skip
-# Faces by dlib's ResNet, chips cut by YuNet's landmarks (dlib_faces.py), on the same 829 pictures: its vectors lie close together, strangers
+# Faces by dlib's ResNet, chips cut by YuNet's landmarks (dlib_faces.py), on the same 829 pictures: its vectors lie close, strangers
 # at .83. Different people, both good: 99 % below .906, 99.9 % .923, most .932; one good: most .957; two poor ones: 99.9 % .947, most .972.
 # The same, both good, different photos: 1 % below .910, 5 % .925, half .967; two poor ones half .943.
 DLIB_FACES = Calibration(

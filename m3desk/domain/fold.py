@@ -141,7 +141,9 @@ def identities(log: Log) -> Identities:
     state = Identities()
     state.evidence = standing(log, steps)
     state.held, state.bindings = _held(log, steps, state.evidence)
-    bound_to = {h.node for h in state.held.values() if h.node} | {b.node for b in log.bindings}
+    bound_to = {h.node for h in state.held.values() if h.node} | {
+        b.node for b in log.bindings if b.observation not in state.evidence.absent
+    }
     active = {s.step for s in steps}
     state.nodes = {n.id: n for n in log.nodes.values() if n.step is None or n.step in active or n.id in bound_to}
     births = _births(log, state.nodes, steps)
@@ -210,6 +212,11 @@ def _held(log: Log, steps: list[Step], evidence: Standing) -> tuple[dict[str, He
             now[id_] = in_now[-1]
         rows += mine
     return {o: stands[o] for o in log.observations if o in stands and o not in evidence.successors}, rows
+
+
+def born_in(log: Log, nodes: Mapping[str, Birth]) -> dict[str, str]:
+    """Return node → the person it is born in by the corrections in force, as that one is called now."""
+    return _births(log, nodes, in_force(log))
 
 
 def _births(log: Log, nodes: Mapping[str, Birth], steps: list[Step]) -> dict[str, str]:

@@ -27,6 +27,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from m3desk.domain.clip import Clip
+from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.log import Log, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, Sentence, Span
 from m3desk.domain.people import Person
@@ -35,7 +36,7 @@ from m3desk.errors import CorrectionError
 from m3desk.interop import exports, imports
 from m3desk.store import believing, derived, rows
 from m3desk.store.sqlite import Memory
-from tests.store.invented import MODELS, clips, seen, source, text_vectors
+from tests.store.invented import MODELS, clips, direction, seen, source, text_vectors
 
 CLIPS = 5
 CASTS = ((1, 2), (1, 3), (2, 3), (1,), (3, 4), (4, 1))
@@ -198,7 +199,62 @@ def _redo(life: Life) -> None:
 
 
 def _revert(life: Life) -> None:
-    life.memory.revert(life.pick(s.step for s in life.memory.journal()), at=life.date())
+    chosen = life.pick(s.step for s in life.memory.journal())
+    life.memory.revert(chosen, with_dependents=life.dice.random() < 0.5, at=life.date())
+
+
+def _answer(life: Life) -> None:
+    """Answer a suggestion by its number."""
+    chosen = life.pick(life.memory.suggestions())
+    _correct(life, life.pick(("accept", "reject")), {"n": chosen.n})
+
+
+def _spoken(life: Life) -> Any:
+    return life.pick(r.utterance for r in life.memory.speech(life.source))
+
+
+def _split_at(life: Life) -> None:
+    shown = [r.track for r in life.memory.tracks(life.source)] + [r.utterance for r in life.memory.speech(life.source)]
+    chosen = life.pick(shown)
+    _correct(life, "split-at", {"observation": chosen.id, "at": (chosen.start + chosen.end) // 2})
+
+
+def _bounds(life: Life) -> None:
+    said = _spoken(life)
+    _correct(life, "bounds", {"observation": said.id, "start": said.start + 100_000 * life.dice.randint(0, 3), "end": said.end - 200_000})
+
+
+def _words(life: Life) -> None:
+    _correct(life, "words", {"observation": _spoken(life).id, "text": life.pick(("We drink tea.", "We drink tea with Ann.", "No."))})
+
+
+def _likeness() -> Likeness:
+    return Likeness(MODELS["face_vectors"], direction(2, 0.2, seed=5, d=128, modality=1), quality=0.8)
+
+
+def _add_face(life: Life) -> None:
+    clip = life.pick(c for c in life.memory.clips(life.source) if c.state in ("episodic", "done"))
+    at = clip.start + life.dice.randint(0, 25) * 1_000_000
+    args = {"clip": clip.id, "at": at, "x": 300, "y": 200, "width": 50, "height": 60}
+    like = _likeness() if life.dice.random() < 0.6 else None
+    life.memory.correct("add-face", args, likeness=like, at=life.date())
+
+
+def _enroll(life: Life) -> None:
+    photo = replace(source(f"photo{life.now}"), has_audio=False)
+    lesson = Lesson(photo, _likeness(), face=(10.0, 10.0, 90.0, 90.0))
+    life.memory.correct("enroll", {"name": life.pick(NAMES)}, lessons=[lesson], at=life.date())
+
+
+def _reembed(life: Life) -> None:
+    """Use another face model from now on, or the first one again; it sees a little otherwise."""
+    model = life.pick((MODELS["face_vectors"], "sface another"))
+    lacking = life.memory.lacking_rows("face", model)
+    found = {t.id: direction(round(t.boxes[0].x / 10) % 4, 0.3, seed=len(t.id), d=128, modality=4) for t in lacking}  # type: ignore[union-attr]
+    life.memory.store_vectors("face", model, list(found), list(found.values()))
+    change = life.memory.reembed("face", model, dry_run=life.dice.random() < 0.3, at=life.date())
+    if change.constraints["broken"]:
+        raise Wrong(f"a model change breaks {change.touched}")
 
 
 @cache
@@ -243,8 +299,10 @@ ACTIONS: dict[str, tuple[int, Callable[[Life], None]]] = {
     "name": (6, _name), "assign": (8, _assign), "merge": (10, _merge), "distinct": (5, _distinct),
     "distinct-merged": (4, _distinct_of_merged), "split": (7, _split), "exclude": (6, _exclude), "set-aside": (3, _set_aside),
     "link": (4, _link), "unlink": (4, _unlink), "ignore": (2, _ignore), "reject-name": (2, _reject_name), "add": (2, _add),
-    "edit": (3, _edit), "delete": (3, _delete), "pin": (2, _pin), "suggested": (4, _suggested), "undo": (10, _undo), "redo": (6, _redo),
-    "revert": (6, _revert), "clip": (12, _clip), "conclude": (5, _conclude), "rebuild": (1, _rebuild),
+    "answer": (3, _answer), "split-at": (4, _split_at), "bounds": (2, _bounds), "words": (2, _words), "add-face": (2, _add_face),
+    "enroll": (2, _enroll), "reembed": (2, _reembed), "edit": (3, _edit), "delete": (3, _delete), "pin": (2, _pin),
+    "suggested": (4, _suggested), "undo": (10, _undo), "redo": (6, _redo), "revert": (6, _revert), "clip": (12, _clip),
+    "conclude": (5, _conclude), "rebuild": (1, _rebuild),
 }  # fmt: skip
 """What may happen, and how often beside the rest."""
 
@@ -282,7 +340,7 @@ def check(memory: Memory) -> derived.Tables:
 def without_corrections(log: Log, corrections: set[int]) -> Log:
     """Return the same clips without corrections (see the module); `corrections`: the sequences of commits that a user made."""
     bare = Log()
-    bound = {b.node for b in log.bindings}
+    bound = {b.node for b in log.bindings if log.observations[b.observation].sequence not in corrections}
     bare.nodes = {
         id_: replace(n, step=None) for id_, n in log.nodes.items() if n.sequence not in corrections or id_ in bound
     }  # fmt: skip
@@ -374,7 +432,7 @@ def live(seed: int, *, steps: int = 14, deep: bool = False) -> Counter[str]:
                     action = "redo"
                 if not memory.journal():
                     life.pristine = state_tables(memory)
-                elif action in ("clip", "conclude", "rebuild"):
+                elif action in ("clip", "conclude", "rebuild", "reembed"):
                     life.pristine = None
                 try:
                     life.done.append(action)
