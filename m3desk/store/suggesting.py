@@ -15,10 +15,11 @@ from m3desk.domain.calibration import calibration
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Gallery, mean_of
 from m3desk.domain.log import Log, ObservationType, in_force, numbered
+from m3desk.domain.questions import Known, births
 from m3desk.domain.reasons import Case, verdict
 from m3desk.domain.scorecard import Card, Item, card
 from m3desk.domain.sentences import State
-from m3desk.domain.suggesting import Known, ask, births, suggest
+from m3desk.domain.suggesting import ask, suggest
 from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, reading, resolving, rows

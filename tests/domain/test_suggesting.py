@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from m3desk.domain.calibration import calibration
+from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities
 from m3desk.domain.identity import Gallery
-from m3desk.domain.log import Birth, Log, Seen, numbered
+from m3desk.domain.log import Birth, Log, Renamed, Seen, in_force, numbered
 from m3desk.domain.people import Person, SuggestedName
+from m3desk.domain.questions import Known
 from m3desk.domain.sentences import State
-from m3desk.domain.suggesting import SHORT, Known, ask, numbers, suggest
+from m3desk.domain.suggesting import SHORT, ask, numbers, settled_keys, suggest
 
 S = 1_000_000
 
@@ -36,7 +40,7 @@ def known(people: dict[str, list[tuple[str, str, int]]], alike: dict[str, np.nda
         )  # fmt: skip
     galleries = {t: [Gallery(n, who.person_of[n], rows, 9 * S) for n, rows in alike.items() if n.startswith(t)] for t in ("face", "voice")}
     rules = {"face": calibration("sface", "face"), "voice": calibration("campplus", "voice")}
-    return Known(State(who), log, galleries, rules)  # type: ignore[arg-type]
+    return Known(State(who), log, galleries, rules, {})  # type: ignore[arg-type]
 
 
 def rows(*cosines: float) -> list[np.ndarray]:
@@ -102,6 +106,23 @@ def test_a_name_is_asked_about_until_one_is_confirmed() -> None:
         case.state.who.people["person_1"] = Person("person_1", 1, name, "none", "Jeff?", heard, faces=("face_1",), clips=("s1.c1",))
         found = suggest(case)
         assert [(q.kind, q.name) for q in found] == ([("name", "Jeff")] if name is None else [])
+
+
+def test_the_one_utterance_that_is_hardly_like_the_rest_is_asked_about() -> None:
+    base = rows(0.625, 0.95, 0.95)
+    mine = [(f"s1.c{i}.u0", "voice_1", 5) for i in range(4)]
+    case = known({"person_1": mine}, {})
+    case = replace(case, vectors=dict(zip([o for o, _, _ in mine], (base[1], base[0], base[2], base[3]), strict=True)))
+    (question,) = suggest(case)
+    assert question.kind == "two_people" and question.groups[1] == ("s1.c0.u0",) and set(question.groups[0]) == {m[0] for m in mine[1:]}
+    assert suggest(replace(case, vectors={**case.vectors, "s1.c0.u0": rows(0.8)[1]})) == []
+
+
+def test_an_answer_is_known_again_after_its_source_was_memorized_anew() -> None:
+    log = Log()
+    log.steps.append(Step(1, 5, "reject", {"n": 7, "key": ["two_people", "face_3", "s1.c0.f1"], "as": "merge"}, {}, "", "user"))
+    log.renamed += [Renamed("face_3", "face_9", 6), Renamed("s1.c0.f1", "s2.c0.f0", 6)]
+    assert settled_keys(in_force(log)) == {"two_people:face_9:s2.c0.f0"}
 
 
 def test_a_question_keeps_its_number_when_others_come_and_go() -> None:
