@@ -136,7 +136,7 @@ def load(reader: Reader, source: str, start: int, end: int) -> Window:
             tuple((w.start, w.end, w.text) for w in r.utterance.words),
         )
         for r in sorted(reader.speech(source, start, end), key=lambda r: r.utterance.start)
-        if not r.set_aside
+        if not r.set_aside and r.utterance.text
     )
     committed = tuple((c.start, c.end) for c in reader.clips(source) if c.state in ("episodic", "done") and c.end > start and c.start < end)
     return Window(source, start, end, tuple(tracks), said, committed)

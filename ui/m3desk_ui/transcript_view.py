@@ -400,4 +400,4 @@ def _lines(reader: Reader, source: str) -> tuple[str, list[SpeechRow]]:
         sources = reader.sources()
         source = sources[0].id if sources else ""
     rows = reader.speech(source) if source else []
-    return source, sorted((r for r in rows if not r.set_aside), key=lambda r: r.utterance.start)
+    return source, sorted((r for r in rows if not r.set_aside and r.utterance.text), key=lambda r: r.utterance.start)
