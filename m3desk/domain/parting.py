@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from m3desk.domain.people import Person
 from m3desk.domain.questions import LEAST, Draft, Facts, counted, is_sentence, reads
 from m3desk.domain.untangling import cuts, told_apart, told_one
 
-ODD_AT, ODD_WIDTH = 0.25, 0.5
+ODD_AT: Mapping[ObservationType, float] = {"face": -1.25, "voice": 0.25}
+ODD_WIDTH = 0.5
 """In margins of the model: how much more than the threshold of binding an observation is like the rest of its node where it is as likely
 somebody else's as not; per unit of log odds. Measured on 255 observations of reel, webrtc_two_men, ami_30s and 12 speakers of LibriSpeech
-bound by today's rules: the one that is somebody else's is the least alike of those labelled (.616), the next are .650 and .678."""
+bound by today's rules: the one utterance that is somebody else's is the least alike of those labelled (.616), the next are .650 and
+.678; two faces of one singer on a dark stage are .504 alike, strangers' .36 and less (domain.calibration)."""
 
 COMPARED = 60
 """Observations of a node that are compared with each other in search of two groups: the most telling ones."""
@@ -53,7 +55,7 @@ def _odd(facts: Facts, person: Person, type_: ObservationType, node: str) -> Dra
     least = min(reversed(mine), key=lambda o: alike[o])  # of two that are only unlike each other, the later
     if facts.who.held[least].step is not None:
         return None
-    p = 1.0 / (1.0 + math.exp(min(50.0, (alike[least] - rule.accept - ODD_AT * rule.margin) / (ODD_WIDTH * rule.margin))))
+    p = 1.0 / (1.0 + math.exp(min(50.0, (alike[least] - rule.accept - ODD_AT[type_] * rule.margin) / (ODD_WIDTH * rule.margin))))
     if p < LEAST:
         return None
     return _in_two(facts, person, set(facts.of_node[node]) - {least}, {least}, p)
