@@ -47,10 +47,12 @@ def suggest(known: Known) -> list[Suggestion]:
 
 
 def ask(known: Known) -> list[Suggestion]:
-    """Return all open questions with their numbers, most useful first."""
+    """Return all open questions with their numbers, most useful first. Of people who are hidden nobody asks."""
     facts = Facts(known)
     settled = settled_keys(in_force(known.log))
-    found = [d for d in (*_same(facts), *two_people(facts), *_links(facts), *_names(facts)) if d.key not in settled]
+    hidden = {p.id for p in facts.who.people.values() if p.ignored}
+    every = (*_same(facts), *two_people(facts), *_links(facts), *_names(facts))
+    found = [d for d in every if d.key not in settled and not hidden.intersection(d.people)]
     given = numbers(d.key for d in found)
     made = [d.numbered(given[d.key], facts) for d in found]
     return sorted(made, key=lambda s: (-s.worth, s.key))
@@ -164,7 +166,7 @@ def _names(facts: Facts) -> list[Draft]:
     """Ask whether a person is called what was heard or read of them."""
     found = []
     for person in facts.who.people.values():
-        if person.name is None and person.clips and not person.ignored:
+        if person.name is None and person.clips:
             found += [_name(facts, person, h.name, h.score) for h in person.suggested_names if h.score >= SHOWN_FROM]
     return found
 

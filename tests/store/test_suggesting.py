@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -147,6 +148,15 @@ def test_a_heard_name_is_confirmed_or_turned_down(memory: Memory) -> None:
     memory.undo()
     memory.correct("reject", {"n": question.n})
     assert memory.person("person_1").name_state == "none" and of(memory, "name") == []
+
+
+def test_of_a_hidden_person_nobody_asks(memory: Memory) -> None:
+    question = blurred(memory)
+    assert len(memory.suggestions()) == 2
+    memory.correct("ignore", {"person": "person_1"})
+    assert memory.suggestions() == []
+    with pytest.raises(CorrectionError, match="not open"):
+        memory.correct("accept", {"n": question.n})
 
 
 def test_the_form_of_reject_that_names_person_and_name_still_works(memory: Memory) -> None:
@@ -307,3 +317,27 @@ def test_no_to_a_cut_makes_one_person_of_all_its_nodes(memory: Memory) -> None:
     assert of(memory, "two_people") == [] and {c.state for c in memory.constraints()} == {"kept"}
     (step,) = memory.journal()
     assert (step.kind, step.args["as"]) == ("reject", "merge") and len(step.args["others"]) == 3
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_answers_with_clips_in_between_break_nothing(memory: Memory, seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(5):
+        weight, as_one, noise = rng.choice((0.4, 0.5, 1.0)), rng.random() < 0.4, rng.choice((0.2, BLURRED))
+        vary(memory, rng.sample((1, 2, 3), 2), weight=weight, as_one=as_one, noise=noise)
+        for _ in range(rng.randrange(3)):
+            questions = memory.suggestions()
+            if questions and rng.random() < 0.8:
+                asked, before = rng.choice(questions), people(memory)
+                memory.correct(rng.choice(("accept", "reject")), {"n": asked.n})
+                assert asked.key not in {s.key for s in memory.suggestions()}
+                if rng.random() < 0.3:
+                    memory.undo()
+                    assert people(memory) == before and memory.suggestions() == questions
+            elif memory.can_undo():
+                memory.undo()
+    assert memory.integrity() == [] and not any(c.state == "broken" for c in memory.constraints())
+    assert len({s.n for s in memory.suggestions()}) == len(memory.suggestions())
+    while memory.can_undo():
+        memory.undo()
+    assert memory.integrity() == [] and not any(h.step for h in memory.state().who.held.values())
