@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from m3desk.domain.clip import MICROSECOND, clock
-from m3desk.domain.evidence import FaceTrack, Utterance
+from m3desk.domain.evidence import FaceTrack
 from m3desk.domain.memory import Draft, Sentence
 from m3desk.errors import Cancelled
 from m3desk.memorization import captions, names, presence, scenery, speaking
@@ -57,7 +57,7 @@ class ComposedWriter:
         language = writing_language(
             view.language, [(u.language, u.text) for u in p.utterances or (view.previous.utterances if view.previous else ())]
         )
-        items = [*_people(view, language), *_speech(p.utterances, language), *_texts(view, language)]
+        items = [*_people(view, language), *_speech(view, language), *_texts(view, language)]
         items += [Item(t.start, t.end, t.line, "object", t.rank, t.citations, t.entities) for t in scenery.things(view, language)]
         items += _quiet(view, language, items)
         sentences = tuple(_sentence(i, language) for i in _chosen(items))
@@ -231,13 +231,17 @@ def _at_once(group: Sequence[presence.Move], move: presence.Move) -> bool:
 # ---------------------------------------------------------------- who says what
 
 
-def _speech(utterances: Sequence[Utterance], language: str) -> list[Item]:
+def _speech(view: ClipView, language: str) -> list[Item]:
     items: list[Item] = []
     before: Told | None = None
-    for one in told(utterances):
+    for one in told(speaking.crosstalk(view.perceived, view.clip)):
+        rank = 0 if len(one.text) > REMARK else 2
+        if one.cluster == speaking.NOBODY:
+            items.append(Item(one.start, one.end, say("at_once", language, said=[one.text]), "says", rank, one.utterances))
+            continue
         on = before is not None and before.cluster == one.cluster and one.start - before.end < 10 * MICROSECOND
         line = say("goes_on" if on else "says", language, who=[Who(one.utterances)], said=[one.text])
-        items.append(Item(one.start, one.end, line, "says", 0 if len(one.text) > REMARK else 2))
+        items.append(Item(one.start, one.end, line, "says", rank))
         before = one
     return items
 

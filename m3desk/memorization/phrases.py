@@ -81,6 +81,7 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "sinks": ("{who} sinks, as if sitting down.", "{who} sink, as if sitting down.", "{who}的位置降低，像是坐了下来。"),
     "says": ("{who} says: “{said}”", "", "{who}说：“{said}”"),
     "goes_on": ("{who} goes on: “{said}”", "", "{who}继续说：“{said}”"),
+    "at_once": ("Several people speak at once: “{said}”", "", "几个人同时说话：“{said}”"),
     "sees_text": ("The text “{said}” appears on screen.", "", "画面上出现文字“{said}”。"),
     "has_text": ("The text “{said}” is on screen.", "", "画面上有文字“{said}”。"),
     "sees_texts": ("These texts appear on screen: {saids}.", "", "画面上出现这些文字：{saids}。"),

@@ -193,3 +193,26 @@ def test_the_same_evidence_gives_the_same_draft(language):
         objects=[thing("dog", 4, 20)], texts=[writing("Exit", 1, 9)], language=language,
     )  # fmt: skip
     assert ComposedWriter().write(v) == ComposedWriter().write(v)
+
+
+def test_speech_over_each_other_whose_voice_is_a_guess_is_nobodys():
+    debate = [speech(0, 1, 4, "They are shutting it down", overlapped=True), speech(1, 4.2, 7, "by twenty thirty", overlapped=True)]
+    later = speech(2, 10.2, 16, "We made some bad choices.")
+    v = view(utterances=[*debate, later], faces=[face(0, 10, 20)], cuts=[10])
+    said = [s for s in ComposedWriter().write(v).sentences if s.event == "says"]
+    assert [s.text for s in said] == [
+        "Several people speak at once: “They are shutting it down by twenty thirty”", "Someone says: “We made some bad choices.”",
+    ]  # fmt: skip
+    assert said[0].spans == () and said[0].citations == ("s1.c0.u0", "s1.c0.u1")
+    assert told(view(utterances=debate, language="zh"))[0].startswith("几个人同时说话：")
+
+
+def test_a_voice_heard_alone_in_the_same_shot_keeps_what_it_says_over_another():
+    v = view(
+        utterances=[
+            speech(0, 1, 4, "I think that"),
+            speech(1, 4, 6, "no wait", overlapped=True),
+            speech(2, 5, 6, "yes", cluster=1, overlapped=True),
+        ]
+    )
+    assert told(v)[0].startswith("Someone says: “I think that no wait”") and "Several people speak at once: “yes”" in told(v)
