@@ -30,8 +30,8 @@ groups are .55 (faces) and .64 (voices) alike and more, of two .28 and .60 and l
 
 
 class Pair(NamedTuple):
-    """Two nodes that may be one person, the older first. `score`: likeness of the whole. `certainty`: 0–1, 1 = overwhelming, 0.5 = as the
-    threshold of binding."""
+    """Two nodes that may be one person, the older first. `score`: likeness of the whole. `certainty`: 0–1, 1 = overwhelming, 0.5 = as
+    likely one as two."""
 
     a: str
     b: str
@@ -111,9 +111,9 @@ def _amount(gallery: Gallery, rule: Calibration) -> float:
 
 
 def _certainty(score: float, amount: float, rule: Calibration) -> float:
-    """Return 0 at `alike`, 0.5 at the threshold of binding, 1 at `sure`; never more than 0.9 where either side rests on too little."""
+    """Return 0 at `alike`, 0.5 at `even`, 1 at `sure`; never more than 0.9 where either side rests on too little."""
     assert rule.alike is not None and rule.sure is not None
-    middle = rule.threshold(rule.long, 1.0, 1.0)
+    middle = rule.even
     if score < middle:
         value = 0.5 * (score - rule.alike) / max(1e-9, middle - rule.alike)
     else:
@@ -137,7 +137,7 @@ def overwhelming(
         mine, theirs = groups[pair.a], groups[pair.b]
         if pair.certainty < 1.0 or mine is theirs:
             continue
-        if all(whole(x.vectors, y.vectors, rule) >= rule.accept and (x.person, y.person) not in distinct for x in mine for y in theirs):
+        if all(whole(x.vectors, y.vectors, rule) >= rule.even and (x.person, y.person) not in distinct for x in mine for y in theirs):
             joined.append(pair)
             both = mine + theirs
             groups |= {g.node: both for g in both}

@@ -26,7 +26,8 @@ TOP = 3
 class Candidate:
     """A cluster of one clip that wants an owner. `vectors`: (n, d) unit rows, best first. `duration`: microseconds of face or speech.
 
-    `quality`: of its best face, 0–1. `continues`: observations of the clip before that its tracks go on from.
+    `quality`: of its best face, 0–1. `continues`: observations of the clip before that its tracks go on from. `count`: how many of
+    its observations have rows.
     """
 
     observations: tuple[str, ...]
@@ -34,13 +35,15 @@ class Candidate:
     duration: int
     quality: float = 1.0
     continues: tuple[str, ...] = ()
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Gallery:
     """What a node looks or sounds like: (n ≤ GALLERY, d) unit rows; `person` owns the node now.
 
-    `duration`: microseconds of face or speech it rests on, 0 where that is unknown. `quality`: of its best face, 0–1.
+    `duration`: microseconds of face or speech it rests on, 0 where that is unknown. `quality`: of its best face, 0–1. `count`: how many
+    observations it rests on.
     """
 
     node: str
@@ -48,6 +51,7 @@ class Gallery:
     vectors: Floats
     duration: int = 0
     quality: float = 1.0
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +116,11 @@ def similarity(vectors: Floats, gallery: Floats) -> float:
 def likeness(vectors: Floats, gallery: Floats, rule: Calibration) -> float:
     """Return how alike a cluster and a gallery are, in the way the model was calibrated for.
 
-    Faces: by the best rows, since poses differ. Voices: by the means, so that a gallery with a few rows of somebody else does not
+    Faces: by the best rows, since poses differ. Voices: all rows with all, so that a gallery with a few rows of somebody else does not
     draw that person in.
     """
     if rule.whole:
-        return round(float(mean_of(vectors) @ mean_of(gallery)), 6)
+        return round(float(vectors.mean(0) @ gallery.mean(0)), 6)
     return similarity(vectors, gallery)
 
 
@@ -131,9 +135,9 @@ def likenesses(candidates: Sequence[Candidate], galleries: Sequence[Gallery], ru
         places = [j for j, g in enumerate(galleries) if len(g.vectors) and g.vectors.shape[1] == d]
         asking = [i for i, c in enumerate(candidates) if len(c.vectors) and c.vectors.shape[1] == d]
         if rule.whole:
-            means = np.stack([mean_of(galleries[j].vectors) for j in places])
+            means = np.stack([galleries[j].vectors.mean(0) for j in places])
             for i in asking:
-                table[i, places] = means @ mean_of(candidates[i].vectors)
+                table[i, places] = means @ candidates[i].vectors.mean(0)
             continue
         counts = np.array([len(galleries[j].vectors) for j in places])
         padded = np.zeros((len(places), int(counts.max()), d), np.float32)
@@ -189,7 +193,8 @@ def match(
         if best.person in foes:
             continue
         enough = score >= _needed(candidates[i], best, rule) and candidates[i].duration >= rule.least
-        if looks and not enough and not (asked and rule.asked is not None and score >= rule.asked):
+        ahead = _ahead(candidates[i], best, score, rule, asked)
+        if looks and not enough and ahead is None:
             missed.setdefault(i, Match(None, score, best.node, None))
             continue
         others = [
@@ -205,7 +210,7 @@ def match(
             certain = margin is None or margin >= 0  # nobody else is more alike
         else:
             certain = enough and (margin is None or margin >= rule.margin)
-            certain = certain or (asked and rule.asked is not None and margin is not None and margin >= rule.asked_margin)
+            certain = certain or (ahead is not None and margin is not None and margin >= ahead)
         if certain:
             taken[i] = Match(best.node, score, runner[1] if runner else None, margin)
             owner[i] = best.person
@@ -219,6 +224,17 @@ def _needed(candidate: Candidate, gallery: Gallery, rule: Calibration) -> float:
     duration = min(candidate.duration, gallery.duration or candidate.duration)
     quality = sorted((candidate.quality, gallery.quality))
     return rule.threshold(duration, quality[0], quality[1])
+
+
+def _ahead(candidate: Candidate, gallery: Gallery, score: float, rule: Calibration, asked: bool) -> float | None:
+    """Return the lead that makes up for a likeness that is not enough by itself; None where nothing does."""
+    leads = []
+    if asked and rule.asked is not None and score >= rule.asked:
+        leads.append(rule.asked_margin)
+    several = candidate.count >= 2 and gallery.count >= 3 and candidate.duration >= rule.least
+    if several and rule.several is not None and score >= rule.several:
+        leads.append(rule.several_margin)
+    return min(leads, default=None)
 
 
 def _double(a: Gallery, b: Gallery, rule: Calibration, distinct: Container[tuple[str, str]]) -> bool:

@@ -62,7 +62,7 @@ def galleries(
 
     `only`: of this node. `without`: as if these observations were set aside.
     """
-    table, good = ("face_track", "t.quality") if type_ == "face" else ("utterance", "1 - t.overlapped")
+    table, good = ("face_track", "t.quality") if type_ == "face" else ("utterance", "1 - 0.5 * t.overlapped")
     held: dict[str, list[tuple[Floats, float, int]]] = {}
     query = f"""SELECT e.*, {good} AS good, t."end" - t.start AS duration FROM embedding e
         JOIN {table} t ON t.id = e.owner WHERE e.kind = ? AND e.model = ? ORDER BY t.rowid"""
@@ -70,18 +70,18 @@ def galleries(
         now = state.who.held.get(r["owner"])
         if now is None or now.node is None or r["owner"] in without or only not in (None, now.node):
             continue
-        # A long utterance tells more of a voice than a word, and crosstalk nothing; a face's quality says it all.
-        worth = r["good"] if type_ == "face" else r["good"] * min(1.0, r["duration"] / 4_000_000)
-        held.setdefault(now.node, []).append((rows.vectors(r), worth, r["duration"]))
+        # A long utterance tells more of a voice than a word, and one that somebody talks into half; a face's quality says it all.
+        clear = r["duration"] if type_ == "face" else round(r["good"] * r["duration"])
+        worth = r["good"] if type_ == "face" else min(1.0, clear / 4_000_000)
+        held.setdefault(now.node, []).append((rows.vectors(r), worth, clear))
     found = []
     for node, mine in held.items():
-        mine = [m for m in mine if m[1] > 0] or mine
         vectors = np.concatenate([v for v, _, _ in mine])
         # Rows of an observation come best first: later ones count a little less.
         worths = np.concatenate([w * np.power(0.95, np.arange(len(v))) for v, w, _ in mine]).astype(np.float32)
         chosen = gallery_rows(vectors, worths) if type_ == "face" else typical_rows(vectors, worths)
         best = max(w for _, w, _ in mine) if type_ == "face" else 1.0
-        found.append(Gallery(node, state.who.person_of[node], vectors[chosen], sum(d for _, _, d in mine), best))
+        found.append(Gallery(node, state.who.person_of[node], vectors[chosen], sum(d for _, _, d in mine), best, len(mine)))
     return found
 
 
@@ -92,16 +92,22 @@ def candidates(perceived: Perceived, type_: ObservationType) -> list[Candidate]:
         groups.setdefault(o.cluster, []).append(o)
     found = []
     for group in groups.values():
-        # Crosstalk and single words carry little of a voice; they go with their cluster but don't decide for it.
-        telling = [o for o in group if type_ == "face" or (o.embeddable and not o.overlapped)]
-        with_vectors = [o for o in telling if len(perceived.vectors.get(o.id, ()))]
+        # Single words carry little of a voice; they go with their cluster but don't decide for it. What is said while somebody else
+        # talks has vectors of the rest of it, if that was enough.
+        with_vectors = [o for o in group if len(perceived.vectors.get(o.id, ()))]
         first = next((perceived.vectors[o.id] for o in with_vectors), np.zeros((0, 0), np.float32))
         vectors = np.concatenate([perceived.vectors[o.id] for o in with_vectors]) if with_vectors else first
-        duration = sum(o.end - o.start for o in with_vectors)
+        duration = sum(_clear(o) for o in with_vectors)
         quality = max((o.quality for o in with_vectors), default=1.0) if type_ == "face" else 1.0
         before = tuple(o.continues for o in group if type_ == "face" and o.continues)
-        found.append(Candidate(tuple(o.id for o in group), vectors, duration, quality, before))
+        found.append(Candidate(tuple(o.id for o in group), vectors, duration, quality, before, len(with_vectors)))
     return found
+
+
+def _clear(o: Any) -> int:
+    """Return how many microseconds of an observation tell of its owner: about half of what is said while somebody else talks."""
+    length = int(o.end - o.start)
+    return length // 2 if getattr(o, "overlapped", False) else length
 
 
 def recognise(db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str) -> tuple[list[Candidate], list[Match]]:
@@ -127,11 +133,11 @@ def _bind(
     found, verdicts = recognise(db, state, perceived, type_, model)
     voted = {o for v in draft.votes for o in (v.a, v.b)} | {n.observation for n in draft.names}
     touched = []
-    least = calibration(model, type_).least
+    born = max(calibration(model, type_).least, calibration(model, type_).born)
     for cluster, verdict in zip(found, verdicts, strict=True):
         node = verdict.node
         if node is None:
-            if type_ == "voice" and cluster.duration < least and not voted.intersection(cluster.observations):
+            if type_ == "voice" and cluster.duration < born and not voted.intersection(cluster.observations):
                 continue  # too little to be anybody's: who says it stays open, which is better than a voice node a word
             first = perceived.observation(cluster.observations[0])
             node = new_node(

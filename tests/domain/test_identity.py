@@ -59,11 +59,24 @@ def test_of_two_faces_in_one_frame_the_better_match_gets_the_person() -> None:
     assert [m.node for m in match(clusters, GALLERIES, [], RULE)] == ["face_1", "face_1"]
 
 
-def test_too_little_speech_never_matches_and_longer_speech_needs_more() -> None:
+def test_too_little_speech_never_matches() -> None:
     rule = calibration("campplus-zh-en-w16", "voice")
     assert match([one(1, 0, 0, duration=800_000)], GALLERIES, [], rule)[0].node is None
     assert match([one(1, 0, 0)], GALLERIES, [], rule)[0].node == "face_1"
-    assert rule.threshold(1_000_000) < rule.threshold(2_000_000) < rule.threshold(8_000_000) == rule.threshold(20_000_000)
+
+
+def test_several_utterances_with_a_lead_may_be_less_alike_than_one() -> None:
+    rule = calibration("campplus-zh-en-w16", "voice")
+    asking, known = one(0.56, 0.1, 0.8), [replace(g, count=3) for g in GALLERIES]
+    assert match([asking], known, [], rule)[0].node is None
+    assert match([replace(asking, count=2)], known, [], rule)[0].node == "face_1"
+    assert match([replace(asking, count=2)], known[:1], [], rule)[0].node is None  # ahead of nobody
+    assert match([replace(one(0.56, 0.5, 0.65), count=2)], known, [], rule)[0].node is None  # hardly ahead
+
+
+def test_a_model_may_need_more_of_longer_speech() -> None:
+    rule = Calibration(accept=0.5, margin=0.1, accept_long=0.6, least=1_000_000, long=3_000_000)
+    assert [rule.threshold(d) for d in (500_000, 1_000_000, 2_000_000, 3_000_000, 9_000_000)] == [0.5, 0.5, 0.55, 0.6, 0.6]
 
 
 def test_two_poor_faces_must_be_more_alike_than_a_poor_and_a_good_one() -> None:
