@@ -32,7 +32,7 @@ from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.evidence import FaceTrack, Floats
 from m3desk.domain.log import ObservationType
-from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
+from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissing, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
@@ -341,19 +341,26 @@ class App:
         self.write(lambda m: m.correct("add-face", args, dry_run=True))
         with self.reader() as reader:
             source = reader.source(source_of(str(args["clip"])))
+        likeness.there(source)
         box = args.get("box") or [args[k] for k in ("x", "y", "width", "height")]
         return likeness.missed_face(source.uri, source, round(args["at"]), tuple(box), self.models_in_use("faces", "face_vectors"))
 
     def _lessons(self, files: Sequence[str]) -> tuple[Lesson, ...]:
-        models = self.models_in_use("faces", "face_vectors", "speech_activity", "speech_segmentation", "voice_vectors") if files else None
-        return tuple(likeness.learn(Path(f), models) for f in files if models is not None)
+        if not files:
+            return ()
+        models = self.models_in_use(*likeness.ports([Path(f) for f in files]))
+        return tuple(likeness.learn(Path(f), models) for f in files)
 
     def look_again(self) -> int:
         """Give what corrections made its own crops, sound and vectors, where the file or what was stored of it allows; return how many."""
-        lacking = self.write(lambda m: m.lacking_likeness())
+        lacking = [x for x in self.write(lambda m: m.lacking_likeness()) if Path(x.uri).is_file() or not isinstance(x.made, FaceTrack)]
         if not lacking:
             return 0
-        models = self.models_in_use("faces", "face_vectors", "voice_vectors")
+        try:
+            models = self.models_in_use("faces", "face_vectors", "voice_vectors")
+        except ModelMissing as error:  # the step is done; its parts keep what they were like before
+            self.emit(events.Notice("warning", str(error), error.hint))
+            return 0
         done = 0
         for x in lacking:
             with self.reader() as reader:

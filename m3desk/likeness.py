@@ -18,6 +18,7 @@ from m3desk.domain.evidence import Box, FaceTrack, Floats, Observation, TimedBox
 from m3desk.errors import ModelMissing, SourceMissing, SourceUnreadable
 from m3desk.lookup import NoFace
 from m3desk.media import cutter, file
+from m3desk.media.streams import check_file
 from m3desk.perception import scenes, sightings, speakers, turns, voices
 from m3desk.ports import SAMPLE_RATE, DetectedFace, Models, Picture, Sound
 from m3desk.reembedding import decode
@@ -45,6 +46,16 @@ _TYPICAL = np.array([[0.31, 0.40], [0.69, 0.40], [0.50, 0.60], [0.35, 0.78], [0.
 
 
 # ---------------------------------------------------------------- photos and recordings that teach a person
+
+
+def ports(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Return the ports of the models that these photos and recordings want. Raises SourceMissing, SourceUnreadable."""
+    for path in paths:
+        check_file(path)
+    seen = any(p.suffix.lower() in PICTURES or not file.probe(p).has_audio for p in paths)
+    heard = any(p.suffix.lower() not in PICTURES for p in paths)
+    faces, speech = ("faces", "face_vectors"), ("speech_activity", "speech_segmentation", "voice_vectors")
+    return (*(faces if seen else ()), *(speech if heard else ()))
 
 
 def learn(path: Path, models: Models) -> Lesson:
@@ -109,14 +120,20 @@ def _voices(sound: Sound, spoken: Sequence[turns.Stretch], models: Models) -> in
 # ---------------------------------------------------------------- what corrections made
 
 
+def there(source: Source) -> None:
+    """Raises SourceMissing where the file of a source is not in its place."""
+    if not Path(source.uri).is_file():
+        raise SourceMissing(
+            f"{source.uri} is not there, and a face is looked at in its picture.",
+            f"Say where it is: m3desk sources relink {source.id} FILE.",
+        )
+
+
 def missed_face(uri: str, source: Source, at: int, box: Box, models: Models) -> Likeness:
     """Return what the face in a box of a file's picture looks like. Raises SourceMissing, SourceUnreadable, ModelMissing."""
     if models.faces is None or models.face_vectors is None:
         raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
-    if not Path(uri).is_file():
-        raise SourceMissing(
-            f"{uri} is not there, and a face is looked at in its picture.", f"Say where it is: m3desk sources relink {source.id} FILE."
-        )
+    there(source)
     found = _looked_at(uri, source, [TimedBox(at, *box)], models, sure=True)
     if not found:
         raise SourceUnreadable(f"{Path(uri).name} has no picture at {at / MICROSECOND:.2f} s.", "Choose another time.")
@@ -225,4 +242,4 @@ def _snippet(made: Utterance, old: Observation | None, clip_start: int, media: C
     return piece if len(piece) else None
 
 
-__all__ = ["learn", "missed_face", "speech_again", "track_again"]
+__all__ = ["learn", "missed_face", "ports", "speech_again", "there", "track_again"]

@@ -443,7 +443,7 @@ def _people(log: Log, state: Identities, steps: list[Step]) -> None:
             rejected.add((state.canonical.get(step.args["person"], ""), step.args["name"].casefold()))
     seen: dict[str, list[Seen]] = defaultdict(list)
     for id_, held in state.held.items():
-        if held.person and id_ not in state.evidence.enrolled:
+        if held.person:
             seen[held.person].append(log.observations[id_])
     heard = _heard(log, state, rejected, names)
     others: dict[str, list[str]] = defaultdict(list)
@@ -465,10 +465,12 @@ def _person(
     best = heard[0] if heard and heard[0].score >= SHOWN_FROM else None
     status: NameState = "confirmed" if name else "suggested" if best else "none"
     shown = name or (f"{best.name}?" if best else f"Person {numbered(id_)}")
+    shots = [o for o in seen if o.type == "face" and o.picture]
+    seen = [o for o in seen if o.id not in state.evidence.enrolled]  # a photo that taught us somebody is no moment of theirs
     times = sorted((numbered_source(o.clip), o.start, o.end) for o in seen)
     latest = max(((numbered_source(o.clip), o.end) for o in seen), default=None)
     faces = [o for o in seen if o.type == "face"]
-    portrait = max((o for o in faces if o.picture), key=lambda o: (o.quality, o.id), default=None)
+    portrait = max(shots, key=lambda o: (o.quality, o.id), default=None)
     return Person(
         id=id_,
         number=numbered(id_),

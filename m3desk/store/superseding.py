@@ -34,8 +34,8 @@ DB = sqlite3.Connection
 LOOK = MICROSECOND // 5
 """How long a face that a user pointed out in one picture counts as seen: one look at five pictures a second."""
 
-SAME_FACE = 0.5
-"""Overlap (intersection over union) from which a box is the face that is there already."""
+SAME_FACE = 0.3
+"""Overlap (intersection over union) from which a box is a face that is there already (as in `likeness`, where it is the one meant)."""
 
 
 def observation(db: DB, id_: str) -> Observation | None:

@@ -1,0 +1,139 @@
+"""Every verb that mends, as it is typed: a dry run changes nothing, undo restores the export, a wrong word is a clear error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from m3desk import cli
+from m3desk.interop import exports
+from m3desk.store.sqlite import Memory
+from tests.store.invented import clips, remember, source
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    """A memory of two people: persons 1 and 2 in clip 0, person 1 and somebody new in clip 1."""
+    folder = tmp_path / "m.m3desk"
+    with Memory.create(folder) as made:
+        made.plan_clips(made.add_source(source()).id, clips("s1"), fps=5.0)
+        for clip, people in zip(made.next_clips("s1")[:2], [(1, 2), (1, 3)], strict=True):
+            remember(made, clip, people)
+    return str(folder)
+
+
+def exported(place: str) -> dict[str, Any]:
+    with Memory.open(place) as memory:
+        return {k: v for k, v in exports.export_json(memory).items() if k not in ("log", "journal")}
+
+
+VERBS = [
+    "people name person_1 Ann",
+    "people assign s1.c1.f1 person_1",
+    "people assign s1.c1.f1 --new Carol",
+    "people merge person_1 person_5",
+    "people distinct person_1 person_2",
+    "people split person_1 --clip s1.c1 --name Zoe",
+    "people split person_1 --observations s1.c0.f0",
+    "people exclude s1.c1.f0 person_1",
+    "people set-aside s1.c0.f1",
+    "people unlink face_1 voice_3",
+    "people ignore person_2",
+    "observations split-at s1.c0.f0 0:02.5",
+    "observations split-at s1.c0.u0 3",
+    "observations bounds s1.c0.u0 2 6",
+    "observations words s1.c0.u0 Tea?",
+    "memories delete episodic_8",
+    "memories pin episodic_8",
+]
+
+
+@pytest.mark.parametrize("line", VERBS)
+def test_a_dry_run_changes_nothing_and_undo_restores_the_export(place: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = exported(place)
+    assert cli.main([*line.split(), "-m", place, "--dry-run", "--json", "--why", "I know them"]) == 0
+    would = json.loads(capsys.readouterr().out)
+    assert exported(place) == before and would["step"] is None and would["dry_run"]
+    assert cli.main([*line.split(), "-m", place, "--json", "--why", "I know them"]) == 0
+    did = json.loads(capsys.readouterr().out)
+    assert did == {**would, "step": 1, "dry_run": False}
+    after = exported(place)
+    assert after != before
+    assert cli.main(["journal", "-m", place]) == 0
+    told = capsys.readouterr().out
+    assert did["text"] in told and "I know them" in told and " user " in told
+    assert cli.main(["undo", "-m", place]) == 0 and exported(place) == before
+    assert cli.main(["redo", "-m", place]) == 0 and exported(place) == after
+    assert cli.main(["revert", "1", "-m", place]) == 0
+    assert {**exported(place), "constraints": []} == {**before, "constraints": []}
+    assert cli.main(["check", "-m", place]) == 0
+
+
+WRONG = [
+    ("people distinct person_1 person_1", "that is one person"),
+    ("people split person_1", "Give one of --observations"),
+    ("people split person_1 --clip s1.c0 --observations s1.c0.f0", "Give one of --observations"),
+    ("people split person_1 --suggestion 99", "there is no suggestion 99"),
+    ("people link face_1 face_2", "there is no voice node face_2"),
+    ("people enroll Ann /no/such.jpg", "/no/such.jpg"),
+    ("observations split-at s1.c0.f0 2:00", "lasts from"),
+    ("observations split-at s1.c0.f0 soon", "is not a time"),
+    ("observations bounds s1.c0.f0 1 2", "only speech"),
+    ("observations words s1.c0.u0 ", "needs words"),
+    ("observations add-face s1.c0 1 10 20 40 50", "there is a face already: s1.c0.f0"),
+    ("observations add-face s1.c0 1 300 20 40 50", "/videos/a.mp4 is not there"),
+    ("observations add-face s1.c0 1 700 20 40 50", "not within the picture"),
+    ("revert 7", "there is no step 7"),
+    ("undo", "nothing to undo"),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), WRONG)
+def test_what_cannot_be_says_so_and_changes_nothing(place: str, line: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = exported(place)
+    assert cli.main([*line.split(" "), "-m", place]) in (1, 2)
+    assert says in capsys.readouterr().err and exported(place) == before
+
+
+def test_a_step_and_what_rests_on_it_go_together(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = exported(place)
+    for line in ("observations split-at s1.c0.u0 3", "people assign s1.c0.u0_1b --new Carol", "people name person_2 Bob"):
+        assert cli.main([*line.split(), "-m", place]) == 0
+    assert cli.main(["revert", "1", "--with-dependents", "-m", place]) == 0
+    assert "takes back step 1, and with it step 2" in capsys.readouterr().out
+    assert cli.main(["undo", "2", "-m", place]) == 0  # the revert and Bob's name
+    with Memory.open(place) as memory:
+        assert memory.person("Carol").voices
+    assert cli.main(["undo", "2", "-m", place]) == 0 and exported(place) == before
+
+
+def test_both_names_are_kept_when_two_named_people_are_merged_and_the_kept_one_wins(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for line in ("people name person_1 Ann", "people name person_2 Bob", "people distinct Ann Bob", "people merge Bob Ann"):
+        assert cli.main([*line.split(), "-m", place]) == 0
+    told = capsys.readouterr().out
+    assert "who stays Bob; Ann becomes an alias" in told and "overrides step 3 of" in told and "seen together in one frame at 00:07" in told
+    assert cli.main(["people", "show", "Ann", "-m", place, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "Bob"
+    assert cli.main(["undo", "-m", place]) == 0 and cli.main(["people", "show", "Ann", "-m", place, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.split("\n", 1)[1])["name"] == "Ann"
+
+
+def test_a_split_follows_a_suggestion(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from m3desk.domain.suggestion import Suggestion
+
+    halves = (("s1.c0.f0", "s1.c0.u0"), ("s1.c1.f0", "s1.c1.u0"))
+    found = Suggestion(7, "two_people", "face_1", ("person_1",), halves, 0.5, 1.0, "parts them", "Two people?", ("split", {}), ("name", {}))
+    monkeypatch.setattr(Memory, "suggestions", lambda _self: [found])
+    assert cli.main(["people", "split", "person_1", "--suggestion", "7", "-m", place]) == 0
+    with Memory.open(place) as memory:
+        assert memory.person("person_1").clips == ("s1.c0",)
+    assert cli.main(["people", "split", "person_2", "--suggestion", "7", "-m", place]) == 2
+
+
+def test_nothing_remains_of_an_enrolment_that_failed_in_a_new_place(tmp_path: Path) -> None:
+    (tmp_path / "no.jpg").write_bytes(b"no picture")
+    assert cli.main(["people", "enroll", "Ann", str(tmp_path / "no.jpg"), "-m", str(tmp_path / "new.m3desk")]) == 1
+    assert not (tmp_path / "new.m3desk").exists()
