@@ -8,6 +8,7 @@ reel's is taken, with boxes for scenes of several people (found by a detector, g
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -69,6 +70,16 @@ def _reasons(clip: Clip, perceived: Perceived, cluster: int) -> Iterator[str]:
         yield f"    {clip.id}: {line}"
 
 
+def elsewhere(memory: Memory, of: dict[str, str]) -> Iterator[str]:
+    """Yield the sentences of the reel's scenes with several speakers that give their words to somebody who is not in them."""
+    scenes = json.loads((SHARED / "video/reel/reel_shared.timeline.json").read_text())["timeline"]
+    for s in memory.memories(kind="episodic"):
+        middle = (s.start + s.end) / 2 / MICROSECOND
+        scene = next((c for c in scenes if c["start"] <= middle < c["end"]), None)
+        if scene and len(scene["speakers"]) > 1 and s.event == "says" and memory.source(s.source).uri.endswith(REEL):
+            yield from (f"{p} (truly {of[p]}): {s.shown}" for p in s.people if p in of and of[p] not in scene["persons"])
+
+
 def report(memory: Memory, truth: Truth) -> None:
     """Print everything about one memory."""
     found = evaluate(memory, truth)
@@ -90,6 +101,8 @@ def report(memory: Memory, truth: Truth) -> None:
     print("open voices:")
     for line in why_open(memory):
         print("  " + line)
+    for line in elsewhere(memory, of):
+        print("  of somebody of another scene: " + line)
     told = found["attribution_detail"]
     print("attribution:", told["sentences"], told["spans"])
     for w in told["wrong"]:
