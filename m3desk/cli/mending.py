@@ -91,7 +91,10 @@ def _correction(options: Any) -> tuple[str, dict[str, Any]]:
         case "distinct":
             return "distinct", {"a": options.person, "b": options.other}
         case "split":
-            return "split", _split(options)
+            taken = _split(options)
+            if options.suggestion is not None and not options.name:  # accepted, both sides keep their nodes and stay whole
+                return "accept", {"n": options.suggestion}
+            return "split", taken
         case "link" | "unlink":
             return options.action, {"face": options.face, "voice": options.voice}
         case "ignore":
