@@ -185,6 +185,7 @@ def check(options: Any, out: Out) -> int:
         lines = ["Sound. Worth a look:" if report["findings"] else "Nothing wrong."]
     lines += [f"integrity: {p}" for p in report["integrity"]] + [f"index: {p}" for p in report["index"]]
     lines += [f"{f['kind']}: {f['text']}" + (f"  → {f['fix']}" if f.get("fix") else "") for f in report["findings"]]
+    lines += [f"waiting: step {w['step']}, {w['text']}  → memorize what it speaks of, or {w['fix']}" for w in report["waiting"]]
     constraints = report["constraints"]
     lines.append(f"constraints: {constraints['broken']} of {sum(constraints.values())} broken")
     out.result(report, lines)

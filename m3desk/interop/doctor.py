@@ -51,8 +51,16 @@ def check(memory: Checkable, *, repair: bool = False) -> dict[str, Any]:
         "integrity": integrity,
         "index": index,
         "constraints": {state: counts[state] for state in STATES},
+        "waiting": waiting(memory),
         "findings": findings(memory),
     }
+
+
+def waiting(memory: Checkable) -> list[dict[str, Any]]:
+    """Return the corrections whose evidence is not here (after a re-run, say, that saw or heard otherwise); they are kept until it is."""
+    steps = dict.fromkeys(c.step for c in memory.constraints() if c.state == "waiting")
+    told = {s.step: s for s in memory.journal()}
+    return [{"step": n, "kind": told[n].kind, "text": told[n].text, "fix": f"m3desk revert {n}"} for n in steps if n in told]
 
 
 def findings(memory: Checkable) -> list[dict[str, Any]]:

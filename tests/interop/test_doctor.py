@@ -21,7 +21,7 @@ def test_a_sound_memory_has_nothing_wrong_and_a_crowd_is_found(tmp_path: Path) -
             remember(memory, clip, (2 * clip.index + 1, 2 * clip.index + 2))
         report = doctor.check(memory)
         assert report == {
-            "ok": True, "integrity": [], "index": [], "findings": [],
+            "ok": True, "integrity": [], "index": [], "waiting": [], "findings": [],
             "constraints": {"kept": 0, "overridden": 0, "waiting": 0, "broken": 0},
         }  # fmt: skip
         people = [p.id for p in memory.people()]
