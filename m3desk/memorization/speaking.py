@@ -35,6 +35,11 @@ the mouth moves."""
 LIPS_STRONG = 5.0
 """Seconds in which one mouth moves and the others are still, for a vote of weight 1."""
 
+AWAY = 1.0
+"""How much a second of the voice without the face, or with others, takes off those alone with it. Measured by moving the reel's sound
+against its pictures (73 shifts, 1,415 voices, nearly all of the faces talking): a strong wrong vote for 6.9 %, without this 7.6 %; half of
+what is left are voices that by chance begin and end with the shot, as a dub does, which mouths at five looks a second can't disprove."""
+
 LEAST = 1.0
 """Seconds under which there is no vote."""
 
@@ -221,8 +226,8 @@ def _alone(voice: int, clip: _Clip) -> _Claim | None:
             return None
         return _Claim(voice, face, alone, LESS, "alone in view", track, utterance)
     mutual = mouth == "moving" and alone >= 0.9 * speaking and _shared(mouths.spans(clip.others(voice)), _times(tracks)) < 0.5
-    weight = min(1.0, alone * (MUTUAL if mutual else 1.0) / STRONG)
-    return _Claim(voice, face, alone, round(weight, 3), "alone in view", track, utterance)
+    weight = min(1.0, max(0.0, alone - AWAY * (speaking - alone)) * (MUTUAL if mutual else 1.0) / STRONG)
+    return _Claim(voice, face, alone, round(weight, 3), "alone in view", track, utterance) if weight >= 0.05 else None
 
 
 def _against(voice: int, clip: _Clip) -> Iterator[_Claim]:
