@@ -44,6 +44,9 @@ from m3desk.work import Work
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+PART = 256
+"""Sentences embedded and kept at a time: an import of thousands (20 ms each) that is stopped goes on where it was."""
+
 Before = tuple[str, int]
 """A source and the last clip of it that is known, by index; −1 = nothing."""
 
@@ -161,12 +164,14 @@ class App:
             return Search(reader, self._index, embedder)
 
     def embed_lacking(self) -> int:
-        """Embed sentences that the active text model has not embedded (edited ones, an import's); return how many."""
+        """Embed sentences that the active text model has not embedded (edited ones, an import's); return how many. What is done stays."""
         embedder = self.backends.get("text_vectors")
         lacking = self.write(lambda m: m.lacking_vectors(embedder.name)) if embedder else []
         if embedder and lacking:
-            rows = embedder.embed([text for _, text in lacking])
-            self.write(lambda m: m.store_vectors("text", embedder.name, [node for node, _ in lacking], rows))
+            for at in range(0, len(lacking), PART):
+                part = lacking[at : at + PART]
+                rows = embedder.embed([text for _, text in part])
+                self.write(lambda m, p=part, r=rows: m.store_vectors("text", embedder.name, [node for node, _ in p], r))  # type: ignore[misc]
         return len(lacking)
 
     def search_nodes(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[Found]:
@@ -327,9 +332,7 @@ class App:
         given = dict(args)
         like = self._missed_face(given) if kind == "add-face" else None
         lessons = self._lessons(given.pop("files", ())) if kind == "enroll" else ()
-        effect = self.write(
-            lambda m: m.correct(kind, given, by="user", why=why, dry_run=dry_run, at=now(), likeness=like, lessons=lessons)
-        )
+        effect = self.write(lambda m: m.correct(kind, given, by="user", why=why, dry_run=dry_run, at=now(), likeness=like, lessons=lessons))
         if not dry_run:
             self._corrected(kind, effect)
             if kind in ("split-at", "bounds"):

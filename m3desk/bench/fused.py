@@ -45,10 +45,11 @@ ROUNDS = 60
 
 def measure(args: Sequence[str] = ()) -> dict[str, Any]:
     """Return per graph what the user had to do, with suggestions and without. `args`: names of graphs (default: both)."""
-    return {name: {how: _graph(name, how == "with suggestions") for how in ("with suggestions", "by hand")} for name in args or LABELS}
+    return {name: {how: work(name, how == "with suggestions") for how in ("with suggestions", "by hand")} for name in args or LABELS}
 
 
-def _graph(name: str, suggestions: bool) -> dict[str, Any]:
+def work(name: str, suggestions: bool) -> dict[str, Any]:
+    """Import a graph and let the user separate its people; return what was done."""
     loaded = m3agent.load(data() / "pickles" / f"{name}.rebuilt.pkl.gz")
     with tempfile.TemporaryDirectory(prefix="m3desk-fused-") as folder, Memory.create(Path(folder) / "m.m3desk") as memory:
         memory.adopt(loaded.graph)
