@@ -15,7 +15,7 @@ from m3desk.domain.clip import clock, seconds
 from m3desk.domain.correction import Effect
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
-from m3desk.errors import UsageError
+from m3desk.errors import CorrectionError, UsageError
 
 STALE = "  (stale: what it rests on was corrected)"
 
@@ -205,7 +205,7 @@ def memories(options: Any, out: Out) -> int:
     existing(options.memory)
     if options.action == "list":
         with App(options.memory, write=False) as app, app.reader() as reader:
-            sentences = reader.memories()
+            sentences = [s for s in reader.memories() if s.stale or not options.stale]
         rows = [
             f"{s.id:<14} {s.source} {span(s.start, s.end)} {s.shown}"
             + (f"  ({s.topic}, ×{s.weight:g})" if s.topic else "")
@@ -214,6 +214,8 @@ def memories(options: Any, out: Out) -> int:
         ]
         out.result([sentence_json(s) for s in sentences], rows or ["No memories yet."])
         return 0
+    if options.action == "rewrite":
+        return _rewrite(options, out)
     needs = {"add": 1, "edit": 2, "delete": 1, "pin": 1}[options.action]
     if len(options.args) != needs:
         raise UsageError(
@@ -227,6 +229,30 @@ def memories(options: Any, out: Out) -> int:
         if options.action in ("add", "edit") and not options.dry_run:
             app.embed_lacking()
     return _tell(effect, options.dry_run, out)
+
+
+def _rewrite(options: Any, out: Out) -> int:
+    """Put what is said now in place of what a sentence quotes; each is an edit that undo takes back."""
+    if bool(options.args) == options.stale:
+        raise UsageError("rewrite needs memories, or --stale for all that need it.", "For example: m3desk memories rewrite --stale.")
+    with App(options.memory) as app:
+        with app.reader() as reader:
+            stale = [s.id for s in reader.memories() if s.stale]
+        done, left = [], []
+        for id_ in options.args or stale:
+            try:
+                done.append(app.correct("rewrite", {"memory": id_}, why=options.why, dry_run=options.dry_run))
+            except CorrectionError as error:
+                if not options.stale:
+                    raise
+                left.append((id_, error))
+        if done and not options.dry_run:
+            app.embed_lacking()
+    would = "Would: " if options.dry_run else ""
+    lines = [would + e.text for e in done] + [f"{id_} is left as it is: {error}" for id_, error in left]
+    document = {"rewritten": [asdict(e) for e in done], "left": [id_ for id_, _ in left], "dry_run": options.dry_run}
+    out.result(document, lines or ["Nothing is stale."])
+    return 0
 
 
 def undo(options: Any, out: Out) -> int:

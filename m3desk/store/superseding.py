@@ -4,6 +4,7 @@
     bounds    observation, start, end                    = observations [old], made [id]
     words     observation, text                          = observations [old], made [id], reworded [old]
     add-face  clip, at, x, y, width, height (or box)     = made [id], apart: nobody who is there beside it
+    rewrite   memory (that quotes what is no longer said) = an edit
     enroll    name                                       = person, bindings, nodes, made, files
 
 What a face or a voice looks or sounds like comes from models, which the store doesn't know: `Desk.likeness` and `Desk.lessons` carry it.
@@ -281,4 +282,40 @@ def make_again(db: DB, state: State, kind: str, args: Mapping[str, Any], step: i
         return None
 
 
-RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {"split-at": _split_at, "bounds": _bounds, "words": _words, "add-face": _add_face}
+# ---------------------------------------------------------------- sentences that quote what is no longer said
+
+
+def _rewrite(desk: Desk, args: Args) -> Args:
+    """Put what an utterance says now in place of what a sentence quotes of it; the references stay where they stand."""
+    id_ = desk.memory(args)
+    node = desk.state.nodes[id_]
+    text, spans = node.text, list(node.spans)
+    for old, now in _quotes(desk, id_):
+        if (at := text.find(old)) < 0:
+            continue
+        shift = len(now) - len(old)
+        text = text[:at] + now + text[at + len(old) :]
+        spans = [replace(s, start=s.start + shift, end=s.end + shift) if s.start >= at + len(old) else s for s in spans]
+        spans = [s for s in spans if s.end <= at or s.start >= at + len(now)]
+    if text == node.text:
+        hint = "See it in its place: m3desk memories edit, or delete."
+        raise CorrectionError(f"{id_} quotes nothing that was corrected." if not node.stale else f"{id_} can't be rewritten by rule.", hint)
+    return {"memory": id_, "text": text, "spans": [[s.start, s.end, list(s.observations)] for s in spans], "as": "edit"}
+
+
+def _quotes(desk: Desk, id_: str) -> list[tuple[str, str]]:
+    """Return (words once, words now) of the utterances that a sentence was written of."""
+    evidence = desk.state.who.evidence
+    cited = [r[0] for r in desk.db.execute("SELECT observation FROM citation WHERE node = ? ORDER BY place", (id_,))]
+    start, end = desk.db.execute('SELECT start, "end" FROM node WHERE id = ?', (id_,)).fetchone()
+    found = []
+    for o in cited:
+        old, now = observation(desk.db, o), observation(desk.db, evidence.follow(o, start, end))
+        if isinstance(old, Utterance) and isinstance(now, Utterance) and old.text != now.text and old.text:
+            found.append((old.text, now.text))
+    return found
+
+
+RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {
+    "split-at": _split_at, "bounds": _bounds, "words": _words, "add-face": _add_face, "rewrite": _rewrite,
+}  # fmt: skip

@@ -142,3 +142,28 @@ def test_nothing_remains_of_an_enrolment_that_failed_in_a_new_place(tmp_path: Pa
     (tmp_path / "no.jpg").write_bytes(b"no picture")
     assert cli.main(["people", "enroll", "Ann", str(tmp_path / "no.jpg"), "-m", str(tmp_path / "new.m3desk")]) == 1
     assert not (tmp_path / "new.m3desk").exists()
+
+
+def test_a_quote_follows_the_corrected_words_when_it_is_rewritten(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with Memory.open(place) as memory:
+        (quote,) = [s for s in memory.memories(clip="s1.c0") if "s1.c0.u0" in s.citations]
+    assert cli.main(["observations", "words", "s1.c0.u0", "We think of tea, he said.", "-m", place]) == 0
+    assert cli.main(["memories", "list", "--stale", "-m", place, "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out.split("\n", 1)[1])
+    assert listed["id"] == quote.id and listed["stale"]
+    assert cli.main(["memories", "rewrite", "--stale", "-m", place, "--dry-run"]) == 0
+    with Memory.open(place, write=True) as memory:
+        memory.correct("rewrite", {"memory": quote.id})
+        now = memory.sentence(quote.id)
+        assert now.text == "someone says: “We think of tea, he said.”" and not now.stale and now.people == quote.people
+        assert "We think of tea, he said." in now.shown and memory.journal()[-1].kind == "rewrite"
+        memory.undo(2)
+        assert memory.sentence(quote.id) == quote
+
+
+def test_a_correction_that_a_re_run_has_no_place_for_is_listed_as_waiting(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["observations", "split-at", "s1.c0.u0", "3", "-m", place]) == 0
+    with Memory.open(place, write=True) as memory:
+        memory.remove_source("s1")
+    assert cli.main(["check", "-m", place]) == 0
+    assert "waiting: step 1, splits s1.c0.u0 at 00:03" in capsys.readouterr().out
