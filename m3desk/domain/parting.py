@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from m3desk.domain.consolidation import two_groups
+from m3desk.domain.consolidation import two_groups, whole
 from m3desk.domain.fold import Partition, demands
 from m3desk.domain.identity import likeness
 from m3desk.domain.log import ObservationType, in_force
@@ -16,12 +16,11 @@ from m3desk.domain.people import Person
 from m3desk.domain.questions import LEAST, Draft, Facts, counted, is_sentence, reads
 from m3desk.domain.untangling import cuts, told_apart, told_one
 
-ODD_AT: Mapping[ObservationType, float] = {"face": -1.25, "voice": 0.25}
-ODD_WIDTH = 0.5
-"""In margins of the model: how much more than the threshold of binding an observation is like the rest of its node where it is as likely
-somebody else's as not; per unit of log odds. Measured on 255 observations of reel, webrtc_two_men, ami_30s and 12 speakers of LibriSpeech
-bound by today's rules: the one utterance that is somebody else's is the least alike of those labelled (.616), the next are .650 and
-.678; two faces of one singer on a dark stage are .504 alike, strangers' .36 and less (domain.calibration)."""
+ODD_FACE, ODD_WIDTH = 1.25, 0.5
+"""In margins of the model: how much less than the threshold of binding a face is like the rest of its node where it is as likely somebody
+else's as not (a voice: at `Calibration.even`, as cosine of means); per unit of log odds. Measured on 240 observations of reel,
+webrtc_two_men, ami_30s and 12 speakers of LibriSpeech as bound on 2026-11-21: the two utterances that are somebody else's are .605 and
+.616 like the rest, the least alike of the others .650, .678, .716; two faces of one singer on a dark stage .504, strangers' .36 at most."""
 
 COMPARED = 60
 """Observations of a node that are compared with each other in search of two groups: the most telling ones."""
@@ -51,11 +50,13 @@ def _odd(facts: Facts, person: Person, type_: ObservationType, node: str) -> Dra
     mine = sorted(facts.best(mine)[:COMPARED], key=lambda o: (facts.known.log.observations[o].sequence, o))
     if len(mine) < 2 or len({vectors[o].shape[1] for o in mine}) != 1:
         return None
-    alike = {o: likeness(vectors[o], np.concatenate([vectors[x] for x in mine if x != o]), rule) for o in mine}
+    rest = {o: np.concatenate([vectors[x] for x in mine if x != o]) for o in mine}
+    alike = {o: whole(vectors[o], rest[o], rule) if rule.whole else likeness(vectors[o], rest[o], rule) for o in mine}
     least = min(reversed(mine), key=lambda o: alike[o])  # of two that are only unlike each other, the later
     if facts.who.held[least].step is not None:
         return None
-    p = 1.0 / (1.0 + math.exp(min(50.0, (alike[least] - rule.accept - ODD_AT[type_] * rule.margin) / (ODD_WIDTH * rule.margin))))
+    even = rule.even if rule.whole else rule.accept - ODD_FACE * rule.margin
+    p = 1.0 / (1.0 + math.exp(min(50.0, (alike[least] - even) / (ODD_WIDTH * rule.margin))))
     if p < LEAST:
         return None
     return _in_two(facts, person, set(facts.of_node[node]) - {least}, {least}, p)
@@ -132,7 +133,7 @@ def _in_two(facts: Facts, person: Person, first: set[str], second: set[str], p: 
     return Draft(
         "two_people", (facts.who.held[oldest(first)].node or "", oldest(second)), (person.id,),
         (facts.best(first), facts.best(second)), p, len(second) + 2.0 * told + facts.seconds(second) / 10,
-        f"gives {counted(second)} to somebody new{reads(told)}", f"Is {person.shown} two people?",
+        f"gives {counted(second)} to somebody new{reads(told)}", f"Is {person.shown.rstrip('?')} two people?",
         ("split", {"person": person.id, "observations": sorted(second)}),
         ("merge", {"keep": person.id, "observations": sorted(first | second)}),
     )  # fmt: skip

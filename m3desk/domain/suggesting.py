@@ -123,7 +123,7 @@ def _same_person(facts: Facts, a: Gallery, b: Gallery, p: float) -> Draft:
     groups = tuple(facts.best(facts.of_node[g.node]) for g in ((a, b) if keep.id == a.person else (b, a)))
     return Draft(
         "same", (a.node, b.node), (keep.id, gone.id), groups, p, min(facts.mass(keep.id), facts.mass(gone.id)),
-        f"joins {counted(moved)}{reads(told)}", f"Are {keep.shown} and {gone.shown} the same person?",
+        f"joins {counted(moved)}{reads(told)}", f"Are {keep.shown.rstrip('?')} and {gone.shown.rstrip('?')} the same person?",
         ("merge", {"keep": keep.id, "others": [gone.id]}), ("distinct", {"a": keep.id, "b": gone.id}),
     )  # fmt: skip
 
@@ -157,7 +157,7 @@ def _link(facts: Facts, e: Equivalence, face: Person, voice: Person, p: float) -
     return Draft(
         "link", (e.face, e.voice), (face.id, voice.id), (facts.best(facts.of_node[e.face]), facts.best(moved)), p,
         len(moved) + 2.0 * told + facts.seconds(moved) / 10, f"adds {counted(moved)} to {face.shown}{reads(told)}",
-        f"Is this the voice of {face.shown}?",
+        f"Is this the voice of {face.shown.rstrip('?')}?",
         ("link", {"face": e.face, "voice": e.voice}), ("unlink", {"face": e.face, "voice": e.voice}),
     )  # fmt: skip
 
