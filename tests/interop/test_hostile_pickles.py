@@ -25,7 +25,7 @@ from m3desk.interop.videograph import Writer, graph
 from m3desk.store.sqlite import Memory
 from tests.interop.made_graphs import importable, kitchen, pickled
 
-SMALL = Limits(memory=400 << 20, processor=10, seconds=20.0)
+SMALL = Limits(memory=160 << 20, processor=10, seconds=60.0)
 
 
 def text(value: str) -> bytes:
@@ -97,7 +97,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "deep tuples": lambda: b"\x80\x04N" + b"\x85" * 100_000 + b".",
     "deep key": lambda: b"\x80\x04}N" + b"\x85" * 100_000 + b"K\x01s.",
     "zeros": lambda: gzip.compress(b"\0" * (200 << 20), 1),
-    "many lists": lambda: gzip.compress(b"\x80\x04](" + (b"]" * 900 + b"e(") * 6_000, 1),
+    "many lists": lambda: gzip.compress(b"\x80\x04](" + (b"]" * 900 + b"e(") * 3_000, 1),
     "many numbers": lambda: gzip.compress(b"\x80\x04](" + (b"G" + b"\0" * 8) * 1_000_000, 1),
 }
 
