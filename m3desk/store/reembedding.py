@@ -202,10 +202,10 @@ class _Again:
                     self.db, "binding", sequence=self.sequence, observation=o, node=node, score=verdict.score, runner_up=verdict.runner_up,
                     margin=verdict.margin, by=self.model, at=self.at,
                 )  # fmt: skip
-                held = self.before.who.held.get(o)  # None: superseded, so it stands for nobody
-                if held is not None:
-                    told = held.step is not None or held.set_aside
-                    self.who.held[o] = held if told else Held(node, self.who.person_of.get(node))
+                for leaf in self.before.who.evidence.leaves(o):  # what a correction put in its place goes with it
+                    if (held := self.before.who.held.get(leaf)) is not None:
+                        told = held.step is not None or held.set_aside
+                        self.who.held[leaf] = held if told else Held(node, self.who.person_of.get(node))
 
     def _new(self, perceived: Perceived, first: str) -> str:
         seen, person = perceived.observation(first), commits.new_person(self.db)
