@@ -77,7 +77,7 @@ def alike(
         return []
     nodes = sorted((g for g in galleries if len(g.vectors)), key=lambda g: numbered(g.node))
     found: list[tuple[Gallery, Gallery, float]] = []
-    for i, k in _places(nodes, touched):
+    for i, k in _places(nodes, touched) if touched is not None else _possible(nodes, rule.alike, rule):
         a, b = nodes[i], nodes[k]
         if a.person == b.person or a.vectors.shape[1] != b.vectors.shape[1]:
             continue
@@ -98,10 +98,25 @@ def alike(
     return sorted(pairs, key=lambda p: (-p.certainty, -p.score, numbered(p.a), numbered(p.b)))
 
 
-def _places(nodes: Sequence[Gallery], touched: Container[str] | None) -> Iterable[tuple[int, int]]:
-    """Return the places (i < k) of the pairs to look at, in order."""
-    if touched is None:
+def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration) -> Iterable[tuple[int, int]]:
+    """Return the places (i < k) of the pairs that can be as alike as `least`, in order, in little time: of 500 nodes few of 125,000 pairs.
+
+    Faces: no mean of likenesses is above their greatest.
+    """
+    if len({g.vectors.shape[1] for g in nodes}) != 1:
         return combinations(range(len(nodes)), 2)
+    if rule.whole:
+        means = np.stack([mean_of(g.vectors) for g in nodes])
+        near = means @ means.T
+    else:
+        starts = np.cumsum([0, *(len(g.vectors) for g in nodes[:-1])])
+        rows = np.concatenate([g.vectors for g in nodes])
+        near = np.stack([np.maximum.reduceat((g.vectors @ rows.T).max(axis=0), starts) for g in nodes])
+    return [(int(i), int(k)) for i, k in np.argwhere(np.triu(near >= least - 1e-4, 1))]
+
+
+def _places(nodes: Sequence[Gallery], touched: Container[str]) -> Iterable[tuple[int, int]]:
+    """Return the places (i < k) of the pairs to look at, in order."""
     mine = [i for i, g in enumerate(nodes) if g.node in touched]
     return sorted({(min(i, k), max(i, k)) for i in mine for k in range(len(nodes)) if i != k})
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from m3desk.domain.calibration import calibration
+from m3desk.domain.consolidation import alike
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities
 from m3desk.domain.identity import Gallery
-from m3desk.domain.log import Birth, Log, Renamed, Seen, in_force, numbered
+from m3desk.domain.log import Birth, Log, ObservationType, Renamed, Seen, in_force, numbered
 from m3desk.domain.people import Person, SuggestedName
 from m3desk.domain.questions import Known
 from m3desk.domain.sentences import State
@@ -141,3 +143,15 @@ def test_two_open_questions_with_one_number_both_get_a_longer_one() -> None:
     assert all(1 <= n <= SHORT for n in alone.values())
     # A number that is shared never means one of them: it means neither.
     assert all(given[k] == alone[k] or given[k] > SHORT for k in many)
+
+
+@pytest.mark.parametrize("type_", ["face", "voice"])
+def test_the_quick_way_to_alike_nodes_finds_what_comparing_each_with_each_finds(type_: ObservationType) -> None:
+    rng = np.random.default_rng(5)
+    own, nodes = rng.normal(size=(8, 64)), []
+    for i in range(40):
+        near = own[i % 8] + rng.choice([0.6, 1.2]) * rng.normal(size=(int(rng.integers(1, 9)), 64))
+        nodes.append(Gallery(f"{type_}_{i}", f"person_{i}", (near / np.linalg.norm(near, axis=1, keepdims=True)).astype(np.float32), 9 * S))
+    rule = calibration("sface" if type_ == "face" else "campplus", type_)
+    found = alike(nodes, rule)
+    assert len(found) > 20 and found == alike(nodes, rule, touched={n.node for n in nodes})
