@@ -20,7 +20,7 @@ from m3desk.lookup import NoFace
 from m3desk.media import cutter, file
 from m3desk.media.streams import check_file
 from m3desk.perception import scenes, sightings, speakers, turns, voices
-from m3desk.ports import SAMPLE_RATE, DetectedFace, Models, Picture, Sound
+from m3desk.ports import SAMPLE_RATE, DetectedFace, Models, Picture, Sound, VoiceEmbedder
 from m3desk.reembedding import decode
 
 PICTURES = frozenset((".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm"))
@@ -29,8 +29,8 @@ PICTURES = frozenset((".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".tif", 
 LONGEST = 60
 """Seconds of a recording that are listened to for a voice."""
 
-KEPT = 20 * SAMPLE_RATE
-"""Samples of speech that are kept of it: two to five windows tell a voice as well as more do."""
+KEPT, PIECE = 20 * SAMPLE_RATE, 4 * SAMPLE_RATE
+"""Samples of speech that are kept of it, and of each of the pieces they are kept in: as long as utterances are."""
 
 OTHER_VOICE = 0.15
 """Share of the speech from which a second voice is another person and no cough or stray window."""
@@ -90,16 +90,22 @@ def _recording(path: Path, source: Source, models: Models) -> Lesson:
     sound = cutter.FileClip(replace(source, id="taught"), clip, str(path), overrun=0).sound()
     spoken = voices.listen(sound, models)
     said = np.concatenate([sound[s.start : s.end] for s in spoken]) if spoken else sound[:0]
-    rows = voices.voice_rows(said[:KEPT], models.voice_vectors)
-    if rows is None:
+    if len(said) < voices.EMBEDDABLE:
         raise SourceUnreadable(f"too little is said in {path.name} to tell whose voice it is.", "Give a second of speech or more.")
     if (several := _voices(sound, spoken, models)) > 1:
         raise SourceUnreadable(f"{several} voices are heard in {path.name}.", "Give a recording in which one person speaks.")
-    kept = voices.flac(said[:KEPT])
+    kept = said[:KEPT]
+    pieces = [_piece(p, models.voice_vectors) for p in np.array_split(kept, max(1, len(kept) // PIECE))]
+    (first, duration), *more = pieces
+    return Lesson(replace(source, sha256=file.fingerprint(path)), first, duration=duration, more=tuple(more))
+
+
+def _piece(sound: Sound, embedder: VoiceEmbedder) -> tuple[Likeness, int]:
+    rows = voices.voice_rows(sound, embedder)
+    assert rows is not None  # a piece is as long as what was asked for above
+    kept = voices.flac(sound)
     audio = media_id(kept, ".flac")
-    like = Likeness(models.voice_vectors.name, rows, audio=audio, media={audio: kept})
-    duration = len(said[:KEPT]) * MICROSECOND // SAMPLE_RATE
-    return Lesson(replace(source, sha256=file.fingerprint(path)), like, duration=duration)
+    return Likeness(embedder.name, rows, audio=audio, media={audio: kept}), len(sound) * MICROSECOND // SAMPLE_RATE
 
 
 def _voices(sound: Sound, spoken: Sequence[turns.Stretch], models: Models) -> int:

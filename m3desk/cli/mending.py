@@ -182,7 +182,7 @@ def _show(options: Any, out: Out) -> int:
         p = reader.person(options.person)
         known = reader.memories(person=p.id)
         bound = [b for b in reader.bindings() if b.superseded is None and b.node in (*p.faces, *p.voices)]
-        taught = [e.uri for e in reader.enrolments() if e.person == p.id]
+        taught = list(dict.fromkeys(e.uri for e in reader.enrolments() if e.person == p.id))
     document = {
         **person_json(p),
         "memories": [sentence_json(s) for s in known],

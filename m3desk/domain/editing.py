@@ -41,13 +41,20 @@ class Likeness:
 class Lesson:
     """A photo or a recording that somebody is taught from: the file (its id not given yet), what is in it, what that looks or sounds like.
 
-    `face`: where the one face of a photo is, at time 0; else `duration` microseconds of one voice.
+    `face`: where the one face of a photo is, at time 0; else `duration` microseconds of one voice, and `more` pieces of the same recording
+    with theirs: several utterances tell a voice better than one long one, since luck evens out (`Calibration.several`).
     """
 
     file: Source
     likeness: Likeness
     face: tuple[float, float, float, float] | None = None
     duration: int = 0
+    more: tuple[tuple[Likeness, int], ...] = ()
+
+    @property
+    def pieces(self) -> tuple[tuple[Likeness, int], ...]:
+        """Return all that is in the file, with lengths in microseconds."""
+        return ((self.likeness, self.duration), *self.more)
 
 
 def split(old: Observation, at: int) -> tuple[Observation, Observation]:

@@ -169,5 +169,5 @@ def _observed(after: State, kind: str, args: Args) -> str:
             return f"adds a face in {args['clip']} at {clock(args['at'])}: {made[0]}{whose}"
         case _:
             known = f"who is {args['person']}" if args.get("known") else f"somebody new ({args['person']})"
-            files = _many(len(made), "file", "files")
+            files = _many(len(args.get("files", ())), "file", "files")
             return "; ".join([f"teaches {args['name']}, {known}, from {files}", *args.get("notes", ())])

@@ -34,7 +34,7 @@ def enroll(desk: Desk, args: Args) -> Args:
     _fresh(desk, name)
     verdicts = [(type_, v) for type_ in ("face", "voice") if (v := _like(desk, type_, desk.lessons)) is not None and v.node]
     person, notes = _whom(desk, name, verdicts)
-    made = [_learn(desk, lesson, n) for n, lesson in enumerate(desk.lessons)]
+    made = [o for lesson in desk.lessons for o in _learn(desk, lesson)]
     id_ = person.id if person else commits.new_person(desk.db)
     bound = bind_to(desk, made, id_)
     # They belong to no moment of a video: a look back to before a clip still knows them.
@@ -59,7 +59,8 @@ def _like(desk: Desk, type_: ObservationType, lessons: Sequence[Lesson]) -> Matc
     if not mine:
         return None
     model = mine[0].likeness.model
-    candidate = Candidate(("taught",), np.concatenate([x.likeness.vectors for x in mine]), sum(x.duration or LOOK for x in mine))
+    pieces = [p for x in mine for p in x.pieces]
+    candidate = Candidate(("taught",), np.concatenate([like.vectors for like, _ in pieces]), sum(n or LOOK for _, n in pieces))
     known = commits.galleries(desk.db, desk.state, type_, model)
     return match([candidate], known, (), calibration(model, type_), desk.state.who.distinct)[0]
 
@@ -82,29 +83,32 @@ def _whom(desk: Desk, name: str, verdicts: Sequence[tuple[str, Match]]) -> tuple
     return meant, notes
 
 
-def _learn(desk: Desk, lesson: Lesson, place: int) -> str:
-    """Write a file and what is in it; return the id of the observation."""
-    file, like = lesson.file, lesson.likeness
+def _learn(desk: Desk, lesson: Lesson) -> list[str]:
+    """Write a file and what is in it; return the ids of the observations."""
+    file = lesson.file
     source = f"s{commits.number(desk.db, 'source')}"
-    length = max(LOOK, lesson.duration)
+    length = max(LOOK, sum(n for _, n in lesson.pieces))
     rows.insert(
         desk.db, "source", id=source, uri=file.uri, duration=file.duration, width=file.width, height=file.height, fps=file.fps,
         has_audio=int(file.has_audio), sha256=file.sha256, started_at=None, bytes=file.bytes, state=ENROLLED, error=None, sampled_fps=None,
     )  # fmt: skip
     clip = f"{source}.c0"
     rows.insert(desk.db, "clip", id=clip, source=source, number=0, start=0, end=length, state=ENROLLED, error=None)
-    type_: ObservationType = "voice"
-    if lesson.face is not None:
-        type_ = "face"
-        id_ = made_id(f"{clip}.f", desk.step, place)
-        boxes = (TimedBox(0, *(round(v, 1) for v in lesson.face)),)
-        rows.insert_face(desk.db, FaceTrack(id_, clip, 0, length, boxes, 1.0, like.quality, like.crops, like.landmarks), desk.sequence)
-    else:
-        id_ = made_id(f"{clip}.u", desk.step, place)
-        rows.insert_utterance(desk.db, Utterance(id_, clip, 0, length, "", (), None, 1.0, like.audio), desk.sequence)
-    rows.insert_vectors(desk.db, id_, type_, like.model, like.vectors, desk.sequence)
-    desk.db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (f"{type_}_vectors", like.model))
-    return id_
+    made, at = [], 0
+    type_: ObservationType = "face" if lesson.face is not None else "voice"
+    for place, (like, duration) in enumerate(lesson.pieces):
+        id_ = made_id(f"{clip}.{'f' if type_ == 'face' else 'u'}", desk.step, place)
+        end = at + max(LOOK, duration)
+        if lesson.face is not None:
+            boxes = (TimedBox(at, *(round(v, 1) for v in lesson.face)),)
+            rows.insert_face(desk.db, FaceTrack(id_, clip, at, end, boxes, 1.0, like.quality, like.crops, like.landmarks), desk.sequence)
+        else:
+            rows.insert_utterance(desk.db, Utterance(id_, clip, at, end, "", (), None, 1.0, like.audio), desk.sequence)
+        rows.insert_vectors(desk.db, id_, type_, like.model, like.vectors, desk.sequence)
+        desk.db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (f"{type_}_vectors", like.model))
+        made.append(id_)
+        at = end
+    return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -550,7 +550,8 @@ class Memory:
         `likeness` goes with `add-face`, `lessons` with `enroll`. Raises CorrectionError.
         """
         if not dry_run:
-            self._keep_media({k: v for part in (likeness, *(x.likeness for x in lessons)) if part for k, v in part.media.items()})
+            looks = (likeness, *(like for x in lessons for like, _ in x.pieces))
+            self._keep_media({k: v for part in looks if part for k, v in part.media.items()})
         return corrections.correct(
             self, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now(), likeness=likeness, lessons=lessons
         )
