@@ -57,8 +57,8 @@ def sound_clips(sound: Sound, seconds: float = 30.0) -> list[SoundClip]:
     return [SoundClip(clip, source, sound) for clip in plan(source, seconds)]
 
 
-def opened(threads: int = 2) -> Models:
-    """Open the embedded models of hearing."""
+def opened(threads: int = 2, *, speech: bool = True) -> Models:
+    """Open the embedded models of hearing; without `speech` those that ship."""
     from m3desk_cpu.speech import Whisper
     from m3desk_cpu.voices import CamPlus, Segmentation, Silero
 
@@ -66,7 +66,7 @@ def opened(threads: int = 2) -> Models:
         speech_activity=Silero(1),
         speech_segmentation=Segmentation(resources() / "models" / "pyannote_seg3.onnx", 1),
         voice_vectors=CamPlus(resources() / "models" / "campplus_zh_en_w16.onnx", 1),
-        speech=Whisper(models_dir() / "whisper-base", threads),
+        speech=Whisper(models_dir() / "whisper-base", threads) if speech else None,
     )
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from m3desk.perception.voices import hear
+from m3desk.perception.speakers import who_speaks
+from m3desk.perception.voices import hear, listen
 from m3desk.ports import Models
 from tests.perception import measure_speech as measure
 
@@ -56,3 +57,22 @@ def test_two_languages_in_one_clip_are_told_apart(models: Models, shared_data: P
     heard = measure.listened(measure.file_clips(shared_data / "speech" / "katie_steve" / "en-us_zh-cn.wav"), models)
     assert [u.language for u in heard] == ["en", "zh"] * 3
     assert heard[-1].text.startswith("请问")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "wrong"), [("falcon", 0.05), ("pyannote", 0.05), ("ami dev00", 0.15)])
+def test_who_speaks_when_is_told(shared_data: Path, name: str, wrong: float) -> None:
+    models = measure.opened(speech=False)
+    assert models.speech_segmentation is not None and models.voice_vectors is not None
+    path, truth = measure.with_turns()[name]
+    sound = measure.file_clips(path)[0].sound()
+    turns = who_speaks(sound, listen(sound, models), models.speech_segmentation, models.voice_vectors)
+    people = sorted({who for *_, who in truth})
+    assert len({t.voice for t in turns}) == len(people)
+    # Seconds in which a voice and a person speak, in tenths; each voice is the person it shares most with.
+    said = {k: {n for t in turns if t.voice == k for n in range(t.start // 1600, t.end // 1600)} for k in {t.voice for t in turns}}
+    real = {who: {n for a, b, w in truth if w == who for n in range(int(a * 10), int(b * 10))} for who in people}
+    person = {k: max(people, key=lambda who: len(real[who] & said[k])) for k in said}
+    assert len(set(person.values())) == len(people)
+    confused = sum(len(said[k] & real[who] - real[person[k]]) for k in said for who in people if who != person[k])
+    assert confused <= wrong * sum(len(r) for r in real.values())
