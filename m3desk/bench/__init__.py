@@ -18,7 +18,7 @@ _NAMES = {
     "questions": "twelve questions on three videos through `ask`: right, cited, absent ones refused [--llm]",
     "identity": "the figures on identity, row by row against their goals [ROW …] [--keep DIR]",
     "constraints": "twenty corrections, three more files, another face model: broken constraints [MODEL] [--keep DIR]",
-    "importing": "import M3-Agent graphs (default: the two real ones): seconds, peak memory of program and reader [FILE …] [--embed]",
+    "importing": "import M3-Agent graphs (default: the two real ones): seconds, peak memory of program and reader [FILE …] [embed]",
     "fused": "corrections that separate the fused characters of the real M3-Agent graphs, by a scripted user [GRAPH …]",
     "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
 }

@@ -39,9 +39,9 @@ print(json.dumps({
 
 
 def measure(args: Sequence[str] = ()) -> dict[str, Any]:
-    """Import graphs (default: both real ones) into new memories; with `--embed` also time making their sentences searchable by meaning."""
-    embed = ["embed"] if "--embed" in args else []
-    files = [Path(a) for a in args if not a.startswith("-")] or [data(g) for g in GRAPHS]
+    """Import graphs (default: both real ones) into new memories; with the word `embed` also time embedding their sentences."""
+    embed = ["embed"] if "embed" in args else []
+    files = [Path(a) for a in args if a != "embed"] or [data(g) for g in GRAPHS]
     found = {}
     for file in files:
         with tempfile.TemporaryDirectory(prefix="m3desk-import-") as folder:
