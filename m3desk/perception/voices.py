@@ -74,7 +74,8 @@ def hear(
     check()
     parts: list[Turn] = []
     if models.speech_segmentation is not None and models.voice_vectors is not None:
-        parts = who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors)
+        found = who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors)
+        parts = [replace(t, start=max(t.start, first)) for t in found if t.end > first]
         heard_too = [(t.start, t.end) for t in parts]
         spoken = [s for s in spoken if s.sureness >= SURE or common([(s.start, s.end)], heard_too)]
         if not spoken:

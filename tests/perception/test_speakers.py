@@ -148,6 +148,15 @@ def test_speech_without_end_is_cut_between_words_and_none_is_lost_or_doubled() -
     assert all(a.end <= b.start for a, b in pairwise(everything))
 
 
+def test_no_utterance_begins_in_what_the_clip_before_has_heard() -> None:
+    lines = [said(9, 30)]
+    models, _ = ears(lines)
+    early = replace(models, speech_segmentation=LowAndHigh(lead=-3200))
+    second = clips(speech(20, lines), 10.0)[1]
+    heard = hear(second, early, heard_until=12_000_000)
+    assert heard.utterances and min(u.start for u in heard.utterances) >= 12_000_000
+
+
 def test_hearing_twice_gives_the_same() -> None:
     one, two = (heard_in(14, [said(1, 30)], [under(1, 13, 3)])[0] for _ in range(2))
     assert one.utterances == two.utterances and one.media == two.media and one.apart == two.apart
