@@ -43,8 +43,12 @@ class Life:
         apart: bool = False,
         continues: str | None = None,
         quality: float = 0.9,
+        murmur: bool = False,
     ) -> list[str | None]:
-        """Commit a clip with these clusters; return the node of each face cluster, then of each voice. `voices`: rows and seconds."""
+        """Commit a clip with these clusters; return the node of each face cluster, then of each voice.
+
+        `voices`: rows and seconds. `murmur`: the first voice is heard once more, without words.
+        """
         clip = self.memory.next_clips("s1")[0]
         tracks: list[FaceTrack] = []
         said: list[Utterance] = []
@@ -64,6 +68,8 @@ class Life:
             said.append(Utterance(id_, clip.id, start, start + round(seconds * S), "Yes.", (), "en", 0.9, cluster=cluster, embeddable=long))
             if long:
                 vectors[id_] = rows
+        if murmur:
+            said.append(Utterance(f"{clip.id}.u{len(said)}", clip.id, clip.start, clip.start + S // 2, "", (), None, 0.0, embeddable=False))
         pairs = {(a.id, b.id) for a in tracks for b in tracks if a.cluster < b.cluster} if apart else set()
         seen = Perceived(clip.id, tuple(tracks), tuple(said), vectors=vectors, apart=frozenset(pairs))
         self.memory.commit_episodic(clip, seen, Draft(), models=MODELS, at=AT)
@@ -179,6 +185,11 @@ def test_a_word_too_short_to_tell_a_voice_stays_open_and_a_voice_is_found_again(
     assert first and life.clip(voices=[(turned(0.8, d=192), 5.0), (turned(0.5, other=5, d=192), 5.0)]) == [first, "voice_2"]
     (binding,) = life.memory.bindings("s1.c2.u1")
     assert binding.runner_up == first and binding.margin is None
+
+
+def test_a_murmur_without_words_stays_open(life: Life) -> None:
+    assert life.clip(voices=[(turned(1.0, d=192), 5.0)], murmur=True) == ["voice_1", None]
+    assert life.clip(murmur=True) == [None] and len(life.memory.people()) == 1
 
 
 def test_the_same_clips_give_the_same_bindings(tmp_path: Path) -> None:
