@@ -72,6 +72,7 @@ class Utterance:
 
     `language`: ISO 639-1 code or None. `confidence`: the recogniser's mean word probability, 0–1.
     `audio`: media id of its sound, lossless 16 kHz mono. `overlapped`: somebody else speaks at the same time.
+    Without words, text and language (confidence 0): somebody is heard, often talking over another, and not understood.
     `embeddable`: long and clean enough (≥ 1 s) to tell whose voice it is.
     """
 
