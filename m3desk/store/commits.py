@@ -81,7 +81,9 @@ def galleries(
         worths = np.concatenate([w * np.power(0.95, np.arange(len(v))) for v, w, _ in mine]).astype(np.float32)
         chosen = gallery_rows(vectors, worths) if type_ == "face" else typical_rows(vectors, worths)
         best = max(w for _, w, _ in mine) if type_ == "face" else 1.0
-        found.append(Gallery(node, state.who.person_of[node], vectors[chosen], sum(d for _, _, d in mine), best, len(mine)))
+        found.append(
+            Gallery(node, state.who.person_of[node], vectors[chosen], length := sum(d for _, _, d in mine), best, _count(len(mine), length))
+        )
     return found
 
 
@@ -100,8 +102,13 @@ def candidates(perceived: Perceived, type_: ObservationType) -> list[Candidate]:
         duration = sum(_clear(o) for o in with_vectors)
         quality = max((o.quality for o in with_vectors), default=1.0) if type_ == "face" else 1.0
         before = tuple(o.continues for o in group if type_ == "face" and o.continues)
-        found.append(Candidate(tuple(o.id for o in group), vectors, duration, quality, before, len(with_vectors)))
+        found.append(Candidate(tuple(o.id for o in group), vectors, duration, quality, before, _count(len(with_vectors), duration)))
     return found
+
+
+def _count(observations: int, duration: int) -> int:
+    """Return how many utterances' worth of evidence this is: a long one, as somebody is taught from, is worth one every 5 seconds."""
+    return max(observations, duration // 5_000_000)
 
 
 def _clear(o: Any) -> int:
