@@ -33,6 +33,7 @@ def as_json(found: Reembedded, embedded: int, switched: bool) -> dict[str, Any]:
             {"observation": m.observation, "node": list(m.node), "person": list(m.person)} for m in found.moved
         ],
         "pairs": {"joined": found.joined, "parted": found.parted, "kept": found.kept},
+        "never_again_unknown": found.unknown,
         "people": {"before": found.people[0], "after": found.people[1]},
         "constraints": {
             **found.constraints,
@@ -56,6 +57,10 @@ def lines(found: Reembedded, embedded: int, switched: bool) -> list[str]:
     said += [f"  {m.observation}: {m.person[0] or 'nobody'} → {m.person[1] or 'nobody'}" for m in found.moved if m.person[0] != m.person[1]]
     total = sum(found.constraints.values())
     said.append(f"{found.constraints['broken']} of {total} constraints broken; {len(found.touched)} touched.")
+    if found.unknown:
+        said.append(
+            f"{found.unknown} people who are never to be remembered again are known to another model only, and would be remembered."
+        )
     said += [f"  step {c.step}: {c.kind} {c.a} {c.b} was {c.state}, is {s}" for c, s in found.touched]
     said.append(f"{found.model} is in use now." if switched else "Nothing was changed; to use it from now on: --switch.")
     return said

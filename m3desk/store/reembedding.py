@@ -49,6 +49,7 @@ class Reembedded:
     """What a model change does. Pairs are of observations of this kind: `joined` were two persons' and are one's, `parted` the reverse.
 
     `people`: persons who own an observation of this kind, before and after. `touched`: constraints whose state changes: (before, after).
+    `unknown`: templates of people never to be remembered again that this model can't compare with: they are another model's.
     """
 
     kind: ObservationType
@@ -60,6 +61,7 @@ class Reembedded:
     people: tuple[int, int]
     constraints: Mapping[str, int]
     touched: tuple[tuple[Constraint, str], ...]
+    unknown: int = 0
 
 
 class _Rehearsed(Exception):
@@ -94,6 +96,8 @@ def reembed(memory: Memory, kind: ObservationType, model: str, *, dry_run: bool,
             _consolidate(db, memory.state_with(db), kind, model, at)
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{kind}_vectors", model))
             found = _compare(before, memory.state_with(db), memory.log(), kind, model)
+            blind = db.execute("SELECT count(*) FROM unwanted WHERE kind = ? AND model != ?", (kind, model)).fetchone()[0]
+            found = replace(found, unknown=int(blind))
             if dry_run:
                 raise _Rehearsed
     except _Rehearsed:
