@@ -118,7 +118,8 @@ def _of_observations(db: DB, found: Known) -> None:
 def preview(db: DB, state: State, log: Log, person: Person, how: How) -> Forgotten:
     """Say what forgetting would remove; change nothing."""
     found = known(db, state, log, person, spans=how == "spans")
-    places = sorted({s for s, _, _ in found.intervals})
+    taught = {r[0] for r in db.execute("SELECT id FROM source WHERE state = 'enrolled'")}
+    places = sorted({s for s, _, _ in found.intervals} - taught)
     uris = tuple(r[0] for s in places for r in db.execute("SELECT uri FROM source WHERE id = ?", (s,)))
     steps = sum(touches(json.loads(r["args"]), json.loads(r["anchor"]), r["text"], found) for r in db.execute("SELECT * FROM journal"))
     counts = {
@@ -164,6 +165,8 @@ def forget(
 def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
     """Leave tombstones: intervals and boxes, nothing that tells who it was; for `never` also a few rows of face and voice."""
     hashes = dict(db.execute("SELECT id, sha256 FROM source").fetchall())
+    enrolled = {r[0] for r in db.execute("SELECT id FROM source WHERE state = 'enrolled'")}
+    taught = {o for o in found.observations if o.split(".")[0] in enrolled}
     if how == "spans":
         for source, start, end in found.intervals:
             rows.insert(
@@ -171,6 +174,8 @@ def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
             )
     for o in sorted(found.observations):
         seen, source = log.observations[o], o.split(".")[0]
+        if o in taught:  # of no video: nothing there could be memorized again
+            continue
         boxes: list[Any] = []
         for r in db.execute("SELECT boxes FROM face_track WHERE id = ?", (o,)):
             all_ = json.loads(r[0])
@@ -258,6 +263,11 @@ def _delete(db: DB, found: Known) -> None:
     for table in ("face_track", "utterance"):
         db.executemany(f"DELETE FROM {table} WHERE id = ?", gone)
     db.executemany("UPDATE face_track SET continues = NULL WHERE continues = ?", gone)
+    taught = (
+        "SELECT id FROM source WHERE state = 'enrolled' AND id NOT IN (SELECT source FROM face_track UNION SELECT source FROM utterance)"
+    )
+    db.execute(f"DELETE FROM clip WHERE source IN ({taught})")  # a photo's or a recording's path may hold their name
+    db.execute(f"DELETE FROM source WHERE id IN ({taught})")
     db.execute("DELETE FROM renamed WHERE old IN (SELECT value FROM json_each(?1)) OR new IN (SELECT value FROM json_each(?1))",
                (rows.dump(sorted(found.ids)),))  # fmt: skip
     for r in db.execute("SELECT id, citations FROM reinforcement").fetchall():

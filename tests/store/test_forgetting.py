@@ -13,6 +13,7 @@ from m3desk.errors import CorrectionError
 from m3desk.store.scrubbing import mention
 from m3desk.store.sqlite import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
+from tests.store.test_corrections_enrolled import photo
 
 Marks = tuple[tuple[float, float], ...]
 
@@ -194,3 +195,13 @@ def test_vectors_of_the_forgotten_are_gone_and_others_stay(memory: Memory) -> No
     ids, matrix = memory.vectors("face")
     assert set(ids) == {"s1.c0.f1", "s1.c1.f1"} and len(matrix) == 6
     assert memory.lacking_vectors("e5 1") == [] and text_vectors(seen(clips("s1")[0], (2,))[1]).dtype == np.float32
+
+
+def test_what_they_were_taught_from_goes_too_with_its_path(memory: Memory) -> None:
+    memory.correct("enroll", {"name": "Grace Hopper"}, lessons=[photo(1, "grace-hopper.jpg")])
+    memory.correct("split-at", {"observation": "s1.c0.u0", "at": 3_000_000})
+    gone = memory.forget("Grace Hopper", "forget", narrower)
+    assert findings(memory, gone) == () and memory.integrity() == []
+    assert memory.enrolments() == [] and not gone.sources[1:]
+    assert b"hopper" not in (memory.folder / "memory.sqlite").read_bytes().lower()
+    assert [r.utterance.id for r in memory.speech("s1")] == ["s1.c0.u1", "s1.c1.u1"]
