@@ -287,7 +287,9 @@ class Words:
         return found
 
     def _source(self, reader: Any, id_: str) -> Found:
-        source = next(s for s in reader.sources() if s.id == id_)
+        source = next((s for s in reader.sources() if s.id == id_), None)
+        if source is None:  # what somebody was taught from is no video
+            raise KeyError(id_)
         found = Found(source.uri.rsplit("/", 1)[-1], self.t["source_"], play=(id_, 0))
         size = f"{source.width} × {source.height}" if source.width else ""
         found.facts = [
