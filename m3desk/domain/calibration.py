@@ -22,7 +22,7 @@ class Calibration:
     node unless something speaks for one; `accept_long` holds from `long` microseconds on, in between is interpolated. `whole`: compare all
     rows with all rather than the best few. `several`: enough for two utterances or more against three or more, where the lead is
     `several_margin` (luck evens out). `blurred`: how much more two poor faces must be alike, and `faint`: how much more a very poor face to
-    anybody. `carried`: enough for a face track that goes on over the border of a clip.
+    anybody. `carried`: enough for a face track, or speech, that goes on over the border of a clip, with a lead of `carried_margin`.
     `alike`: two nodes that are worth a question, `even`: as likely one as two; `sure`: two that are one, where both have a `sound` amount
     (microseconds of speech; for faces quality). `parted`: two groups of one node less alike than this are two people.
     `asked`, `asked_margin`: what a photo or recording of a search may do with instead, where the lead is that great.
@@ -40,6 +40,7 @@ class Calibration:
     blurred: float = 0.0
     faint: float = 0.0
     carried: float | None = None
+    carried_margin: float = 0.0
     alike: float | None = None
     even: float = 0.5
     sure: float | None = None
@@ -77,8 +78,8 @@ FACES = Calibration(
 # whoever is mixed or noisy (a stranger of another AMI meeting came to .64, by pairs .49). Noise of 10 dB or an echo cost .05 at most;
 # through a telephone half are lost, so a caller is often somebody new at first. `alike` to `parted` are cosines of means: strangers .64.
 VOICES = Calibration(
-    accept=0.60, margin=0.06, least=1_000_000, born=1_500_000, whole=True, several=0.55, several_margin=0.08, alike=0.54, even=0.64,
-    sure=0.76, sound=4_000_000, parted=0.62,
+    accept=0.60, margin=0.06, least=1_000_000, born=1_500_000, whole=True, several=0.55, several_margin=0.08, carried=0.48,
+    carried_margin=0.10, alike=0.54, even=0.64, sure=0.76, sound=4_000_000, parted=0.62,
 )  # fmt: skip
 # Faces by dlib's ResNet, chips cut by YuNet's landmarks (dlib_faces.py), on the same 829 pictures: its vectors lie close, strangers
 # at .83. Different people, both good: 99 % below .906, 99.9 % .923, most .932; one good: most .957; two poor ones: 99.9 % .947, most .972.

@@ -169,8 +169,8 @@ def match(
     """Decide for each candidate which node it belongs to, best match first, so that two people of one frame never share a person.
 
     `apart`: pairs of observations that can't be one person. `distinct`: pairs of persons that can't (both orders). `held`: for each
-    candidate the node that the tracks it continues belong to. `asked`: somebody searches by photo or recording, and sees the figures:
-    then less will do where the lead is great. A runner-up who looks like the best match and may be the same person is no
+    candidate the node of the tracks, or the speech, that it goes on from. `asked`: somebody searches by photo or recording, and sees
+    the figures: then less will do where the lead is great. A runner-up who looks like the best match and may be the same person is no
     rival: else one over-split would make every later match a doubt, and so a new node. Nor is one whom somebody else in the frame is.
     """
     together = sorted(galleries, key=lambda g: numbered(g.node))
@@ -181,7 +181,8 @@ def match(
     owner: dict[int, str] = {}
 
     def carried(i: int, j: int) -> bool:
-        return rule.carried is not None and i < len(held) and held[i] == together[j].node and scores[i][j] >= rule.carried
+        enough = rule.carried is not None and scores[i][j] >= rule.carried and candidates[i].duration >= rule.least
+        return enough and i < len(held) and held[i] == together[j].node
 
     # A track that goes on over the clip's border comes before what merely looks alike.
     pairs = sorted(((not carried(i, j), -s, i, j) for i, row in enumerate(scores) for j, s in enumerate(row) if s > -1.0))
@@ -207,7 +208,7 @@ def match(
         runner = max(others, key=lambda o: (o[0], -numbered(o[1])), default=None)
         margin = None if runner is None else round(score - runner[0], 6)
         if not looks:
-            certain = margin is None or margin >= 0  # nobody else is more alike
+            certain = margin is None or margin >= rule.carried_margin
         else:
             certain = enough and (margin is None or margin >= rule.margin)
             certain = certain or (ahead is not None and margin is not None and margin >= ahead)

@@ -26,6 +26,9 @@ from m3desk.store.rows import dump, insert
 
 DB = sqlite3.Connection
 
+BREATH = 700_000
+"""Microseconds of silence in which one speaker goes on (see perception.voices.LONG_PAUSE)."""
+
 
 def begin(db: DB, kind: str, at: str, clip: str | None = None, models: Mapping[str, str] | None = None) -> int:
     """Add a commit to the sequence; return its number."""
@@ -81,9 +84,8 @@ def galleries(
         worths = np.concatenate([w * np.power(0.95, np.arange(len(v))) for v, w, _ in mine]).astype(np.float32)
         chosen = gallery_rows(vectors, worths) if type_ == "face" else typical_rows(vectors, worths)
         best = max(w for _, w, _ in mine) if type_ == "face" else 1.0
-        found.append(
-            Gallery(node, state.who.person_of[node], vectors[chosen], length := sum(d for _, _, d in mine), best, _count(len(mine), length))
-        )
+        length = sum(d for _, _, d in mine)
+        found.append(Gallery(node, state.who.person_of[node], vectors[chosen], length, best, _count(len(mine), length)))
     return found
 
 
@@ -122,7 +124,7 @@ def recognise(db: DB, state: State, perceived: Perceived, type_: ObservationType
     found = candidates(perceived, type_)
     if not found:
         return [], []
-    held = [_held(state, c) for c in found]
+    held = [_held(state, c) for c in found] if type_ == "face" else _goes_on(db, state, perceived, found)
     known = galleries(db, state, type_, model)
     return found, match(found, known, perceived.apart, calibration(model, type_), state.who.distinct, held)
 
@@ -131,6 +133,18 @@ def _held(state: State, candidate: Candidate) -> str | None:
     """Return the node of the tracks that a cluster goes on from, if that is one."""
     nodes = {h.node for o in candidate.continues if (h := state.who.held.get(o)) is not None}
     return nodes.pop() if len(nodes) == 1 else None
+
+
+def _goes_on(db: DB, state: State, perceived: Perceived, found: list[Candidate]) -> list[str | None]:
+    """Return, for the voice that begins a clip within a breath of the end of the clip before, the node of who spoke there; else None."""
+    first = min(perceived.utterances, key=lambda u: (u.start, u.id))
+    source, index = perceived.clip.split(".c")
+    query = 'SELECT id, "end" FROM utterance WHERE clip = ? AND replaces IS NULL ORDER BY "end" DESC, id LIMIT 1'
+    row = db.execute(query, (f"{source}.c{int(index) - 1}",)).fetchone()
+    if row is None or first.overlapped or not 0 <= first.start - row["end"] < BREATH:
+        return [None] * len(found)
+    last = state.who.held.get(row["id"])
+    return [last.node if last and first.id in c.observations else None for c in found]
 
 
 def _bind(
