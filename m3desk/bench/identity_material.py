@@ -105,10 +105,15 @@ class Workshop:
 # ---------------------------------------------------------------- labels
 
 
-def boxes(work: Workshop, video: str, more: Sequence[dict[str, Any]] = ()) -> Path:
-    """Write the timed boxes of a video that were named by eye (and `more`) as a truth; return where it lies."""
-    rows = [{"file": video, "t": t, "box": list(box), "person": who} for t, who, box in BY_EYE.get(video, ())]
-    return work.write(f"{Path(video).stem}.boxes.json", json.dumps({"boxes": [*rows, *more]}, indent=1))
+def boxes(work: Workshop, video: str, more: Sequence[dict[str, Any]] = (), *, leave_out: Sequence[tuple[float, float]] = ()) -> Path:
+    """Write the timed boxes of a video that were named by eye (and `more`) as a truth; return where it lies.
+
+    `leave_out`: spans (seconds) whose boxes named by eye are not written.
+    """
+    named = [(t, who, box) for t, who, box in BY_EYE.get(video, ()) if not any(start <= t < end for start, end in leave_out)]
+    rows = [{"file": video, "t": t, "box": list(box), "person": who} for t, who, box in named]
+    name = f"{Path(video).stem}.{'some-' if leave_out else ''}boxes.json"
+    return work.write(name, json.dumps({"boxes": [*rows, *more]}, indent=1))
 
 
 def webrtc_on_the_reel() -> list[dict[str, Any]]:
