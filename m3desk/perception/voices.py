@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 SAME_SPEAKER = 0.57
 """Mean cosine above which utterances of one clip are one voice; whole utterances are more alike than windows (see turns.SAME_VOICE)."""
 
+STRANGE = 0.46
+"""Mean cosine to the (two or more) other lines of its voice below which a line is somebody else's; see speakers.TWO."""
+
 SURE = 0.50
 """Where the segmentation hears nobody, voice activity must be as sure (mean over a stretch): music gives 0.1 to 0.4."""
 
@@ -134,9 +137,45 @@ def _heard_apart(
         if line.start < border and end > line.start:
             mine.append(replace(line, end=end))
     mine.sort(key=lambda line: (line.start, line.end, line.voice))
+    mine = [replace(line, active=_within(line)) for line in mine]
+    if voices is not None:
+        clear = [gathered(sound, clean(line, parts)) for line in mine]
+        mine = strangers([replace(line, vectors=voice_rows(piece, voices)) for line, piece in zip(mine, clear, strict=True)])
+        mine = scraps(mine, clear, voices)
     order = {k: i for i, k in enumerate(dict.fromkeys(line.voice for line in mine))}
-    whole = [replace(line, active=_within(line), cluster=order[line.voice]) for line in mine]
-    return [replace(line, vectors=voice_rows(gathered(sound, clean(line, parts)), voices)) if voices else line for line in whole]
+    return [replace(line, cluster=order[line.voice]) for line in mine]
+
+
+def strangers(lines: Sequence[Line]) -> list[Line]:
+    """Give a line that is unlike the others of its voice (two or more) to the voice it is like, or to one of its own."""
+    rows = {n: v[0] for n, line in enumerate(lines) if (v := line.vectors) is not None}
+    voice = {n: lines[n].voice for n in rows}
+
+    def like(n: int, k: int) -> float:
+        theirs = [float(rows[n] @ rows[m]) for m in rows if voice[m] == k and m != n]
+        return round(sum(theirs) / len(theirs), 5) if theirs else -1.0
+
+    spare = max((line.voice for line in lines), default=0) + 1
+    moved: set[int] = set()
+    while many := [n for n in rows if n not in moved and list(voice.values()).count(voice[n]) > 2]:
+        worst = min(many, key=lambda n: (like(n, voice[n]), n))
+        if like(worst, voice[worst]) >= STRANGE:
+            break
+        best = max(sorted({*voice.values()} - {voice[worst]}), key=lambda k: like(worst, k), default=spare)
+        voice[worst] = best if like(worst, best) >= SAME_SPEAKER else spare
+        spare += voice[worst] == spare
+        moved.add(worst)
+    return [replace(line, voice=voice.get(n, line.voice)) for n, line in enumerate(lines)]
+
+
+def scraps(lines: Sequence[Line], clear: Sequence[Sound], voices: VoiceEmbedder) -> list[Line]:
+    """Where a voice says all in scraps too short to tell it by, tell it by them together: the longest has the vectors."""
+    result = list(lines)
+    for k in sorted({line.voice for line in lines} - {line.voice for line in lines if line.vectors is not None}):
+        mine = [n for n, line in enumerate(lines) if line.voice == k]
+        longest = max(mine, key=lambda n: (bool(lines[n].words), len(clear[n]), -n))
+        result[longest] = replace(lines[longest], vectors=voice_rows(np.concatenate([clear[n] for n in mine]), voices))
+    return result
 
 
 def _within(line: Line) -> tuple[Run, ...]:

@@ -12,7 +12,7 @@ import pytest
 from m3desk.perception.lines import Line, clean, murmurs, overlaps
 from m3desk.perception.speakers import who_speaks
 from m3desk.perception.turns import Stretch, Turn, agglomerate
-from m3desk.perception.voices import Heard, hear
+from m3desk.perception.voices import Heard, hear, strangers
 from m3desk.ports import Models
 from tests.perception.invented_speech import RATE, LowAndHigh, Octaves, clips, ears, speech
 from tests.perception.invented_speech import Line as Said
@@ -146,6 +146,25 @@ def test_speech_without_end_is_cut_between_words_and_none_is_lost_or_doubled() -
     everything = [u for h in found for u in h.utterances if u.words]
     assert [w.text for u in everything for w in u.words] == text.split()
     assert all(a.end <= b.start for a, b in pairwise(everything))
+
+
+def test_a_voice_that_only_says_scraps_is_known_by_all_of_them() -> None:
+    (heard,) = heard_in(20, [(1.0, "one two three four five six"), (5.0, "SEVEN EIGHT"), (9.0, "NINE TEN"), (13.0, "one two three four")])
+    first, scrap, other, last = heard.utterances
+    assert [u.cluster for u in heard.utterances] == [0, 1, 1, 0] and first.embeddable and last.embeddable
+    assert [u.embeddable for u in (scrap, other)].count(True) == 1
+    known = scrap if scrap.embeddable else other
+    assert np.allclose(heard.vectors[known.id][:, 1], 1, atol=0.02)
+
+
+def test_a_line_unlike_the_others_of_its_voice_is_somebody_elses() -> None:
+    def line(n: int, voice: int, *row: float) -> Line:
+        return Line(n, n + 1, (), voice, 0.9, vectors=np.array([row], np.float32))
+
+    lines = [line(0, 0, 1, 0, 0), line(1, 0, 1, 0, 0), line(2, 0, 0, 1, 0), line(3, 0, 0, 0, 1), line(4, 1, 0, 1, 0)]
+    assert [found.voice for found in strangers(lines)] == [0, 0, 1, 2, 1]
+    two = [line(0, 0, 1, 0, 0), line(1, 0, 0, 1, 0)]
+    assert [found.voice for found in strangers(two)] == [0, 0], "of two nobody can say which is the stranger"
 
 
 def test_no_utterance_begins_in_what_the_clip_before_has_heard() -> None:
