@@ -217,12 +217,13 @@ def _other(
             return None
     elif between >= TWO:
         return None
-    # Where the person changes: between runs if it can be, else at the quietest moment that both windows hold.
+    # Where the person changes: in the longest pause if there is one, else at the quietest moment that both windows hold.
     cuts = [(0, int(half[0]))]
     for i in range(1, len(windows)):
         (m, (_, before)), (n, (after, _)) = windows[i - 1], windows[i]
         if half[i] != half[i - 1]:
-            cuts.append((quietest(sound, after, before) if m == n else (said[m][1] + said[n][0]) // 2, int(half[i])))
+            pauses = [(said[r + 1][0] - said[r][1], -r, (said[r][1] + said[r + 1][0]) // 2) for r in range(m, n)]
+            cuts.append((max(pauses)[2] if pauses else quietest(sound, after, before), int(half[i])))
     middle = np.arange(len(mine)) * segmentation.hop + segmentation.lead + segmentation.hop // 2
     side = np.array([half for _, half in cuts])[np.searchsorted([at for at, _ in cuts], middle, side="right") - 1]
     second = mine & (side == 1)
