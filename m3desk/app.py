@@ -404,7 +404,9 @@ class App:
             self._index = None
         gone = self.write(lambda m: m.forget(person, how, proof.tighten, at=now()))
         if sources:
-            for source in sorted({s for s, _, _ in gone.known.intervals}):
+            with self.reader() as reader:
+                there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
+            for source in sorted({s for s, _, _ in gone.known.intervals} & there):
                 self.work.remove(source)
             self.write(lambda m: m.clean())
         self.embed_lacking()

@@ -17,8 +17,8 @@ from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import calibration, gallery_rows, similarity
 from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
 from m3desk.store.forgetting import Forgotten, Known
-from m3desk.store.proving import TELLING, Searched
-from m3desk.store.scrubbing import mention
+from m3desk.store.proving import Searched
+from m3desk.store.scrubbing import TELLING
 
 Landmarks = tuple[tuple[float, float], ...]
 
@@ -122,7 +122,7 @@ def _sound(content: bytes) -> Sound:
 
 def clear_logs(folder: Path, known: Known) -> tuple[list[Path], int]:
     """Take lines that hold a person's name or words out of our own log files; return the files and how many lines that was."""
-    pattern, lines = mention(known.names), 0
+    pattern, lines = known.mention(), 0
     words = [w for w in known.words if len(w) >= TELLING]
     files = sorted(folder.glob("*.log*")) if folder.is_dir() else []
     for path in files:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -18,12 +19,13 @@ import numpy as np
 
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, media_id
+from m3desk.domain.fold import SHOWN_FROM, born_in
 from m3desk.domain.identity import calibration, gallery_rows, similarity
-from m3desk.domain.log import Log, ObservationType
+from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
 from m3desk.store import commits, rows
-from m3desk.store.scrubbing import Known, blot, chats, scrub, touches
+from m3desk.store.scrubbing import TELLING, Known, blot, chats, scrub, touches
 
 DB = sqlite3.Connection
 How = Literal["forget", "spans", "never"]
@@ -35,6 +37,9 @@ TEMPLATE = 8
 
 MARGIN = 0.5
 """A crop shows this much of its face's size on every side (perception.sightings), and so perhaps a neighbour."""
+
+NEAR = 300_000
+"""Microseconds within which two looks are of one moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +66,49 @@ def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False
     found.nodes = {n for n, p in who.person_of.items() if p == person.id}
     found.observations = {o for o, h in who.held.items() if h.person == person.id}
     found.intervals = sorted({(o.split(".")[0], log.observations[o].start, log.observations[o].end) for o in found.observations})
+    _superseded(found, state, log)
+    own = set(found.observations)
     if spans:
         found.observations |= {o for o, s in log.observations.items() if _within(found.intervals, o.split(".")[0], s.start, s.end)}
-    # What an edit superseded, and what superseded it, is the same face or speech.
-    pairs = [(s.id, s.replaces) for s in log.observations.values() if s.replaces]
-    while extra := {x for a, b in pairs for x in (a, b) if {a, b} & found.observations} - found.observations:
-        found.observations |= extra
+        _superseded(found, state, log)
     found.told = {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and _about(n, found, log)}
     if spans:
         query = "SELECT id, source, start, \"end\" FROM node WHERE type = 'episodic'"
         found.told |= {r[0] for r in db.execute(query) if _within(found.intervals, r[1], r[2], r[3])}
     found.told |= _resting_on(found.told, log)
-    suggested = [s.name for s in person.suggested_names if s.score >= 0.4]
-    aliases = [a for a in person.aliases if not re.fullmatch(r"person_\d+", a)]
-    found.names = list(dict.fromkeys(n for n in (person.name, *aliases, *suggested) if n))
-    _of_observations(db, found)
+    _names(found, state, log, person)
+    called = {r.old: r.new for r in log.renamed}
+    while former := {old for old, new in called.items() if new in found.ids} - found.ids:
+        found.former |= former
+    _of_observations(db, found, own)
     return found
+
+
+def _superseded(found: Known, state: State, log: Log) -> None:
+    """Add what these observations stand in the place of, and what stands in the place of that, unless it is somebody else's by now."""
+    above = {s.id: s.replaces for s in log.observations.values() if s.replaces}
+    while extra := {above[o] for o in found.observations if o in above} - found.observations:
+        found.observations |= extra
+    held = state.who.held
+    while extra := {o for o, old in above.items() if old in found.observations} - found.observations - _kept(found):
+        theirs = {o for o in extra if o in held and held[o].person not in (None, *found.persons)}
+        for o in theirs:
+            found.mixed.setdefault(above[o], set()).add(o)
+        found.observations |= extra - theirs
+
+
+def _kept(found: Known) -> set[str]:
+    return {o for parts in found.mixed.values() for o in parts}
+
+
+def _names(found: Known, state: State, log: Log, person: Person) -> None:
+    """Note what they are called, were called and may be called; and what others are called."""
+    suggested = [s.name for s in person.suggested_names if s.score >= SHOWN_FROM]
+    aliases = [a for a in person.aliases if not re.fullmatch(r"person_\d+", a)]
+    past = [s.args.get("name") for s in in_force(log) if s.kind != "reject" and s.args.get("person") in found.persons]
+    found.names = list(dict.fromkeys(n for n in (person.name, *aliases, *past, *suggested) if n))
+    others = [p for p in state.who.people.values() if p.id not in found.persons]
+    found.spared = sorted({n for p in others for n in (p.name, *p.aliases) if n and not re.fullmatch(r"person_\d+", n)})
 
 
 def _resting_on(told: set[str], log: Log) -> set[str]:
@@ -102,7 +134,8 @@ def _within(intervals: Iterable[tuple[str, int, int]], source: str | None, start
     return any(s == source and a < end and start < b for s, a, b in intervals)
 
 
-def _of_observations(db: DB, found: Known) -> None:
+def _of_observations(db: DB, found: Known, own: Container[str]) -> None:
+    """Note their pictures, sounds and words, and the vectors of those that are their `own`."""
     grouped: dict[tuple[str, str], list[Floats]] = {}
     for o in sorted(found.observations):
         for r in db.execute("SELECT crops FROM face_track WHERE id = ?", (o,)):
@@ -110,9 +143,11 @@ def _of_observations(db: DB, found: Known) -> None:
         for r in db.execute("SELECT text, audio FROM utterance WHERE id = ?", (o,)):
             found.media |= {r["audio"]} - {None}
             found.words += [r["text"]] if r["text"].strip() else []
-        for r in db.execute("SELECT * FROM embedding WHERE owner = ?", (o,)):
+        for r in db.execute("SELECT * FROM embedding WHERE owner = ?", (o,)) if o in own and o not in found.mixed else ():
             grouped.setdefault((r["kind"], r["model"]), []).append(rows.vectors(r))
     found.vectors = {k: np.concatenate(v) for k, v in grouped.items()}
+    others = "\n".join(r["text"] for r in db.execute("SELECT id, text FROM utterance") if r["id"] not in found.observations)
+    found.telling = [w for w in dict.fromkeys(found.words) if len(w) >= TELLING and w not in others]
 
 
 def preview(db: DB, state: State, log: Log, person: Person, how: How) -> Forgotten:
@@ -150,6 +185,12 @@ def forget(
     plan = preview(db, state, log, person, how)
     found = plan.known
     sequence = commits.begin(db, "forget", at)
+    for node, born in born_in(log, state.who.nodes).items():
+        if node not in found.nodes:  # the correction that took it out of one of theirs may be emptied
+            db.execute(
+                "UPDATE node SET person = ? WHERE id = ? AND person IN (SELECT value FROM json_each(?))",
+                (born, node, rows.dump(sorted(found.ids))),
+            )
     _bury(db, log, found, how, sequence)
     narrowed = _narrow(db, found, media, tighten)
     _pictures_of_clips(db, found)
@@ -174,7 +215,7 @@ def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
             )
     for o in sorted(found.observations):
         seen, source = log.observations[o], o.split(".")[0]
-        if o in taught:  # of no video: nothing there could be memorized again
+        if o in taught or (o in found.mixed and how != "spans"):  # of no video; or others speak there too, and theirs has its own row
             continue
         boxes: list[Any] = []
         for r in db.execute("SELECT boxes FROM face_track WHERE id = ?", (o,)):
@@ -193,13 +234,14 @@ def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
 
 def _narrow(db: DB, found: Known, media: Callable[[str], bytes | None], tighten: Tighten) -> dict[str, bytes]:
     """Cut the margin off other people's crops that may show the person beside them."""
-    theirs: dict[str, list[list[float]]] = {}
+    theirs: Looks = defaultdict(list)
     for o in found.observations:
         for r in db.execute("SELECT source, boxes FROM face_track WHERE id = ?", (o,)):
-            theirs.setdefault(r["source"], []).extend(json.loads(r["boxes"]))
+            for box in json.loads(r["boxes"]):
+                theirs[r["source"], int(box[0]) // NEAR].append(box)
     made: dict[str, bytes] = {}
     for r in db.execute("SELECT * FROM face_track ORDER BY rowid").fetchall():
-        if r["id"] in found.observations or not _beside(json.loads(r["boxes"]), theirs.get(r["source"], [])):
+        if r["id"] in found.observations or not _beside(r["source"], json.loads(r["boxes"]), theirs):
             continue
         crops: list[str] = []
         marks: list[Any] = []
@@ -219,13 +261,17 @@ def _narrow(db: DB, found: Known, media: Callable[[str], bytes | None], tighten:
     return made
 
 
-def _beside(boxes: Iterable[list[float]], theirs: Iterable[list[float]]) -> bool:
-    """Say whether a face's crop may show another: their boxes, widened by the margin, meet within 0.3 s."""
-    near = list(theirs)
+Looks = dict[tuple[str, int], list[list[float]]]
+"""(source, time in steps of NEAR) → boxes then."""
+
+
+def _beside(source: str, boxes: Iterable[list[float]], theirs: Looks) -> bool:
+    """Say whether a face's crop may show another: their boxes, widened by the margin, meet within NEAR."""
     for at, x, y, w, h in boxes:
-        for at2, x2, y2, w2, h2 in near:
+        place = int(at) // NEAR
+        for at2, x2, y2, w2, h2 in (box for i in (place - 1, place, place + 1) for box in theirs.get((source, i), ())):
             apart = x - MARGIN * w > x2 + w2 or x2 > x + w + MARGIN * w or y - MARGIN * h > y2 + h2 or y2 > y + h + MARGIN * h
-            if abs(at - at2) <= 300_000 and not apart:
+            if abs(at - at2) <= NEAR and not apart:
                 return True
     return False
 
@@ -242,10 +288,11 @@ def _delete(db: DB, found: Known) -> None:
     """Delete every row that rests on them."""
     db.execute("PRAGMA secure_delete = ON")
     db.execute("PRAGMA defer_foreign_keys = ON")
+    _part(db, found)
     gone = [(o,) for o in sorted(found.observations)]
     nodes = [(n,) for n in sorted(found.nodes)]
     told = [(n,) for n in sorted(found.told)]
-    for table, column in (("binding", "observation"), ("heard_name", "observation"), ("embedding", "owner")):
+    for table, column in (("binding", "observation"), ("heard_name", "observation"), ("heard_name", "evidence"), ("embedding", "owner")):
         db.executemany(f"DELETE FROM {table} WHERE {column} = ?", gone)
     for table in ("vote", "apart"):
         db.executemany(f"DELETE FROM {table} WHERE a = ?1 OR b = ?1", gone)
@@ -283,6 +330,26 @@ def _delete(db: DB, found: Known) -> None:
     for t in db.execute("SELECT source, start, \"end\" FROM tombstone WHERE kind = 'span'").fetchall():
         for table in ("object_seen", "text_on_screen"):
             db.execute(f'DELETE FROM {table} WHERE source = ? AND start < ? AND "end" > ?', (t["source"], t["end"], t["start"]))
+
+
+def _part(db: DB, found: Known) -> None:
+    """Let others' parts of what goes stand for themselves: without its crops and sound, and without vectors of the whole."""
+    for old, parts in found.mixed.items():
+        for part in sorted(parts):
+            for table in ("face_track", "utterance"):
+                db.execute(f"UPDATE {table} SET replaces = NULL WHERE id = ?", (part,))
+            for r in db.execute("SELECT crops, landmarks FROM face_track WHERE id = ?", (part,)).fetchall():
+                marks = json.loads(r["landmarks"])
+                kept = [i for i, crop in enumerate(json.loads(r["crops"])) if crop not in found.media]
+                crops = [json.loads(r["crops"])[i] for i in kept]
+                left = [marks[i] for i in kept if i < len(marks)]
+                db.execute("UPDATE face_track SET crops = ?, landmarks = ? WHERE id = ?", (rows.dump(crops), rows.dump(left), part))
+            for r in db.execute("SELECT audio FROM utterance WHERE id = ?", (part,)).fetchall():
+                if r["audio"] in found.media:
+                    db.execute("UPDATE utterance SET audio = NULL WHERE id = ?", (part,))
+            db.execute(
+                "DELETE FROM embedding WHERE owner = ?1 AND vectors IN (SELECT e.vectors FROM embedding e WHERE e.owner = ?2)", (part, old)
+            )
 
 
 def _journal(db: DB, effect: Effect, how: How, sequence: int, at: str) -> None:

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from m3desk.store.scrubbing import Known, mention
-
-TELLING = 20
-"""Code points from which somebody's words are searched for: "thank you" is everybody's."""
+from m3desk.store.scrubbing import TELLING, Known, mention
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,9 @@ def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequen
 
     Names are searched as whole words in any case; words from 20 code points on; what others demonstrably say too is theirs.
     """
-    pattern = mention(found.names)
+    pattern = found.mention()
+    others_too = [n for n in found.names if (whole := mention([n])) and any(whole.search(s) for s in found.spared)]
+    names = [n for n in found.names if n not in others_too]
     ids = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(found.observations | found.told | found.nodes)))})(?!\w)") if (
         found.observations | found.told | found.nodes
     ) else None  # fmt: skip
@@ -68,7 +67,7 @@ def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequen
         count, size = count + 1, size + len(content)
         if path.name in found.media:
             findings.append(f"file {path.name}: a picture or sound of them")
-        findings += [f"file {_short(path, folder)}: {what}" for what in _bytes(content, found.names, words, found.media)]
+        findings += [f"file {_short(path, folder)}: {what}" for what in _bytes(content, names, words, found.media)]
     return Searched(len(tables), cells, rows, count, size, tuple(dict.fromkeys(findings)))
 
 
