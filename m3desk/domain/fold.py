@@ -190,16 +190,18 @@ def _held(log: Log, steps: list[Step], evidence: Standing) -> tuple[dict[str, He
         if id_ in evidence.absent:
             continue
         models, users, old = by_observation.get(id_, []), verdicts.get(id_, []), log.observations[id_].replaces
-        ends = sorted([b.sequence for b in models] + [s.sequence for s, _ in users] + ([replaced[id_]] if id_ in replaced else []))
+        words = sorted([s.sequence for s, _ in users] + ([replaced[id_]] if id_ in replaced else []))
+        ends = sorted([b.sequence for b in models] + words)
         mine: list[Binding] = []
         if old in now:
             mine.append(replace(now[old], observation=id_, sequence=log.observations[id_].sequence, superseded=next(iter(ends), None)))
-        for b in models:
-            end = next((e for e in ends if e > b.sequence), None)
+        for b in models:  # after a person's word none is in force, not even at first; nor does it end that word
+            late = bool(users) and users[0][0].sequence < b.sequence
+            end = b.sequence if late else next((e for e in ends if e > b.sequence), None)
             mine.append(Binding(b.observation, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.sequence, end))
         for step, node in users:
             if node is not None:
-                end = next((e for e in ends if e > step.sequence), None)
+                end = next((e for e in words if e > step.sequence), None)
                 mine.append(Binding(id_, node, None, None, None, step.by, step.at, step.sequence, end))
         if users:  # a person's word stands against every later clip and model
             step, node = users[-1]
@@ -314,6 +316,8 @@ def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: 
         types = {nodes[a].type: a, nodes[b].type: b}
         if len(types) == 2:
             face, voice = partition.root(births[types["face"]]), partition.root(births[types["voice"]])
+            if partition.foes(face, voice):
+                continue  # what a user keeps apart is no rival either
             for clip, weight in weigh(cast).items():
                 tally[voice][face][clip] += weight
     taken = {partition.root(births[n.id]) for n in nodes.values() if n.type == "face" and n.id in births}

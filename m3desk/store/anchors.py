@@ -25,6 +25,9 @@ def anchor(db: DB, state: State, args: dict[str, Any]) -> dict[str, Any]:
         n for n in args.get("bindings", {}).values() if n not in args.get("nodes", ())
     ]
     named = {p: _owned(state, p) for p in people if p in state.who.people} | {n: _bound(state, n) for n in nodes}
+    for born in sorted({p for kind in ("cannot", "must") for pair in args.get(kind, ()) for p in pair} - named.keys()):
+        if mine := _born(state, born):  # persons that votes had joined: they stand for the nodes born in them
+            named[born] = mine
     if named:
         found["people"] = {id_: [_observation(db, o) for o in mine] for id_, mine in named.items()}
     if args.get("made") and "files" not in args:
@@ -43,6 +46,11 @@ def _spoken_of(args: dict[str, Any]) -> list[str]:
 def _owned(state: State, person: str, limit: int = 5) -> list[str]:
     """Return the observations that tell a person best: the longest-lasting few of theirs are as good as any, in a fixed order."""
     return [o for o, h in state.who.held.items() if h.person == person][:limit]
+
+
+def _born(state: State, person: str, limit: int = 5) -> list[str]:
+    nodes = {n.id for n in state.who.nodes.values() if n.person == person}
+    return [o for o, h in state.who.held.items() if h.node in nodes][:limit]
 
 
 def _bound(state: State, node: str, limit: int = 5) -> list[str]:

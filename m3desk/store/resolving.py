@@ -31,7 +31,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from m3desk.domain.editing import Lesson, Likeness
-from m3desk.domain.log import Log, in_force, undone_steps
+from m3desk.domain.fold import born_in
+from m3desk.domain.log import Log, in_force, numbered, undone_steps
 from m3desk.domain.memory import Sentence, Span, Topic
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
@@ -146,8 +147,21 @@ def _assign(desk: Desk, args: Args) -> Args:
         if all((h := desk.state.who.held[o]).person == person and h.step is not None for o in ids):
             raise CorrectionError(f"you said that already: it is {desk.person(person).shown}.")
         return {"observations": ids, "person": person, "name": None, **bind_to(desk, ids, person)}
+    apart = [_apart(desk, "", old, ids) for old in dict.fromkeys(desk.state.who.held[o].person for o in ids) if old]
     person = commits.new_person(desk.db)
-    return {"observations": ids, "person": person, "name": name, **bind_to(desk, ids, person)}
+    cannot = [[person, b] for staying in apart for b in staying]
+    return {"observations": ids, "person": person, "name": name, **({"cannot": cannot} if cannot else {}), **bind_to(desk, ids, person)}
+
+
+def _apart(desk: Desk, kept: str, person: str, going: list[str]) -> list[str]:
+    """Return the persons in which the nodes that stay with a person are born, `kept` first: votes had joined them, and none of them may
+    take back what goes.
+    """
+    who, gone = desk.state.who, set(going)
+    stay = {h.node for o, h in who.held.items() if h.node and h.person == person and o not in gone}
+    born = born_in(rows.full_log_of_steps(desk.db), {n: who.nodes[n] for n in stay})
+    found = sorted(set(born.values()), key=lambda p: (p != kept, numbered(p)))
+    return found or [kept or person]
 
 
 def bind_to(desk: Desk, ids: list[str], person: str) -> Args:
@@ -200,9 +214,12 @@ def _split(desk: Desk, args: Args) -> Args:
         raise CorrectionError(f"{', '.join(wrong)} is not {person.shown}'s.", "See: m3desk people show.")
     if not ids or len(ids) == len(mine):
         raise CorrectionError(f"that would leave nothing of {person.shown} on one side.", "Choose some of the observations.")
+    staying = _apart(desk, person.id, person.id, ids)
     new = commits.new_person(desk.db)
-    return {"observations": ids, "person": new, "name": clean(args.get("name")), "of": person.id, "cannot": [[new, person.id]],
-            **bind_to(desk, ids, new)}  # fmt: skip
+    sides: Args = {"cannot": [[new, b] for b in staying]}
+    if len(staying) > 1:  # also where votes held them together only through what goes
+        sides["must"] = [[staying[0], b] for b in staying[1:]]
+    return {"observations": ids, "person": new, "name": clean(args.get("name")), "of": person.id, **sides, **bind_to(desk, ids, new)}
 
 
 def _exclude(desk: Desk, args: Args) -> Args:
@@ -210,8 +227,10 @@ def _exclude(desk: Desk, args: Args) -> Args:
     ids = desk.observations(args)
     if wrong := [o for o in ids if desk.state.who.held[o].person != person.id]:
         raise CorrectionError(f"{', '.join(wrong)} is not bound to {person.shown}.")
+    staying = _apart(desk, person.id, person.id, ids)
     new = commits.new_person(desk.db)
-    return {"observations": ids, "person": new, "not": person.id, "cannot": [[new, person.id]], **bind_to(desk, ids, new)}
+    cannot = [[new, b] for b in staying]
+    return {"observations": ids, "person": new, "not": person.id, "cannot": cannot, **bind_to(desk, ids, new)}
 
 
 def _set_aside(desk: Desk, args: Args) -> Args:

@@ -196,10 +196,11 @@ def full_log(db: sqlite3.Connection) -> Log:
 
 
 def full_log_of_steps(db: sqlite3.Connection) -> Log:
-    """Return a log of nothing but the journal."""
+    """Return a log of nothing but the journal (and what it names as that is called now)."""
     log = Log()
     log.add(step(r) for r in db.execute("SELECT * FROM journal ORDER BY step"))
     log.add(Mark(r["step"], bool(r["undone"]), r["sequence"]) for r in db.execute("SELECT * FROM journal_mark ORDER BY id"))
+    log.add(Renamed(r["old"], r["new"], r["sequence"]) for r in db.execute("SELECT * FROM renamed ORDER BY id"))
     return log
 
 

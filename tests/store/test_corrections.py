@@ -347,3 +347,21 @@ def test_any_sequence_of_corrections_undo_redo_and_clips_equals_its_replay(seque
             memory.undo()
         assert memory.integrity() == []
         assert derived.tables(fold(memory.log())) == derived.tables(fold(without_corrections(memory.log())))
+
+
+def test_what_is_taken_from_somebody_is_not_voted_back_and_the_rest_stays_whole(memory: Memory) -> None:
+    """Face and voice, joined by votes: a face that votes for the voice goes, and neither side takes the other back."""
+    ann = memory.person("1")
+    assert ann.faces and ann.voices
+    for kind, args in (
+        ("assign", {"observations": ["s1.c1.f0"], "person": None, "name": "Carol"}),
+        ("split", {"person": "1", "observations": ["s1.c1.f0"]}),
+        ("exclude", {"observation": "s1.c1.f0", "person": "1"}),
+    ):
+        memory.correct(kind, args)
+        new = memory.tracks("s1", 30_000_000)[0].person
+        assert new not in (None, "person_1")
+        assert memory.person("1").voices == ann.voices and memory.speech("s1", 30_000_000)[0].person == "person_1"
+        assert {c.state for c in memory.constraints()} == {"kept"}
+        memory.undo()
+    assert memory.person("1") == ann
