@@ -327,6 +327,9 @@ def check(memory: Memory) -> derived.Tables:
     if broken := [c for c in memory.constraints() if c.state == "broken"]:
         raise Wrong(f"broken: {broken}")
     who = memory.state().who
+    for b in who.bindings:
+        if b.superseded is None and (held := who.held.get(b.observation)) is not None and held.node != b.node:
+            raise Wrong(f"{b.observation} belongs to {held.node}, but its binding to {b.node} is said to be in force")
     owners = Counter(n for members in who.members.values() for n in members)
     nodes = {n.id for n in who.nodes.values() if n.type in ("face", "voice")}
     if set(owners) != nodes or max(owners.values(), default=1) > 1:

@@ -83,6 +83,8 @@ def test_whom_a_person_kept_apart_no_model_joins_and_what_they_assigned_stays(me
         o: before[o] for o in ("s1.c1.f1", "s1.c2.f0", "s1.c0.f0", "s1.c2.f1")
     }
     assert {c.state for c in memory.constraints()} == {"kept"} and memory.person("Carol").id == "person_5"
+    assert [b.by for b in memory.bindings("s1.c0.f0") if b.superseded is None] == ["user"]
+    assert [b.by for b in memory.bindings("s1.c2.f1") if b.superseded is None] == []
     memory.undo(4)
     assert not memory.can_undo()
     check(memory)
