@@ -22,7 +22,7 @@ KINDS = ("face", "voice", "episodic", "semantic", "object", "place")
 
 def known_before(options: Any, app: App) -> tuple[str, int] | None:
     """Return `--before` as (source, last clip index that is known); −1 = nothing. None without the option."""
-    if not options.before:
+    if options.before is None:
         return None
     source, index, at = before(options.before)
     with app.reader() as reader:
@@ -46,7 +46,7 @@ def known_before(options: Any, app: App) -> tuple[str, int] | None:
 
 def at_a_date(options: Any, app: App, out: Out) -> str | None:
     """Return `--believed-at`, checked; say so where nothing was believed yet. None without the option."""
-    if not options.believed_at:
+    if options.believed_at is None:
         return None
     with app.reader(believed_at=options.believed_at) as reader:
         if reader.looks_back is not None and reader.looks_back.empty:
@@ -68,7 +68,7 @@ def ask(options: Any, out: Out) -> int:
         raise UsageError("parity mode is not in this version yet.", "Leave --mode out.")
     rounds: list[events.AskRound] = []
     done: events.AskDone | None = None
-    with App(options.memory, write=False) if options.believed_at else _open_for_chat(options.memory) as app:
+    with App(options.memory, write=False) if options.believed_at is not None else _open_for_chat(options.memory) as app:
         believed_at = at_a_date(options, app, out)
         for event in app.ask(options.question, before=known_before(options, app), believed_at=believed_at):
             if isinstance(event, events.AskRound):

@@ -135,13 +135,13 @@ def person(db: DB, ref: str) -> Person:
     """Find a person by id, number, "Person 3", name or alias. Raises CorrectionError when none or several answer to it."""
     wanted = ref.strip()
     bare = wanted.strip("<>").casefold().replace("character_", "person_").removeprefix("person").strip(" _")
-    if bare.isdigit():
+    if bare.isdecimal() and len(bare) < 19:
         row = db.execute("SELECT person FROM now_alias WHERE id = ?", (f"person_{int(bare)}",)).fetchone()
         if row:
             return rows.person(db.execute("SELECT * FROM now_person WHERE id = ?", (row[0],)).fetchone())
     all_ = everybody(db)
     key = wanted.casefold()
-    found = [p for p in all_ if (p.name or "").casefold() == key]
+    found = [p for p in all_ if p.name and p.name.casefold() == key]
     found = found or [p for p in all_ if key in (a.casefold() for a in p.aliases)]
     found = found or [p for p in all_ if p.shown.casefold() in (key, key + "?")]
     if len(found) > 1:

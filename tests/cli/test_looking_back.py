@@ -71,3 +71,19 @@ def test_a_question_to_the_past_is_kept_with_no_chat(memory: str, capsys: pytest
     assert "Bob" in answer["answer"]
     with Memory.open(memory) as reader:
         assert reader.chats() == []
+
+
+def test_an_empty_word_is_wrong_use_and_no_look_at_today(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--before", "--believed-at"):
+        for line in (["people", "list"], ["ask", "Who appears?"], ["search", "nodes", "tea"]):
+            assert main([*line, "-m", memory, option, ""]) == 2
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("ref", ["", " ", "²", "9" * 30])
+def test_nobody_is_meant_by_what_is_no_reference(memory: str, ref: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with Memory.open(memory, write=True) as made:
+        for person in made.people()[1:]:  # of one without a name, an empty word must not be the name
+            made.correct("name", {"person": person.id, "name": f"Somebody {person.number} else"})
+    assert main(["people", "forget", ref, "-m", memory, "--yes"]) == 1
+    assert "nobody here is called" in capsys.readouterr().err or not ref.strip()
