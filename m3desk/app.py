@@ -399,7 +399,10 @@ class App:
 
         `how`: see `store.forgetting.How`. `sources`: also remove the sources that show them.
         """
-        models = self.backends.models("faces", "face_vectors", "voice_vectors")
+        try:
+            models = self.models_in_use("faces", "face_vectors", "voice_vectors")
+        except ModelMissing:
+            models = Models()  # then the report says what could not be searched
         with self._index_lock:
             self._index = None
         gone = self.write(lambda m: m.forget(person, how, proof.tighten, at=now()))
