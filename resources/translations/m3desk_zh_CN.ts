@@ -1020,6 +1020,14 @@
             <translation>区分声音</translation>
         </message>
         <message>
+            <source>hears when two speak at once</source>
+            <translation>听出两人同时说话</translation>
+        </message>
+        <message>
+            <source>another model that tells faces apart (optional)</source>
+            <translation>另一个区分面孔的模型（可选）</translation>
+        </message>
+        <message>
             <source>writes down what is said</source>
             <translation>记下所说的话</translation>
         </message>
@@ -1373,6 +1381,10 @@
         <message>
             <source>Play %1</source>
             <translation>播放 %1</translation>
+        </message>
+        <message>
+            <source>(talks, nobody understood what)</source>
+            <translation>（在说话，听不清内容）</translation>
         </message>
         <message>
             <source>not %1</source>

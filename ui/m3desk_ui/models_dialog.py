@@ -40,6 +40,8 @@ def purpose(name: str) -> str:
         ("sface", QCoreApplication.translate("ModelsDialog", "tells faces apart")),
         ("silero", QCoreApplication.translate("ModelsDialog", "hears when somebody speaks")),
         ("campplus", QCoreApplication.translate("ModelsDialog", "tells voices apart")),
+        ("pyannote", QCoreApplication.translate("ModelsDialog", "hears when two speak at once")),
+        ("dlib", QCoreApplication.translate("ModelsDialog", "another model that tells faces apart (optional)")),
         ("whisper", QCoreApplication.translate("ModelsDialog", "writes down what is said")),
         ("ssd", QCoreApplication.translate("ModelsDialog", "names things in view")),
         ("rapidocr", QCoreApplication.translate("ModelsDialog", "reads text on the screen")),

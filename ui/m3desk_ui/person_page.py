@@ -362,13 +362,14 @@ class PersonPage(QWidget):
 
     def _show_voices(self, page: Page) -> None:
         rows = []
+        talks = self.tr("(talks, nobody understood what)")
         for r in page.speech[:500]:
             when = links.moment(r.utterance.id.split(".", 1)[0], r.utterance.start)
             not_them = links.link(self.tr("not %1").replace("%1", page.person.shown), "exclude", r.utterance.id, page.person.id)
             not_speech = links.link(self.tr("not speech"), "aside", r.utterance.id)
             why = links.link(self.tr("why"), "observation", r.utterance.id)
             small = f"<span style='font-size:small'>{not_them} · {not_speech} · {why}</span>"
-            rows.append(f"<p style='margin:3px 0'>{when}&nbsp; {escape(r.utterance.text)} &nbsp;{small}</p>")
+            rows.append(f"<p style='margin:3px 0'>{when}&nbsp; {escape(r.utterance.text or talks)} &nbsp;{small}</p>")
         never = self.tr("Never heard speaking.")
         self._set_html(self.voices, "".join(rows) or f"<p>{escape(never)}</p>")
 
