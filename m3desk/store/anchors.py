@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from m3desk.domain.correction import Step
+from m3desk.domain.fold import born_in
 from m3desk.domain.log import Log, undone_steps
 from m3desk.domain.sentences import State
 from m3desk.domain.superseding import MADE
@@ -25,7 +26,7 @@ def anchor(db: DB, state: State, args: dict[str, Any]) -> dict[str, Any]:
         n for n in args.get("bindings", {}).values() if n not in args.get("nodes", ())
     ]
     named = {p: _owned(state, p) for p in people if p in state.who.people} | {n: _bound(state, n) for n in nodes}
-    for born in sorted({p for kind in ("cannot", "must") for pair in args.get(kind, ()) for p in pair} - named.keys()):
+    for born in sorted({*people, *(p for kind in ("cannot", "must") for pair in args.get(kind, ()) for p in pair)} - named.keys()):
         if mine := _born(state, born):  # persons that votes had joined: they stand for the nodes born in them
             named[born] = mine
     if named:
@@ -44,8 +45,9 @@ def _spoken_of(args: dict[str, Any]) -> list[str]:
 
 
 def _owned(state: State, person: str, limit: int = 5) -> list[str]:
-    """Return the observations that tell a person best: the longest-lasting few of theirs are as good as any, in a fixed order."""
-    return [o for o, h in state.who.held.items() if h.person == person][:limit]
+    """Return observations that tell a person: first those of nodes born in them, which stay theirs when votes say otherwise one day."""
+    born = _born(state, person, limit)
+    return [*born, *(o for o, h in state.who.held.items() if h.person == person and o not in born)][:limit]
 
 
 def _born(state: State, person: str, limit: int = 5) -> list[str]:
@@ -143,9 +145,9 @@ def found_again(db: DB, now: Callable[[], State], log: Log, again: Again) -> lis
         for id_, rows in people.items():
             if missing(id_):
                 held = [state.who.held.get(found.get(o["id"], names.get(o["id"], o["id"]))) for o in rows]
-                owners = [h.person if id_.startswith("person") else h.node for h in held if h is not None]
-                if owner := next((o for o in owners if o), None):
-                    found[id_] = owner
+                if node := next((h.node for h in held if h is not None and h.node), None):
+                    # Not whom votes make of it today: of a person who is kept from that one it would say that they are one.
+                    found[id_] = born_in(log, state.who.nodes)[node] if id_.startswith("person") else node
         for told in step.anchor.get("memories", ()):
             if step.kind != "delete" and missing(told["id"]) and (memory := _match_memory(db, told)):
                 found[told["id"]] = memory

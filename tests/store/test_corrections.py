@@ -365,3 +365,17 @@ def test_what_is_taken_from_somebody_is_not_voted_back_and_the_rest_stays_whole(
         assert {c.state for c in memory.constraints()} == {"kept"}
         memory.undo()
     assert memory.person("1") == ann
+
+
+def test_nodes_that_were_born_as_one_persons_stay_parted_through_every_rerun(memory: Memory) -> None:
+    """Votes join the face and the voice in each run; the second's person is nobody's id by then, and must be found again by its node."""
+    ann = memory.person("1")
+    memory.correct("distinct", {"a": ann.faces[0], "b": ann.voices[0]})
+    for _ in range(2):
+        memory.remove_source(memory.sources()[0].id)
+        again = memory.add_source(source())
+        memory.plan_clips(again.id, clips(again.id), fps=5.0)
+        for clip in memory.next_clips(again.id)[:2]:
+            remember(memory, clip, (1,))
+        assert {c.state for c in memory.constraints()} == {"kept"}
+        assert all(not (p.faces and p.voices) for p in memory.people())
