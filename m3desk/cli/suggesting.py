@@ -168,6 +168,8 @@ def _read_answers(path: Path) -> Answers | None:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         raise M3DeskError(f"{path.name} is broken JSON (line {error.lineno}).", ASK) from error
+    except RecursionError as error:
+        raise M3DeskError(f"{path.name} is nested too deeply to be answers.", ASK) from error
     rows = document.get("pairs") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         return None

@@ -124,7 +124,8 @@ def _cast(who: Identities, log: Log, held: Held) -> list[tuple[str, str, str, fl
         return []
     found = []
     for v in log.votes:
-        for mine, other in ((v.a, v.b), (v.b, v.a)):
+        a, b = who.evidence.follow_beside(v.a, v.b), who.evidence.follow_beside(v.b, v.a)  # as the fold takes them
+        for mine, other in ((a, b), (b, a)):
             h, k = who.held.get(mine), who.held.get(other)
             if h and k and h.node == held.node and k.node != held.node and k.person == held.person:
                 found.append((mine, other, v.by, v.weight))
@@ -137,7 +138,9 @@ def _by_name(case: Case, held: Held) -> list[Reason]:
             "name", h.evidence if h.evidence in case.log.observations else h.observation, round(h.score, 6), f"called {h.name}: “{h.words}”"
         )
         for h in case.log.names
-        if (k := case.who.held.get(h.observation)) is not None and k.node is not None and k.node == held.node
+        if (k := case.who.held.get(case.who.evidence.follow(h.observation, h.at, h.at + 1))) is not None
+        and k.node is not None
+        and k.node == held.node
     ]
 
 

@@ -164,6 +164,8 @@ def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
 
 def why(db: DB, state: State, log: Log, observation: str) -> Verdict:
     """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
+    if parts := state.who.evidence.successors.get(observation):
+        raise CorrectionError(f"{observation} was superseded.", f"Now there is {', '.join(parts)}.")
     if observation not in state.who.held:
         raise CorrectionError(f"there is no observation {observation}.", "See: m3desk people show PERSON.")
     type_ = log.observations[observation].type

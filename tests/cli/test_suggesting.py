@@ -118,6 +118,7 @@ def test_a_scorecard_is_answered_on_a_terminal(memory: Path, capsys: pytest.Capt
         ("[]", "answers no pair"),
         ("who knows", "no truth"),
         (None, "can't be read"),
+        ("[" * 100_000, "nested too deeply"),
     ],
 )
 def test_answers_that_are_none_are_a_clear_error(

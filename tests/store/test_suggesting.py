@@ -250,6 +250,15 @@ def test_why_of_what_is_not_there_is_a_clear_error(memory: Memory) -> None:
         memory.why("s9.c0.f0")
 
 
+def test_why_follows_what_stands_in_the_place_of_a_vote(memory: Memory) -> None:
+    vary(memory, (1,))
+    before = [r.kind for r in memory.why("s1.c0.f0").votes]
+    memory.correct("split-at", {"observation": "s1.c0.u0", "at": 3_000_000})
+    assert [r.kind for r in memory.why("s1.c0.f0").votes] == before and "alone" in before
+    with pytest.raises(CorrectionError, match="was superseded"):
+        memory.why("s1.c0.u0")
+
+
 # ---------------------------------------------------------------- the scorecard
 
 
