@@ -84,8 +84,8 @@ def test_a_character_that_this_memory_would_not_make_is_kept_and_says_so(tmp_pat
         assert any(by == m3agent.CHARACTERS for e in memory.equivalences() for _, by, _ in e.votes)
         before = memory.people()
         memory.correct("split", {"person": "person_0", "observations": ["s1.c0.f2"]})
-        # The voice, which both faces were said to own, is nobody's by a coin flip.
-        assert [(p.faces, p.voices) for p in memory.people() if "face_1" in p.faces or p.voices] == [(("face_1",), ()), ((), ("voice_3",))]
+        # The voice, which both faces were said to own, stays with what the user left together.
+        assert [(p.faces, p.voices) for p in memory.people() if "face_1" in p.faces or p.voices] == [(("face_1",), ("voice_3",))]
         memory.undo()
         assert [(p.id, p.faces, p.voices) for p in memory.people()] == [(p.id, p.faces, p.voices) for p in before]
 
