@@ -19,7 +19,7 @@ import numpy as np
 
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, media_id
-from m3desk.domain.fold import SHOWN_FROM, born_in
+from m3desk.domain.fold import SHOWN_FROM, born_in, together
 from m3desk.domain.identity import calibration, gallery_rows, similarity
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
@@ -196,6 +196,7 @@ def forget(
     _pictures_of_clips(db, found)
     gone_chats = chats(db, found)
     blotted = blot(db, found)
+    _part(db, state, log, found, sequence, at)
     _delete(db, found)
     scrub(db, found)
     _journal(db, plan.effect, how, sequence, at)
@@ -288,7 +289,6 @@ def _delete(db: DB, found: Known) -> None:
     """Delete every row that rests on them."""
     db.execute("PRAGMA secure_delete = ON")
     db.execute("PRAGMA defer_foreign_keys = ON")
-    _part(db, found)
     gone = [(o,) for o in sorted(found.observations)]
     nodes = [(n,) for n in sorted(found.nodes)]
     told = [(n,) for n in sorted(found.told)]
@@ -332,10 +332,20 @@ def _delete(db: DB, found: Known) -> None:
             db.execute(f'DELETE FROM {table} WHERE source = ? AND start < ? AND "end" > ?', (t["source"], t["end"], t["start"]))
 
 
-def _part(db: DB, found: Known) -> None:
-    """Let others' parts of what goes stand for themselves: without its crops and sound, and without vectors of the whole."""
+def _part(db: DB, state: State, log: Log, found: Known, sequence: int, at: str) -> None:
+    """Let others' parts of what goes stand for themselves: theirs as they are now, without its crops, sound and vectors of the whole."""
     for old, parts in found.mixed.items():
         for part in sorted(parts):
+            mine = [b for b in state.who.bindings if b.observation == part and b.superseded is None]
+            by = mine[-1].by if mine else "user"
+            for r in db.execute("SELECT id, a, b FROM vote WHERE a = ?1 OR b = ?1", (old,)).fetchall():
+                column, other = ("a", r["b"]) if r["a"] == old else ("b", r["a"])
+                if state.who.evidence.follow_beside(old, other) == part:
+                    db.execute(f"UPDATE vote SET {column} = ? WHERE id = ?", (part, r["id"]))
+            for a, b in together(log, state.who.evidence):
+                if part in (a, b):
+                    db.execute("INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted((a, b)), sequence))
+            rows.insert(db, "binding", sequence=sequence, observation=part, node=state.who.held[part].node, by=by, at=at)
             for table in ("face_track", "utterance"):
                 db.execute(f"UPDATE {table} SET replaces = NULL WHERE id = ?", (part,))
             for r in db.execute("SELECT crops, landmarks FROM face_track WHERE id = ?", (part,)).fetchall():

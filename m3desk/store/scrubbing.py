@@ -154,6 +154,10 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
 """What a step of each kind, where it had it, needs to still mean something when what was forgotten is taken out of it."""
 
 
+OTHERS = ("person", "nodes", "bindings", "births", "must", "cannot")
+"""What the fold takes from a step of any kind."""
+
+
 def touches(args: Any, anchor: Any, text: str, found: Known) -> bool:
     """Say whether a step is about them, names them or repeats their words."""
     pattern = found.mention()
@@ -180,35 +184,40 @@ def scrub(db: DB, found: Known) -> None:
         kind = left.get("as", r["kind"])
         spoken = [o for s in args.get("spans", ()) for o in s[2]]
         means = not set(spoken) & found.ids and all(left.get(k) or not args.get(k) for k in REQUIRED.get(kind, ())) and kind != "reject"
-        left = {**left, "scrubbed": True} if means else {"scrubbed": True}
+        kind = r["kind"]
+        if not means:
+            # What it says of others besides goes on to hold: who they are, are called, are one with or are not.
+            names = bool(left.get("person") and left.get("name")) and left.get("as", kind) in ("assign", "split", "enroll")
+            kind = "name" if names else "forget"
+            left = {k: left[k] for k in (*OTHERS, *(("name",) if names else ())) if left.get(k)} if r["kind"] != "reject" else {}
+            left = left if left.keys() - {"person"} else {}
         db.execute(
             "UPDATE journal SET kind = ?, args = ?, anchor = ?, why = NULL, text = ? WHERE step = ?",
-            (r["kind"] if means else "forget", rows.dump(left), rows.dump(_anchor(anchor, found, pattern) if means else {}), SCRUBBED,
-             r["step"]),
-        )  # fmt: skip
+            (kind, rows.dump({**left, "scrubbed": True}), rows.dump(_anchor(anchor, found, pattern) if left else {}), SCRUBBED, r["step"]),
+        )
 
 
 _GONE = object()
 
 
 def _without(value: Any, ids: Collection[str], pattern: Mention | None) -> Any:
-    """Return JSON without these ids, None where nothing is left; a pair that lost one side goes whole."""
+    """Return JSON without these ids, None where nothing is left; a pair of `must` or `cannot` that lost one side goes whole."""
     kept = _kept(value, ids, pattern)
     return None if kept is _GONE else kept
 
 
-def _kept(value: Any, ids: Collection[str], pattern: Mention | None) -> Any:
+def _kept(value: Any, ids: Collection[str], pattern: Mention | None, pairs: bool = False) -> Any:
     if isinstance(value, str):
         if value in ids:
             return _GONE
         return pattern.blot(value) if pattern else value
     if isinstance(value, list):
-        left = [k for v in value if (k := _kept(v, ids, pattern)) is not _GONE]
-        lost = len(left) < len(value)
-        pair = len(value) == 2 and all(isinstance(v, str) for v in value)
-        return _GONE if lost and (pair or not left) else left
+        left = [k for v in value if (k := _kept(v, ids, pattern, pairs)) is not _GONE]
+        pair = pairs and all(isinstance(v, str) for v in value)
+        return _GONE if len(left) < len(value) and (pair or not left) else left
     if isinstance(value, dict):
-        return {k: left for k, v in value.items() if k not in ids and (left := _kept(v, ids, pattern)) is not _GONE}
+        left_of = {k: _kept(v, ids, pattern, k in ("must", "cannot")) for k, v in value.items() if k not in ids}
+        return {k: left for k, left in left_of.items() if left is not _GONE}
     return value
 
 

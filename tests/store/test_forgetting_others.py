@@ -113,3 +113,34 @@ def test_somebody_split_off_can_be_forgotten_in_every_way(memory: Memory, how: A
     memory.correct("distinct", {"a": "Grace Hopper", "b": "1"})
     gone = memory.forget("Grace Hopper", how, narrower)
     assert findings(memory, gone) == () and memory.integrity() == []
+
+
+def test_a_merge_of_three_of_whom_one_was_parted_again_still_joins_the_other_two(memory: Memory) -> None:  # noqa: F811
+    memory.correct("merge", {"keep": "1", "others": ["2", "5"]})
+    memory.correct("split", {"person": "1", "observations": ["s1.c1.f1", "s1.c1.u1"], "name": "Carol"})
+    memory.correct("distinct", {"a": "person_5", "b": "person_1"})
+    one = memory.person("1")
+    assert len(one.faces) == 2
+    gone = memory.forget("Carol", "forget", narrower)
+    assert memory.person("1").faces == one.faces and memory.person("1").voices == one.voices
+    assert findings(memory, gone) == () and memory.integrity() == []
+
+
+def test_who_was_named_as_they_were_split_off_keeps_name_and_walls_when_those_observations_go(memory: Memory) -> None:  # noqa: F811
+    """Carol's face is given to Ann later, who is forgotten: Carol keeps her name and her voice, and stays somebody else than Person 2."""
+    memory.correct("split", {"person": "2", "observations": ["s1.c0.f1"], "name": "Carol"})
+    memory.correct("assign", {"observations": ["s1.c0.u1"], "person": "Carol"})
+    memory.correct("assign", {"observations": ["s1.c0.f1"], "person": "1"})
+    carol = memory.person("Carol")
+    gone = memory.forget("1", "forget", narrower)
+    assert memory.person("Carol").voices == carol.voices and memory.speech("s1")[0].person == carol.id
+    assert findings(memory, gone) == () and memory.integrity() == []
+
+
+def test_a_part_that_was_never_said_to_be_somebodys_stays_whose_it_was(memory: Memory) -> None:  # noqa: F811
+    memory.correct("split-at", {"observation": "s1.c0.u1", "at": 9_500_000})
+    first, second = memory.journal()[-1].args["made"]
+    memory.correct("exclude", {"observation": first, "person": "2"})
+    gone = memory.forget(str(memory.speech("s1", 0, 9_000_000)[-1].person), "forget", narrower)
+    assert {r.utterance.id: r.person for r in memory.speech("s1", 0, 30_000_000)} == {"s1.c0.u0": "person_1", second: "person_2"}
+    assert first in gone.known.observations and findings(memory, gone) == () and memory.integrity() == []
