@@ -415,11 +415,12 @@ class App:
         self.embed_lacking()
         with self.reader() as reader:
             self.search(reader)  # makes the index anew, so that the proof searches the one that will be used
+        rewritten = self.write(lambda m: m.clean())
         logs, lines = proof.clear_logs(paths.log_dir(), gone.known)
         searched, alike = self.write(lambda m: m.prove_forgotten(gone.known, logs))
         looked = self.write(lambda m: proof.look(m.stored_media(), gone.known.vectors, models))
         self._corrected("forget", gone.effect)
-        return proof.report(gone, searched, alike, looked, lines, self.write(lambda m: m.whose_media()))
+        return proof.report(gone, searched, alike, looked, lines, self.write(lambda m: m.whose_media()), rewritten)
 
     def _corrected(self, kind: str, effect: Effect) -> Effect:
         can_undo, can_redo = self.write(lambda m: (m.can_undo(), m.can_redo()))

@@ -143,10 +143,17 @@ Owners = Mapping[str, tuple[str, str | None]]
 
 
 def report(
-    gone: Forgotten, searched: Searched, alike: Sequence[tuple[str, float]], looked: Looked, logs: int, owners: Owners
+    gone: Forgotten,
+    searched: Searched,
+    alike: Sequence[tuple[str, float]],
+    looked: Looked,
+    logs: int,
+    owners: Owners,
+    rewritten: bool = True,
 ) -> dict[str, Any]:
     """Return the report of `people forget`: what went, what was searched, what was found, what it can't reach.
 
+    `rewritten`: whether the file was, without what was deleted.
     A picture or sound that is evidence of somebody else is no finding but a look-alike: the same person under another number, or not.
     """
     similar = dict(alike)
@@ -159,6 +166,8 @@ def report(
         *(f"media {id_}: the models know their face or voice in it" for id_ in looked.found if id_ not in owners),
     ]
     unseen = [f"stored {what} were not searched: the model is not here" for what in looked.without]
+    if not rewritten:  # vectors are no words: the search could not tell them in what is left of the old file
+        unseen.append("the old file is still read by another program: close that, then this memory once more, and it is overwritten")
     return {
         "effect": gone.effect.text,
         "removed": {**gone.counts, "log_lines": logs},
