@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from m3desk.domain.calibration import calibration
+from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.clip import Clip, source_of
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.graph import PLACES
-from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, match, typical_rows
+from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, match, mean_of, typical_rows
 from m3desk.domain.log import ObservationType, undone_steps
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.domain.sentences import State
@@ -89,11 +89,11 @@ def galleries(
     return found
 
 
-def candidates(perceived: Perceived, type_: ObservationType) -> list[Candidate]:
-    """Return the clip's clusters of one kind, in order of their first observation."""
-    groups: dict[int, list[Any]] = {}
+def candidates(perceived: Perceived, type_: ObservationType, alone: Container[str] = frozenset()) -> list[Candidate]:
+    """Return the clip's clusters of one kind, in order of their first observation; those in `alone` each for itself."""
+    groups: dict[tuple[int, str], list[Any]] = {}
     for o in perceived.faces if type_ == "face" else perceived.utterances:
-        groups.setdefault(o.cluster, []).append(o)
+        groups.setdefault((o.cluster, o.id if o.id in alone else ""), []).append(o)
     found = []
     for group in groups.values():
         # Single words carry little of a voice; they go with their cluster but don't decide for it. What is said while somebody else
@@ -106,6 +106,11 @@ def candidates(perceived: Perceived, type_: ObservationType) -> list[Candidate]:
         before = tuple(o.continues for o in group if type_ == "face" and o.continues)
         found.append(Candidate(tuple(o.id for o in group), vectors, duration, quality, before, _count(len(with_vectors), duration)))
     return found
+
+
+MISPLACED = 0.15
+"""How much more an utterance must be like a known voice than like its cluster to be taken out of it. Measured on 330 utterances of
+librispeech (three orders), the reel, AMI and katie_steve: all but one at most .01 more like any other voice, the wrong one .28."""
 
 
 def _count(observations: int, duration: int) -> int:
@@ -124,9 +129,29 @@ def recognise(db: DB, state: State, perceived: Perceived, type_: ObservationType
     found = candidates(perceived, type_)
     if not found:
         return [], []
-    held = [_held(state, c) for c in found] if type_ == "face" else _goes_on(db, state, perceived, found)
     known = galleries(db, state, type_, model)
+    if type_ == "voice" and (alone := misplaced(perceived, known, calibration(model, type_))):
+        found = candidates(perceived, type_, alone)
+    held = [_held(state, c) for c in found] if type_ == "face" else _goes_on(db, state, perceived, found)
     return found, match(found, known, perceived.apart, calibration(model, type_), state.who.distinct, held)
+
+
+def misplaced(perceived: Perceived, known: Sequence[Gallery], rule: Calibration) -> set[str]:
+    """Return the utterances that are clearly another known voice than the others of their cluster: a clip alone could not tell."""
+    clusters: dict[int, list[str]] = {}
+    for u in perceived.utterances:
+        if len(perceived.vectors.get(u.id, ())):
+            clusters.setdefault(u.cluster, []).append(u.id)
+    found: set[str] = set()
+    for mine in clusters.values():
+        for o in mine if len(mine) > 1 else ():
+            row = perceived.vectors[o][0]
+            there = [mean_of(g.vectors) for g in known if len(g.vectors) and g.vectors.shape[1] == len(row)]
+            own = round(float(row @ mean_of(np.stack([perceived.vectors[p][0] for p in mine if p != o]))), 6)
+            best = max((round(float(row @ m), 6) for m in there), default=-1.0)
+            if best >= rule.accept and best >= own + MISPLACED:
+                found.add(o)
+    return found
 
 
 def _held(state: State, candidate: Candidate) -> str | None:

@@ -210,3 +210,26 @@ def test_the_same_clips_give_the_same_bindings(tmp_path: Path) -> None:
         told.append((life.memory.bindings(), life.memory.equivalences(), life.memory.people()))
         life.memory.close()
     assert told[0] == told[1]
+
+
+def test_an_utterance_that_is_clearly_another_known_voice_is_taken_out_of_its_cluster(tmp_path: Path) -> None:
+    def said(clip: Clip, *parts: tuple[Floats, float], at: int = 0) -> tuple[tuple[Utterance, ...], dict[str, Floats]]:
+        lines, vectors, start = [], {}, clip.start
+        for k, (rows, seconds) in enumerate(parts):
+            id_ = f"{clip.id}.u{k}"
+            lines.append(Utterance(id_, clip.id, start, start + round(seconds * S), "tea", (), "en", 0.9, None, at))
+            vectors[id_] = rows
+            start += round((seconds + 1) * S)
+        return tuple(lines), vectors
+
+    low, high, between = turned(1.0, d=192), turned(0.0, d=192), turned(0.72, other=1, d=192)
+    with Life(tmp_path / "m.m3desk").memory as memory:
+        owners: list[list[str | None]] = []
+        for parts in ([(low, 8.0)], [(high, 8.0)], [(high, 6.0), (high, 4.0), (low, 2.0)], [(low, 6.0), (low, 4.0), (between, 2.0)]):
+            clip = memory.next_clips("s1")[0]
+            lines, vectors = said(clip, *parts)
+            memory.commit_episodic(clip, Perceived(clip.id, utterances=lines, vectors=vectors), Draft(), models=MODELS, at=AT)
+            owners.append([r.node for r in memory.speech("s1", clip.start, clip.end)])
+    (first,), (second,), mixed, same = owners
+    assert first != second and mixed == [second, second, first]
+    assert same == [first] * 3, "like both a little: it stays with its own"
