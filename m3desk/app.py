@@ -417,10 +417,12 @@ class App:
             self.search(reader)  # makes the index anew, so that the proof searches the one that will be used
         rewritten = self.write(lambda m: m.clean())
         logs, lines = proof.clear_logs(paths.log_dir(), gone.known)
-        searched, alike = self.write(lambda m: m.prove_forgotten(gone.known, logs))
-        looked = self.write(lambda m: proof.look(m.stored_media(), gone.known.vectors, models))
+        with self.reader() as reader:
+            searched, alike = reader.prove_forgotten(gone.known, logs)
+            looked = proof.look(reader.stored_media(), gone.known.vectors, models)
+            owners = reader.whose_media()
         self._corrected("forget", gone.effect)
-        return proof.report(gone, searched, alike, looked, lines, self.write(lambda m: m.whose_media()), rewritten)
+        return proof.report(gone, searched, alike, looked, lines, owners, rewritten)
 
     def _corrected(self, kind: str, effect: Effect) -> Effect:
         can_undo, can_redo = self.write(lambda m: (m.can_undo(), m.can_redo()))

@@ -111,8 +111,10 @@ def _split(options: Any) -> dict[str, Any]:
     if len(chosen) != 1:
         raise UsageError("split needs to know what becomes somebody else.", "Give one of --observations OBS…, --clip C or --suggestion N.")
     taken: dict[str, Any] = {"person": options.person, "name": options.name}
+    if options.clip is not None:
+        return taken | {"clip": _clip(options.clip, options.memory)}
     if options.suggestion is None:
-        return taken | {chosen[0]: getattr(options, chosen[0])}
+        return taken | {"observations": options.observations}
     with App(options.memory, write=False) as app, app.reader() as reader:
         found = next((s for s in reader.suggestions() if s.n == options.suggestion), None)
         if found is None or found.kind != "two_people":
@@ -121,6 +123,18 @@ def _split(options: Any) -> dict[str, Any]:
         if reader.person(options.person).id not in {reader.person(p).id for p in found.people}:
             raise UsageError(f"suggestion {options.suggestion} is not about {options.person}.", "See: m3desk people suggestions.")
     return taken | {"observations": list(found.groups[1])}
+
+
+def _clip(text: str, memory: str) -> str:
+    """Return `clip:s1.c12`, `s1.c12` or, where there is one source, `clip:12` as a clip's id."""
+    bare = text.strip().removeprefix("clip:")
+    if not bare.isdigit():
+        return bare
+    with App(memory, write=False) as app, app.reader() as reader:
+        sources = reader.sources()
+    if len(sources) != 1:
+        raise UsageError(f"clip {bare} of which source? This memory has {len(sources)}.", "For example s1.c2.")
+    return f"{sources[0].id}.c{int(bare)}"
 
 
 def _enroll(options: Any, out: Out) -> int:
@@ -147,7 +161,7 @@ def observations(options: Any, out: Out) -> int:
             args = {"observation": options.observation, "text": options.text}
         case _:
             box = [options.x, options.y, options.width, options.height]
-            args = {"clip": options.clip, "at": moment(options.at), "box": box}
+            args = {"clip": _clip(options.clip, options.memory), "at": moment(options.at), "box": box}
     with App(options.memory) as app:
         return _tell(app.correct(options.action, args, why=options.why, dry_run=options.dry_run), options.dry_run, out)
 

@@ -80,15 +80,24 @@ def read_truth(path: str | Path) -> Truth:
     text = _text(path)
     try:
         if text.lstrip().startswith("{"):
-            return _json_truth(path, json.loads(text))
+            return _named(_json_truth(path, json.loads(text)))
         rows = [line.split() for line in text.splitlines() if line.strip() and not line.lstrip().startswith((";", "#"))]
         if rows and rows[0][0].upper() in _RTTM_TYPES:
             return _rttm(rows)
         if rows and len(re.split(r"[\s,;]+", " ".join(rows[0]))) == 3:
             return _segment_lines(path.stem, text)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise M3DeskError(f"{path.name} can't be read as the truth of a memory ({_said(error)}).", KNOWN) from error
     raise M3DeskError(f"{path.name} is no truth that this version reads.", KNOWN)
+
+
+def _named(truth: Truth) -> Truth:
+    """Return a truth as it is. Raises TypeError where files or people are called by anything but words."""
+    names = [n for t in truth.turns for n in (t.file, t.person)] + [n for s in truth.sights for n in (s.file, s.person)]
+    names += [u[0] for u in truth.unclear]
+    if any(not isinstance(n, str | None) for n in (*names, *truth.spoken, *truth.seen, *truth.heard)):
+        raise TypeError("a file or a person has no name")
+    return truth
 
 
 def read_uem(paths: Iterable[str | Path]) -> dict[str, list[tuple[int, int]]]:

@@ -106,8 +106,8 @@ CREATE TABLE renamed (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENC
 """
 
 _V3 = """
--- Where nothing may be stored any more (see store.forgetting): no word and no vector of whom it protects. kind: face, voice, span (anything).
--- boxes: [[at, x, y, width, height], …] of a face at its first, middle and last look; "".
+-- Where nothing may be stored any more (see store.forgetting): no word and no vector of whom it protects.
+-- kind: face, voice, span (anything). boxes: [[at, x, y, width, height], …] of a face at its first, middle and last look, else [].
 CREATE TABLE tombstone (
   id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, source TEXT NOT NULL, sha256 TEXT, kind TEXT NOT NULL,
   start INTEGER NOT NULL, "end" INTEGER NOT NULL, boxes TEXT NOT NULL);

@@ -552,9 +552,7 @@ class Memory:
         if not dry_run:
             looks = (likeness, *(like for x in lessons for like, _ in x.pieces))
             self._keep_media({k: v for part in looks if part for k, v in part.media.items()})
-        return corrections.correct(
-            self, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now(), likeness=likeness, lessons=lessons
-        )
+        return corrections.correct(self, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now(), likeness=likeness, lessons=lessons)
 
     def undo(self, n: int = 1, *, at: str | None = None) -> Effect:
         """Take the last `n` corrections out of the fold. Raises CorrectionError when there are fewer."""
@@ -763,12 +761,13 @@ class Memory:
         return checking.index_problems(self, self.folder / "vectors")
 
     def repair(self) -> None:
-        """Fold the log anew into the folded tables, sweep media that nothing names, and drop the search index (made anew on use)."""
+        """Fold the log anew into the folded tables, sweep media and freed pages, and drop the search index (made anew on use)."""
         with self.writing():
             self.forget_fold()
         with self.snapshot() as db:
             files.sweep(self.folder / "media", checking.named_media(db))
         checking.drop_index(self.folder / "vectors")
+        self.clean()  # a forgetting that was cut off left its pages here
 
     def media(self, id_: str) -> bytes | None:
         return files.read(self.folder / "media", id_)

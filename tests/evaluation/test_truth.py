@@ -99,3 +99,17 @@ def test_a_uem_gives_the_spans_that_count(tmp_path: Path) -> None:
     assert read_uem([file(tmp_path, "a.uem", "; comment\na NA 0 30.0\na NA 40 50\n")]) == {"a": [(0, 30 * S), (40 * S, 50 * S)]}
     with pytest.raises(M3DeskError, match=r"b\.uem is no UEM"):
         read_uem([file(tmp_path, "b.uem", "a 0 30\n")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":' * 100_000,
+        '{"video": 5, "timeline": [{"start": 0, "end": 1, "persons": ["a"]}]}',
+        '{"video": "a.mp4", "timeline": [{"start": 0, "end": 1, "persons": [1]}]}',
+    ],
+)
+def test_a_truth_that_is_nonsense_inside_is_a_clear_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.json").write_text(text, "utf-8")
+    with pytest.raises(M3DeskError):
+        read_truth(tmp_path / "t.json")
