@@ -394,6 +394,12 @@ class App:
         plan: Forgotten = self.write(lambda m: m.may_forget(person, how))
         return plan
 
+    def sources_of(self, plan: Forgotten) -> list[str]:
+        """Say what would go with each source that shows a person."""
+        with self.reader() as reader:
+            there = {s.id for s in reader.sources()}
+        return [self.work.remove(s, dry_run=True).text for s in sorted({s for s, _, _ in plan.known.intervals} & there)]
+
     def forget(self, person: str, how: How = "forget", *, sources: bool = False) -> dict[str, Any]:
         """Remove everything derived of a person for good, then search all that is left for them; return that report.
 
@@ -411,7 +417,7 @@ class App:
                 there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
             for source in sorted({s for s, _, _ in gone.known.intervals} & there):
                 self.work.remove(source)
-            self.write(lambda m: m.clean())
+            self.write(lambda m: m.repair())  # what was stored of others there is named by nothing now
         self.embed_lacking()
         with self.reader() as reader:
             self.search(reader)  # makes the index anew, so that the proof searches the one that will be used

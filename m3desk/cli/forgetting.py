@@ -21,12 +21,20 @@ def people(options: Any, out: Out) -> int:
     how: How = "spans" if options.spans else "never" if options.never_again else "forget"
     with App(options.memory) as app:
         plan = app.may_forget(options.person, how)
+        gone = app.sources_of(plan) if options.sources else []
+        along = [f"  also {text}" for text in gone]
         if options.dry_run:
-            document = {"effect": plan.effect.text, "removed": dict(plan.counts), "still_shown_by": list(plan.sources), "dry_run": True}
-            out.result(document, ["Would: " + plan.effect.text, *_still(plan.sources, options.sources), CHOICES])
+            document = {
+                "effect": plan.effect.text,
+                "removed": dict(plan.counts),
+                "still_shown_by": list(plan.sources),
+                "sources": gone,
+                "dry_run": True,
+            }
+            out.result(document, ["Would: " + plan.effect.text, *along, *_still(plan.sources, options.sources), CHOICES])
             return 0
         if not options.yes:
-            for line in (plan.effect.text, *_still(plan.sources, options.sources), CHOICES):
+            for line in (plan.effect.text, *along, *_still(plan.sources, options.sources), CHOICES):
                 out.line(line)
         confirm(f"Forget {plan.effect.people[0]} for good?", options.yes)
         report = app.forget(options.person, how, sources=options.sources)

@@ -178,7 +178,7 @@ def _list(options: Any, out: Out) -> int:
     rows = [
         (
             p.id,
-            p.shown,
+            p.shown + (" (hidden)" if p.ignored else ""),
             f"{seconds(p.screen_time):.1f} s",
             f"{seconds(p.speech_time):.1f} s",
             str(len(p.clips)),
@@ -281,7 +281,8 @@ def redo(options: Any, out: Out) -> int:
 
 def revert(options: Any, out: Out) -> int:
     with App(existing(options.memory)) as app:
-        return _tell(app.revert(options.step, with_dependents=options.with_dependents), False, out)
+        args = {"step": options.step, "also": options.with_dependents}
+        return _tell(app.correct("revert", args, why=options.why, dry_run=options.dry_run), options.dry_run, out)
 
 
 def journal(options: Any, out: Out) -> int:

@@ -36,6 +36,13 @@ def before(text: str) -> tuple[str | None, int | None, int]:
     return source or None, None, moment(at)
 
 
+def positive(text: str) -> int:
+    """Return a whole number from 1 on. Raises ArgumentTypeError."""
+    if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 on")
+    return int(text)
+
+
 def _memory(p: argparse.ArgumentParser, required: bool = True) -> None:
     default = os.environ.get("M3DESK_MEMORY")
     p.add_argument("-m", "--memory", default=default, required=required and default is None, help="the memory folder (or $M3DESK_MEMORY)")
@@ -111,6 +118,8 @@ def options_last(top: argparse.ArgumentParser, arguments: Sequence[str]) -> list
         takes = action is not None and action.nargs != 0
         if takes and rest and (action.nargs is None or not rest[0].startswith("-")):  # type: ignore[union-attr]
             options.append(rest.pop(0))
+        while takes and rest and action.nargs == "+" and not rest[0].startswith("-"):  # type: ignore[union-attr]
+            options.append(rest.pop(0))
     return [*words, *options]
 
 
@@ -165,7 +174,7 @@ def _memory_commands(command: Any) -> None:
     _json(p)
     p.add_argument("--image", metavar="F", help="nodes: each face in a picture is a query")
     p.add_argument("--audio", metavar="F", help="nodes: a voice is a query")
-    p.add_argument("-k", type=int, help="how many (nodes 20, clips 2)")
+    p.add_argument("-k", type=positive, help="how many (nodes 20, clips 2)")
     p.add_argument("--kind", help="nodes: face,voice,episodic,semantic,object,place")
     p.add_argument("--before", metavar="[s1@]T|clip:ID")
     p.add_argument("--believed-at", metavar="ISO", help="what was believed at a date, such as 2026-11-21T13:00")
@@ -178,7 +187,7 @@ def _memory_commands(command: Any) -> None:
     _change(p)
     for name, text in (("undo", "Take back corrections."), ("redo", "Apply again what undo took back.")):
         p = command(name, text, ("mending", name))
-        p.add_argument("count", nargs="?", type=int, default=1, metavar="N")
+        p.add_argument("count", nargs="?", type=positive, default=1, metavar="N", help="how many steps (default 1)")
         _memory(p)
         _json(p)
     p = command("revert", "Append the inverse of an older correction.", ("mending", "revert"))
@@ -186,6 +195,7 @@ def _memory_commands(command: Any) -> None:
     p.add_argument("--with-dependents", action="store_true", help="also take back the later steps that rest on it")
     _memory(p)
     _json(p)
+    _change(p)
     p = command("journal", "Show every correction: who, when, why.", ("mending", "journal"))
     _memory(p)
     _json(p)
@@ -235,7 +245,7 @@ def _whole_people(verb: Any) -> None:
     p = verb("name", "Confirm a person's name.")
     p.add_argument("person")
     p.add_argument("name")
-    p = verb("merge", "Join people who are one.")
+    p = verb("merge", "Join people who are one. They go by the named one, of two names by KEEP's, of none by the older number.")
     p.add_argument("keep")
     p.add_argument("others", nargs="+")
     p = verb("distinct", "Say that two people are not one.")
@@ -243,7 +253,7 @@ def _whole_people(verb: Any) -> None:
     p.add_argument("other")
     p = verb("split", "Part a person in two.")
     p.add_argument("person")
-    p.add_argument("--observations", nargs="+", metavar="OBS", help="these become somebody else")
+    p.add_argument("--observations", nargs="+", action="extend", metavar="OBS", help="these become somebody else")
     p.add_argument("--clip", help="what was seen and heard in this clip becomes somebody else")
     p.add_argument("--suggestion", type=int, metavar="N", help="as suggested: see people suggestions")
     p.add_argument("--name", help="the new person's name")
@@ -280,13 +290,13 @@ def _observed(verb: Any) -> None:
 def _weighed(verb: Any) -> None:
     """Add suggestions, reasons and the scorecard."""
     p = verb("suggestions", "What a person could decide, most useful first.", change=False, module="suggesting")
-    p.add_argument("-k", type=int, default=20, help="how many (default 20)")
+    p.add_argument("-k", type=positive, default=20, help="how many (default 20)")
     for name, text in (("accept", "Do what is suggested."), ("reject", "Say that a suggestion is wrong.")):
         verb(name, text, module="suggesting").add_argument("number", type=int, metavar="N")
     verb("why", "Why an observation is taken for somebody's.", change=False, module="suggesting").add_argument("observation")
     p = verb("scorecard", "Ask 20 pairs, then state how right this memory's identities are.", change=False, module="suggesting")
     p.add_argument("--answers", metavar="FILE", help="a truth file (RTTM, timeline JSON) or a JSON list of pairs with `same`")
-    p.add_argument("--pairs", type=int, default=20, help="how many pairs (default 20)")
+    p.add_argument("--pairs", type=positive, default=20, help="how many pairs (default 20)")
 
 
 def _observations(command: Any, actions: Any) -> None:

@@ -93,7 +93,7 @@ def alike(
             near.get((x.node, c.node), 0.0) >= score - rule.margin and (y.person, c.person) in distinct
             for x, y in ((a, b), (b, a)) for c in nodes if c is not a and c is not b
         )  # fmt: skip
-        certainty = _certainty(score, min(_amount(a, rule), _amount(b, rule)), rule)
+        certainty = _certainty(score - _poor(a, b, rule), min(_amount(a, rule), _amount(b, rule)), rule)
         pairs.append(Pair(a.node, b.node, score, min(certainty, 0.5) if twins else certainty))
     return sorted(pairs, key=lambda p: (-p.certainty, -p.score, numbered(p.a), numbered(p.b)))
 
@@ -119,6 +119,14 @@ def _places(nodes: Sequence[Gallery], touched: Container[str]) -> Iterable[tuple
     """Return the places (i < k) of the pairs to look at, in order."""
     mine = [i for i, g in enumerate(nodes) if g.node in touched]
     return sorted({(min(i, k), max(i, k)) for i in mine for k in range(len(nodes)) if i != k})
+
+
+def _poor(a: Gallery, b: Gallery, rule: Calibration) -> float:
+    """Return how much more than of good faces is asked of these: blurred and faint ones are more alike, strangers too."""
+    if rule.whole:
+        return 0.0
+    worse, better = sorted((a.quality, b.quality))
+    return rule.threshold(rule.long, worse, better) - rule.threshold(rule.long, 1.0, 1.0)
 
 
 def _amount(gallery: Gallery, rule: Calibration) -> float:

@@ -115,11 +115,12 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
         return str(args["says"])
     match kind:
         case "name":
-            return f"names {shown(args['person'])} {args['name']}" if args["name"] else f"takes the name of {shown(args['person'])} away"
+            return f"names {shown(args['person'])} “{args['name']}”" if args["name"] else f"takes the name of {shown(args['person'])} away"
         case "assign":
             return f"gives {ids} to {args['name'] or shown(args['person'])}"
         case "merge":
-            return f"makes {', '.join(shown(o) for o in args['others'])} one with {shown(args['keep'])}{_names(before, args)}"
+            called = _names(before, args) or _goes_by(after, args)
+            return f"makes {', '.join(shown(o) for o in args['others'])} one with {shown(args['keep'])}{called}"
         case "distinct":
             return f"keeps {shown(args['a'])} and {shown(args['b'])} apart"
         case "split":
@@ -133,7 +134,7 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
         case "ignore":
             return f"{'hides' if args['ignored'] else 'shows'} {shown(args['person'])}"
         case "reject":
-            return f"does not call {shown(args['person'])} {args['name']}"
+            return f"does not call {shown(args['person'])} “{args['name']}”"
         case "revert":
             also = f", and with it {', '.join(f'step {n}' for n in args['also'])}" if args.get("also") else ""
             leaves = f"; {', '.join(f'step {n}' for n in args['leaves'])} rested on it" if args["leaves"] else ""
@@ -144,6 +145,12 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
             return _observed(after, kind, args)
         case _:
             return f"{kind}s {args['memory']}"
+
+
+def _goes_by(after: State, args: Args) -> str:
+    """Say by which number unnamed people go on, where that is not the one that was to be kept."""
+    now = after.who.canonical.get(args["keep"], args["keep"])
+    return "" if now == args["keep"] or now not in after.who.people else f", known as {after.who.people[now].shown} from now on"
 
 
 def _names(before: State, args: Args) -> str:

@@ -243,6 +243,8 @@ def _set_aside(desk: Desk, args: Args) -> Args:
 def _pair(desk: Desk, args: Args) -> tuple[str, str]:
     who = desk.state.who
     face, voice = str(args.get("face", "")), str(args.get("voice", ""))
+    if face.startswith("voice_") and voice.startswith("face_"):
+        face, voice = voice, face
     for id_, type_ in ((face, "face"), (voice, "voice")):
         if id_ not in who.nodes or who.nodes[id_].type != type_:
             raise CorrectionError(f"there is no {type_} node {id_ or '(none given)'}.", "See: m3desk people list.")

@@ -63,3 +63,13 @@ def test_options_may_stand_before_the_words(line: str, wanted: dict[str, object]
     grammar = parser()
     found = vars(grammar.parse_args(options_last(grammar, line.split())))
     assert {key: found[key] for key in wanted} == wanted
+
+
+def test_several_observations_and_wrong_numbers_of_things() -> None:
+    top = parser()
+    line = ["people", "split", "3", "-m", "M", "--observations", "s1.c0.f0", "s1.c1.f0", "--why", "two", "--observations", "s1.c2.f1"]
+    given = top.parse_args(options_last(top, line))
+    assert given.person == "3" and given.observations == ["s1.c0.f0", "s1.c1.f0", "s1.c2.f1"] and given.why == "two"
+    for wrong in (["undo", "0"], ["undo", "-1"], ["search", "nodes", "tea", "-k", "0"], ["people", "suggestions", "-k", "x"]):
+        with pytest.raises(SystemExit):
+            top.parse_args(options_last(top, [*wrong, "-m", "M"]))

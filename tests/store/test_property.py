@@ -53,7 +53,7 @@ def test_the_later_of_two_words_on_one_observation_holds_through_a_clip_and_undo
     memory.correct("exclude", {"observation": "s1.c0.f0", "person": "person_2"})
     new = memory.state().who.held["s1.c0.f0"].person
     assert new not in ("person_1", "person_2")
-    assert [c.state for c in memory.constraints()][0] == "overridden" and {c.state for c in memory.constraints()[1:]} == {"kept"}
+    assert memory.constraints()[0].state == "overridden" and {c.state for c in memory.constraints()[1:]} == {"kept"}
     remember(memory, memory.next_clips("s1")[0], (1, 2))
     assert memory.state().who.held["s1.c0.f0"].person != "person_2"
     check(memory)

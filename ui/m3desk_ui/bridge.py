@@ -19,7 +19,7 @@ import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from m3desk import events
-from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing
+from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing, UsageError
 from m3desk_ui.collector import Collector
 from m3desk_ui.selection import Selection
 
@@ -386,7 +386,8 @@ class Hub(QObject):
         if not isinstance(error, M3DeskError):
             log.error("a fault of the window", exc_info=error)
         if isinstance(error, M3DeskError):
-            self.notice.emit("error", str(error), error.hint, report)
+            slip = isinstance(error, (CorrectionError, UsageError))  # what was typed can't be: there is nothing to report
+            self.notice.emit("error", str(error), error.hint, "" if slip else report)
         else:
             text = self.tr("Something went wrong inside M3Desk: %1").replace("%1", str(error) or type(error).__name__)
             self.notice.emit("error", text, self.tr("The app goes on. Copy the report for whoever mends it."), report)

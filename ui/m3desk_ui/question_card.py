@@ -62,7 +62,8 @@ class SideList(QListWidget):
         blank = QPixmap(FACE, FACE)
         blank.fill(Qt.GlobalColor.transparent)
         words = item.words if len(item.words) <= SHOWN_WORDS else item.words[:SHOWN_WORDS].rstrip() + "…"
-        text = clock(item.at) if item.crop else f"{clock(item.at)}  “{words}”"
+        said = f"“{words}”" if words else self.tr("(talks)")
+        text = clock(item.at) if item.crop else f"{clock(item.at)}  {said}"
         row = QListWidgetItem(QIcon(blank), text) if item.crop else QListWidgetItem(theme.icon("mdi6.volume-high"), text)
         row.setData(ITEM, item)
         row.setToolTip(f"{clock(item.at)} {item.words}".strip())
