@@ -14,21 +14,7 @@ import numpy as np
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Floats, Utterance, Word, media_id
 from m3desk.errors import Cancelled, ModelFailed
-from m3desk.perception.lines import (
-    LONG_PAUSE,
-    SHORT_PAUSE,
-    Line,
-    clean,
-    common,
-    compose,
-    ends,
-    murmurs,
-    overlaps,
-    owned,
-    placed,
-    samples,
-    time,
-)  # fmt: skip
+from m3desk.perception.lines import SHORT_PAUSE, Line, clean, common, compose, ends, murmurs, overlaps, owned, placed, samples, time
 from m3desk.perception.speakers import Run, gathered, who_speaks
 from m3desk.perception.turns import Stretch, Turn, agglomerate, stretches, turns
 from m3desk.perception.words import Said, ends_sentence, joined, language_of, phantom, recognise, simplified
@@ -155,7 +141,7 @@ def _heard_apart(
     if voices is not None:
         clear = [gathered(sound, clean(line, parts)) for line in mine]
         mine = strangers([replace(line, vectors=voice_rows(piece, voices)) for line, piece in zip(mine, clear, strict=True)])
-        mine = going_on(scraps(mine, clear, voices))
+        mine = scraps(mine, clear, voices)
     order = {k: i for i, k in enumerate(dict.fromkeys(line.voice for line in mine))}
     return [replace(line, cluster=order[line.voice]) for line in mine]
 
@@ -189,26 +175,6 @@ def scraps(lines: Sequence[Line], clear: Sequence[Sound], voices: VoiceEmbedder)
         mine = [n for n, line in enumerate(lines) if line.voice == k]
         longest = max(mine, key=lambda n: (bool(lines[n].words), len(clear[n]), -n))
         result[longest] = replace(lines[longest], vectors=voice_rows(np.concatenate([clear[n] for n in mine]), voices))
-    return result
-
-
-def going_on(lines: Sequence[Line]) -> list[Line]:
-    """Give a voice that says one scrap, too short to tell it by, to whoever spoke before where it finishes that one's sentence.
-
-    Without a pause, a sentence left open and nobody else's words in the middle of it: that is the same mouth far more often than another
-    one ("… fidelity in | the nation."). An interjection, after which the first one goes on, stays somebody unknown.
-    """
-    result = list(lines)
-    together = {n for pair in overlaps(lines) for n in pair}
-    for n in range(1, len(lines)):
-        before, line = result[n - 1], result[n]
-        alone = line.vectors is None and sum(other.voice == line.voice for other in result) == 1 and n not in together
-        said = bool(before.words and line.words) and 0 <= line.start - before.end < SHORT_PAUSE
-        open_ = said and not ends_sentence(before.words[-1].text)
-        known = any(other.voice == before.voice and other.vectors is not None for other in result)
-        interjected = n + 1 < len(lines) and result[n + 1].voice == before.voice and result[n + 1].start - line.end < LONG_PAUSE
-        if alone and open_ and known and not interjected:
-            result[n] = replace(line, voice=before.voice)
     return result
 
 

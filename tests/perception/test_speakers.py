@@ -12,8 +12,7 @@ import pytest
 from m3desk.perception.lines import Line, clean, murmurs, overlaps
 from m3desk.perception.speakers import who_speaks
 from m3desk.perception.turns import Stretch, Turn, agglomerate
-from m3desk.perception.voices import Heard, going_on, hear, strangers
-from m3desk.perception.words import Said as Word
+from m3desk.perception.voices import Heard, hear, strangers
 from m3desk.ports import Models
 from tests.perception.invented_speech import RATE, LowAndHigh, Octaves, clips, ears, speech
 from tests.perception.invented_speech import Line as Said
@@ -189,23 +188,3 @@ def test_a_segmentation_without_a_voice_model_is_not_asked() -> None:
     plain = Models(speech_activity=models.speech_activity, speech=models.speech, speech_segmentation=model)
     heard = hear(clips(speech(5, [said(1, 5)]))[0], plain)
     assert len(heard.utterances) == 1 and not model.calls
-
-
-def test_a_scrap_that_finishes_an_open_sentence_is_the_same_mouth_an_interjection_is_not() -> None:
-    rate = 16_000
-
-    def line(start: float, end: float, text: str, voice: int, known: bool = True) -> Line:
-        word = Word(round(start * rate), round(end * rate), text, 0.9, 0, "en", 0.9, 0.0)
-        vectors = np.array([[1.0, 0.0]], np.float32) if known else None
-        return Line(word.start, word.end, (word,), voice, 0.9, vectors=vectors)
-
-    def voices(*lines: Line) -> list[int]:
-        return [found.voice for found in going_on(lines)]
-
-    first, scrap = line(0, 3, "fidelity in", 0), line(3.0, 3.5, "the nation.", 1, known=False)
-    assert voices(first, scrap) == [0, 0]
-    assert voices(first, scrap, line(4.5, 6, "Thank you.", 2)) == [0, 0, 2]
-    assert voices(first, scrap, line(3.6, 6, "and the world.", 0)) == [0, 1, 0], "somebody said it in between"
-    assert voices(line(0, 3, "fidelity.", 0), scrap) == [0, 1], "the sentence had ended"
-    assert voices(first, line(3.4, 3.9, "yeah", 1, known=False)) == [0, 1], "after a pause"
-    assert voices(first, line(3.0, 4.5, "the nation.", 1)) == [0, 1], "long enough to be told apart"
