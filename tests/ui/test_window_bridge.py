@@ -143,3 +143,13 @@ def test_garbage_is_collected_on_the_gui_thread_only(hub, qtbot):
     before = gc.get_stats()[0]["collections"] + gc.get_stats()[1]["collections"] + gc.get_stats()[2]["collections"]
     qtbot.wait(700)
     assert gc.get_stats()[0]["collections"] + gc.get_stats()[1]["collections"] + gc.get_stats()[2]["collections"] > before
+
+
+def test_a_stored_picture_is_read_as_what_it_says_it_is_and_nothing_is_guessed() -> None:
+    from m3desk_ui.pictures import whole
+
+    from tests.ui.fakes import _picture
+
+    assert whole(_picture(1, 64, 48)).width() == 64
+    for wrong in (None, b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"\xff\xd8 broken", b"hello"):
+        assert whole(wrong).isNull()

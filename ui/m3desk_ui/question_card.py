@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QListWidget, QListWid
 
 from m3desk.domain.clip import clock
 from m3desk_ui import theme
+from m3desk_ui.pictures import whole
 from m3desk_ui.question_sides import Item, Shown, Side
 
 if TYPE_CHECKING:
@@ -250,10 +251,10 @@ class QuestionCard(QFrame):
             return
 
         def put(data: bytes | None) -> None:
-            pixmap = QPixmap()
-            if self.shown is shown and data and pixmap.loadFromData(data):
+            image = whole(data)
+            if self.shown is shown and not image.isNull():
                 ratio = self.devicePixelRatioF()
-                fitted = pixmap.scaledToWidth(round(SCENE * ratio), Qt.TransformationMode.SmoothTransformation)
+                fitted = QPixmap.fromImage(image).scaledToWidth(round(SCENE * ratio), Qt.TransformationMode.SmoothTransformation)
                 fitted.setDevicePixelRatio(ratio)
                 self.scenes[side].setPixmap(fitted)
                 self.scenes[side].setToolTip(clock(first.at))
