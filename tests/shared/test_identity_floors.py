@@ -17,8 +17,8 @@ from m3desk.bench.identity_material import Workshop
 FLOORS: dict[tuple[str, str], tuple[str, float]] = {
     ("reel-faces", "faces: pairwise precision"): (">=", 0.995),
     ("reel-faces", "faces: pairwise recall"): (">=", 0.95),
-    ("reel-voices", "voices: pairwise precision"): (">=", 0.85),
-    ("reel-voices", "voices: pairwise recall"): (">=", 0.60),
+    ("reel-voices", "voices: pairwise precision"): (">=", 0.99),
+    ("reel-voices", "voices: pairwise recall"): (">=", 0.70),
     ("reel-links", "wrong links"): ("<=", 0),
     ("reel-links", "people rightly linked"): (">=", 10),
     ("attribution", "reel: sentences that name the right person"): (">=", 0.95),
