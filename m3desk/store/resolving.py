@@ -216,10 +216,22 @@ def _split(desk: Desk, args: Args) -> Args:
         raise CorrectionError(f"that would leave nothing of {person.shown} on one side.", "Choose some of the observations.")
     staying = _apart(desk, person.id, person.id, ids)
     new = commits.new_person(desk.db)
-    sides: Args = {"cannot": [[new, b] for b in staying]}
+    sides: Args = {"cannot": [[new, b] for b in [*staying, *(w for w in _walls(desk, person.id) if w not in staying)]]}
     if len(staying) > 1:  # also where votes held them together only through what goes
         sides["must"] = [[staying[0], b] for b in staying[1:]]
     return {"observations": ids, "person": new, "name": clean(args.get("name")), "of": person.id, **sides, **bind_to(desk, ids, new)}
+
+
+def _walls(desk: Desk, person: str) -> list[str]:
+    """Return whom a user keeps apart from a person: what is split off was on this side of those walls, and votes can't take it across."""
+    who = desk.state.who
+    found: dict[str, None] = {}
+    for c in who.constraints:
+        if c.kind == "cannot" and c.state == "kept":
+            for a, b in ((c.a, c.b), (c.b, c.a)):
+                if who.canonical.get(a) == person and b in who.canonical:
+                    found[b] = None
+    return list(found)
 
 
 def _exclude(desk: Desk, args: Args) -> Args:

@@ -379,3 +379,15 @@ def test_nodes_that_were_born_as_one_persons_stay_parted_through_every_rerun(mem
             remember(memory, clip, (1,))
         assert {c.state for c in memory.constraints()} == {"kept"}
         assert all(not (p.faces and p.voices) for p in memory.people())
+
+
+def test_what_is_split_off_stays_on_its_side_of_earlier_walls(memory: Memory) -> None:
+    memory.correct("merge", {"keep": "1", "others": ["5"]})
+    memory.correct("split", {"person": "1", "observations": ["s1.c0.f0"]})
+    first = memory.tracks("s1", 0)[0].person
+    memory.correct("split", {"person": "1", "observations": ["s1.c0.u0"]})
+    second = memory.speech("s1", 0)[0].person
+    assert len({first, second, "person_1"}) == 3, "votes between the two can't take either back"
+    assert {c.state for c in memory.constraints()} <= {"kept", "overridden"}
+    memory.undo(3)
+    assert memory.tracks("s1", 0)[0].person == memory.speech("s1", 0)[0].person == "person_1"
