@@ -113,7 +113,7 @@ def test_steps_that_touch_them_are_scrubbed_and_can_not_be_undone(memory: Memory
     memory.undo()
     gone = memory.forget("1", "forget", narrower)
     texts = [s.text for s in memory.journal()]
-    assert texts[0].startswith("names Person 2 Carol") and all(t.startswith("scrubbed") for t in texts[1:4])
+    assert texts[0].startswith("names Person 2 “Carol”") and all(t.startswith("scrubbed") for t in texts[1:4])
     assert [s.why for s in memory.journal()] == [None] * 5
     assert not memory.can_redo()
     assert findings(memory, gone) == ()

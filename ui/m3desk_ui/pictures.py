@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QImageReader, QPixmap
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QImage, QPixmap
 
 if TYPE_CHECKING:
     from m3desk_ui.bridge import Hub
@@ -18,24 +18,21 @@ BATCH = 12
 """Pictures decoded per read, so that other reads get their turn."""
 
 
-_KINDS = ((b"\xff\xd8", b"jpeg"), (b"\x89PNG", b"png"), (b"RIFF", b"webp"))
+_KINDS = ((b"\xff\xd8", "JPEG"), (b"\x89PNG", "PNG"), (b"RIFF", "WEBP"))
 """How stored pictures begin, and what Qt calls them."""
 
 
 def whole(data: bytes | None) -> QImage:
     """Return a stored picture (any thread); a null image where there is none or it is broken.
 
-    Its kind is told to Qt: guessing, Qt asks its SVG reader, which takes a lock of the signals while Python's own is held. A window that
-    let go of a connection at that moment waited for ever (seen once in a test run, with both stacks).
+    Its kind is told to Qt and no device of Python's is handed to it. Guessing, Qt asks its SVG reader, which takes a lock of the signals
+    while Python's own is held; reading from a device, it calls Python while it holds the lock of its image plugins. Either made the
+    window wait for ever now and then (seen in test runs, with the stacks of both threads).
     """
     kind = next((k for magic, k in _KINDS if data and data.startswith(magic)), None)
     if data is None or kind is None:
         return QImage()
-    buffer = QBuffer()
-    buffer.setData(QByteArray(data))
-    reader = QImageReader(buffer, QByteArray(kind))
-    reader.setAutoDetectImageFormat(False)
-    return reader.read()
+    return QImage.fromData(data, kind)  # type: ignore[arg-type]  # the stub says bytes; PySide 6.11 takes str only
 
 
 def decode(data: bytes | None, width: int, height: int) -> QImage | None:
