@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import m3desk  # noqa: F401 - before any test: it switches off what the model libraries would send
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from m3desk import privacy
 from m3desk.domain.evidence import Floats
 from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
 from m3desk.ports import DetectedFace, Picture
@@ -35,6 +36,7 @@ def onnx_session(path: Path, threads: int) -> Any:
         import onnxruntime
     except ImportError as e:
         raise BackendMissing("ONNX Runtime is not installed.", "Install it: pip install onnxruntime") from e
+    privacy.switch_off()  # now also by the library's own call
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = threads

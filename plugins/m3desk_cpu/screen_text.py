@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from m3desk import privacy
 from m3desk.errors import BackendMissing, ModelFailed
 from m3desk.ports import Picture, ReadText
 
@@ -26,6 +27,7 @@ class RapidOcr:
             from rapidocr import RapidOCR
         except ImportError as e:
             raise BackendMissing("RapidOCR is not installed.", "Install it: pip install rapidocr==3.10.0") from e
+        privacy.switch_off()  # RapidOCR has imported ONNX Runtime
         settings = {
             "Global.log_level": "critical",  # it says in red that a picture holds no text
             "Global.text_score": score,

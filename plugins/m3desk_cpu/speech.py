@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from m3desk import privacy
 from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
 from m3desk.ports import RecognisedWord, Sound, Transcript
 
@@ -45,6 +46,7 @@ class Whisper:
             from faster_whisper import WhisperModel
         except ImportError as e:
             raise BackendMissing("faster-whisper is not installed.", "Install it: pip install faster-whisper==1.2.1") from e
+        privacy.switch_off()  # faster-whisper has imported ONNX Runtime
         try:
             self._model: Any = WhisperModel(
                 str(folder), device="cpu", compute_type="int8", cpu_threads=threads, num_workers=1, local_files_only=True

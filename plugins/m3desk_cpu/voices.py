@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from m3desk import privacy
 from m3desk.domain.evidence import Floats
 from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
 from m3desk.ports import SAMPLE_RATE, Sound
@@ -23,6 +24,7 @@ def onnx_session(path: Path, threads: int, name: str) -> Any:
         import onnxruntime
     except ImportError as e:
         raise BackendMissing("ONNX Runtime is not installed.", "Install it: pip install onnxruntime") from e
+    privacy.switch_off()  # now also by the library's own call
     if not path.is_file():
         raise ModelMissing(f"The weights of {name} are not at {path}.", "Install M3Desk again: pip install --force-reinstall m3desk")
     options = onnxruntime.SessionOptions()
