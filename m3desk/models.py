@@ -16,7 +16,7 @@ from typing import IO, Any, Protocol
 
 from m3desk import paths
 from m3desk.errors import Cancelled, DownloadError, M3DeskError, ModelMissing, UsageError
-from m3desk.fetch import Fetcher, digest
+from m3desk.fetch import Advance, Fetcher, digest
 
 _MARK = ".verified.json"
 _CACHE = ".fetching"
@@ -348,7 +348,7 @@ def _pull_file(model: ModelEntry, f: ModelFile, fetcher: Fetcher, report: _Repor
     for number, source in enumerate(f.sources):
         joined = fetcher.cache / f"{f.name}.{number}.joined"
         try:
-            _join(source, joined, fetcher, lambda share, size=f.bytes: report.tell(round(share * size)), later)  # type: ignore[misc]
+            _join(source, joined, f.bytes, fetcher, lambda share, size=f.bytes: report.tell(round(share * size)), later)  # type: ignore[misc]
             if digest(joined, fetcher.cancelled) != f.sha256:
                 joined.unlink()
                 _steps(joined).unlink(missing_ok=True)
@@ -371,8 +371,11 @@ def _steps(joined: Path) -> Path:
     return joined.with_name(joined.name + ".steps")
 
 
-def _join(source: Sequence[str], joined: Path, fetcher: Fetcher, share: Callable[[float], None], later: set[str]) -> None:
-    """Write the parts of a source one after another, remembering after each how far it is; an archive goes once it is used up."""
+def _join(source: Sequence[str], joined: Path, limit: int, fetcher: Fetcher, share: Callable[[float], None], later: set[str]) -> None:
+    """Write the parts of a source one after another, remembering after each how far it is; an archive goes once it is used up.
+
+    `limit`: the bytes of the file; a source that gives more is refused as soon as it does.
+    """
     joined.parent.mkdir(parents=True, exist_ok=True)
     parts, size = 0, 0
     with contextlib.suppress(OSError, ValueError):
@@ -380,13 +383,14 @@ def _join(source: Sequence[str], joined: Path, fetcher: Fetcher, share: Callable
     if (_size(joined) or 0) < size or parts > len(source):
         parts, size = 0, 0
     if len(source) == 1 and "#" not in source[0]:
-        fetcher.download(source[0], joined, advance=lambda done, total: share(done / max(total, done, 1)))
+        fetcher.download(source[0], joined, advance=lambda done, total: share(done / max(total, done, 1)), limit=limit)
         return
     with joined.open("r+b" if joined.is_file() else "w+b") as out:
         out.truncate(size)
         out.seek(size)
         for number in range(parts, len(source)):
-            fetcher.fetch(source[number], out, lambda done, total, n=number: share((n + done / max(total, done, 1)) / len(source)))  # type: ignore[misc]
+            so_far: Advance = lambda done, total, n=number: share((n + done / max(total, done, 1)) / len(source))  # type: ignore[misc] # noqa: E731
+            fetcher.fetch(source[number], out, limit - out.tell(), so_far)
             out.flush()
             os.fsync(out.fileno())
             _steps(joined).write_text(json.dumps([number + 1, out.tell()]), "utf-8")

