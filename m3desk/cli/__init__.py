@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from m3desk import leftovers
 from m3desk.cli.output import Out
 from m3desk.cli.parser import options_last, parser
 from m3desk.errors import Cancelled, M3DeskError
@@ -31,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with contextlib.suppress(ValueError, AttributeError):  # not in the main thread, or no such signal here
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        leftovers.remove_once()
         return int(options.run(options, out) or 0)
     except M3DeskError as error:
         if options.debug:
