@@ -20,6 +20,8 @@ _NAMES = {
     "constraints": "twenty corrections, three more files, another face model: broken constraints [MODEL] [--keep DIR]",
     "importing": "import M3-Agent graphs (default: the two real ones): seconds, peak memory of program and reader [FILE …] [embed]",
     "fused": "corrections that separate the fused characters of the real M3-Agent graphs, by a scripted user [GRAPH …]",
+    "hostile": "hostile input until the minutes are over (default 10), one process a try: faults, time-outs, half-written memories "
+    "[MINUTES] [commands texts media documents graphs] [--seed N] [--tries N]",
     "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
 }
 

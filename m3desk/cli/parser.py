@@ -358,5 +358,9 @@ def _machine_commands(command: Any, commands: Any) -> None:
     p.add_argument("name", nargs="?", help="one benchmark; without it, list them")
     p.add_argument("args", nargs="*", help="its files and numbers")
     p.add_argument("--llm", action="store_true", help="with the language model")
-    p.add_argument("--keep", metavar="DIR", help="identity: keep its memories there, and use those that are there")
+    p.add_argument(
+        "--keep", metavar="DIR", help="identity: keep its memories there, and use those that are there; hostile: what went wrong"
+    )
+    p.add_argument("--seed", type=positive, metavar="N", help="hostile: the same tries for the same number (default 1)")
+    p.add_argument("--tries", type=positive, metavar="N", help="hostile: end after so many instead")
     _json(p)

@@ -106,6 +106,12 @@ def doctor(options: Any, out: Out) -> int:
     return 0
 
 
+def _bench_words(options: Any) -> list[str]:
+    """Return what a benchmark is given: its words, then the options that are set."""
+    named = [w for name in ("keep", "seed", "tries") if (value := getattr(options, name)) is not None for w in (f"--{name}", str(value))]
+    return [*options.args, *(["--llm"] if options.llm else []), *named]
+
+
 def bench(options: Any, out: Out) -> int:
     from m3desk import bench as benches
 
@@ -115,9 +121,7 @@ def bench(options: Any, out: Out) -> int:
     if options.name not in benches.names():
         raise UsageError(f"there is no benchmark “{options.name}”.", f"There are: {', '.join(benches.names())}.")
     try:
-        report = benches.run(
-            options.name, [*options.args, *(["--llm"] if options.llm else []), *(["--keep", options.keep] if options.keep else [])]
-        )
+        report = benches.run(options.name, _bench_words(options))
     except FileNotFoundError as error:
         raise M3DeskError(
             f"the benchmark's material is not here: {error.filename}.", "It lies in ../shared/data beside the checkout."

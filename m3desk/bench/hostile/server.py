@@ -1,0 +1,99 @@
+"""A process that has imported the program and opened nothing: it forks for each try, so that 2,000 of them are affordable.
+
+One JSON object a line comes in (`arguments`, `output`, `errors`, `folder`, `environment`, `seconds`, `memory`) and one goes out (`code`,
+`seconds`, `peak` in bytes, `late`). Not on Windows, which can't fork (`running` then starts a process for each try).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from importlib import import_module
+from typing import Any
+
+MODULES = ("work", "asking", "mending", "suggesting", "forgetting", "setup", "reembedding", "evaluating", "window")
+HEAVY = ("lancedb", "pyarrow", "onnxruntime", "jieba", "rich.progress", "m3desk.bench", "m3desk_cpu.entry")
+
+
+def main() -> None:
+    """Serve tries until standard input ends. A forked child leaves this function by SystemExit, with `main`'s own status."""
+    warnings.filterwarnings("ignore", message="lancedb fork support")
+    for module in (*(f"m3desk.cli.{m}" for m in MODULES), *HEAVY):
+        import_module(module)
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    requests = sys.stdin.buffer
+    unit = 1 if sys.platform == "darwin" else 1024
+    while line := requests.readline():
+        request = json.loads(line)
+        began = time.monotonic()
+        if (child := os.fork()) == 0:
+            replies.close()
+            _become(request)  # ends in SystemExit
+        status, used, late = _wait(child, began + request["seconds"])
+        code = os.waitstatus_to_exitcode(status)
+        reply = {"code": code, "seconds": time.monotonic() - began, "peak": used.ru_maxrss * unit, "late": late}
+        print(json.dumps(reply), file=replies, flush=True)
+
+
+def _become(request: dict[str, Any]) -> None:
+    """Run the command of a request in this forked child, as a program of its own would. Raises SystemExit."""
+    import faulthandler
+    import resource
+
+    os.setsid()
+    for number, place, how in (
+        (0, os.devnull, os.O_RDONLY),
+        (1, request["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
+        (2, request["errors"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
+    ):
+        opened = os.open(place, how, 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    if not request["arguments"]:  # how much memory the idle program takes
+        raise SystemExit(0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # elsewhere it either does nothing or counts what is shared
+        resource.setrlimit(resource.RLIMIT_DATA, (request["memory"], request["memory"]))
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(max(0.5, request["seconds"] - 1))
+    sys.argv = ["m3desk", *request["arguments"]]
+    code = import_module("m3desk.cli").main()
+    faulthandler.cancel_dump_traceback_later()
+    raise SystemExit(code)
+
+
+def _wait(child: int, until: float) -> tuple[int, Any, bool]:
+    """Wait for a child until a moment, then end it; in both cases end what it started. Return its status, its use, whether it was late."""
+    late = False
+    pause = 0.001
+    while True:
+        done, status, used = os.wait4(child, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > until and not late:
+            late = True
+            _end(child)
+        time.sleep(pause)
+        pause = min(0.02, pause * 1.5)
+    _end(child)
+    return status, used, late
+
+
+def _end(child: int) -> None:
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+if __name__ == "__main__":
+    main()

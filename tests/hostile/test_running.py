@@ -1,0 +1,53 @@
+"""The runner of hostile tries: what it calls wrong is wrong, and a few tries of each kind go well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from m3desk.bench.hostile.case import Case
+from m3desk.bench.hostile.measuring import KINDS, Asked, _asked
+from m3desk.bench.hostile.running import Outcome, Runner, wrong
+from m3desk.errors import UsageError
+
+
+def outcome(code: int = 0, output: str = "", errors: str = "", late: bool = False) -> Outcome:
+    return Outcome(code, 0.1, 0, late, output, errors)
+
+
+TRY = Case("command", "a", ("people", "list"))
+
+
+@pytest.mark.parametrize(
+    ("ended", "called"),
+    [
+        (outcome(), []),
+        (outcome(1, errors="m3desk: there is no memory."), []),
+        (outcome(1, errors="m3desk: a fault of M3Desk: ValueError"), ["fault"]),
+        (outcome(1, errors="Traceback (most recent call last)\n m3desk"), ["traceback"]),
+        (outcome(-9, late=True), ["time-out"]),
+        (outcome(-11), ["crash: signal 11"]),
+        (outcome(3, errors="m3desk"), ["exit code 3"]),
+        (outcome(1), ["no message"]),
+        (outcome(0, output="\x1b[31m"), ["raw character '\\x1b'"]),
+        (outcome(0, output="\u202e"), ["raw character '\\u202e'"]),
+    ],
+)
+def test_what_goes_wrong_is_called_by_its_name(ended: Outcome, called: list[str]) -> None:
+    assert wrong(TRY, ended) == called
+
+
+def test_the_words_of_the_benchmark_are_read_and_wrong_ones_are_refused() -> None:
+    assert _asked(["2.5", "commands", "--seed", "7"]) == Asked(("commands",), 2.5, 7)
+    for words in (["nonsense"], ["nan"], ["0"], ["--seed", "x"], ["9" * 400]):
+        with pytest.raises(UsageError):
+            _asked(words)
+    assert set(KINDS) == {"commands", "texts", "media", "documents", "graphs"}
+
+
+def test_a_try_runs_as_a_program_of_its_own(tmp_path: Path) -> None:
+    with Runner(tmp_path, seconds=10) as runner:
+        assert "m3desk" in runner.run(Case("command", "version", ("--version",))).output
+        refused = runner.run(Case("command", "none", ("people", "list", "-m", str(tmp_path / "none"))))
+        assert (refused.code, refused.verdict) == (1, "refused") and "no memory" in refused.errors
