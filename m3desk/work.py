@@ -344,7 +344,7 @@ def readable(sources: Sequence[str | Path], emit: Callable[[Any], None] = lambda
     for given in sources:
         for path in expand(given):
             try:
-                found.append((path, file.probe(path)))
+                found.append((path, file.probe(path, lambda text: emit(events.Notice("warning", text, "The rest is left out.")))))
             except SourceError as error:
                 if not Path(given).is_dir():
                     raise

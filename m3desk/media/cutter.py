@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND, Clip, Source, clip_id, clock
-from m3desk.media.streams import Kind, Opened, Showing, frame_time, open_media
+from m3desk.media.streams import Kind, Opened, Showing, audible, frame_time, open_media
 from m3desk.ports import SAMPLE_RATE, Frame, Sound
 
 SHORTEST_TAIL = MICROSECOND
@@ -203,6 +203,9 @@ class _Reader:
                 continue
             for frame in frames:
                 now = frame_time(self._opened, frame, at)
+                if self._kind == "sound" and not audible(frame.sample_rate):
+                    self._damaged.append(now)
+                    continue
                 if at is not None and now <= at and self._kind == "picture":
                     continue  # a time stamp that goes back is a fault of the file
                 at = now

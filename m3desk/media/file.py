@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND, Source
 from m3desk.errors import Cancelled, SourceMissing, SourceUnreadable
-from m3desk.media.streams import Kind, Opened, check_file, open_media, orientation, square_size
+from m3desk.media import length
+from m3desk.media.streams import Kind, Opened, audible, check_file, open_media, orientation, square_size
+from m3desk.regular import open_regular
 
 MEDIA_ENDINGS = frozenset((
     ".3g2", ".3gp", ".aac", ".avi", ".flac", ".flv", ".m2ts", ".m4a", ".m4v", ".mka", ".mkv", ".mov", ".mp3", ".mp4", ".mpeg", ".mpg",
@@ -25,12 +27,11 @@ MEDIA_ENDINGS = frozenset((
 # A first frame comes within a few packets; where 500 give none, the stream cannot be decoded.
 _TRIED_PACKETS = 500
 
-# These carry no index and FFmpeg guesses their length from the first packets' bit rate: their packets are counted instead.
-_GUESSED_LENGTH = frozenset({"aac", "ac3", "eac3", "amr", "dts", "h264", "hevc", "m4v", "mp3", "mpegvideo"})
 
-
-def probe(path: str | Path) -> Source:
+def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None) -> Source:
     """Return what a file is, with `id` and `sha256` left empty. `uri`: its absolute path.
+
+    `warn` is told where it declares more than it holds.
 
     Raises SourceMissing, SourceUnreadable.
     """
@@ -39,12 +40,16 @@ def probe(path: str | Path) -> Source:
         size = _picture_size(opened)
         sound = _first_frame(opened, "sound") is not None
         if size is None and not sound:
-            raise SourceUnreadable(f"Nothing in {file.name} can be decoded.", "Copy or download it again, or convert it to .mp4.")
+            hint = "Copy or download it again, or convert it to .mp4 of at most 8192 × 4352 pixels."
+            raise SourceUnreadable(f"Nothing in {file.name} can be decoded.", hint)
+        long = length.measured(opened)
+        if text := long.told(file.name):
+            warn(text)
         rate = (opened.picture.average_rate or opened.picture.guessed_rate) if size and opened.picture is not None else None
         return Source(
             id="",
             uri=str(file),
-            duration=duration_of(opened),
+            duration=long.there,
             width=size[0] if size else None,
             height=size[1] if size else None,
             fps=round(float(rate), 3) if rate else None,
@@ -64,7 +69,7 @@ def _first_frame(opened: Opened, kind: Kind) -> Any | None:
             frames = packet.decode()
         except (av.FFmpegError, OSError):
             continue
-        if frames:
+        if frames and (kind == "picture" or audible(frames[0].sample_rate)):
             return frames[0]
     return None
 
@@ -78,43 +83,15 @@ def _picture_size(opened: Opened) -> tuple[int, int] | None:
     return orientation(frame).size(*square_size(frame.width, frame.height, opened.picture.sample_aspect_ratio))
 
 
-def duration_of(opened: Opened) -> int:
-    """Return the length in microseconds: from t = 0 to the end of the stream that ends last."""
-    names = set(opened.container.format.name.split(","))
-    if not names & _GUESSED_LENGTH:
-        ends = [end for kind in ("picture", "sound") if (end := opened.declared_end(kind)) is not None]
-        if opened.container.duration:
-            ends.append(opened.container.duration)
-        if ends and max(ends) > 0:
-            # Some writers forget the last frame's own length: what is there counts.
-            opened.seek(_main(opened), max(ends) - MICROSECOND)
-            return max([*ends, _end_of_packets(opened) or 0])
-    opened.rewind()
-    return max(_end_of_packets(opened) or 0, 1)
-
-
-def _main(opened: Opened) -> Kind:
-    return "picture" if opened.picture is not None else "sound"
-
-
-def _end_of_packets(opened: Opened) -> int | None:
-    """Read on to the end and return when the last readable packet ends, None where nothing is readable."""
-    end: int | None = None
-    for packet in opened.packets("both"):
-        if packet.pts is not None and packet.size:
-            end = max(end or 0, opened.time(packet.stream, packet.pts + (packet.duration or 0)))
-    return end
-
-
 def readable_until(path: str | Path, duration: int) -> int:
     """Return up to when (microseconds) a file of that declared length can be read: `duration` unless it is cut short.
 
     Looks at the end first; where that is missing, halves its way to the last readable packet (some 15 seeks an hour of video).
     """
     with open_media(path) as opened:
-        kind = _main(opened)
+        kind = length.main(opened)
         opened.seek(kind, duration - MICROSECOND)
-        end = _end_of_packets(opened)
+        end = length.end_of_packets(opened)
         if end is None:
             low, high = 0, duration
             while high - low > MICROSECOND:
@@ -123,7 +100,7 @@ def readable_until(path: str | Path, duration: int) -> int:
                 readable = any(packet.size for packet in islice(opened.packets("both"), 1))
                 low, high = (middle, high) if readable else (low, middle)
             opened.seek(kind, low)
-            end = _end_of_packets(opened) or 0
+            end = length.end_of_packets(opened) or 0
         # Streams may end a little before the container says; a missing second is no damage.
         return duration if end > duration - MICROSECOND else end
 
@@ -134,10 +111,9 @@ def fingerprint(path: str | Path, cancelled: Callable[[], bool] = lambda: False)
     Raises SourceMissing, SourceUnreadable, Cancelled.
     """
     file = Path(path)
-    check_file(file)
     digest = hashlib.sha256()
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             while piece := stream.read(1 << 22):
                 if cancelled():
                     raise Cancelled(f"Stopped while reading {file.name}.")

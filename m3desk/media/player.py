@@ -21,7 +21,7 @@ from m3desk import config
 from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import M3DeskError
 from m3desk.media.clock import Clock
-from m3desk.media.file import duration_of
+from m3desk.media.length import measured
 from m3desk.media.pictures import Pictures, Shot
 from m3desk.media.speaker import Fill, Output, PortAudioOutput, Speaker
 from m3desk.media.streams import Opened, Showing, open_media
@@ -273,7 +273,7 @@ class Player:
         if opened.picture is not None and opened.picture.codec_context.height > _LARGE:
             opened.use_threads(min(4, config.cores()))
         pictures = Pictures(opened) if opened.picture is not None else None
-        file = _File(opened, pictures, Showing(opened), None, duration_of(opened))
+        file = _File(opened, pictures, Showing(opened), None, measured(opened).there)
         self._file = file
         first = pictures.show(lambda: 0) if pictures is not None else None
         size = file.showing.size(first.frame) if first is not None else (0, 0)

@@ -14,7 +14,7 @@ from av.filter import Graph
 from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND
-from m3desk.media.streams import Opened, frame_time
+from m3desk.media.streams import Opened, audible, frame_time
 
 Block = NDArray[np.float32]
 """(samples, 2) float32 in −1…1: left and right."""
@@ -250,7 +250,8 @@ def _sound_frames(opened: Opened) -> Iterator[tuple[int, Any]]:
             continue
         for frame in frames:
             at = frame_time(opened, frame, at)
-            yield at, frame
+            if audible(frame.sample_rate):
+                yield at, frame
 
 
 def _graph(frame: Any, speed: float, rate: int) -> Graph:

@@ -20,16 +20,27 @@ from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND
-from m3desk.errors import SourceMissing, SourceUnreadable
+from m3desk.errors import SourceUnreadable
+from m3desk.regular import check_regular, open_regular
 
-# FFmpeg also "plays" text files, pictures and playlists that name other files or hosts; none of these is a source here.
-_NOT_MEDIA = frozenset(
-    {"tty", "bin", "xbin", "adf", "idf", "concat", "hls", "dash", "sdp", "rtsp", "ffmetadata", "image2", "txd", "lavfi", "ico"}
+# FFmpeg reads 370 formats. Among them are playlists and devices that name other files or hosts, still pictures, and rare formats that few
+# people ever tested. Only these are opened: FFmpeg asks after it has guessed a format from the content and before it reads the file by it.
+_FORMATS = (
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,flv,asf,mpegts,mpeg,mpegvideo,mxf,ogg,rm,nut,dv,gif,ivf,mjpeg,yuv4mpegpipe,"
+    "h264,hevc,av1,obu,m4v,wav,w64,aiff,au,caf,flac,mp3,aac,ac3,eac3,dts,dtshd,truehd,amr,ape,wv,tta,dsf"
 )
-_PICTURE_SUFFIXES = ("_pipe", "image2")
+
+MOST_PIXELS = 8192 * 4352
+"""Pixels of the largest picture that is decoded (8K): a frame is held several times, in the decoder and as BGR."""
+
+FEWEST_SAMPLES, MOST_SAMPLES = 1_000, 768_000
+"""Samples a second of the slowest and the fastest sound that is decoded."""
 
 # Only the file itself is read: a container that refers to other files or hosts does not reach them.
-_OPTIONS = {"protocol_whitelist": "file"}
+_OPTIONS = {"protocol_whitelist": "file", "format_whitelist": _FORMATS, "max_pixels": str(MOST_PIXELS)}
+
+# The first bytes of still pictures, to call them that.
+_STILL = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0", b"qoif", b"\xff\x0a")
 
 _HINT = "Give a video or sound file, such as .mp4, .mkv, .webm, .mov, .avi, .wav or .mp3."
 
@@ -80,13 +91,17 @@ def orientation(frame: Any) -> Orientation:
 def square_size(width: int, height: int, aspect: Fraction | None) -> tuple[int, int]:
     """Return the size of the stored picture with square pixels: the wider axis is stretched, so nothing is lost.
 
-    An `aspect` (sample aspect ratio) outside 1/4…4 is taken as an error of the file and ignored.
+    An `aspect` (sample aspect ratio) outside 1/4…4, or one that makes more than MOST_PIXELS, is taken as an error of the file and ignored.
     """
     if not aspect or aspect == 1 or not Fraction(1, 4) <= aspect <= 4:
         return width, height
-    if aspect > 1:
-        return round(width * aspect), height
-    return width, round(height / aspect)
+    square = (round(width * aspect), height) if aspect > 1 else (width, round(height / aspect))
+    return square if square[0] * square[1] <= MOST_PIXELS else (width, height)
+
+
+def audible(rate: int | None) -> bool:
+    """Say whether sound of so many samples a second is decoded; other rates are damage, and would take memory without end."""
+    return rate is not None and FEWEST_SAMPLES <= rate <= MOST_SAMPLES
 
 
 Kind = Literal["picture", "sound"]
@@ -146,9 +161,9 @@ class Opened:
         parts = stream.metadata.get("DURATION", "").split(":")
         try:
             hours, minutes, seconds = (float(p) for p in parts)
-        except ValueError:
+            return round((hours * 3600 + minutes * 60 + seconds) * MICROSECOND) - self.zero
+        except (ValueError, OverflowError):
             return None
-        return round((hours * 3600 + minutes * 60 + seconds) * MICROSECOND) - self.zero
 
     def seek(self, kind: Kind, at: int) -> None:
         """Go to the last key frame of a stream at or before `at` microseconds, or to the file's start where the format can't seek."""
@@ -158,7 +173,7 @@ class Opened:
         target = int((max(at, 0) + self.zero) / MICROSECOND / stream.time_base)
         try:
             self.container.seek(target, stream=stream, backward=True)
-        except (av.FFmpegError, OSError):
+        except (av.FFmpegError, OSError, OverflowError):
             self.rewind()
 
     def rewind(self) -> None:
@@ -191,7 +206,7 @@ class Opened:
 def open_media(path: str | Path, threads: int = 1) -> Opened:
     """Open a file and choose its streams; pictures are decoded with that many threads.
 
-    Raises SourceMissing when there is no such file, SourceUnreadable when it is a folder, empty, or not video or sound.
+    Raises SourceMissing when there is no such file, SourceUnreadable when it is no regular file, empty, or not video or sound.
     """
     file = Path(path).absolute()
     check_file(file)
@@ -203,26 +218,37 @@ def open_media(path: str | Path, threads: int = 1) -> Opened:
         if container is not None:
             container.close()
         raise
-    except av.FFmpegError as error:
+    except av.ArgumentError as error:  # FFmpeg's answer for a format that is not in the list
+        raise SourceUnreadable(_other_format(file), _HINT) from error
+    except (av.FFmpegError, UnicodeError, ValueError) as error:
         raise SourceUnreadable(f"{file.name} is not a video or sound file, or its beginning or index is damaged.", _HINT) from error
-    except OSError as error:
-        raise SourceUnreadable(f"{file.name} cannot be read: {error.strerror or error}.", "Check that you may read it.") from error
+    except (OSError, MemoryError) as error:
+        raise SourceUnreadable(f"{file.name} cannot be read: {getattr(error, 'strerror', None) or error}.", _HINT) from error
+
+
+def _other_format(file: Path) -> str:
+    with open_regular(file) as stream:
+        first = stream.read(16)
+    if first.startswith(_STILL) or (first[:4] == b"RIFF" and first[8:12] == b"WEBP"):
+        return f"{file.name} is a still picture, not a video."
+    return f"{file.name} is not a video or sound file."
 
 
 def _opened(file: Path, container: InputContainer, threads: int) -> Opened:
-    names = set(container.format.name.split(","))
-    if any(name.endswith(_PICTURE_SUFFIXES) for name in names):
-        raise SourceUnreadable(f"{file.name} is a still picture, not a video.", _HINT)
-    if names & _NOT_MEDIA:
-        raise SourceUnreadable(f"{file.name} is not a video or sound file.", _HINT)
     streams = container.streams
     pictures = [s for s in streams.video if not s.disposition & Disposition.attached_pic and s.codec_context is not None]
-    sounds = [s for s in streams.audio if s.codec_context is not None]
+    found = [s for s in streams.audio if s.codec_context is not None]
+    sounds = [s for s in found if audible(s.codec_context.sample_rate)]
+    if found and not sounds and not pictures:
+        rate = found[0].codec_context.sample_rate or 0
+        raise SourceUnreadable(f"{file.name} says that its sound has {rate:,} samples a second: it is damaged.", "Copy it again.")
     if not pictures and not sounds:
         raise SourceUnreadable(f"{file.name} holds neither moving pictures nor sound that can be decoded.", _HINT)
     starts = [s.start_time * s.time_base for s in (*pictures, *sounds) if s.start_time is not None and s.time_base is not None]
     zero = round(min(starts) * MICROSECOND) if starts else 0
     opened = Opened(str(file), container, _default(pictures), _default(sounds), zero)
+    if opened.picture is not None:
+        opened.picture.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
     opened.use_threads(threads)
     return opened
 
@@ -235,15 +261,8 @@ def _default(streams: list[Any]) -> Any | None:
 
 def check_file(file: Path) -> None:
     """Raise SourceMissing or SourceUnreadable where `file` cannot be a source whatever is in it."""
-    try:
-        if file.is_dir():
-            raise SourceUnreadable(f"{file} is a folder, not a file.", "Give a video file, or the folder's files one by one.")
-        if not file.exists():
-            raise SourceMissing(f"There is no file {file}.", "Check the path and its spelling.")
-        if file.stat().st_size == 0:
-            raise SourceUnreadable(f"{file.name} is empty (0 bytes).", "Copy or download it again.")
-    except OSError as error:
-        raise SourceUnreadable(f"{file} cannot be read: {error.strerror or error}.", "Check that you may read it.") from error
+    if check_regular(file).st_size == 0:
+        raise SourceUnreadable(f"{file.name} is empty (0 bytes).", "Copy or download it again.")
 
 
 class Showing:

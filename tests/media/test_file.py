@@ -63,7 +63,7 @@ def test_a_missing_file_says_so(tmp_path: Path) -> None:
         ("empty.mp4", b"", "empty"),
         ("text.txt", b"not a video\n" * 200, "not a video"),
         ("text.mp4", b"not a video\n" * 200, "not a video"),
-        ("words.srt", b"1\n00:00:01,000 --> 00:00:02,000\nhi\n\n", "neither"),
+        ("words.srt", b"1\n00:00:01,000 --> 00:00:02,000\nhi\n\n", "not a video"),
         ("list.m3u8", b"#EXTM3U\n#EXTINF:5,\nhttp://127.0.0.1:9/a.ts\n", "not a video"),
         ("noise.mkv", bytes(range(256)) * 64, "not a video"),
     ],

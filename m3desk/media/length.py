@@ -1,0 +1,119 @@
+"""How long a file is: what it declares, compared with what is there.
+
+A header can declare any length, and one damaged time stamp puts a packet years ahead. What a file declares is believed where so many bytes
+lie behind it; else its packets are looked at, all of them. Screen recordings and stills with a few bytes a second are whole films.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.media.streams import Kind, Opened
+
+THICK = 1_000
+"""Bytes a second from which a declared length is believed: the thinnest speech codecs in use have 600, films 20,000 and more."""
+
+THIN = 5 * MICROSECOND
+"""Time that a byte can stand for: a still picture repeated every 10 s has 2 to 10 bytes a second, slides every 10 minutes 0.2."""
+
+GAP = 3600 * MICROSECOND
+"""Time without any packet from which a packet's time is damage, in files below `THICK`."""
+
+TAIL = 60 * MICROSECOND
+"""Time past the last packet that is believed where no gap within the file was longer."""
+
+LONGEST = 31 * 24 * 3600 * MICROSECOND
+"""No file is longer: 89,280 clips of 30 s."""
+
+_SLOT = 60 * MICROSECOND
+
+# These carry no index and FFmpeg guesses their length from the first packets' bit rate: their packets are counted instead.
+_GUESSED_LENGTH = frozenset({"aac", "ac3", "eac3", "amr", "dts", "h264", "hevc", "m4v", "mp3", "mpegvideo"})
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A file's length in microseconds: what it declares, and what is there of it (mostly the same)."""
+
+    declared: int
+    there: int
+
+    def told(self, name: str) -> str | None:
+        """Return a sentence for the user where a file declares much more than there is, None otherwise."""
+        if self.declared <= self.there:
+            return None
+        return f"{name} declares a length of {spelled(self.declared)}, but holds only {spelled(self.there)}: it is damaged or incomplete."
+
+
+def spelled(length: int) -> str:
+    """Return a length as people read it, also where it is absurd: `01:30`, `18:00:03`, `41 days`, `31 years`."""
+    days = length / MICROSECOND / 86_400
+    if days < 4:
+        return clock(length)
+    return f"{days:,.0f} days" if days < 1000 else f"{days / 365.25:,.0f} years"
+
+
+def measured(opened: Opened) -> Length:
+    """Return how long an open file is: from t = 0 to the end of the stream that ends last."""
+    declared = _declared(opened)
+    size = Path(opened.path).stat().st_size
+    if declared <= LONGEST and declared * THICK <= size * MICROSECOND:
+        return Length(declared, declared)
+    most = min(LONGEST, GAP + size * THIN)
+    covered, gap = _covered(opened, most)
+    if declared <= min(most, covered + max(TAIL, gap)):
+        return Length(declared, declared)
+    return Length(declared, max(1, covered))
+
+
+def _declared(opened: Opened) -> int:
+    names = set(opened.container.format.name.split(","))
+    if not names & _GUESSED_LENGTH:
+        ends = [end for kind in ("picture", "sound") if (end := opened.declared_end(kind)) is not None]
+        if opened.container.duration:
+            ends.append(opened.container.duration)
+        if ends and max(ends) > 0:
+            # Some writers forget the last frame's own length: what is there counts.
+            opened.seek(main(opened), max(ends) - MICROSECOND)
+            return max([*ends, end_of_packets(opened) or 0])
+    opened.rewind()
+    return max(end_of_packets(opened) or 0, 1)
+
+
+def _covered(opened: Opened, most: int) -> tuple[int, int]:
+    """Return up to when packets follow each other without a gap of `GAP` (at most `most`), and the longest gap before; microseconds."""
+    ends: dict[int, int] = {}  # slot → the latest end of a packet that begins in it: bounded, however many packets there are
+    opened.rewind()
+    for packet in opened.packets("both"):
+        stamp = packet.pts if packet.pts is not None else packet.dts
+        if stamp is None or not packet.size:
+            continue
+        at = opened.time(packet.stream, stamp)
+        if -GAP <= at <= most:
+            last = opened.time(packet.stream, stamp + max(0, packet.duration or 0))
+            slot = at // _SLOT
+            ends[slot] = max(ends.get(slot, 0), min(last, at + GAP, most))
+    reach = longest = 0
+    for slot in sorted(ends):
+        gap = slot * _SLOT - reach
+        if gap > GAP:
+            break
+        longest = max(longest, gap + _SLOT if gap > 0 else 0)
+        reach = max(reach, ends[slot])
+    return reach, min(longest, GAP)
+
+
+def main(opened: Opened) -> Kind:
+    """Return which stream leads: the picture where there is one."""
+    return "picture" if opened.picture is not None else "sound"
+
+
+def end_of_packets(opened: Opened) -> int | None:
+    """Read on to the end and return when the last readable packet ends, None where nothing is readable."""
+    end: int | None = None
+    for packet in opened.packets("both"):
+        if packet.pts is not None and packet.size:
+            end = max(end or 0, opened.time(packet.stream, packet.pts + (packet.duration or 0)))
+    return end
