@@ -10,14 +10,13 @@ import hashlib
 import logging
 import os
 import shutil
-import tempfile
 import threading
 import time
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,6 +35,7 @@ from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissin
 from m3desk.interop import doctor, exports, imports, m3agent
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
+from m3desk.store import backups, place
 from m3desk.store.forgetting import Forgotten, How
 from m3desk.store.reembedding import Reembedded
 from m3desk.store.sqlite import Memory
@@ -49,6 +49,14 @@ PART = 256
 
 Before = tuple[str, int]
 """A source and the last clip of it that is known, by index; −1 = nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What is wrong with a memory's database, and of when its last good copy is ("" where there is none)."""
+
+    text: str
+    copy: str
 
 
 class App:
@@ -119,6 +127,25 @@ class App:
             self._memory = None
         self._writer.shutdown()
 
+    @staticmethod
+    def damage(path: str | Path) -> Damage | None:
+        """Return what is wrong with a memory's database (all of it is read), None when nothing is or there is no memory."""
+        folder = Path(path)
+        if not folder.is_dir() or not ((folder / place.FILE).is_file() or place.remains(folder)):
+            return None
+        text = place.damage(folder)
+        return Damage(text, next(map(backups.shown, backups.copies(folder)), "")) if text else None
+
+    @staticmethod
+    def restore(path: str | Path) -> str:
+        """Put the last good copy in the place of a damaged database; return its date. Raises MemoryProblem, UsageError."""
+        return Memory.put_copy_back(path)
+
+    def keep_copy(self) -> None:
+        """Keep a copy of the database where one is due (`store.backups`)."""
+        if self._memory is not None:
+            self.write(lambda m: m.keep_copy())
+
     def missing(self) -> dict[str, str]:
         """Return the models of the embedded profile that are not on this machine: name → what it is and how to fetch it."""
         lacking = [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] not in ("demo", "extra")]
@@ -148,7 +175,7 @@ class App:
         """
         embedder = self.backends.get("text_vectors")
         if reader.looks_back is not None and reader.looks_back.sequence is not None:
-            folder = tempfile.TemporaryDirectory(prefix="m3desk-index-")
+            folder = paths.temporary("index")
             once = VectorIndex(Path(folder.name))
             weakref.finalize(once, folder.cleanup)
             once.sync(reader, embedder.name if embedder else "")
@@ -465,7 +492,7 @@ class _Snippets:
     """One player for short sounds: the next one ends the last."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="m3desk-sound-")
+        self._folder = paths.temporary("sound")
         self._player = make_player(lambda _frame: None, lambda _state: None)
 
     def play(self, sound: bytes) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from m3desk import paths
+from m3desk import paths, private
 from m3desk.errors import UsageError
 
 
@@ -165,7 +165,7 @@ def remember_memory(path: str | Path, keep: int = 12) -> None:
 
 
 def _recent_file() -> Path:
-    return paths.config_file().with_name("recent.json")
+    return paths.recent_file()
 
 
 def _key(name: str) -> Key:
@@ -190,9 +190,10 @@ def _read() -> dict[str, Any]:
 def _write(file: Path, text: str) -> None:
     """Write a file whole or not at all."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.parent.exists():
+            private.folder(file.parent)
         new = file.with_name(f"{file.name}.{os.getpid()}.new")
-        new.write_text(text, "utf-8")
+        private.write(new, text.encode("utf-8"))
         new.replace(file)
     except OSError as error:
         raise UsageError(f"{file} cannot be written ({error.strerror}).", "Check its permissions, or set M3DESK_CONFIG.") from error

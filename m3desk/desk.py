@@ -260,12 +260,15 @@ def _be_modest() -> None:
 
 
 def _log_to_file() -> None:
-    from m3desk import paths
+    from m3desk import paths, private
 
+    paths.close_own()
     with contextlib.suppress(OSError):
-        paths.log_dir().mkdir(parents=True, exist_ok=True)
+        private.folder(paths.log_dir())
         logging.basicConfig(
-            filename=paths.log_dir() / "engine.log", level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
+            filename=private.file(paths.log_dir() / "engine.log"),
+            level=logging.INFO,
+            format="%(asctime)s %(name)s %(levelname)s %(message)s",
         )
 
 
@@ -346,7 +349,9 @@ class _Engine:
         self._emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, self._app.missing()))
         self._app.work.resume()
         while True:
+            self._app.keep_copy()  # not only at the end: a window that closes does not wait for its engine
             self._work()
+            self._app.keep_copy()
             self._wake.wait()
             self._wake.clear()
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import tempfile
 from pathlib import Path
 
 import platformdirs
+
+from m3desk import private
 
 _APP = "m3desk"
 
@@ -38,3 +42,57 @@ def log_dir() -> Path:
     """Return the folder of log files."""
     override = os.environ.get("M3DESK_DATA")
     return Path(override) / "log" if override else Path(platformdirs.user_log_dir(_APP, appauthor=False))
+
+
+def window_file() -> Path:
+    """Return the file in which the window keeps its size and layouts."""
+    return config_file().with_name("window.ini")
+
+
+def recent_file() -> Path:
+    """Return the list of memories opened last."""
+    return config_file().with_name("recent.json")
+
+
+def recent_dir() -> Path:
+    """Return the folder of the start page's pictures, one a memory."""
+    return data_dir() / "recent"
+
+
+def recent_picture(memory: str | Path) -> Path:
+    """Return where the start page's picture of a memory is kept (it may not exist); `memory`: its absolute path."""
+    return recent_dir() / f"{memory_key(memory)}.jpg"
+
+
+def memory_key(memory: str | Path) -> str:
+    """Return the short name by which settings and caches know a memory."""
+    return hashlib.sha256(str(memory).encode()).hexdigest()[:16]
+
+
+def temporary_dir() -> Path:
+    """Return the folder for what lives as long as a process: a search index for once, a sound that is played."""
+    return data_dir() / "temporary"
+
+
+def temporary(kind: str) -> tempfile.TemporaryDirectory[str]:
+    """Make a folder that goes with its process, named by the process: what a killed one left is known by that.
+
+    In our own place, where forgetting somebody finds it; in the system's where ours can't be written to.
+    """
+    try:
+        return tempfile.TemporaryDirectory(prefix=f"{kind}-{os.getpid()}-", dir=private.folder(temporary_dir()))
+    except OSError:
+        return tempfile.TemporaryDirectory(prefix=f"m3desk-{kind}-{os.getpid()}-")
+
+
+def close_own() -> None:
+    """Close our folders and files outside of memories to other users: what an older version made, too. Never fails."""
+    for top, ours in ((data_dir(), "M3DESK_DATA" not in os.environ), (log_dir(), "M3DESK_DATA" not in os.environ)):
+        if ours or top not in (Path.home(), Path(top.anchor)):  # whoever keeps the data in their home itself keeps their home as it is
+            private.close(top)
+    for inside in (recent_dir(), temporary_dir(), data_dir() / "cache", data_dir() / "memories"):
+        private.close(inside)
+    if "M3DESK_CONFIG" not in os.environ:
+        private.close(config_file().parent)
+    for file in (config_file(), window_file(), recent_file()):
+        private.close_file(file)

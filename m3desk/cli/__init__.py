@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from m3desk import leftovers
+from m3desk import leftovers, paths
 from m3desk.cli.output import Out
 from m3desk.cli.parser import options_last, parser
 from m3desk.errors import Cancelled, M3DeskError
@@ -28,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     grammar = parser()
     options = grammar.parse_args(options_last(grammar, _play_by_default(arguments)))
     _log(options.debug, options.verbose)
+    paths.close_own()
     out = Out(json=getattr(options, "json", False), quiet=options.quiet)
     with contextlib.suppress(ValueError, AttributeError):  # not in the main thread, or no such signal here
         signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -45,13 +45,17 @@ def table(rows: Sequence[Sequence[str]], head: Sequence[str]) -> list[str]:
     return ["  ".join(row).rstrip() for row in shape]
 
 
-def confirm(question: str, yes: bool) -> None:
-    """Ask before what can't be undone. Raises UsageError without a terminal and without `--yes`, or when the answer is no."""
+def confirm(question: str, yes: bool, *, lost: bool = True) -> None:
+    """Ask before what can't be undone (or, unless `lost`, what is merely large).
+
+    Raises UsageError without a terminal and without `--yes`, or when the answer is no.
+    """
     if yes:
         return
+    question += " This can't be undone." if lost else ""
     if not sys.stdin.isatty():
-        raise UsageError(f"{question} This can't be undone.", "Without a terminal it needs --yes.")
-    print(f"{question} This can't be undone. [y/N] ", end="", file=sys.stderr, flush=True)
+        raise UsageError(question, "Without a terminal it needs --yes.")
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was changed.")
 

@@ -212,6 +212,8 @@ def _memory_commands(command: Any) -> None:
     _memory(p)
     _json(p)
     p.add_argument("--repair", action="store_true", help="rebuild what can be rebuilt")
+    p.add_argument("--restore", action="store_true", help="put the last good copy in the place of a damaged database, which is kept aside")
+    p.add_argument("--yes", action="store_true", help="restore without asking")
 
 
 def _people_commands(command: Any, commands: Any) -> None:

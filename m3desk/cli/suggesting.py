@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from m3desk import paths
 from m3desk.app import App
 from m3desk.cli.output import Out, span, table
 from m3desk.cli.work import existing
@@ -196,7 +196,7 @@ def _asked(reader: Any, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str
     rows = {r.track.id: r.track for s in reader.sources() for r in reader.tracks(s.id)}
     heard = {r.utterance.id: r.utterance for s in reader.sources() for r in reader.speech(s.id)}
     answers: dict[tuple[str, str], bool] = {}
-    with tempfile.TemporaryDirectory(prefix="m3desk-scorecard-") as folder:
+    with paths.temporary("scorecard") as folder:
         for number, (a, b) in enumerate(pairs, 1):
             for id_ in (a, b):
                 of = rows.get(id_) or heard[id_]

@@ -12,12 +12,14 @@ from m3desk.cli.output import Follower, Out, confirm, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.errors import M3DeskError, MemoryMissing, UsageError
+from m3desk.store import place
 from m3desk.work import Options, readable
 
 
 def existing(path: str) -> str:
-    """Return `path` where a memory is. Raises MemoryMissing."""
-    if not (Path(path) / "memory.sqlite").is_file():
+    """Return `path` where a memory is. Raises MemoryMissing, or MemoryDamaged where only what belongs to its database is left."""
+    place.check_file(Path(path))
+    if not (Path(path) / place.FILE).is_file():
         raise MemoryMissing(f"there is no memory at {path}.", f"Make one: m3desk memorize VIDEO -m {path}")
     return path
 
@@ -178,6 +180,8 @@ def export(options: Any, out: Out) -> int:
 
 
 def check(options: Any, out: Out) -> int:
+    if options.restore:
+        _restore(options, out)
     with App(existing(options.memory), write=options.repair) as app:
         report = app.check(repair=options.repair)
     lines = []
@@ -190,6 +194,18 @@ def check(options: Any, out: Out) -> int:
     lines.append(f"constraints: {constraints['broken']} of {sum(constraints.values())} broken")
     out.result(report, lines)
     return 0 if report["ok"] else 1
+
+
+def _restore(options: Any, out: Out) -> None:
+    """Put the last good copy of a damaged database in its place, after asking. Raises UsageError when nothing is damaged."""
+    wrong = App.damage(options.memory)
+    if wrong is None:
+        raise UsageError(f"nothing is wrong with the database of {options.memory}.", "So there is nothing to restore.")
+    out.line(wrong.text)
+    if wrong.copy:
+        confirm(f"Put the copy of {wrong.copy} in its place? What was memorized or corrected later is not in it.", options.yes, lost=False)
+    taken = App.restore(options.memory)
+    out.line(f"The copy of {taken} is in place. The damaged file is kept in {Path(options.memory) / 'damaged'}.")
 
 
 __all__ = ["check", "existing", "export", "import_", "memorize", "sources"]

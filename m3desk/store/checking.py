@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 from m3desk.domain.sentences import fold
-from m3desk.store import derived, files, rows, schema
+from m3desk.store import backups, derived, files, rows, schema
 from m3desk.store.vectors import Sentences, VectorIndex
 
 DB = sqlite3.Connection
@@ -33,6 +33,15 @@ def integrity(db: DB, media: Path) -> list[str]:
     if not imported_without_media(db):
         found += files.damaged(media, named_media(db))
     return found
+
+
+def holds_its_media(db: DB, folder: Path) -> bool:
+    """Say whether this database can tell which media files nothing needs: it reads without a fault, has seen commits, and is no copy that
+    took the place of a damaged one (which may name files of later clips, and is kept aside).
+    """
+    whole = backups.faults(db) is None and not any(db.execute("PRAGMA foreign_key_check"))
+    seen = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'commits'").fetchone()
+    return whole and seen is not None and seen[0] > 0 and not (folder / backups.ASIDE).exists()
 
 
 def imported_without_media(db: DB) -> bool:

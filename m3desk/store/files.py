@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from m3desk import private
+
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z]+)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}(\.[0-9A-Za-z]+)?")
 
@@ -27,9 +29,9 @@ def write(folder: Path, media: Mapping[str, bytes]) -> None:
         path = path_of(folder, id_)
         if path.is_file() and path.stat().st_size == len(content):
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private.folder(path.parent)
         part = path.with_name(path.name + f".{os.getpid()}.part")
-        with part.open("wb") as file:
+        with open(part, "wb", opener=private.opener) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from m3desk import private
 from m3desk.errors import MemoryBusy
 
 
@@ -14,7 +15,7 @@ class WriterLock:
     """Holds `folder/writer.lock` until `release`. Raises MemoryBusy when another process (or another part of this one) holds it."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / "writer.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        self._file = os.open(folder / "writer.lock", os.O_RDWR | os.O_CREAT, private.FILE)
         try:
             _lock(self._file)
         except OSError:

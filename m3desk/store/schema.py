@@ -7,6 +7,7 @@ The upper half is the log: rows are only ever added (but for states of work, and
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 from m3desk.errors import MemoryDamaged, MemoryTooNew
 
@@ -137,7 +138,8 @@ def version_of(db: sqlite3.Connection, path: str) -> int:
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.DatabaseError as error:
         raise MemoryDamaged(
-            f"the truth of {path} does not read: {error}.", "Restore memory.sqlite from a backup, or memorize again."
+            f"the truth of {path} does not read: {error}.",
+            f"See whether a copy of it can be put in place: m3desk check --restore -m {path}",
         ) from error
     if version > VERSION:
         raise MemoryTooNew(f"{path} was written by a newer M3Desk (its format is {version}, this one knows {VERSION}).", "Update M3Desk.")
@@ -148,3 +150,14 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
     """Bring a memory of an older version (0 = empty) up to date."""
     for number in range(version, VERSION):
         db.executescript(f"BEGIN IMMEDIATE; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
+
+
+def make(new: Path, final: Path) -> None:
+    """Make an empty memory under the name `new` and give it its own when it is whole: a database that is cut off is never taken for one."""
+    new.write_bytes(b"")
+    db = sqlite3.connect(new, isolation_level=None)
+    try:
+        migrate(db, 0)
+    finally:
+        db.close()
+    new.replace(final)

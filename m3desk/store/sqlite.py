@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from m3desk import private
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.editing import Lesson, Likeness
@@ -34,6 +35,7 @@ from m3desk.events import ClipCommitted
 from m3desk.ports import Cluster
 from m3desk.store import (
     anchors,
+    backups,
     believing,
     checking,
     commits,
@@ -44,6 +46,7 @@ from m3desk.store import (
     files,
     foreign,
     forgetting,
+    place,
     planning,
     proving,
     reading,
@@ -58,7 +61,7 @@ from m3desk.store import (
 from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
-FILE = "memory.sqlite"
+FILE = place.FILE
 WAIT = 10.0
 """Seconds to wait for a lock that somebody else holds."""
 
@@ -104,13 +107,16 @@ class Memory:
         `believed_at`: an ISO date: show what was believed then, corrections included (`store.believing`); reading only. Raises UsageError.
         """
         folder = Path(path)
+        place.check_file(folder)
         if not (folder / FILE).is_file():
             raise MemoryMissing(f"there is no memory at {folder}.", f"Make one: m3desk memorize VIDEO -m {folder}")
         if write:
             return Memory._writer(folder)
+        place.close(folder)
         memory = Memory(folder, write=False)
         try:
             version = schema.version_of(memory._db, memory.path)
+            place.check_tables(memory._db, folder)
             if version < schema.VERSION:
                 memory.close()
                 Memory._writer(folder).close()  # brings it up to date
@@ -124,9 +130,10 @@ class Memory:
 
     @staticmethod
     def open_or_create(path: Path | str) -> Memory:
-        """Open a memory for writing, made where there is none."""
+        """Open a memory for writing, made where there is none. Raises MemoryDamaged where what is left of one has no database."""
         folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            private.folder(folder)
         return Memory._writer(folder)
 
     @staticmethod
@@ -134,9 +141,15 @@ class Memory:
         lock = WriterLock(folder)
         memory: Memory | None = None
         try:
+            place.check_file(folder)
+            if not (folder / FILE).exists():
+                schema.make(private.file(folder / f"{FILE}.new"), folder / FILE)
+            place.close(folder)
             memory = Memory(folder, write=True, lock=lock)
             version = schema.version_of(memory._db, memory.path)
+            place.check_tables(memory._db, folder)
             if version < schema.VERSION:
+                backups.keep(memory._db, folder)
                 schema.migrate(memory._db, version)
         except BaseException as error:
             if memory is not None:
@@ -158,9 +171,40 @@ class Memory:
         with self._guard:
             if not self._closed:
                 self._closed = True
+                if self._lock is not None:
+                    self.keep_copy()
                 self._db.close()
                 if self._lock is not None:
                     self._lock.release()
+
+    def keep_copy(self) -> None:
+        """Keep a copy of the database where one is due (`store.backups`)."""
+        with self._guard, contextlib.suppress(sqlite3.Error):
+            if backups.due(self._db, self.folder):
+                backups.keep(self._db, self.folder)
+
+    @staticmethod
+    def put_copy_back(path: Path | str) -> str:
+        """Put the last good copy in the place of a damaged database, which is kept aside; return the copy's date.
+
+        Raises UsageError when nothing is damaged, MemoryDamaged when there is no good copy, MemoryBusy, MemoryProblem.
+        """
+        folder = Path(path)
+        lock = WriterLock(folder)
+        try:
+            if place.damage(folder) is None:
+                raise UsageError(f"nothing is wrong with the database of {folder}.", "So nothing was replaced.")
+            copy = backups.restore(folder, FILE)
+        except LookupError:
+            raise place.damaged(folder, "and there is no good copy of its database") from None
+        except OSError as error:
+            raise MemoryProblem(
+                f"the copy could not be put back ({error.strerror or error}).", "Nothing was deleted; try again."
+            ) from error
+        finally:
+            lock.release()
+        checking.drop_index(folder / "vectors")
+        return backups.shown(copy)
 
     # ------------------------------------------------------------------ transactions
 
@@ -761,11 +805,17 @@ class Memory:
         return checking.index_problems(self, self.folder / "vectors")
 
     def repair(self) -> None:
-        """Fold the log anew into the folded tables, sweep media and freed pages, and drop the search index (made anew on use)."""
+        """Fold the log anew into the folded tables, sweep media and freed pages, and drop the search index (made anew on use).
+
+        Media are swept only by a database that is whole and theirs (`checking.holds_its_media`).
+        """
+        with self.snapshot() as db:
+            whole = checking.holds_its_media(db, self.folder)
         with self.writing():
             self.forget_fold()
-        with self.snapshot() as db:
-            files.sweep(self.folder / "media", checking.named_media(db))
+        if whole:
+            with self.snapshot() as db:
+                files.sweep(self.folder / "media", checking.named_media(db))
         checking.drop_index(self.folder / "vectors")
         self.clean()  # a forgetting that was cut off left its pages here
 
@@ -813,9 +863,7 @@ def _unusable(path: str, error: sqlite3.DatabaseError) -> MemoryProblem:
         return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
     if "disk is full" in str(error):
         return _no_room(path)
-    return MemoryDamaged(
-        f"the truth of {path} does not read: {error}.", "Run m3desk check; restore memory.sqlite from a backup if it says so."
-    )
+    return MemoryDamaged(f"the truth of {path} does not read: {error}.", place.hint(Path(path)))
 
 
 def _last_sequence(db: sqlite3.Connection) -> int:

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from m3desk import paths, private
 from m3desk.domain.evidence import Floats
 from m3desk.domain.memory import StoredSentence
 from m3desk.store.words import words
@@ -124,6 +125,7 @@ class VectorIndex:
             self._begin(dimension)
             added, removed, rows, with_vector = self._write(sentences, vectors)
             self._tidy()
+        private.everything(self.folder)  # Lance writes with modes of its own
         self._put_state(State(FORMAT, version, model, dimension or (state.dimension if state and not why else 0), rows, with_vector))
         if why and why != "new":
             self.notices.append(f"The search index was made anew ({why}); nothing was lost.")
@@ -160,10 +162,10 @@ class VectorIndex:
     def _move_if_read_only(self) -> None:
         """Where the memory can't be written to (a disc, another user's folder), keep the index in a temporary folder."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            private.folder(self.folder)
             (self.folder / "lock").open("a+b").close()
         except OSError as error:
-            self._elsewhere = tempfile.TemporaryDirectory(prefix="m3desk-index-")
+            self._elsewhere = paths.temporary("index")
             self.notices.append(f"The search index can't be kept in {self.folder} ({error.strerror}); a temporary one is used.")
             self.folder, self._table = Path(self._elsewhere.name), None
 
@@ -361,7 +363,7 @@ def _connect(folder: Path) -> Any:
 @contextlib.contextmanager
 def _writing(folder: Path, wait: bool = False) -> Iterator[bool]:
     """Hold the index's write lock (the system drops it when the process ends); yield False when another process has it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    private.folder(folder)
     with (folder / "lock").open("a+b") as file:
         yield _locked(file.fileno(), wait)
 

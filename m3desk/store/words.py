@@ -9,6 +9,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Any
 
+from m3desk import private
 from m3desk.paths import data_dir
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -96,7 +97,7 @@ def _chinese() -> Any:
             tokenizer = jieba.Tokenizer()
             folder = data_dir() / "cache"
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                private.folder(folder)
                 tokenizer.tmp_dir = str(folder)
             except OSError:
                 tokenizer.cache_file = None

@@ -16,7 +16,7 @@ from PySide6.QtCore import QLibraryInfo, QLocale, QTimer, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from m3desk import config, paths
+from m3desk import config, paths, private
 from m3desk.errors import M3DeskError
 from m3desk_ui import theme
 from m3desk_ui.main_window import MainWindow
@@ -104,9 +104,11 @@ def _take_care(window: MainWindow) -> list[int]:
     Returns a list that holds the signal once there was one.
     """
     with contextlib.suppress(OSError):
-        paths.log_dir().mkdir(parents=True, exist_ok=True)
+        private.folder(paths.log_dir())
         logging.basicConfig(
-            filename=paths.log_dir() / "window.log", level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
+            filename=private.file(paths.log_dir() / "window.log"),
+            level=logging.INFO,
+            format="%(asctime)s %(name)s %(levelname)s %(message)s",
         )
 
     def fault(kind: type[BaseException], error: BaseException, trace: Any) -> None:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from m3desk import __version__, config, paths
+from m3desk import __version__, config, paths, private
 from m3desk.errors import DownloadError, M3DeskError
 from m3desk_ui import theme
 from m3desk_ui.actions import Actions
@@ -233,7 +233,7 @@ class MainWindow(QMainWindow):
             self.start.demo.setEnabled(True)
             self.hub.tell(error)
 
-        memory.parent.mkdir(parents=True, exist_ok=True)
+        private.folder(memory.parent)
         self.open_memory(str(memory), fetch)
 
     def _keep_picture(self) -> None:
@@ -244,8 +244,8 @@ class MainWindow(QMainWindow):
             for clip in reader.clips()[:3]:
                 data = reader.media(reader.thumbnail(clip.id) or "") if not place.exists() else None
                 if data:
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    place.write_bytes(data)
+                    private.folder(place.parent)
+                    private.write(place, data)
                     return
 
         self.hub.read("recent.picture", keep, lambda _none: None, lambda _error: None)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from m3desk import paths
+from m3desk import paths, private
 
 
 class WindowState:
     """A small settings file beside the user's configuration (`window.ini`); nothing in it matters if it is lost."""
 
     def __init__(self) -> None:
-        path = paths.config_file().with_name("window.ini")
+        path = paths.window_file()
+        with contextlib.suppress(OSError):
+            if not path.parent.exists():
+                private.folder(path.parent)
+            private.file(path)
         self._file = QSettings(str(path), QSettings.Format.IniFormat)
 
     def bytes(self, key: str) -> QByteArray | None:
@@ -41,17 +45,13 @@ class WindowState:
 
     def position(self, memory: str) -> tuple[str, int]:
         """Return the source and time at which a memory was last watched."""
-        source, _, at = self.text(f"watched/{_key(memory)}").partition("@")
+        source, _, at = self.text(f"watched/{paths.memory_key(memory)}").partition("@")
         return source, int(at) if at.isdigit() else 0
 
     def watched(self, memory: str, source: str, at: int) -> None:
-        self.put(f"watched/{_key(memory)}", f"{source}@{at}")
+        self.put(f"watched/{paths.memory_key(memory)}", f"{source}@{at}")
 
 
 def picture_of(memory: str) -> Path:
     """Return where the small picture of a recent memory is kept (it may not exist)."""
-    return paths.data_dir() / "recent" / f"{_key(memory)}.jpg"
-
-
-def _key(memory: str) -> str:
-    return hashlib.sha256(memory.encode()).hexdigest()[:16]
+    return paths.recent_picture(memory)

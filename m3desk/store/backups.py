@@ -1,0 +1,179 @@
+"""The last good copies of a memory's database, kept inside of the memory: made at the end of a session that changed something, and before
+the format changes. Two are kept. Only what SQLite finds no fault in counts as good, so damage does not push good copies out.
+
+A copy holds what the memory held then: forgetting somebody deletes all copies, and a new one is made when the forgetting is done.
+Media files are not copied: they are named by their content and never change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import sqlite3
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from m3desk import private
+
+log = logging.getLogger(__name__)
+
+FOLDER = "backup"
+ASIDE = "damaged"
+"""Where a damaged database goes when a copy takes its place."""
+
+KEPT = 2
+LARGE = 64 << 20
+"""Bytes from which a database is copied once in `SPACED` seconds at most: below it a copy takes less than a second."""
+SPACED = 3600.0
+
+
+def copies(folder: Path) -> list[Path]:
+    """Return a memory's copies, newest first."""
+    with contextlib.suppress(OSError):
+        return sorted((folder / FOLDER).glob("memory-*.sqlite"), reverse=True)
+    return []
+
+
+def shown(copy: Path) -> str:
+    """Return a copy's date as people read it, UTC."""
+    with contextlib.suppress(ValueError):
+        return datetime.strptime(copy.stem[7:22], "%Y%m%dT%H%M%S").strftime("%Y-%m-%d %H:%M:%S UTC")
+    return copy.stem
+
+
+def changes(db: sqlite3.Connection) -> int:
+    """Return how many writes a memory has seen."""
+    row = db.execute("SELECT value FROM meta WHERE key = 'changes'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def due(db: sqlite3.Connection, folder: Path) -> bool:
+    """Say whether something was written since the last copy, and a large memory's is old enough."""
+    written = changes(db)
+    if not written:
+        return False
+    found = copies(folder)
+    if not found:
+        return True
+    size = int(db.execute("PRAGMA page_count").fetchone()[0]) * int(db.execute("PRAGMA page_size").fetchone()[0])
+    if size > LARGE and time.time() - found[0].stat().st_mtime < SPACED:
+        return False
+    return _changes_of(found[0]) != written
+
+
+def keep(db: sqlite3.Connection, folder: Path) -> Path | None:
+    """Copy a database; return the copy, or None when it could not be made or has faults (then the older ones stay). Never fails."""
+    part: Path | None = None
+    try:
+        place = private.folder(folder / FOLDER)
+        _sweep(place)
+        final = place / datetime.now(UTC).strftime("memory-%Y%m%dT%H%M%S%f.sqlite")
+        part = private.file(final.with_suffix(f".{os.getpid()}.part"))
+        to = sqlite3.connect(part, isolation_level=None)
+        try:
+            to.execute("PRAGMA synchronous = OFF")  # it is waited for once, below, and is nothing before it has its name
+            to.execute("PRAGMA journal_mode = OFF")
+            db.backup(to)
+            to.execute("PRAGMA journal_mode = DELETE")  # one file, whatever opens it
+            wrong = faults(to)
+        finally:
+            to.close()
+        if wrong:
+            log.error("no copy of %s was kept: it has faults: %s", folder, wrong)
+            part.unlink()
+            return None
+        _settle(part)
+        part.replace(final)
+        for old in copies(folder)[KEPT:]:
+            old.unlink(missing_ok=True)
+        return final
+    except (OSError, sqlite3.Error) as error:
+        log.warning("no copy of %s could be kept: %s", folder, error)
+        if part is not None:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+        return None
+
+
+def drop(folder: Path) -> int:
+    """Delete all copies, and damaged databases that copies replaced; return how many that were. Raises OSError."""
+    found = 0
+    for place in (folder / FOLDER, folder / ASIDE):
+        if place.is_dir():
+            found += sum(p.is_file() for p in place.rglob("*"))
+            shutil.rmtree(place)
+    return found
+
+
+def restore(folder: Path, file: str) -> Path:
+    """Put the newest copy without faults in the place of a memory's database `file`, which is kept aside; return the copy.
+
+    The caller holds the writer's lock. Raises LookupError when there is no good copy, OSError.
+    """
+    for copy in copies(folder):
+        if readable(copy):
+            break
+    else:
+        raise LookupError
+    new = private.file(folder / f"{file}.restored.part")
+    try:
+        shutil.copyfile(copy, new)
+        _settle(new)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+    aside = private.folder(folder / ASIDE)
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    for ending in ("-wal", "-shm", "-journal", ""):  # the database last: stopped in between, it is there still
+        old = folder / (file + ending)
+        if old.exists():
+            old.replace(aside / f"{stamp}-{file}{ending}")
+    new.replace(folder / file)
+    _settle(folder)
+    return copy
+
+
+def readable(copy: Path) -> bool:
+    """Say whether a copy reads and SQLite finds no fault in it."""
+    try:
+        with contextlib.closing(sqlite3.connect(copy.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)) as db:
+            return faults(db) is None and changes(db) >= 0
+    except sqlite3.Error:
+        return False
+
+
+def faults(db: sqlite3.Connection) -> str | None:
+    """Return what SQLite finds wrong with a database's pages (it reads all of them), None for nothing."""
+    found = [str(r[0]) for r in db.execute("PRAGMA quick_check(3)") if r[0] != "ok"]
+    return "; ".join(" ".join(f.split()) for f in found) or None
+
+
+def _changes_of(copy: Path) -> int | None:
+    try:
+        with contextlib.closing(sqlite3.connect(copy.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)) as db:
+            return changes(db)
+    except sqlite3.Error:
+        return None
+
+
+def _sweep(place: Path) -> None:
+    """Delete what a copy that was cut off left."""
+    for part in place.glob("*.part*"):
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def _settle(path: Path) -> None:
+    """Wait until the disk has a file (or a folder's names)."""
+    with contextlib.suppress(OSError):  # Windows can't open a folder
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+__all__ = ["ASIDE", "FOLDER", "changes", "copies", "drop", "due", "faults", "keep", "readable", "restore", "shown"]

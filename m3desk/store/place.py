@@ -1,0 +1,106 @@
+"""A memory's folder: its parts, closed to other users, and what says that a memory was here when its database does not."""
+
+from __future__ import annotations
+
+import sqlite3
+from itertools import islice
+from pathlib import Path
+
+from m3desk import private
+from m3desk.errors import MemoryDamaged
+from m3desk.store import backups, files
+
+FILE = "memory.sqlite"
+MEDIA = "media"
+INDEX = "vectors"
+
+_FOLDERS = frozenset({MEDIA, INDEX, backups.FOLDER, backups.ASIDE})
+_HEAD = b"SQLite format 3\0"
+_TABLES = frozenset({"meta", "commits", "source", "clip", "node", "journal"})
+_MANY = 100_000
+"""Media files that are counted; more are just as good a sign."""
+
+
+def close(folder: Path) -> None:
+    """Close a memory to other users, what an older version made too; in a folder that also holds other folders, our own parts alone."""
+    try:
+        inside = list(folder.iterdir())
+    except OSError:
+        return
+    if all(p.name in _FOLDERS or not p.is_dir() for p in inside):
+        private.close(folder)
+        return
+    for p in inside:
+        if p.name in _FOLDERS:
+            private.close(p)
+        elif p.name.startswith(FILE):
+            private.close_file(p)
+
+
+def remains(folder: Path) -> list[str]:
+    """Return what in a folder says that a memory is, or was, here besides its database, in words."""
+    found = []
+    if count := sum(1 for _ in islice(files.stored(folder / MEDIA), _MANY)):
+        found.append(f"{count} pictures and sounds" if count > 1 else "a picture or sound")
+    if (folder / INDEX / "sentences.lance").exists():
+        found.append("a search index")
+    if (folder / f"{FILE}-wal").is_file() and (folder / f"{FILE}-wal").stat().st_size:
+        found.append("the journal of a database")
+    if backups.copies(folder):
+        found.append("copies of its database")
+    return found
+
+
+def check_file(folder: Path) -> None:
+    """Raise MemoryDamaged where the database is missing though a memory was here, or can't be one; SQLite would make a new one of it."""
+    file = folder / FILE
+    if not file.is_file():
+        if held := remains(folder):
+            raise damaged(folder, f"its database {FILE} is missing, but the folder holds {', '.join(held)}")
+        return
+    with file.open("rb") as opened:
+        head = opened.read(len(_HEAD))
+    if not head:
+        held = remains(folder)
+        raise damaged(folder, f"its database {FILE} is empty (0 bytes)" + (f", but the folder holds {', '.join(held)}" if held else ""))
+    if head != _HEAD:
+        raise damaged(folder, f"its database {FILE} is no SQLite file")
+
+
+def check_tables(db: sqlite3.Connection, folder: Path) -> None:
+    """Raise MemoryDamaged where a database reads but is no memory."""
+    if not {r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")} >= _TABLES:
+        raise damaged(folder, f"its database {FILE} holds no memory (tables are missing)")
+
+
+def damaged(folder: Path, what: str) -> MemoryDamaged:
+    """Return the error for a damaged memory, which says how to get it back."""
+    return MemoryDamaged(f"the memory at {folder} is damaged: {what}.", hint(folder))
+
+
+def hint(folder: Path) -> str:
+    """Say what to do about a damaged database."""
+    if found := backups.copies(folder):
+        return f"The last good copy is of {backups.shown(found[0])}. Put it in place: m3desk check --restore -m {folder}"
+    return "There is no copy of it here. Put memory.sqlite back from a backup of your own, or memorize again into a new folder."
+
+
+def damage(folder: Path) -> str | None:
+    """Return what is wrong with the database itself, in words, None when it reads and SQLite finds no fault in it (reads all of it)."""
+    try:
+        check_file(folder)
+        if not (folder / FILE).is_file():
+            return f"there is no {FILE}"
+        db = sqlite3.connect((folder / FILE).resolve().as_uri() + "?mode=ro", uri=True, timeout=10.0)
+        try:
+            check_tables(db, folder)
+            return backups.faults(db)
+        finally:
+            db.close()
+    except MemoryDamaged as error:
+        return str(error)
+    except sqlite3.DatabaseError as error:
+        return str(error)
+
+
+__all__ = ["FILE", "INDEX", "MEDIA", "check_file", "check_tables", "close", "damage", "damaged", "hint", "remains"]
