@@ -504,6 +504,7 @@ class Memory:
             gone, narrowed = forgetting.forget(db, self.state(), self.log(), person, how, at or _now(), self.media, tighten)
             self._keep_media(narrowed)
             self.forget_fold()
+        backups.drop(self.folder)
         checking.drop_index(self.folder / "vectors")
         with self.snapshot() as db:
             files.sweep(self.folder / "media", checking.named_media(db))
