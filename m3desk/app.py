@@ -329,7 +329,7 @@ class App:
 
     def import_graph(self, loaded: m3agent.Loaded) -> dict[str, Any]:
         """Write a graph that was read into this memory, which must be empty; return how much that was. Raises ImportProblem."""
-        self.write(lambda m: m.adopt(loaded.graph))
+        self.write(lambda m: m.adopt(loaded.graph, going=loaded.going))
         return loaded.report
 
     def export(self, output: str | Path, *, format_: str | None = None, source: str | None = None, with_media: bool = False) -> None:

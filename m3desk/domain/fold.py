@@ -329,8 +329,9 @@ def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: 
             ranked.append((-best[0], numbered(voice), voice, best[2]))
     mates: dict[str, float] = {}
     said, seen = _moments(partition, births, state, log) if ranked else ({}, {})
+    anybody, mine = _in_view(seen)
     for total, _n, voice, face in sorted(ranked):
-        clips = {clip: [(a, b, whose == face) for a, b, whose in seen.get(clip, ())] for clip, _, _ in said.get(voice, ())}
+        clips = {clip: [*anybody.get(clip, ()), *mine.get((clip, face), ())] for clip, _, _ in said.get(voice, ())}
         fits = MATE * -total >= mates.get(face, 0.0) and company(said.get(voice, ()), clips) >= COMPANY
         if fits and partition.join(face, voice):
             mates.setdefault(face, -total)
@@ -351,6 +352,34 @@ def _moments(
         else:
             said[person].append((o.clip, o.start, o.end))
     return said, seen
+
+
+InView = list[tuple[int, int, bool]]
+
+
+def _in_view(seen: Mapping[str, Iterable[tuple[int, int, str]]]) -> tuple[dict[str, InView], dict[tuple[str, str], InView]]:
+    """Return clip → when anybody is in view, and (clip, person) → when they are, times that touch joined (`equivalence.company`)."""
+    of: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
+    for clip, moments in seen.items():
+        for start, end, person in moments:
+            of[clip, person].add((start, end))
+    all_: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for (clip, _person), spans in of.items():
+        all_[clip] |= spans
+    return (
+        {clip: [(a, b, False) for a, b in _joined(spans)] for clip, spans in all_.items()},
+        {key: [(a, b, True) for a, b in _joined(spans)] for key, spans in of.items()},
+    )
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found
 
 
 def _name_classes(state: Identities, partition: Partition, births: Mapping[str, str], steps: list[Step]) -> None:

@@ -248,8 +248,13 @@ def _edges(log: Log, state: State) -> None:
     for e in state.who.equivalences:
         if e.accepted:
             weights[e.a, e.b, "equivalence"] = e.weight
-    for id_, members in state.who.members.items():
-        _joined_by_user(id_, members, state, weights)
+    linked: dict[str, set[str]] = defaultdict(set)
+    for a, b, kind in weights:
+        if kind == "equivalence":
+            linked[a].add(b)
+            linked[b].add(a)
+    for members in state.who.members.values():
+        _joined_by_user(members, state, linked, weights)
     for link in log.links:
         a, b = state.nodes.get(link.a), state.nodes.get(link.b)
         if a and b and not a.deleted and not b.deleted:
@@ -258,11 +263,11 @@ def _edges(log: Log, state: State) -> None:
     state.edges = sorted(rows, key=lambda e: (numbered(e.a), numbered(e.b), e.kind))
 
 
-def _joined_by_user(_id: str, members: list[str], state: State, weights: dict[tuple[str, str, str], float]) -> None:
-    """Join the voices of a person that no vote joined (a user did) to the person's first face."""
+def _joined_by_user(members: list[str], state: State, linked: dict[str, set[str]], weights: dict[tuple[str, str, str], float]) -> None:
+    """Join the voices of a person that no vote joined (a user did) to the person's first face. `linked`: node → by votes one with it."""
     faces = [m for m in members if state.nodes[m].type == "face"]
+    own = set(faces)
     for voice in (m for m in members if state.nodes[m].type == "voice"):
-        linked = any((min(f, voice, key=numbered), max(f, voice, key=numbered), "equivalence") in weights for f in faces)
-        if faces and not linked:
+        if faces and not own & linked.get(voice, set()):
             a, b = sorted((faces[0], voice), key=numbered)
             weights[a, b, "equivalence"] = 1.0

@@ -13,7 +13,8 @@ from typing import Any
 
 GRAPHS = ("mmagent.videograph", "videograph")
 """Where the class lives: older graphs were written from within the package."""
-NODES = 1_000_000
+ROWS = 1_000_000
+"""Rows, or numbers a row, of an array at most."""
 
 
 class Refused(Exception):
@@ -107,7 +108,7 @@ def rebuilt(name: str, args: tuple[Any, ...], keep: Callable[[int], None]) -> An
 
 
 def _shape(value: tuple[Any, ...]) -> tuple[int, ...]:
-    if not 1 <= len(value) <= 2 or any(type(n) is not int or not 0 <= n <= NODES for n in value):
+    if not 1 <= len(value) <= 2 or any(type(n) is not int or not 0 <= n <= ROWS for n in value):
         raise Refused("it holds an array of a shape that no embedding has")
     return value
 

@@ -15,8 +15,9 @@ import base64
 import binascii
 import re
 import struct
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ from m3desk.domain.memory import Sentence
 from m3desk.domain.tags import untag
 from m3desk.domain.untangling import DERIVED
 from m3desk.errors import ImportProblem
-from m3desk.interop.quarantine import LIMITS, Limits, Raw, read
+from m3desk.interop.inert import Refused
+from m3desk.interop.quarantine import HINT, Limits, Raw, read
 
 MODEL = "m3-agent"
 CHARACTERS = DERIVED
@@ -45,28 +47,66 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 PICTURE = 8 << 20
 """Bytes of one face's picture at most; the original stores some 100 kB."""
 PICTURES = 512 << 20
+NAMED = 140
+"""Faces and voices that one sentence may name; the most in the two real graphs is 7."""
+PAIRS = 500_000
+"""Pairs of nodes that sentences name side by side, over all of them: the real graphs have some 600. Questions look at each."""
+SHOWN = 20_000
+"""Observations: clips that a face or voice is in, over all of them. kitchen_03 has 228."""
+VOTES = 10_000
+"""Pairs of nodes that are called one person, over all equivalences; kitchen_03 has 84."""
+ROUNDS = 12
+"""Times that the fold is asked what still is apart, before all that is left is joined at once; the real graphs take 3."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A graph ready to be written. `report`: how much of what was found, as JSON; its `warnings` say what had no place here."""
+    """A graph ready to be written. `report`: how much of what was found, as JSON; its `warnings` say what had no place here.
+
+    `going`: called between steps of the work that is left; raises ImportProblem where the import as a whole takes too long.
+    """
 
     graph: ForeignGraph
     report: dict[str, Any]
+    going: Callable[[], None] = lambda: None
 
 
-def load(path: Path, limits: Limits = LIMITS) -> Loaded:
-    """Read a graph's file. Raises ImportProblem."""
+class Deadline:
+    """The end of an import, whoever does the work: real graphs take 1 ms a node."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._began = time.monotonic()
+        self._seconds = 10.0
+
+    def allow(self, nodes: int) -> None:
+        """Set the end for a graph of this many nodes, from now on."""
+        self._began, self._seconds = time.monotonic(), 10.0 + 0.008 * nodes
+
+    def __call__(self) -> None:
+        """Raise ImportProblem when the time is up."""
+        if time.monotonic() - self._began > self._seconds:
+            raise ImportProblem(
+                f"{self._name} is not a memory graph that can be read: it takes longer than one needs.", "Nothing was written."
+            )
+
+
+def load(path: Path, limits: Limits | None = None) -> Loaded:
+    """Read a graph's file. Raises ImportProblem. `limits`: of reading; else those for its size."""
     raw = read(path, limits)
+    deadline = Deadline(path.name)
+    deadline.allow(len(raw.document["nodes"]))
     try:
-        return convert(raw, str(path.resolve()))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return convert(raw, str(path.resolve()), deadline)
+    except Refused as refused:
+        raise ImportProblem(f"{path.name} is not a memory graph that can be read: {refused}.", HINT) from refused
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise ImportProblem(f"{path.name} does not fit together: {type(error).__name__} {error}.", "Nothing was written.") from error
 
 
-def convert(raw: Raw, uri: str) -> Loaded:
-    """Return a graph as this memory would have it."""
-    return _Conversion(raw, uri).result()
+def convert(raw: Raw, uri: str, going: Callable[[], None] = lambda: None) -> Loaded:
+    """Return a graph as this memory would have it. Raises Refused where it is far more than a memory graph."""
+    return _Conversion(raw, uri, going).result()
 
 
 # ---------------------------------------------------------------- one conversion
@@ -75,8 +115,9 @@ def convert(raw: Raw, uri: str) -> Loaded:
 class _Conversion:
     """The parts of one graph, each made once from those before."""
 
-    def __init__(self, raw: Raw, uri: str) -> None:
+    def __init__(self, raw: Raw, uri: str, going: Callable[[], None]) -> None:
         self._uri = uri
+        self._going = going
         self._peak = raw.peak
         self._edges = _undirected(raw.document["edges"])
         self._entries = len(raw.document["edges"])
@@ -88,10 +129,13 @@ class _Conversion:
         texts = [(n, t, " ".join(" ".join(texts).split())) for n, t, _, texts, _ in nodes if t in ("episodic", "semantic")]
         self._texts = [t for t in texts if t[2]]
         self._tags = {n: _named(text, self._owners) for n, _, text in self._texts}
+        _few(sum(len(t) * (len(t) - 1) // 2 for t in self._tags.values()), PAIRS, "pairs that sentences name")
         self._note(len(nodes) - len(self._owners) - len(texts), "nodes of kinds that M3-Agent's graphs don't have were left out")
         self._note(len(texts) - len(self._texts), "texts without words were left out")
         self._shapes = {n: e for n, _, _, _, e in nodes}
         self._seen = self._observed()
+        _few(sum(map(len, self._seen.values())), SHOWN, "faces and voices in clips")
+        going()
         self._groups = _groups(raw.document["characters"], self._owners, self._equivalent())
 
     def _note(self, count: int, what: str) -> None:
@@ -119,6 +163,7 @@ class _Conversion:
     def _equivalent(self) -> list[tuple[int, int, list[int]]]:
         """Return the sentences that call nodes one person: their number, clip, and nodes."""
         told = [(n, self._clip_of[n], self._tags[n]) for n, kind, text in self._texts if kind == "semantic" and is_equivalence(text)]
+        _few(sum(len(t[2]) for t in told), VOTES, "equivalences")
         return [t for t in told if len(t[2]) > 1]
 
     def _votes(self) -> list[ForeignVote]:
@@ -157,9 +202,10 @@ class _Conversion:
             texts=tuple(self._sentences()), bindings=bindings, votes=tuple(votes), links=tuple(self._links()),
             vectors=tuple(self._vectors()), media=media, model=MODEL,
         )  # fmt: skip
-        graph, differs = completed(graph, self._groups)
+        self._going()
+        graph, differs = completed(graph, self._groups, self._going)
         self._note(differs, "characters of the file could not be made persons")
-        return Loaded(graph, {**self._counts(graph, len(votes)), "warnings": self._warnings})
+        return Loaded(graph, {**self._counts(graph, len(votes)), "warnings": self._warnings}, self._going)
 
     def _counts(self, graph: ForeignGraph, votes: int) -> dict[str, Any]:
         return {
@@ -242,6 +288,11 @@ class _Conversion:
 # ---------------------------------------------------------------- the parts, pure
 
 
+def _few(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise Refused(f"it has more than {most:,} {what}, which is far more than a memory graph has")
+
+
 def is_equivalence(text: str) -> bool:
     """Say whether a sentence is one by which the original makes characters."""
     return text.lower().startswith("equivalence: ")
@@ -259,6 +310,7 @@ def _undirected(entries: Iterable[list[Any]]) -> dict[tuple[int, int], float]:
 def _named(text: str, owners: Mapping[int, Any]) -> list[int]:
     """Return the face and voice nodes a text names, each once; a tag of another type or of no node names nobody."""
     tags = dict.fromkeys((type_, int(n)) for type_, n in TAGS.findall(text) if len(n) < 13)
+    _few(len(tags), NAMED, "tags in one sentence")
     return [n for type_, n in tags if n in owners and owners[n][0] == type_]
 
 
@@ -311,55 +363,90 @@ def _persons(groups: list[list[int]]) -> dict[int, int]:
     return person | {n: len(groups) + i for i, n in enumerate(others)}
 
 
-def completed(graph: ForeignGraph, groups: list[list[int]]) -> tuple[ForeignGraph, int]:
+def completed(graph: ForeignGraph, groups: list[list[int]], going: Callable[[], None] = lambda: None) -> tuple[ForeignGraph, int]:
     """Add votes where the fold of a graph's votes leaves nodes of one character apart; return how many characters differ even so."""
     of = {n.number: n for n in graph.nodes}
     first: dict[str, str] = {}
     for observation, node in graph.bindings.items():
         first.setdefault(node, observation)
+    wanted = {of[n].id: i for i, g in enumerate(groups) for n in g}
     differs = len(groups)
-    for _ in range(len(graph.nodes)):
+    for round_ in range(ROUNDS + 2):
+        going()
         person_of = identities(_log(graph)).person_of
-        wanted = {of[n].id: i for i, g in enumerate(groups) for n in g}
         added: list[ForeignVote] = []
+        met = _met(graph)
         for group in groups:
             classes: dict[str, list[ForeignNode]] = defaultdict(list)
             for n in group:
                 classes[person_of[of[n].id]].append(of[n])
-            added += _joining(sorted(classes.values(), key=lambda c: (-len(c), c[0].number)), graph, first)
-        mixed = {p for p in person_of.values() if len({wanted[n] for n, q in person_of.items() if q == p}) > 1} if not added else set()
-        differs = len(mixed)
+            parts = sorted(classes.values(), key=lambda c: (-len(c), c[0].number))
+            added += _joining(parts, first, met, all_=round_ >= ROUNDS)
+        mixed: dict[str, set[int]] = defaultdict(set)
+        for node, person in person_of.items():
+            mixed[person].add(wanted[node])
         if not added:
+            differs = sum(len(characters) > 1 for characters in mixed.values())
             break
         graph = replace(graph, votes=(*graph.votes, *added))
     return graph, differs
 
 
-def _joining(classes: list[list[ForeignNode]], graph: ForeignGraph, first: Mapping[str, str]) -> Iterator[ForeignVote]:
-    """Yield votes that join the parts of a character: its faces first, then voices by whom they were called one with, at last any two."""
+def _joining(
+    classes: list[list[ForeignNode]], first: Mapping[str, str], met: Mapping[str, set[str]], *, all_: bool
+) -> Iterator[ForeignVote]:
+    """Yield votes that join the parts of a character: its faces first, then voices by whom they were called one with, at last any two.
+
+    `all_`: join all parts at once instead.
+    """
     faces = [nodes[0] for c in classes if (nodes := [n for n in c if n.type == "face"])]
     pairs = [(faces[0], n) for n in faces[1:]]
+    if all_:
+        pairs = [_alike(classes[0], part) for part in classes[1:]]
     if not pairs:
         mine = {n.id: n for n in classes[0]}
+        near = _near(mine, met)
         for part in classes[1:]:
-            pairs += [p for n in part if n.type == "voice" and (p := _companion(n, mine, graph))][:1]
+            pairs += [p for n in part if n.type == "voice" and (p := _companion(n, mine, met, near))][:1]
     if not pairs and len(classes) > 1:
-        alike = [(a, b) for a in classes[0] for b in classes[1] if a.type == b.type]
-        pairs = (alike or [(classes[0][0], classes[1][0])])[:1]
+        pairs = [_alike(classes[0], classes[1])]
     for a, b in pairs:
         one, other = first[a.id], first[b.id]
         clip = max((one.rsplit(".", 1)[0], other.rsplit(".", 1)[0]), key=lambda c: int(c.rsplit("c", 1)[1]))
         yield ForeignVote(one, other, CHARACTERS, 1.0, clip)
 
 
-def _companion(voice: ForeignNode, mine: Mapping[str, ForeignNode], graph: ForeignGraph) -> tuple[ForeignNode, ForeignNode] | None:
-    """Return a voice of the greatest part that an equivalence calls one with the same node as this one, and this one."""
+def _alike(part: list[ForeignNode], other: list[ForeignNode]) -> tuple[ForeignNode, ForeignNode]:
+    """Return a node of each part, of one type where there are such."""
+    types = {n.type: n for n in reversed(other)}
+    a = next((n for n in part if n.type in types), None)
+    return (a, types[a.type]) if a is not None else (part[0], other[0])
+
+
+def _met(graph: ForeignGraph) -> dict[str, set[str]]:
+    """Return node → the nodes that votes call one person with it."""
     met: dict[str, set[str]] = defaultdict(set)
     for v in graph.votes:
         a, b = graph.bindings[v.a], graph.bindings[v.b]
         met[a].add(b)
         met[b].add(a)
-    both = [m for between in met[voice.id] for m in met[between] if m in mine and mine[m].type == "voice"]
+    return met
+
+
+def _near(mine: Mapping[str, ForeignNode], met: Mapping[str, set[str]]) -> dict[str, str]:
+    """Return node → the first voice of a part that votes call one with it."""
+    near: dict[str, str] = {}
+    for id_ in sorted((n.id for n in mine.values() if n.type == "voice"), key=numbered):
+        for between in met.get(id_, ()):
+            near.setdefault(between, id_)
+    return near
+
+
+def _companion(
+    voice: ForeignNode, mine: Mapping[str, ForeignNode], met: Mapping[str, set[str]], near: Mapping[str, str]
+) -> tuple[ForeignNode, ForeignNode] | None:
+    """Return a voice of the greatest part that an equivalence calls one with the same node as this one, and this one."""
+    both = [near[between] for between in met.get(voice.id, ()) if between in near]
     return (mine[min(both, key=numbered)], voice) if both else None
 
 

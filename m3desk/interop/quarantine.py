@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 import struct
 import subprocess
 import sys
@@ -19,25 +21,42 @@ import psutil
 import m3desk
 from m3desk.domain.evidence import Floats
 from m3desk.errors import ImportProblem
+from m3desk.interop.unpickle import KEPT, MEBIBYTE
+from m3desk.regular import open_regular
 
 VERB = "--read-graph"
 """What a frozen program, which has no Python to start, is started with to be the child (see `m3desk.__main__`)."""
 START = "import sys; sys.path.append(sys.argv[1]); from m3desk.interop.videograph import main; sys.exit(main(sys.argv[2:]))"
 HINT = "Nothing was written. Take an M3-Agent graph (.pkl, .pkl.gz) from somebody you trust."
+KILLED = {-getattr(signal, name) for name in ("SIGKILL", "SIGXCPU") if hasattr(signal, name)}
+"""How a child ends that the system itself stops at its limit of processor time."""
 POLL = 0.02
 """Seconds between looks at the child where the system sets no limits itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes of memory, seconds of processor, seconds on the clock. kitchen_03 (2,498 nodes) takes 56 MB and 1 s."""
+    """What reading a file may take: bytes of memory, seconds of processor, seconds on the clock, bytes of what is built.
+
+    kitchen_03 (2,498 nodes, 1.9 MB zipped, 68 MB unzipped) takes 56 MB and 1 s.
+    """
 
     memory: int = 3 << 30
     processor: int = 120
     seconds: float = 240.0
+    kept: int = KEPT
 
 
-LIMITS = Limits()
+def limits_for(size: int) -> Limits:
+    """Return limits for a file of this many bytes: what is small may take little, at least four times what a real graph takes."""
+    mebibytes = size / MEBIBYTE
+    kept = min(KEPT, int(96 * MEBIBYTE + 32 * size))
+    processor = min(120, round(8 + 4 * mebibytes))
+    return Limits(memory=min(3 << 30, 256 * MEBIBYTE + 4 * kept), processor=processor, seconds=2.0 * processor, kept=kept)
+
+
+LARGEST = 2 << 30
+"""Bytes of a file at most: 50,000 nodes of kitchen_03's kind are 1.4 GB unzipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +68,18 @@ class Raw:
     peak: int
 
 
-def read(path: Path, limits: Limits = LIMITS) -> Raw:
-    """Read a graph's pickle without running anything in it. Raises ImportProblem."""
-    try:
-        with path.open("rb") as file:
-            return _answer(path.name, *_run(file, limits))
-    except OSError as error:
-        raise ImportProblem(f"{path} can't be read: {error.strerror or error}.") from error
+def read(path: Path, limits: Limits | None = None) -> Raw:
+    """Read a graph's pickle without running anything in it. Raises ImportProblem. `limits`: else those for its size."""
+    with open_regular(path, ImportProblem, ImportProblem) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > LARGEST:
+            raise ImportProblem(f"{path.name} is larger than {LARGEST >> 30} GiB, which no memory graph is.", HINT)
+        return _answer(path.name, *_run(file, limits or limits_for(size)))
 
 
 def command(limits: Limits) -> list[str]:
     """Return how the child is started: without site or environment, so that nothing of theirs is loaded."""
-    given = [str(limits.memory), str(limits.processor)]
+    given = [str(limits.memory), str(limits.processor + 2), str(limits.kept)]  # the watch, which can say why, comes first
     if getattr(sys, "frozen", False):
         return [sys.executable, VERB, *given]
     return [sys.executable, "-I", "-S", "-c", START, str(Path(m3desk.__file__).resolve().parents[1]), *given]
@@ -120,7 +139,11 @@ def _answer(name: str, answer: bytes, status: int, why: str, peak: int) -> Raw:
         size = struct.unpack(">Q", answer[:8])[0]
         document = json.loads(answer[8 : 8 + size])
         vectors = np.frombuffer(answer, dtype="<f4", offset=8 + size)
-    except (struct.error, ValueError) as error:
+    except (struct.error, ValueError, RecursionError) as error:
+        if status in KILLED:
+            raise ImportProblem(
+                f"{name} is not a memory graph that can be read: it takes more time than a memory graph needs.", HINT
+            ) from error
         how = f"signal {-status}" if status < 0 else f"status {status}"
         raise ImportProblem(f"{name} is not a memory graph that can be read: the reader ended with {how}.", HINT) from error
     if "refused" in document:

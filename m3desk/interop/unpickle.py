@@ -20,8 +20,11 @@ from m3desk.interop.inert import CLASSES, Named, Numbers, Refused, Thing, Type, 
 MEBIBYTE = 1 << 20
 WHOLE = 4096 * MEBIBYTE
 """Decompressed bytes at most: 50,000 nodes with 3072 numbers each are 1,400 MiB."""
-KEPT = 1280 * MEBIBYTE
-"""Bytes of what is built at most, as counted here: those 50,000 nodes are 590 MiB (a number of an embedding takes 4)."""
+KEPT = 768 * MEBIBYTE
+"""Bytes of what is built at most, as counted here: those 50,000 nodes are 590 MiB (a number of an embedding takes 4). The parent allows
+less to a small file."""
+MEMBERS = 100
+"""Parts of a gzip file: one is usual."""
 TEXT = 32 * MEBIBYTE
 """Bytes of one text at most: a node's longest is a picture in base64, some 100 kB."""
 DEEP = 20_000
@@ -51,6 +54,7 @@ class Stream:
         self._file = file
         self._pending = file.read(64)
         self._gzip = zlib.decompressobj(31) if self._pending[:2] == b"\x1f\x8b" else None
+        self._members = 1
         self.total = 0
 
     def more(self) -> bytes:
@@ -64,6 +68,9 @@ class Stream:
                 rest = self._gzip.unused_data + data
                 if not rest.strip(b"\0"):
                     return b""
+                self._members += 1
+                if self._members > MEMBERS:
+                    raise Refused(f"it is compressed in more than {MEMBERS} parts")
                 self._gzip, self._pending = zlib.decompressobj(31), rest
                 continue
             else:
@@ -85,8 +92,9 @@ class Stream:
 class Machine:
     """Reads one pickle. `load` returns its value: numbers, texts, lists, dicts, tuples, Named, Thing, Numbers."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, most: int = KEPT) -> None:
         self._stream = Stream(file)
+        self._most = most
         self._buffer = b""
         self._at = 0
         self._stack: list[Any] = []
@@ -136,8 +144,8 @@ class Machine:
     def keep(self, count: int) -> None:
         """Count what is built."""
         self._kept += count
-        if self._kept > KEPT:
-            raise Refused(f"it wants more than {KEPT // MEBIBYTE} MiB of memory")
+        if self._kept > self._most:
+            raise Refused(f"it wants more than {self._most // MEBIBYTE} MiB of memory")
 
     # ------------------------------------------------------------------ the stack and the memo
 

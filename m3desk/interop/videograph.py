@@ -13,28 +13,51 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from m3desk.interop.inert import NODES, PARTS, WHOLES, Numbers, Refused, Thing, fits
+from m3desk.interop.inert import PARTS, WHOLES, Numbers, Refused, Thing, fits
 from m3desk.interop.unpickle import KEPT, MEBIBYTE, Machine
+
+NODES = 50_000
+"""Nodes at most, and what else is counted below: each about 20 times the most in the largest real graph known (kitchen_03: 2,498 nodes, of
+which 68 are faces and voices, in 74 clips; 3,336 entries of edges; 224 letters and 7 tags in a sentence; 20 contents in a voice). What a
+parent does with a graph grows with these counts, so that they also limit its time and memory."""
+OWNERS = 2_000
+"""Faces and voices."""
+EDGES = 100_000
+CLIPS = 2_000
+SENTENCE = 5_000
+"""Characters of a sentence."""
+CONTENTS = 400
+"""Pictures or words of one face or voice."""
+CLIP = 1_000_000
+"""The greatest number of a clip: at 30 s each a year without a pause."""
 
 
 class Writer:
-    """What is sent to the parent, counted, so that a text that is referred to a million times is no bomb either."""
+    """What is sent to the parent, counted, so that a text that is referred to a million times is no bomb either.
 
-    def __init__(self) -> None:
+    `most`: bytes that may be sent.
+    """
+
+    def __init__(self, most: int = KEPT) -> None:
         self.rows: list[array[float]] = []
         self.sent = 0
+        self._most = most
 
     def count(self, size: int) -> None:
         self.sent += size
-        if self.sent > KEPT:
-            raise Refused(f"it wants more than {KEPT // MEBIBYTE} MiB of memory")
+        if self.sent > self._most:
+            raise Refused(f"it wants more than {self._most // MEBIBYTE} MiB of memory")
 
-    def texts(self, value: Any) -> list[str]:
-        """Return texts; a single one is a list of one."""
+    def texts(self, value: Any, told: bool) -> list[str]:
+        """Return texts; a single one is a list of one. `told`: they are a sentence's."""
         values = [value] if type(value) is str else value
         if type(values) is not list or any(type(v) is not str for v in values):
             raise Refused("a node's contents in it are not texts")
         self.count(sum(len(v) + 8 for v in values))
+        if len(values) > CONTENTS:
+            raise Refused(f"a node of it has {len(values):,} contents, which is more than {CONTENTS:,}")
+        if told and sum(map(len, values)) > SENTENCE:
+            raise Refused(f"a sentence in it has more than {SENTENCE:,} characters")
         return list(values)
 
     def embeddings(self, value: Any) -> list[int]:
@@ -97,18 +120,22 @@ def graph(root: Any, writer: Writer) -> dict[str, Any]:
     if type(root) is not Thing or root.name not in WHOLES:
         raise Refused("it holds no memory graph")
     nodes = root.state.get("nodes")
-    if type(nodes) is not dict or len(nodes) > NODES:
+    if type(nodes) is not dict:
         raise Refused("its nodes are no dict")
+    _few(len(nodes), NODES, "nodes")
     found = []
+    owners = 0
     for id_, node in sorted(((_integer(i), n) for i, n in nodes.items()), key=lambda pair: pair[0]):
         if type(node) is not Thing or node.name not in PARTS or type(node.state.get("type")) is not str:
             raise Refused(f"node {id_} of it is no node")
         metadata = node.state.get("metadata")
         metadata = metadata if type(metadata) is dict else {}
         clip = metadata.get("timestamp")
+        type_ = node.state["type"][:40]
+        _few(owners := owners + (type_ in ("img", "voice")), OWNERS, "faces and voices")
         found.append([
-            id_, node.state["type"][:40], None if clip is None else _integer(clip, 10_000_000),
-            writer.texts(metadata.get("contents") or []), writer.embeddings(node.state.get("embeddings")),
+            id_, type_, None if clip is None else _integer(clip, CLIP),
+            writer.texts(metadata.get("contents") or [], type_ not in ("img", "voice")), writer.embeddings(node.state.get("embeddings")),
         ])  # fmt: skip
         writer.count(80)
     return {
@@ -117,7 +144,13 @@ def graph(root: Any, writer: Writer) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _few(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise Refused(f"it has more than {most:,} {what}, which is far more than a memory graph has")
+
+
 def _edges(edges: Any, writer: Writer) -> Iterator[list[Any]]:
+    _few(len(edges) if type(edges) is dict else 0, EDGES, "edges")
     for ends, weight in (edges if type(edges) is dict else {}).items():
         if type(ends) is not tuple or len(ends) != 2 or type(weight) not in (int, float):
             raise Refused("an edge in it is none")
@@ -127,10 +160,14 @@ def _edges(edges: Any, writer: Writer) -> Iterator[list[Any]]:
 
 def _clips(state: dict[Any, Any], writer: Writer) -> Iterator[list[Any]]:
     by_clip = state.get("text_nodes_by_clip")
-    for clip, ids in (by_clip if type(by_clip) is dict else {}).items():
+    by_clip = by_clip if type(by_clip) is dict else {}
+    _few(len(by_clip), CLIPS, "clips")
+    listed = 0
+    for clip, ids in by_clip.items():
         values = _numbers(ids)
+        _few(listed := listed + len(values), 2 * NODES, "texts in the lists of its clips")
         writer.count(16 * len(values) + 40)
-        yield [_integer(clip, 10_000_000), values]
+        yield [_integer(clip, CLIP), values]
 
 
 def _numbers(value: Any) -> list[int]:
@@ -141,14 +178,23 @@ def _numbers(value: Any) -> list[int]:
 
 def _characters(mappings: Any, writer: Writer) -> dict[str, list[str]]:
     found = {}
-    for name, tags in (mappings if type(mappings) is dict else {}).items():
+    mappings = mappings if type(mappings) is dict else {}
+    _few(len(mappings), 2 * OWNERS, "characters")
+    listed = 0
+    for name, tags in mappings.items():
         if type(name) is str and type(tags) is list:
+            _few(listed := listed + len(tags), 10 * OWNERS, "tags of characters")
             found[name[:80]] = [t[:80] for t in tags if type(t) is str]
             writer.count(90 * (len(tags) + 1))
     return found
 
 
 # ---------------------------------------------------------------- the child process
+
+
+def _body(document: dict[str, Any]) -> bytes:
+    """Return JSON as UTF-8; in ASCII a Chinese text would take six bytes a letter. Texts hold no lone surrogates (`unpickle.text`)."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def limit(memory: int, cpu: int) -> None:
@@ -167,17 +213,15 @@ def limit(memory: int, cpu: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read standard input under the limits given (bytes, seconds); write the graph, or {"refused": why}."""
+    """Read standard input under the limits given (bytes, seconds, bytes of what is built); write the graph, or {"refused": why}."""
     limit(int(arguments[0]), int(arguments[1]))
-    writer = Writer()
+    writer = Writer(int(arguments[2]))
     try:
-        document = graph(Machine(sys.stdin.buffer).load(), writer)
+        body = _body(graph(Machine(sys.stdin.buffer, int(arguments[2])).load(), writer))
     except Refused as refused:
-        document, writer.rows = {"refused": str(refused)}, []
+        body, writer.rows = _body({"refused": str(refused)}), []
     except (MemoryError, RecursionError):
-        document, writer.rows = {"refused": "it wants more memory than a memory graph needs"}, []
-    body = json.dumps(document, ensure_ascii=True, separators=(",", ":")).encode("ascii")
-    del document
+        body, writer.rows = _body({"refused": "it wants more memory than a memory graph needs"}), []
     out = sys.stdout.buffer
     out.write(struct.pack(">Q", len(body)))
     out.write(body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
+from collections.abc import Callable
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Utterance
@@ -14,10 +15,10 @@ from m3desk.store.rows import dump, insert
 DB = sqlite3.Connection
 
 
-def write(db: DB, graph: ForeignGraph, at: str) -> None:
+def write(db: DB, graph: ForeignGraph, at: str, going: Callable[[], None] = lambda: None) -> None:
     """Write a graph: per clip one commit of evidence, bindings, votes and episodic sentences, one of semantic ones.
 
-    Runs in the transaction of the caller, which folds the log at its end.
+    Runs in the transaction of the caller, which folds the log at its end. `going` is called before each clip, and may raise.
     """
     s = graph.source
     insert(
@@ -39,6 +40,7 @@ def write(db: DB, graph: ForeignGraph, at: str) -> None:
         cast[vote.clip].append(vote)
     written: dict[str, int] = {}
     for clip in graph.clips:
+        going()
         sequence = commits.begin(db, "clip-episodic", at, clip.id, {"import": graph.model})
         _clip(db, clip)
         for node in born[clip.id]:

@@ -785,13 +785,16 @@ class Memory:
         except (*_FAULTS, sqlite3.InterfaceError, OverflowError) as error:
             raise ImportProblem(f"the export does not fit together: {error}.", "Export the memory again.") from error
 
-    def adopt(self, graph: ForeignGraph, *, at: str | None = None) -> None:
-        """Write another tool's graph into this empty memory, in one transaction. Raises ImportProblem."""
+    def adopt(self, graph: ForeignGraph, *, at: str | None = None, going: Callable[[], None] = lambda: None) -> None:
+        """Write another tool's graph into this empty memory, in one transaction. Raises ImportProblem.
+
+        `going` is called between its parts and may raise, when it takes too long; then nothing is written.
+        """
         if not self._read(transfer.empty):
             raise ImportProblem(f"{self.path} is not empty.", "Import into a new memory: -m NEW.m3desk.")
         try:
             with self.writing() as db:
-                foreign.write(db, graph, at or _now())
+                foreign.write(db, graph, at or _now(), going)
                 self._keep_media(graph.media)
         except (*_FAULTS, sqlite3.InterfaceError, OverflowError) as error:
             raise ImportProblem(f"the graph does not fit together: {error}.", "Nothing was written.") from error

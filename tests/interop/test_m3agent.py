@@ -12,10 +12,10 @@ import pytest
 
 from m3desk import cli
 from m3desk.bench import fused
+from m3desk.bench.hostile.made_graphs import JPEG, PICTURE, graph, kitchen, node, pickled
 from m3desk.errors import ImportProblem
 from m3desk.interop import doctor, exports, imports, m3agent
 from m3desk.store.sqlite import Memory
-from tests.interop.made_graphs import JPEG, PICTURE, graph, kitchen, node, pickled
 
 
 def write(folder: Path, made: Any, protocol: int = 4) -> Path:

@@ -43,34 +43,40 @@ def importable() -> Iterator[None]:
 
 
 def node(id_: int, type_: str, contents: Iterable[str], clip: int | None = None, embeddings: Any = ()) -> Any:
-    made = VideoGraph.Node()
+    made: Any = VideoGraph.Node()
     made.__dict__.update(id=id_, type=type_, embeddings=embeddings, metadata={"contents": list(contents)})
     if clip is not None:
         made.metadata["timestamp"] = clip
     return made
 
 
-def graph(rows: Iterable[Any], edges: dict[tuple[int, int], float] | None = None, characters: dict[str, list[str]] | None = None) -> Any:
-    """Return a graph of nodes; its edges are made of the texts' tags, both ways, but for those given."""
-    made = VideoGraph()
+def bare(rows: Iterable[Any], edges: dict[tuple[int, int], float], characters: dict[str, list[str]] | None = None) -> Any:
+    """Return a graph of nodes with just these edges."""
+    made: Any = VideoGraph()
     nodes = {n.id: n for n in rows}
-    both: dict[tuple[int, int], float] = {}
     by_clip: dict[int, list[int]] = {}
     for n in nodes.values():
-        clip = n.metadata.get("timestamp")
-        if clip is None:
-            continue
-        by_clip.setdefault(clip, []).append(n.id)
-        for other in nodes.values():
-            tag = {"img": "face", "voice": "voice"}.get(other.type)
-            if tag and f"<{tag}_{other.id}>" in n.metadata["contents"][0]:
-                both[n.id, other.id] = both[other.id, n.id] = 1.0
-    both.update(edges or {})
+        if (clip := n.metadata.get("timestamp")) is not None:
+            by_clip.setdefault(clip, []).append(n.id)
     made.__dict__.update(
-        nodes=nodes, edges=both, text_nodes=[i for ids in by_clip.values() for i in ids], text_nodes_by_clip=by_clip,
+        nodes=nodes, edges=edges, text_nodes=[i for ids in by_clip.values() for i in ids], text_nodes_by_clip=by_clip,
         event_sequence_by_clip={}, max_img_embeddings=10, img_matching_threshold=0.3, character_mappings=characters or {}, next_node_id=99,
     )  # fmt: skip
     return made
+
+
+def graph(rows: Iterable[Any], edges: dict[tuple[int, int], float] | None = None, characters: dict[str, list[str]] | None = None) -> Any:
+    """Return a graph of nodes; its edges are made of the texts' tags, both ways, but for those given."""
+    nodes = list(rows)
+    both: dict[tuple[int, int], float] = {}
+    for n in nodes:
+        if n.metadata.get("timestamp") is None:
+            continue
+        for other in nodes:
+            tag = {"img": "face", "voice": "voice"}.get(other.type)
+            if tag and f"<{tag}_{other.id}>" in n.metadata["contents"][0]:
+                both[n.id, other.id] = both[other.id, n.id] = 1.0
+    return bare(nodes, both | (edges or {}), characters)
 
 
 def kitchen(vectors: Any = None) -> Any:
