@@ -249,10 +249,10 @@ def _edges(log: Log, state: State) -> None:
         if e.accepted:
             weights[e.a, e.b, "equivalence"] = e.weight
     linked: dict[str, set[str]] = defaultdict(set)
-    for a, b, kind in weights:
+    for one, other, kind in weights:
         if kind == "equivalence":
-            linked[a].add(b)
-            linked[b].add(a)
+            linked[one].add(other)
+            linked[other].add(one)
     for members in state.who.members.values():
         _joined_by_user(members, state, linked, weights)
     for link in log.links:
