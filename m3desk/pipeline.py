@@ -114,7 +114,7 @@ def now() -> str:
 @dataclass(frozen=True, slots=True)
 class _Watched:
     clip: Clip
-    media: ClipMedia
+    media: FileClip
     seen: Future[Any]
     heard: Future[Any]
 
@@ -183,10 +183,11 @@ class Memorizer:
         self._ledger, self._models, self._writer, self._emit = ledger, models, writer, emit
         self._language, self._stop = language, stop
 
-    def memorize(self, source: Source, path: str, *, fps: float, total: int) -> Tally:
+    def memorize(self, source: Source, path: str, *, fps: float, total: int, unchanged: Callable[[], None] = lambda: None) -> Tally:
         """Bring every queued clip of a source to `episodic`. Raises Cancelled when stopped; what was committed stays.
 
-        `total`: microseconds that the whole run covers, for the progress.
+        `total`: microseconds that the whole run covers, for the progress. `unchanged`: called when a clip was read and before it is
+        committed; raises SourceError where the file is another by now, and nothing of the clip is written.
         """
         clips = list(self._ledger.next_clips(source.id))
         if not clips:
@@ -197,7 +198,7 @@ class Memorizer:
         try:
             for watched in watcher.watch(clips):
                 self._progress(source, watched.clip, "watching", watched.clip.start, total, began, tally)
-                tally = self._one(source, watched, tally)
+                tally = self._one(source, watched, tally, unchanged)
                 tally = replace(
                     tally, seconds=time.monotonic() - began, covered=tally.covered + (watched.clip.end - watched.clip.start) / 1e6
                 )
@@ -206,10 +207,19 @@ class Memorizer:
             watcher.close()
         return tally
 
-    def _one(self, source: Source, watched: _Watched, tally: Tally) -> Tally:
+    def _one(self, source: Source, watched: _Watched, tally: Tally, unchanged: Callable[[], None]) -> Tally:
         clip = watched.clip
         try:
-            perceived = merge(clip, watched.seen.result(), watched.heard.result())
+            try:
+                perceived = merge(clip, watched.seen.result(), watched.heard.result())
+            except Cancelled:
+                raise
+            except Exception:
+                unchanged()  # whatever went wrong, that the file is another is the reason to tell
+                raise
+            unchanged()
+            if why := watched.media.unreadable:
+                raise SourceUnreadable(f"none of its pictures can be read: {why}.")
             if problem := "; ".join(watched.media.problems):
                 self._emit(events.Notice("warning", f"{clip.id}: {problem}", "What could be read is memorized."))
             self.remember(source, clip, perceived, watched.media)

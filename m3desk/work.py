@@ -20,10 +20,12 @@ from m3desk.domain.clip import Source, clock
 from m3desk.domain.correction import Effect
 from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, SourceMissing, UsageError
 from m3desk.media import cutter, file
+from m3desk.media.unchanged import Watched
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
 from m3desk.pipeline import Memorizer, Tally
 from m3desk.ports import Models
+from m3desk.regular import is_regular
 from m3desk.store.sqlite import Memory
 
 T = TypeVar("T")
@@ -41,6 +43,10 @@ PERCEPTION = (
     "text_vectors",
 )
 """The ports that an episodic commit needs; the language model is opened later and apart."""
+
+
+NO_CLIP = "no clip of it could be memorized."
+"""The error of a source all of whose clips failed: each clip has its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,7 @@ class Work:
         self.queue = Queue()
         self._write, self._backends, self._emit = write, backends, emit
         self._options: dict[str, Options] = {}
+        self._watched: dict[str, Watched] = {}
         self._stopping = threading.Event()
         self._running = threading.Event()
         self._running.set()
@@ -125,12 +132,13 @@ class Work:
         known = self._write(lambda m: m.sources())
         ready = []
         for path, source in probed:
-            source = replace(source, sha256=file.fingerprint(path, self._stopping.is_set))
+            watched = Watched(path.absolute(), cancelled=self._stopping.is_set)
+            source = replace(source, sha256=watched.sha256)
             _check_unchanged(path, source, known, options)
-            ready.append((path, source))
-        return [self._add_one(path, source, options) for path, source in ready]
+            ready.append((path, source, watched))
+        return [self._add_one(path, source, options, watched) for path, source, watched in ready]
 
-    def _add_one(self, path: Path, source: Source, options: Options) -> str:
+    def _add_one(self, path: Path, source: Source, options: Options, watched: Watched) -> str:
         for old in self._write(lambda m: m.sources()):
             if options.rebuild and (old.uri == source.uri or old.sha256 == source.sha256):
                 self._write(partial(Memory.remove_source, id_=old.id))
@@ -141,6 +149,7 @@ class Work:
         self._write(lambda m: m.plan_clips(stored.id, clips, fps=options.fps or self.settings.fps))
         self._requeue(stored.id, readable)
         self._options[stored.id] = options
+        self._watched[stored.id] = watched
         self._cancelled.discard(stored.id)
         self.queue.put(stored.id)
         self._emit(events.SourceQueued(stored.id, stored.uri))
@@ -164,7 +173,7 @@ class Work:
         """Queue the sources that an earlier run left unfinished and whose files are still there; return their ids."""
         unfinished = [s for s in self._write(lambda m: m.sources()) if s.state in ("queued", "working")]
         for source in unfinished:
-            if Path(source.uri).is_file():
+            if is_regular(source.uri):
                 self.queue.put(source.id)
             else:
                 self._set_state(source.id, "failed", f"{source.uri} is not there any more; use “Locate file”.")
@@ -190,13 +199,17 @@ class Work:
             memorizer = self._memorizer(options, lambda: self._should_stop(source_id))
             clips = self._write(lambda m: m.clips(source_id))
             fps = self._write(lambda m: m.fps_of(source_id)) or self.settings.fps
-            tally = memorizer.memorize(source, source.uri, fps=fps, total=clips[-1].end if clips else 0)
+            watched = self._watched[source_id]
+            tally = memorizer.memorize(source, source.uri, fps=fps, total=clips[-1].end if clips else 0, unchanged=watched.look)
+            if tally != Tally():
+                watched.prove()
         except Cancelled:
             self._set_state(source_id, "queued" if self._stopping.is_set() else "cancelled")
             if self._stopping.is_set():
                 raise
             return Tally()
         except SourceError as error:
+            self._fail_queued(source_id, error.line())
             self._set_state(source_id, "failed", error.line())
             self._emit(events.Notice("error", str(error), error.hint))
             return Tally()
@@ -212,10 +225,18 @@ class Work:
 
     def _check_file(self, source: Source) -> None:
         """Raises SourceMissing or SourceChanged for a file that is not the one this source began with."""
-        if not Path(source.uri).is_file():
+        if not is_regular(source.uri):
             raise SourceMissing(f"{source.uri} is not there any more.", "Put it back, or say where it is now: m3desk sources relink.")
-        if source.id not in self._options and file.fingerprint(source.uri, self._stopping.is_set) != source.sha256:
-            raise SourceChanged(f"{source.uri} is not the file that was begun with.", "Put that file back, or say where it is now.")
+        watched = self._watched.get(source.id)
+        if watched is None or str(watched.path) != source.uri:
+            watched = self._watched[source.id] = Watched(source.uri, source.sha256, self._stopping.is_set)
+        watched.look()
+
+    def _fail_queued(self, source_id: str, why: str) -> None:
+        """Mark the clips that were not memorized as failed: the same file again gives them another try."""
+        for clip in self._write(lambda m: m.clips(source_id)):
+            if clip.state == "queued":
+                self._write(partial(Memory.mark_clip, clip=clip.id, state="failed", error=why))
 
     def _finish(self, source_id: str) -> None:
         states = [c.state for c in self._write(lambda m: m.clips(source_id))]
@@ -223,7 +244,7 @@ class Work:
         if not lost:
             self._set_state(source_id, "done")
         elif lost == len(states):
-            self._set_state(source_id, "failed", "no clip of it could be memorized.")
+            self._set_state(source_id, "failed", NO_CLIP)
         else:
             self._set_state(source_id, "partial", f"{lost} of {len(states)} clips could not be memorized.")
 

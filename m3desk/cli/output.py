@@ -89,6 +89,8 @@ class Follower:
             case events.ClipCommitted(clip=clip, state=state, sentences=sentences):
                 if not self._bar:
                     self._out.line(f"{clip}: {state}" + (f", {len(sentences)} memories" if sentences else ""))
+            case events.Notice(level="error", report=""):
+                pass  # the error of a source, which the command ends with
             case events.Notice(level=level, text=text, hint=hint) if level != "info":
                 self._out.warn(f"{text} {hint}".strip())
             case events.ModelLoading(name=name, done=False) if self._bar:

@@ -13,7 +13,7 @@ from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.errors import M3DeskError, MemoryMissing, UsageError
 from m3desk.store import place
-from m3desk.work import Options, readable
+from m3desk.work import NO_CLIP, Options, readable
 
 
 def existing(path: str) -> str:
@@ -77,12 +77,18 @@ def _report(reader: Any, ids: list[str], tally: Any, concluded: int) -> dict[str
 
 
 def _say(report: dict[str, Any], memory: str, out: Out) -> int:
+    failed = []
     for source in (s for s in report["sources"] if s["id"] in report["memorized"]):
         lost = [p for p in report["problems"] if p["clip"].startswith(source["id"] + ".")]
         if source["state"] == "failed":
-            raise M3DeskError(f"{source['uri']} could not be memorized: {lost[0]['error'] if lost else source['error']}")
-        if lost:
+            why = lost[0]["error"] if lost and source["error"] == NO_CLIP else source["error"]
+            failed.append(why if why.startswith(source["uri"]) else f"{source['uri']} could not be memorized: {why}")
+        elif lost:
             out.warn(f"{len(lost)} clips of {source['uri']} could not be memorized: {lost[0]['error']}")
+    for line in failed[:-1]:
+        out.warn(line)
+    if failed:
+        raise M3DeskError(failed[-1])
     counts = report["clips"]
     pace = f", seen and heard in {report['seconds']:.0f} s ({report['real_time']:.1f}× real time)" if report["real_time"] else ""
     lines = [

@@ -67,6 +67,13 @@ class FileClip:
         self._overrun = overrun
         self._threads = threads
         self._problems: dict[Kind, tuple[str, ...]] = {}
+        self._pictures = 0
+
+    @property
+    def unreadable(self) -> str | None:
+        """Why none of the clip's pictures could be read although its file has some; known once frames() has been read. None: they could."""
+        damaged = self._problems.get("picture", ())
+        return "; ".join(damaged) if damaged and not self._pictures else None
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -80,11 +87,12 @@ class FileClip:
         before a stream's first frame and after its last nothing is. `at` is the moment of the grid.
         Raises SourceMissing, SourceUnreadable when the file cannot be opened.
         """
-        self._problems["picture"] = ()
+        self._problems["picture"], self._pictures = (), 0
         if self.source.width is None:
             return
         with open_media(self.path, self._threads) as opened:
             if opened.picture is None:
+                self._problems["picture"] = ("the picture cannot be read",)
                 return
             yield from self._sampled(opened)
 
@@ -96,6 +104,7 @@ class FileClip:
         shown: Any = None
         picture: NDArray[np.uint8] | None = None
         for at, frame in reader.frames():
+            self._pictures += self.clip.start <= at < self.clip.end
             while moment is not None and moment < at:
                 if shown is not None:
                     picture = showing.bgr(shown) if picture is None else picture

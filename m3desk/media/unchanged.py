@@ -1,0 +1,60 @@
+"""Notices that a file is no longer the one that was begun with: replaced, grown, truncated, deleted, or written to in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from m3desk.errors import SourceChanged, SourceMissing
+from m3desk.media.file import fingerprint
+from m3desk.regular import check_regular
+
+Stamp = tuple[int, int, int, int, int]
+
+
+class Watched:
+    """One file and its SHA-256. `cancelled`: asked while the file is read through."""
+
+    def __init__(self, path: str | Path, sha256: str | None = None, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Without `sha256` the file is read through now. Raises SourceError, Cancelled."""
+        self.path = Path(path)
+        self._cancelled = cancelled
+        self._stamp: Stamp | None = None
+        self.sha256 = sha256
+        if sha256 is None:
+            self.sha256 = self._digest()
+
+    def look(self) -> None:
+        """Ask for size, times and inode; read the file through only where these have changed. Raises SourceChanged, SourceMissing."""
+        if self._now() != self._stamp:
+            self.prove()
+
+    def prove(self) -> None:
+        """Read the file through. Raises SourceChanged, SourceMissing."""
+        if self._digest() != self.sha256:
+            raise self._changed()
+
+    def _digest(self) -> str:
+        self._stamp = None
+        before = self._now()
+        digest = fingerprint(self.path, self._cancelled)
+        if self._now() != before:
+            raise SourceChanged(f"{self.path} is being written to.", "Wait until it is complete, and memorize it then.")
+        self._stamp = before
+        return digest
+
+    def _now(self) -> Stamp:
+        try:
+            found = check_regular(self.path)
+        except SourceMissing as error:
+            if self.sha256 is None:
+                raise
+            hint = "Put it back, or say where it is now: m3desk sources relink. What was memorized of it stays."
+            raise SourceMissing(f"{self.path} is not there any more.", hint) from error
+        return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+
+    def _changed(self) -> SourceChanged:
+        return SourceChanged(
+            f"{self.path} is not the file any more that was begun with.",
+            "What was memorized before stays. Put that file back and run the same command, or memorize the new one with --rebuild.",
+        )
