@@ -27,7 +27,7 @@ _NEAR_SECONDS = 60.0
 
 
 def remove_once() -> list[Path]:
-    """Remove ONNX Runtime's files where that has not been done for this data folder; return what went. Never raises: nobody asked for it."""
+    """Remove ONNX Runtime's files where that has not been done for this data folder; return what went. Never raises."""
     data = paths.data_dir()
     mark = data / MARK
     if not data.is_dir() or mark.exists():  # without a data folder M3Desk has never run here

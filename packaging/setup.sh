@@ -43,6 +43,45 @@ missing_packages() {
   done
 }
 
+# Run apt-get, as root and without a word; while another program holds its locks, say so once and wait for it, up to apt_wait seconds.
+# DPkg::Lock::Timeout alone waits for dpkg's lock only, not for that of the package lists.
+apt_wait=600
+apt_get() {
+  local log patience=0 until=$((SECONDS + apt_wait)) holder
+  log=$(mktemp)
+  until "${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=$patience "$@" >"$log" 2>&1; do
+    if ! grep -q 'Could not get lock\|Unable to lock\|Unable to acquire' "$log" || [ $SECONDS -ge $until ]; then
+      cat "$log" >&2
+      rm -f "$log"
+      return 1
+    fi
+    if [ $patience = 0 ]; then
+      holder=$(sed -n 's/.*held by \(process [0-9]* ([^)]*)\).*/, \1/p' "$log" | head -n 1)
+      say "Another program is using apt (its lock is held$holder): waiting for it, up to $((apt_wait / 60)) minutes"
+      patience=$apt_wait
+    fi
+    sleep 3
+  done
+  grep '^[WE]:' "$log" >&2 || true
+  rm -f "$log"
+}
+
+# Show what pip says as one line a larger package: its size, and how much there is so far.
+show_downloads() {
+  local line name kb total=0
+  while IFS= read -r line; do
+    if [[ $line =~ (Downloading|Using\ cached)\ ([^ ]+)\ \(([0-9]+)(\.([0-9]))?\ ([kM])B\) && ${BASH_REMATCH[2]} != *.metadata ]]; then
+      name=${BASH_REMATCH[2]##*/}
+      kb=${BASH_REMATCH[3]}
+      [ "${BASH_REMATCH[6]}" = k ] || kb=$((kb * 1000 + ${BASH_REMATCH[5]:-0} * 100))
+      total=$((total + kb))
+      [ $kb -lt 1000 ] || printf '    %4d MB so far: %s, %d MB\n' $((total / 1000)) "${name%%-[0-9]*}" $((kb / 1000))
+    elif [[ $line == 'Installing collected packages'* ]]; then
+      printf '    %4d MB in all; unpacking them (a minute or two)\n' $((total / 1000))
+    fi
+  done
+}
+
 install_system_packages() {
   if ! command -v apt-get >/dev/null; then
     say "This is no Debian or Ubuntu: where the window does not open, install what the first lines of packaging/setup.sh list."
@@ -60,12 +99,12 @@ install_system_packages() {
     as_root=(sudo)
   fi
   say "System packages to install: $missing"
-  "${as_root[@]}" apt-get update -qq
+  apt_get update || fail "apt-get could not read the package lists."
   # shellcheck disable=SC2086  # one word a package
   size=$(LC_ALL=C apt-get install --assume-no --no-install-recommends $missing 2>/dev/null | grep -E '^(Need to get|After this)' || true)
   printf '%s\n' "$size"
   # shellcheck disable=SC2086
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null ||
+  apt_get install -y --no-install-recommends $missing ||
     fail "apt-get could not install: $missing"
 }
 
@@ -82,8 +121,8 @@ install_m3desk() {
   if [ -f "$stamp" ] && [ -z "$(cd "$root" && find m3desk ui plugins resources pyproject.toml -newer "$stamp" ! -path '*/__pycache__*' -print -quit)" ]; then
     return
   fi
-  say "M3Desk and its libraries: about 600 MB to download the first time, 1.6 GB on disk (minutes, without a word)"
-  (cd "$root" && "$venv/bin/python" -m pip install -qq --disable-pip-version-check ".$extras") ||
+  say "M3Desk and its libraries: about 600 MB to download the first time, 1.6 GB on disk "
+  (cd "$root" && "$venv/bin/python" -m pip install --progress-bar off --disable-pip-version-check ".$extras" | show_downloads) ||
     fail "pip could not install M3Desk; its message stands above."
   rm -f "$venv"/.m3desk-installed*
   touch "$stamp" "$venv/.m3desk-installed"
