@@ -122,8 +122,10 @@ install_m3desk() {
     return
   fi
   say "M3Desk and its libraries: about 600 MB to download the first time, 1.6 GB on disk "
-  (cd "$root" && "$venv/bin/python" -m pip install --progress-bar off --disable-pip-version-check ".$extras" | show_downloads) ||
+  if ! (cd "$root" && "$venv/bin/python" -m pip install --progress-bar off --disable-pip-version-check ".$extras" 2>"$venv/pip-said" | show_downloads); then
+    cat "$venv/pip-said" >&2
     fail "pip could not install M3Desk; its message stands above."
+  fi
   rm -f "$venv"/.m3desk-installed*
   touch "$stamp" "$venv/.m3desk-installed"
 }
