@@ -22,6 +22,7 @@ _NAMES = {
     "fused": "corrections that separate the fused characters of the real M3-Agent graphs, by a scripted user [GRAPH …]",
     "hostile": "hostile input until the minutes are over (default 10), one process a try: faults, time-outs, half-written memories "
     "[MINUTES] [commands texts media documents graphs] [--seed N] [--tries N]",
+    "privacy": "the main jobs where every address leads here: lookups, connections, files outside of the own folders [FILE [SECONDS]]",
     "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
 }
 

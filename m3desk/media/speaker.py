@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import av
@@ -42,12 +47,33 @@ class Output(Protocol):
     def close(self) -> None: ...
 
 
+def _sounddevice() -> Any:
+    """Import sounddevice, which starts PortAudio. Raises ImportError, OSError.
+
+    PortAudio asks for a JACK server too, and libjack leaves an empty database of properties in shared memory for it (Debian 12's: 0.2 MB,
+    until the machine is restarted). Where there was none before and there is no server, it goes again.
+    """
+    if "sounddevice" in sys.modules or not hasattr(os, "getuid"):
+        import sounddevice
+
+        return sounddevice
+    shared = Path("/dev/shm")
+    left, user = shared / f"jack_db-{os.getuid()}", os.getuid()
+    was_there = os.path.lexists(left)
+    import sounddevice
+
+    with contextlib.suppress(OSError):
+        if not was_there and left.lstat().st_uid == user and not list(shared.glob(f"jack_*_{user}_*")):
+            shutil.rmtree(left)
+    return sounddevice
+
+
 class PortAudioOutput:
     """The default sound device. Raises Silent where PortAudio or a device is missing."""
 
     def __init__(self, fill: Fill) -> None:
         try:
-            import sounddevice
+            sounddevice = _sounddevice()
         except (ImportError, OSError) as error:
             raise Silent("no sound: the system library PortAudio is missing (Debian, Ubuntu: apt install libportaudio2)") from error
         try:
