@@ -99,8 +99,9 @@ def _chinese() -> Any:
             try:
                 private.folder(folder)
                 tokenizer.tmp_dir = str(folder)
-            except OSError:
-                tokenizer.cache_file = None
-            tokenizer.initialize()
+                tokenizer.initialize()
+            except OSError:  # without a folder of ours there is no cache; jieba alone would take one from the temporary folder
+                tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+                tokenizer.initialized = True
             _jieba = tokenizer
         return _jieba
