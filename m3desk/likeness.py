@@ -17,7 +17,7 @@ from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.evidence import Box, FaceTrack, Floats, Observation, TimedBox, Utterance, media_id
 from m3desk.errors import ModelMissing, SourceMissing, SourceUnreadable
 from m3desk.lookup import NoFace
-from m3desk.media import cutter, file
+from m3desk.media import cutter, file, photo
 from m3desk.media.streams import check_file
 from m3desk.perception import scenes, sightings, speakers, turns, voices
 from m3desk.ports import SAMPLE_RATE, DetectedFace, Models, Picture, Sound, VoiceEmbedder
@@ -71,7 +71,7 @@ def learn(path: Path, models: Models) -> Lesson:
 def _photo(path: Path, models: Models) -> Lesson:
     if models.faces is None or models.face_vectors is None:
         raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
-    picture = file.picture(path)
+    picture = photo.read(path)
     found = sightings.faces_of(picture, models.faces, models.face_vectors)
     if not found:
         raise NoFace(f"there is no face in {path.name}.", "Give a picture that shows a face clearly.")

@@ -20,7 +20,7 @@ from m3desk.domain.identity import Candidate, Gallery, gallery_rows, match, typi
 from m3desk.domain.log import ObservationType
 from m3desk.domain.people import Binding, Person
 from m3desk.errors import ModelMissing, SourceUnreadable
-from m3desk.media import cutter, file
+from m3desk.media import cutter, file, photo
 from m3desk.perception import scenes
 from m3desk.perception.sightings import faces_of
 from m3desk.ports import SAMPLE_RATE, Found, Models, Reader, Sound
@@ -36,7 +36,7 @@ def faces(path: Path, models: Models) -> list[Candidate]:
     """Return each face of a picture as a query, best first. Raises SourceError for no picture, NoFace."""
     if models.faces is None or models.face_vectors is None:
         raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
-    shown = faces_of(file.picture(path), models.faces, models.face_vectors)
+    shown = faces_of(photo.read(path), models.faces, models.face_vectors)
     if not shown:
         raise NoFace(f"there is no face in {path.name}.", "Give a picture that shows a face clearly.")
     shown.sort(key=lambda f: (-f[0].quality, f[0].box))

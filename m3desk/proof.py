@@ -5,7 +5,6 @@ Stands beside `pipeline` and `lookup`: it joins stored media, models and the rul
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,9 @@ import numpy as np
 
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import calibration, gallery_rows, similarity
+from m3desk.errors import SourceUnreadable
+from m3desk.media import photo
+from m3desk.media.streams import open_stored, stored_frames
 from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
 from m3desk.store.forgetting import Forgotten, Known
 from m3desk.store.proving import Searched
@@ -39,10 +41,7 @@ class Looked:
 
 def decoded(content: bytes) -> Picture | None:
     """Return a stored JPEG as a picture; None where it is none."""
-    import cv2
-
-    picture = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
-    return None if picture is None else np.asarray(picture, np.uint8)
+    return photo.stored(content)
 
 
 def tighten(content: bytes, landmarks: Landmarks) -> tuple[bytes, Landmarks]:
@@ -113,10 +112,14 @@ def _lets_hear(content: bytes, template: Floats, models: Models) -> bool:
 def _sound(content: bytes) -> Sound:
     import av
 
-    with av.open(io.BytesIO(content), "r") as container:
-        resampler = av.AudioResampler("flt", "mono", SAMPLE_RATE)
-        pieces = [f.to_ndarray() for frame in container.decode(audio=0) for f in resampler.resample(frame)]
-        pieces += [f.to_ndarray() for f in resampler.resample(None)]
+    try:
+        with open_stored(content) as container:
+            resampler = av.AudioResampler("flt", "mono", SAMPLE_RATE)
+            frames = stored_frames(container)
+            pieces = [f.to_ndarray() for frame in frames for f in resampler.resample(frame)]
+            pieces += [f.to_ndarray() for f in resampler.resample(None)]
+    except (av.FFmpegError, SourceUnreadable):  # what does not read lets nobody be heard
+        return np.zeros(0, np.float32)
     return np.concatenate(pieces, axis=1)[0].astype(np.float32) if pieces else np.zeros(0, np.float32)
 
 

@@ -8,17 +8,17 @@ Must not know: how a memory is stored, any model by name.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import av
-import cv2
 import numpy as np
 
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
-from m3desk.errors import ModelFailed
+from m3desk.errors import ModelFailed, SourceUnreadable
+from m3desk.media import photo
+from m3desk.media.streams import open_stored, stored_frames
 from m3desk.ports import SAMPLE_RATE, DetectedFace, FaceEmbedder, Models, Sound, VoiceEmbedder
 
 Media = Callable[[str], bytes | None]
@@ -40,12 +40,12 @@ def face_rows(track: FaceTrack, media: Media, embedder: FaceEmbedder) -> Floats 
     rows = []
     for id_, five in zip(track.crops, track.landmarks, strict=False):
         content = media(id_)
-        picture = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR) if content else None
+        picture = photo.stored(content)
         if picture is None:
             continue
         marks = np.asarray(five, np.float32)
         box = (float(marks[:, 0].min()), float(marks[:, 1].min()), float(np.ptp(marks[:, 0])), float(np.ptp(marks[:, 1])))
-        rows.append(embedder.embed(np.asarray(picture, np.uint8), [DetectedFace(box, track.score, marks)])[0])
+        rows.append(embedder.embed(picture, [DetectedFace(box, track.score, marks)])[0])
     return np.stack(rows).astype(np.float32) if rows else None
 
 
@@ -68,9 +68,9 @@ def voice_rows(said: Utterance, media: Media, embedder: VoiceEmbedder) -> Floats
 def decode(content: bytes) -> Sound:
     """Return the samples of a stored snippet (FLAC, 16 kHz mono). Raises ModelFailed where it does not read."""
     try:
-        with av.open(io.BytesIO(content), "r") as container:
-            found = [frame.to_ndarray() for frame in container.decode(audio=0)]
-    except av.FFmpegError as error:
+        with open_stored(content) as container:
+            found = [frame.to_ndarray() for frame in stored_frames(container)]
+    except (av.FFmpegError, SourceUnreadable) as error:
         raise ModelFailed(f"a stored snippet of speech does not read: {error}", "Check the memory: m3desk check.") from error
     if not found:
         return np.zeros(0, np.float32)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.bench.material import data, output, timed
+from m3desk.media.streams import open_media
 
 RATE = 16_000
 SEED = 3
@@ -135,8 +136,8 @@ def read_sound(path: Path) -> NDArray[np.int16]:
     """Return a file's sound as 16 kHz mono."""
     parts = []
     resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
-    with av.open(str(path)) as container:
-        for frame in container.decode(audio=0):
+    with open_media(path) as opened:
+        for frame in opened.container.decode(audio=0):
             parts += [f.to_ndarray().reshape(-1) for f in resampler.resample(frame)]
         parts += [f.to_ndarray().reshape(-1) for f in resampler.resample(None)]
     return np.concatenate(parts).astype(np.int16)

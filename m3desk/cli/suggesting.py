@@ -18,7 +18,8 @@ from m3desk.domain.scorecard import Answers, Interval, Score, draw, estimate
 from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import M3DeskError, UsageError
 from m3desk.evaluation.labelling import by_source, faces, speaker
-from m3desk.evaluation.truth import read_truth
+from m3desk.evaluation.truth import MOST_BYTES, read_truth
+from m3desk.regular import read_text
 
 ASK = "Answer on a terminal, or give --answers FILE: a truth (RTTM, timeline JSON), or the pairs of --json with true or false as `same`."
 
@@ -158,10 +159,7 @@ def _share(interval: Interval | None) -> str:
 
 def _read_answers(path: Path) -> Answers | None:
     """Return the answers of a JSON list of pairs (or of what a scorecard printed), None where the file is something else."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise M3DeskError(f"{path} can't be read ({getattr(error, 'strerror', None) or 'it is no text'}).", ASK) from error
+    text = read_text(path, MOST_BYTES, M3DeskError, M3DeskError)
     if not text.lstrip().startswith(("[", "{")):
         return None
     try:

@@ -13,6 +13,10 @@ from typing import Any
 from m3desk.domain.clip import microseconds
 from m3desk.domain.evidence import Box
 from m3desk.errors import M3DeskError
+from m3desk.regular import read_regular
+
+MOST_BYTES = 64_000_000
+"""Bytes of the largest truth or list of answers that is read."""
 
 KNOWN = "Known: RTTM, the timeline and boxes .json of the shared data, Falcon's segments .json, lines of “start end speaker”."
 
@@ -117,12 +121,11 @@ def read_uem(paths: Iterable[str | Path]) -> dict[str, list[tuple[int, int]]]:
 
 
 def _text(path: Path) -> str:
+    content = read_regular(path, MOST_BYTES, M3DeskError, M3DeskError)
     try:
-        return path.read_text("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise M3DeskError(f"{path.name} is no truth that this version reads.", KNOWN) from error
-    except OSError as error:
-        raise M3DeskError(f"{path} can't be read ({error.strerror or error}).", "Give the file with --truth.") from error
 
 
 def _said(error: Exception) -> str:

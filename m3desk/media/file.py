@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import av
-import numpy as np
-from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND, Source
 from m3desk.errors import Cancelled, SourceMissing, SourceUnreadable
 from m3desk.media import length
-from m3desk.media.streams import Kind, Opened, audible, check_file, open_media, orientation, square_size
+from m3desk.media.streams import Kind, Opened, audible, open_media, orientation, square_size
 from m3desk.regular import open_regular
 
 MEDIA_ENDINGS = frozenset((
@@ -135,15 +133,3 @@ def media_files(folder: str | Path) -> list[Path]:
     if not found:
         raise SourceUnreadable(f"There is no video or sound file in {place}.", "Give a folder that holds some, or a file.")
     return sorted(found, key=lambda f: (f.name.casefold(), f.name))
-
-
-def picture(path: str | Path) -> NDArray[np.uint8]:
-    """Return a photo as (height, width, 3) uint8 BGR, upright. Raises SourceError."""
-    import cv2
-
-    file = Path(path).absolute()
-    check_file(file)
-    found = cv2.imdecode(np.fromfile(file, np.uint8), cv2.IMREAD_COLOR)  # turns it as its EXIF says; imread knows ASCII paths only
-    if found is None:
-        raise SourceUnreadable(f"{file.name} is not a picture that can be read.", "Give a photo such as a JPEG or PNG.")
-    return np.asarray(found, np.uint8)

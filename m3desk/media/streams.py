@@ -5,6 +5,7 @@ Nothing here knows of clips or of playing.
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,6 +36,9 @@ MOST_PIXELS = 8192 * 4352
 
 FEWEST_SAMPLES, MOST_SAMPLES = 1_000, 768_000
 """Samples a second of the slowest and the fastest sound that is decoded."""
+
+MOST_STORED = 400 * 48_000
+"""Samples of the longest stored snippet: a clip has 300 s at most, at 16 kHz."""
 
 # Only the file itself is read: a container that refers to other files or hosts does not reach them.
 _OPTIONS = {"protocol_whitelist": "file", "format_whitelist": _FORMATS, "max_pixels": str(MOST_PIXELS)}
@@ -224,6 +228,23 @@ def open_media(path: str | Path, threads: int = 1) -> Opened:
         raise SourceUnreadable(f"{file.name} is not a video or sound file, or its beginning or index is damaged.", _HINT) from error
     except (OSError, MemoryError) as error:
         raise SourceUnreadable(f"{file.name} cannot be read: {getattr(error, 'strerror', None) or error}.", _HINT) from error
+
+
+def open_stored(content: bytes) -> InputContainer:
+    """Open a snippet of speech that a memory keeps (FLAC); it may come from somebody else. Raises SourceUnreadable, av.FFmpegError."""
+    if not content.startswith(b"fLaC"):  # the format is given, so FFmpeg would look for the start of a frame anywhere
+        raise SourceUnreadable("a stored snippet of speech is no FLAC file.", "Check the memory: m3desk check.")
+    return av.open(io.BytesIO(content), "r", format="flac", options={"protocol_whitelist": "", "format_whitelist": "flac"})
+
+
+def stored_frames(container: InputContainer) -> Iterator[Any]:
+    """Yield the frames of a stored snippet, up to the length that a clip has at most."""
+    left = MOST_STORED
+    for frame in container.decode(audio=0):
+        left -= frame.samples
+        if left < 0 or not audible(frame.sample_rate):
+            return
+        yield frame
 
 
 def _other_format(file: Path) -> str:

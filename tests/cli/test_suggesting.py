@@ -117,7 +117,7 @@ def test_a_scorecard_is_answered_on_a_terminal(memory: Path, capsys: pytest.Capt
         ('[{"a": 1}]', "no list of pairs"),
         ("[]", "answers no pair"),
         ("who knows", "no truth"),
-        (None, "can't be read"),
+        (None, "There is no file"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

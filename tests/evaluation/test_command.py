@@ -52,7 +52,7 @@ def test_another_file_names_the_source_by_its_id_and_limits_by_a_uem(memory: Pat
 
 @pytest.mark.parametrize(
     ("truth", "told"),
-    [("none.rttm", "can't be read"), ("b.rttm", "speaks of no source of this memory"), ("m.m3desk/memory.sqlite", "is no truth")],
+    [("none.rttm", "There is no file"), ("b.rttm", "speaks of no source of this memory"), ("m.m3desk/memory.sqlite", "is no truth")],
 )
 def test_what_is_no_truth_of_this_memory_is_one_line(memory: Path, capsys: pytest.CaptureFixture[str], truth: str, told: str) -> None:
     memory.with_name("b.rttm").write_text(RTTM.replace("SPEAKER a", "SPEAKER b"), "utf-8")

@@ -25,7 +25,7 @@ STRANGERS = ("azure_family/Family1-Daughter1.jpg", "azure_family/Family3-Lady1.j
 
 @pytest.mark.data
 def test_faces_on_other_photos_are_found_and_strangers_are_nobody(shared_data: Path) -> None:
-    from m3desk.media.file import picture
+    from m3desk.media.photo import read as picture
     from m3desk.perception.sightings import faces_of
     from tests.perception.measure_reel import visual_models
 
