@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shlex
 import shutil
 import threading
 import time
@@ -32,7 +33,7 @@ from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.evidence import FaceTrack, Floats
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissing, UsageError
-from m3desk.interop import doctor, exports, imports, m3agent
+from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
 from m3desk.store import backups, place
@@ -100,7 +101,7 @@ class App:
                 self._writer.shutdown()
                 raise
         elif not Path(self.path).is_dir():
-            raise MemoryMissing(f"there is no memory at {self.path}.", "Make one: m3desk memorize VIDEO -m " + self.path)
+            raise MemoryMissing(f"there is no memory at {self.path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(self.path)}")
 
     # ------------------------------------------------------------------ opening, closing, reading, writing
 
@@ -332,15 +333,20 @@ class App:
         self.write(lambda m: m.adopt(loaded.graph, going=loaded.going))
         return loaded.report
 
-    def export(self, output: str | Path, *, format_: str | None = None, source: str | None = None, with_media: bool = False) -> None:
-        """Write this memory to a file in another format, or to standard output for `-`."""
+    def export(self, output: str | Path, **how: Any) -> None:
+        """Write this memory to a file in another format, or to standard output for `-`; see `interop.exports.export`."""
         try:
             with self.reader() as reader:
-                exports.export(reader, output, format_=format_, source=source, with_media=with_media)
+                exports.export(reader, output, **how)
         except BrokenPipeError:
             raise
         except OSError as error:
             raise M3DeskError(f"{output} can't be written ({error.strerror or error}).", "Choose another place for the export.") from error
+
+    @staticmethod
+    def would_replace(output: str | Path, *, with_media: bool = False) -> list[Path]:
+        """Return the files and folders that an export to `output` replaces. Raises UsageError for a place where none may be."""
+        return placing.in_the_way(output, with_media=with_media)
 
     def check(self, *, repair: bool = False) -> dict[str, Any]:
         """Return the report of `m3desk check`; `repair` first rebuilds what can be rebuilt."""

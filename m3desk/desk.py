@@ -260,7 +260,7 @@ def _be_modest() -> None:
 
 
 def _log_to_file() -> None:
-    from m3desk import paths, private
+    from m3desk import logs, paths, private
 
     paths.close_own()
     with contextlib.suppress(OSError):
@@ -270,6 +270,7 @@ def _log_to_file() -> None:
             level=logging.INFO,
             format="%(asctime)s %(name)s %(levelname)s %(message)s",
         )
+        logs.one_line()
 
 
 class _Engine:
@@ -476,7 +477,7 @@ class _Engine:
         return machine.doctor()
 
     def do_export(self, path: str, format_: str | None, source: str | None) -> None:
-        self._app.export(path, format_=format_, source=source)
+        self._app.export(path, format_=format_, source=source, overwrite=True)  # the dialog of files has asked
 
     def do_picture(self, source: str, at: int, width: int) -> bytes | None:
         picture: bytes | None = self._app.picture_at(source, at, width)

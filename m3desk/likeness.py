@@ -5,6 +5,7 @@ Stands above `reembedding`: it joins files, models and what corrections lack, an
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -131,7 +132,7 @@ def there(source: Source) -> None:
     if not Path(source.uri).is_file():
         raise SourceMissing(
             f"{source.uri} is not there, and a face is looked at in its picture.",
-            f"Say where it is: m3desk sources relink {source.id} FILE.",
+            f"Say where it is: m3desk sources relink {shlex.quote(source.id)} FILE.",
         )
 
 

@@ -210,7 +210,7 @@ def librispeech(work: Workshop) -> dict[str, Any]:
 def _heard(work: Workshop, memory: Path, source: str | None = None) -> tuple[Turn, ...]:
     """Return who speaks when, as the memory exports it ("unknown": given to nobody)."""
     path = work.folder / f"{memory.stem}{source or ''}.heard.rttm"
-    timed(["export", "-m", str(memory), "-o", str(path), "-q", *(["--source", source] if source else [])])
+    timed(["export", "-m", str(memory), "-o", str(path), "-q", "--force", *(["--source", source] if source else [])])
     return read_truth(path).turns if path.stat().st_size else ()
 
 

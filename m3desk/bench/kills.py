@@ -89,7 +89,7 @@ def _differences(a: Path, b: Path, folder: Path) -> list[str]:
     documents = []
     for memory in (a, b):
         target = folder / "export.json"
-        subprocess.run(command("export", "-m", str(memory), "-o", str(target), "-q"), check=True, capture_output=True)
+        subprocess.run(command("export", "-m", str(memory), "-o", str(target), "-q", "--force"), check=True, capture_output=True)
         documents.append(json.loads(target.read_text()))
     return same_memory(*documents)
 

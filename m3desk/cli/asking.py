@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 from m3desk import events
 from m3desk.app import App
-from m3desk.cli.output import Out, span
+from m3desk.cli.output import Out, span, told
 from m3desk.cli.parser import before
 from m3desk.cli.work import existing
 from m3desk.control.loop import as_json
@@ -74,7 +73,7 @@ def ask(options: Any, out: Out) -> int:
             if isinstance(event, events.AskRound):
                 rounds.append(event)
                 if event.action == "search" and not out.json and not out.quiet:
-                    print(f"  searched “{event.query}” → {len(event.results)} memories", file=sys.stderr)
+                    told(f"  searched “{event.query}” → {len(event.results)} memories")
             elif isinstance(event, events.AskDone):
                 done = event
     if done is None or done.error:

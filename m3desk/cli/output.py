@@ -1,16 +1,90 @@
-"""How commands speak: one JSON document with `--json`, else plain lines; progress on a terminal, plain lines elsewhere."""
+"""How commands speak: one JSON document with `--json`, else plain lines; progress on a terminal, plain lines elsewhere.
+
+All that is printed passes one border (`border`), where characters that steer a terminal become visible (`domain.visible`): no command, no
+library and no traceback can forget it. Only documents (`exact`) and the progress bar's own movements (`terminal`) go around it.
+"""
 
 from __future__ import annotations
 
-import json
+import contextlib
+import io
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO, cast
 
 from m3desk import events
 from m3desk.domain.clip import clock
+from m3desk.domain.visible import as_json, shortened, visible
 from m3desk.errors import UsageError
+
+LONGEST = 600
+"""Characters of an error or warning: one that quotes more is shortened in the middle."""
+
+
+class Border:
+    """A text stream that lets newlines and tabs through, and every other control character only written out."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text made visible; return its length."""
+        self.stream.write(visible(text, keep="\n\t"))
+        return len(text)
+
+    def writelines(self, texts: Iterable[str]) -> None:
+        """Write texts made visible."""
+        for text in texts:
+            self.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def border() -> Iterator[None]:
+    """Put the border around standard output and standard error. Both are UTF-8 everywhere, also into a file on Windows."""
+    before = sys.stdout, sys.stderr
+    for stream in before:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    sys.stdout, sys.stderr = (cast(TextIO, s if isinstance(s, Border) or s is None else Border(s)) for s in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def exact() -> TextIO:
+    """Return standard output for a document that is to arrive as it is; on a terminal, where it is read by eyes, with the border."""
+    return sys.stdout if sys.stdout.isatty() else _beneath(sys.stdout)
+
+
+def terminal() -> TextIO:
+    """Return standard error for a progress bar, whose escape sequences are ours. The caller makes what it shows visible."""
+    return _beneath(sys.stderr)
+
+
+def _beneath(stream: TextIO) -> TextIO:
+    return cast(Border, stream).stream if isinstance(stream, Border) else stream
+
+
+def error(text: str) -> None:
+    """Print one error line on stderr."""
+    print(f"m3desk: {visible(shortened(text, LONGEST))}", file=sys.stderr, flush=True)
+
+
+def told(text: str) -> None:
+    """Print one line of what is going on, or of what is asked, on stderr."""
+    print(visible(text), file=sys.stderr, flush=True)
+
+
+def prompt(text: str) -> str | None:
+    """Ask on the terminal and return what was typed, without the newline; None at its end."""
+    print(visible(text), end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    return line.strip() if line else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,40 +97,40 @@ class Out:
     def line(self, text: str = "") -> None:
         """Print a plain line (not with `--json` or `-q`)."""
         if not self.json and not self.quiet:
-            print(text, flush=True)
+            print(visible(text), flush=True)
 
     def result(self, document: Any, lines: Iterable[str]) -> None:
         """Print the command's result: the document with `--json`, else the lines (also with `-q`)."""
         if self.json:
-            print(json.dumps(document, ensure_ascii=False, indent=1))
+            print(as_json(document))
         else:
             for line in lines:
-                print(line)
+                print(visible(line))
 
     def warn(self, text: str) -> None:
         """Print one warning line on stderr."""
-        print(f"m3desk: warning: {text}", file=sys.stderr, flush=True)
+        error(f"warning: {text}")
 
 
 def table(rows: Sequence[Sequence[str]], head: Sequence[str]) -> list[str]:
     """Return rows as aligned lines under a head; the last column is not padded."""
-    widths = [max(len(str(r[i])) for r in (head, *rows)) for i in range(len(head))]
-    shape = [[str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)] for row in (head, *rows)]
+    shown = [[visible(str(cell)) for cell in row] for row in (head, *rows)]
+    widths = [max(len(r[i]) for r in shown) for i in range(len(head))]
+    shape = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in shown]
     return ["  ".join(row).rstrip() for row in shape]
 
 
-def confirm(question: str, yes: bool, *, lost: bool = True) -> None:
+def confirm(question: str, yes: bool, *, option: str = "--yes", lost: bool = True) -> None:
     """Ask before what can't be undone (or, unless `lost`, what is merely large).
 
-    Raises UsageError without a terminal and without `--yes`, or when the answer is no.
+    Raises UsageError without a terminal and without the option that says yes, or when the answer is no.
     """
     if yes:
         return
     question += " This can't be undone." if lost else ""
     if not sys.stdin.isatty():
-        raise UsageError(question, "Without a terminal it needs --yes.")
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError(question, f"Without a terminal it needs {option}.")
+    if (prompt(f"{question} [y/N] ") or "").lower() not in ("y", "yes"):
         raise UsageError("nothing was changed.")
 
 
@@ -72,14 +146,15 @@ class Follower:
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
             columns = (
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
-                TextColumn("{task.percentage:>3.0f}%"),
+                TextColumn("{task.percentage:>3.0f}%", markup=False),
                 TimeElapsedColumn(),
-                TextColumn("{task.fields[left]}"),
+                TextColumn("{task.fields[left]}", markup=False),
             )
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar = Progress(*columns, console=Console(file=terminal()), transient=True)
             self._bar.start()
+            sys.stdout, sys.stderr = cast(TextIO, Border(sys.stdout)), cast(TextIO, Border(sys.stderr))  # rich puts its own before ours
             self._task = self._bar.add_task("opening models", total=None, left="")
 
     def __call__(self, event: Any) -> None:
@@ -94,15 +169,14 @@ class Follower:
             case events.Notice(level=level, text=text, hint=hint) if level != "info":
                 self._out.warn(f"{text} {hint}".strip())
             case events.ModelLoading(name=name, done=False) if self._bar:
-                self._bar.update(self._task, description=f"opening {name}")
+                self._bar.update(self._task, description=visible(f"opening {name}"))
 
     def _progress(self, event: events.Progress) -> None:
         if self._bar:
             left = f"{event.left:.0f} s left" if event.left is not None else ""
             rate = f" · {event.rate:.1f}× real time" if event.rate and event.stage != "knowledge" else ""
-            self._bar.update(
-                self._task, description=f"{event.clip} {event.stage}{rate}", completed=event.done, total=event.total, left=left
-            )
+            shown = visible(f"{event.clip} {event.stage}{rate}")
+            self._bar.update(self._task, description=shown, completed=event.done, total=event.total, left=left)
 
     def __enter__(self) -> Follower:
         return self

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from m3desk import __version__
+from m3desk.cli.output import error
 from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import UsageError
 
@@ -44,7 +46,7 @@ def positive(text: str) -> int:
 
 
 def _memory(p: argparse.ArgumentParser, required: bool = True) -> None:
-    default = os.environ.get("M3DESK_MEMORY")
+    default = os.environ.get("M3DESK_MEMORY") or None
     p.add_argument("-m", "--memory", default=default, required=required and default is None, help="the memory folder (or $M3DESK_MEMORY)")
 
 
@@ -76,9 +78,18 @@ def _lazy(module: str, name: str) -> Callable[[Any, Any], int]:
     return run
 
 
+class Grammar(argparse.ArgumentParser):
+    """A parser whose errors are one line: what is wrong, and where the right words are told."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2."""
+        error(f"{message}. See {self.prog} --help.")
+        sys.exit(UsageError.exit_code)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of every command; each sets `run(options, out) -> exit status`."""
-    top = argparse.ArgumentParser(prog="m3desk", description="Watch, explore, ask and mend an M3-Agent memory, on your own machine.")
+    top = Grammar(prog="m3desk", description="Watch, explore, ask and mend an M3-Agent memory, on your own machine.")
     top.add_argument("--version", action="version", version=f"m3desk {__version__}")
     _manners(top, top=True)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -208,6 +219,7 @@ def _memory_commands(command: Any) -> None:
     p.add_argument("--format", help="json graphml rttm vtt srt csv html (default: by the file's ending)")
     p.add_argument("--source", help="where there are several")
     p.add_argument("--with-media", action="store_true", help="json: crops, speech and embeddings in a folder beside it")
+    p.add_argument("--force", "--yes", action="store_true", help="overwrite a file that is there, without asking")
     p = command("check", "Check a memory's integrity, index, constraints and graph.", ("work", "check"))
     _memory(p)
     _json(p)

@@ -7,7 +7,8 @@ import sys
 from typing import Any
 
 from m3desk import config, machine, models
-from m3desk.cli.output import Out, table
+from m3desk.cli.output import Out, prompt, table, terminal
+from m3desk.domain.visible import visible
 from m3desk.errors import M3DeskError, UsageError
 
 
@@ -48,7 +49,7 @@ def _pull(options: Any, out: Out) -> int:
     for entry in plan:
         out.line(f"{entry.name} {entry.version}: {size(entry.bytes)}, {entry.licence}, sha256 {entry.sha256[:12]}…")
     out.line(f"To fetch: {size(sum(e.bytes for e in plan))}, into {models.folder()}")
-    if sys.stdin.isatty() and not options.yes and input("Fetch? [Y/n] ").strip().lower() not in ("", "y", "yes"):
+    if sys.stdin.isatty() and not options.yes and (prompt("Fetch? [Y/n] ") or "").lower() not in ("", "y", "yes"):
         out.line("Nothing was fetched.")
         return 0
     models.pull(names=[e.name for e in plan], progress=_Bar(out))
@@ -66,7 +67,7 @@ class _Bar:
         # What went wrong is raised as well, and said once, by who catches it.
         text = f"{name}: {state}" if state != "working" else f"{name}: {100 * done // max(total, 1)} %"
         if sys.stderr.isatty() and not self._out.json:
-            print(f"\r{text:<60}", end="\n" if state != "working" else "", file=sys.stderr, flush=True)
+            print(f"\r{visible(text):<60}", end="\n" if state != "working" else "", file=terminal(), flush=True)
         elif state != "working" and text != self._last:
             self._out.line(text)
         self._last = text

@@ -11,7 +11,7 @@ from typing import Any
 
 from m3desk import paths
 from m3desk.app import App
-from m3desk.cli.output import Out, span, table
+from m3desk.cli.output import Out, prompt, span, table, told
 from m3desk.cli.work import existing
 from m3desk.domain.clip import source_of
 from m3desk.domain.scorecard import Answers, Interval, Score, draw, estimate
@@ -204,11 +204,10 @@ def _asked(reader: Any, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str
                 if content is not None:
                     place.write_bytes(content)
                 said = f" “{of.text}”" if id_ in heard else ""
-                print(f"  {id_} {source_of(id_)} {span(of.start, of.end)}{said}" + (f" {place}" if content else ""), file=sys.stderr)
-            print(f"{number}/{len(pairs)} one person? [y/n/?] ", end="", file=sys.stderr, flush=True)
-            line = sys.stdin.readline()
-            if not line:
+                told(f"  {id_} {source_of(id_)} {span(of.start, of.end)}{said}" + (f" {place}" if content else ""))
+            typed = prompt(f"{number}/{len(pairs)} one person? [y/n/?] ")
+            if typed is None:
                 break
-            if line.strip().lower() in ("y", "yes", "n", "no"):
-                answers[a, b] = line.strip().lower().startswith("y")
+            if typed.lower() in ("y", "yes", "n", "no"):
+                answers[a, b] = typed.lower().startswith("y")
     return answers

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from m3desk import config
 from m3desk.app import App
-from m3desk.cli.output import Follower, Out, confirm, table
+from m3desk.cli.output import Follower, Out, confirm, exact, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.errors import M3DeskError, MemoryMissing, UsageError
@@ -20,7 +21,7 @@ def existing(path: str) -> str:
     """Return `path` where a memory is. Raises MemoryMissing, or MemoryDamaged where only what belongs to its database is left."""
     place.check_file(Path(path))
     if not (Path(path) / place.FILE).is_file():
-        raise MemoryMissing(f"there is no memory at {path}.", f"Make one: m3desk memorize VIDEO -m {path}")
+        raise MemoryMissing(f"there is no memory at {path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(path)}")
     return path
 
 
@@ -94,7 +95,7 @@ def _say(report: dict[str, Any], memory: str, out: Out) -> int:
     lines = [
         f"{sum(counts.values())} clips ({', '.join(f'{n} {s}' for s, n in counts.items() if n)}){pace}",
         f"{report['people']} people, {report['memories']['episodic']} episodic and {report['memories']['semantic']} semantic memories",
-        f"Ask: m3desk ask -m {memory} “who appears?”",
+        f"Ask: m3desk ask -m {shlex.quote(memory)} “who appears?”",
     ]
     out.result(report, lines)
     return 0
@@ -172,14 +173,19 @@ def _of_graph(report: dict[str, Any], memory: str, out: Out) -> None:
         out.warn(warning + ".")
     out.line(
         f"{report['nodes']} nodes, {report['edges']} edges, {report['votes']} votes of {report['equivalences']} equivalences, "
-        f"{report['crops']} pictures. What looks wrong in it: m3desk check -m {memory}"
+        f"{report['crops']} pictures. What looks wrong in it: m3desk check -m {shlex.quote(memory)}"
     )
     out.line(f"Making {report['memories']} sentences searchable by meaning…")
 
 
 def export(options: Any, out: Out) -> int:
-    with App(existing(options.memory), write=False) as app:
-        app.export(options.output, format_=options.format, source=options.source, with_media=options.with_media)
+    existing(options.memory)
+    taken = App.would_replace(options.output, with_media=options.with_media)
+    if taken:
+        confirm(f"Overwrite {' and '.join(map(str, taken))}?", options.force, option="--force")
+    how = {"format_": options.format, "source": options.source, "with_media": options.with_media}
+    with App(options.memory, write=False) as app:
+        app.export(options.output, overwrite=True, stdout=exact(), **how)
     if options.output != "-":
         out.line(f"Wrote {options.output}.")
     return 0

@@ -91,12 +91,16 @@ def _crowds(memory: Checkable) -> list[dict[str, Any]]:
     for p in crowds:
         text = f"{p.shown} has {len(p.faces)} faces and {len(p.voices)} voices"
         if p.id in parting:
-            found.append(_finding("crowd", text, [p.id], [*p.faces, *p.voices], f"m3desk people split {p.id} --suggestion {parting[p.id]}"))
+            found.append(
+                _finding(
+                    "crowd", text, [p.id], [*p.faces, *p.voices], f"m3desk people split {shlex.quote(p.id)} --suggestion {parting[p.id]}"
+                )
+            )
             continue
         links = [(w, f, v) for (f, v), w in weight.items() if f in p.faces and v in p.voices]
         least, face, voice = min(links, default=(0.0, "", ""))
         heard = [b.observation for b in memory.bindings() if b.superseded is None and b.node == voice]
-        fix = f"m3desk people assign {' '.join(heard)} --new" if heard else f"m3desk people show {p.id}"
+        fix = shlex.join(["m3desk", "people", *(("assign", *heard, "--new") if heard else ("show", p.id))])
         text += f"; the weakest link is {face}–{voice} ({least:g})" if links else ""
         found.append(_finding("crowd", text, [p.id], [*p.faces, *p.voices], fix))
     return found
@@ -112,7 +116,11 @@ def _contradicted(memory: Checkable) -> list[dict[str, Any]]:
         person = memory.state().who.person_of[e.a]
         if clips > max(1.0, e.weight):
             text = f"{e.face} and {e.voice} are one person by votes of {e.weight:g}, but in {clips} clips sentences speak of them as two"
-            found.append(_finding("contradicted", text, [person], [e.a, e.b], f"m3desk people unlink {e.face} {e.voice}"))
+            found.append(
+                _finding(
+                    "contradicted", text, [person], [e.a, e.b], shlex.join(["m3desk", "people", "unlink", e.face or "", e.voice or ""])
+                )
+            )
     return found
 
 
@@ -124,7 +132,7 @@ def _one_clip(memory: Checkable) -> list[dict[str, Any]]:
     found = []
     for p in memory.people():
         if len(p.clips) == 1 and not p.name and not p.ignored:
-            fix = f"m3desk people accept {same[p.id]}" if p.id in same else f"m3desk people ignore {p.id}"
+            fix = f"m3desk people accept {same[p.id]}" if p.id in same else f"m3desk people ignore {shlex.quote(p.id)}"
             found.append(_finding("one clip", f"{p.shown} is known from {p.clips[0]} alone", [p.id], [*p.faces, *p.voices], fix))
     return found
 
@@ -137,7 +145,7 @@ def _alone(memory: Checkable) -> list[dict[str, Any]]:
     for n in state.nodes.values():
         if n.type in ("face", "voice") and n.id not in ends and n.weight and "original_id" in (memory.node(n.id).extra or {}):
             seen = [o for o, h in state.who.held.items() if h.node == n.id]
-            fix = f"m3desk people set-aside {seen[0]}"
+            fix = f"m3desk people set-aside {shlex.quote(seen[0])}"
             found.append(_finding("orphan", f"nothing speaks of {n.id}", list(n.people), [n.id], fix))
     return found
 
@@ -148,7 +156,7 @@ def _dangling(memory: Checkable) -> list[dict[str, Any]]:
     for s in memory.memories():
         for tag in TAG.finditer(s.text):
             if not any(a <= tag.start() and tag.end() <= b for a, b in s.quoted):
-                fix = f"m3desk memories edit {s.id} {shlex.quote(_without(s, tag.group(0)))}"
+                fix = f"m3desk memories edit {shlex.quote(s.id)} {shlex.quote(_without(s, tag.group(0)))}"
                 found.append(_finding("dangling tag", f"{s.id} names {tag.group(0)}, which refers to nobody", [], [s.id], fix))
     return found
 
@@ -177,7 +185,7 @@ def _disorder(memory: Checkable) -> list[dict[str, Any]]:
         if before and clip_order(clip) < clip_order(before):
             nodes = concluded[clip]
             text = f"{clip} was memorized after {before}: its {len(nodes)} conclusions may rest on later clips"
-            fix = f"m3desk memories delete {nodes[0]}" if nodes else "m3desk memories list"
+            fix = f"m3desk memories delete {shlex.quote(nodes[0])}" if nodes else "m3desk memories list"
             found.append(_finding("out of order", text, [], nodes, fix))
         else:
             last[source] = clip
@@ -192,6 +200,12 @@ def _orphans(memory: Checkable) -> list[dict[str, Any]]:
             speaks = [o for span in s.spans for o in span.observations]
             if any(".f" in o for o in speaks):  # speech of nobody in particular is no fault: too short to tell a voice by
                 found.append(
-                    _finding("orphan", f"{s.id} speaks of a face that is nobody's", [], [s.id], f"m3desk people assign {speaks[0]} --new")
+                    _finding(
+                        "orphan",
+                        f"{s.id} speaks of a face that is nobody's",
+                        [],
+                        [s.id],
+                        f"m3desk people assign {shlex.quote(speaks[0])} --new",
+                    )
                 )
     return found

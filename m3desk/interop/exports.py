@@ -6,26 +6,27 @@ import csv
 import html
 import io
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from m3desk.domain.clip import MICROSECOND, Source, clock, seconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, Utterance
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.people import Person, SpeechRow
+from m3desk.domain.visible import as_json, plain, shortened
 from m3desk.errors import UsageError
+from m3desk.interop import placing
 from m3desk.interop.learned import Learned
+from m3desk.interop.placing import EMBEDDINGS, media_folder
 from m3desk.ports import Reader
 
 VERSION = 1
-
-EMBEDDINGS = "embeddings.f32"
-"""The file by which a media folder is known as an export's."""
 
 IGNORED = frozenset({"at", "started_at", "uri", "seconds", "bytes"})
 """Keys that may differ between two memories of the same input: dates, paths and work times."""
@@ -58,32 +59,42 @@ class Exportable(Reader, Protocol):
 
 
 def export(
-    reader: Exportable, output: str | Path, *, format_: str | None = None, source: str | None = None, with_media: bool = False
+    reader: Exportable,
+    output: str | Path,
+    *,
+    format_: str | None = None,
+    source: str | None = None,
+    with_media: bool = False,
+    overwrite: bool = False,
+    stdout: TextIO | None = None,
 ) -> None:
-    """Write a memory to a file, or to standard output for `-`. Raises UsageError for a format or source that can't be."""
+    """Write a memory to a file, or to `stdout` for `-`; a file is whole or is not written, and one that was there stays until then.
+
+    Raises UsageError for a format, source or place that can't be, and without `overwrite` for a file that is there already.
+    """
     path = None if str(output) == "-" else Path(output)
     name = (format_ or (path.suffix.lstrip(".") if path else "json")).lower()
+    taken = placing.in_the_way(output, with_media=with_media)
     if name not in WRITERS:
-        raise UsageError(f"“{name or output}” is not a format this version writes.", f"Known: {', '.join(WRITERS)}.")
+        raise UsageError(f"“{shortened(name or str(output))}” is not a format this version writes.", f"Known: {', '.join(WRITERS)}.")
     if with_media and (path is None or name != "json"):
         raise UsageError("--with-media goes with a .json file.", "For example: m3desk export -m M -o memory.json --with-media.")
+    if taken and not overwrite:
+        raise UsageError(f"{' and '.join(map(str, taken))} would be overwritten.", "Give another name with -o, or --force.")
     with reader.snapshot():
         text = WRITERS[name](reader, source)
         if path is None:
-            sys.stdout.write(text)
+            (stdout or sys.stdout).write(text)
             return
-        if with_media:
-            _ours(media_folder(path))
-        part = path.with_name(path.name + ".part")
-        part.write_text(text, "utf-8", newline="")
-        if with_media:
-            write_media(reader, media_folder(path))
-        part.replace(path)
-
-
-def media_folder(path: Path) -> Path:
-    """Return the folder beside a .json that holds its crops, speech and embeddings."""
-    return path.with_name(path.stem + ".media")
+        place = placing.target(path)
+        with placing.beside(place) as folder:
+            placing.write_text(folder / "text", text)
+            if taken and place in taken:
+                shutil.copymode(place, folder / "text")
+            if with_media:
+                write_media(reader, folder / "media")
+                placing.put(folder / "media", media_folder(place), folder / "old")
+            placing.put(folder / "text", place, folder / "old text")
 
 
 # ---------------------------------------------------------------- json
@@ -218,23 +229,8 @@ def _person(p: Person, learned: Learned) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ours(folder: Path) -> None:
-    """Raise UsageError where a folder may not be replaced: it holds something, and no export of ours."""
-    if not folder.exists() and not folder.is_symlink():
-        return
-    ours = folder.is_dir() and not folder.is_symlink() and ((folder / EMBEDDINGS).is_file() or not any(folder.iterdir()))
-    if not ours:
-        raise UsageError(f"{folder} is there already and is no export of M3Desk.", "Move it away, or give -o another name.")
-
-
 def write_media(reader: Exportable, folder: Path) -> None:
-    """Put crops, speech and thumbnails into a folder under their own names, and the embeddings as raw float32 with an index.
-
-    A folder of an earlier export is replaced. Raises UsageError where it holds anything else.
-    """
-    _ours(folder)
-    if folder.exists():
-        shutil.rmtree(folder)
+    """Put crops, speech and thumbnails into a new folder under their own names, and the embeddings as raw float32 with an index."""
     folder.mkdir(parents=True)
     faces, utterances, _, _ = reader.evidence()
     ids = (
@@ -310,7 +306,7 @@ def _row_differences(a: dict[str, Any], b: dict[str, Any], where: str) -> Iterat
 
 
 def _json(reader: Exportable, source: str | None) -> str:
-    return json.dumps(export_json(reader, source), ensure_ascii=False, indent=1) + "\n"
+    return as_json(export_json(reader, source)) + "\n"
 
 
 # ---------------------------------------------------------------- speech
@@ -334,12 +330,28 @@ def _only(reader: Reader, source: str | None) -> Source:
 
 def file_id(source: Source) -> str:
     """Return the name by which RTTM calls a source: its file's, without ending, spaces as `_`."""
-    return "_".join(Path(source.uri).stem.split()) or source.id
+    return _field(Path(source.uri).stem) or source.id
 
 
 def _speaker(row: SpeechRow, people: dict[str, Person]) -> str:
     person = people.get(row.person or "")
-    return "unknown" if person is None else "_".join((person.name or person.id).split())
+    return "unknown" if person is None else _field(person.name or "") or _field(person.id)
+
+
+def _field(text: str) -> str:
+    """Return a text as one field of RTTM, which spaces part and newlines end."""
+    return "_".join(plain(text).split())
+
+
+def _cue(text: str) -> str:
+    """Return a text as one line of a subtitle, which an empty line would end."""
+    return " ".join(plain(text).split())
+
+
+def _srt_line(text: str) -> str:
+    """Return a line of SRT, which knows no escapes: what players take for an arrow, markup or a command of ASS is written otherwise."""
+    text = _cue(text).replace("-->", "→").replace("{\\", "{ \\")
+    return re.sub(r"<(?=/?(?:b|i|u|s|font|ruby|rt|c|v|lang)\b)|<(?=!)", "‹", text, flags=re.IGNORECASE)
 
 
 def _rttm(reader: Exportable, source: str | None) -> str:
@@ -363,8 +375,8 @@ def _vtt(reader: Exportable, source: str | None) -> str:
     for row in reader.speech(_only(reader, source).id):
         if not row.set_aside and row.utterance.text:
             u = row.utterance
-            voice = f"<v {escape(row.shown)}>" if row.shown else ""
-            cues.append(f"{u.id}\n{_stamp(u.start, '.')} --> {_stamp(u.end, '.')}\n{voice}{escape(u.text)}\n")
+            voice = f"<v {escape(_cue(row.shown))}>" if row.shown else ""
+            cues.append(f"{escape(_cue(u.id))}\n{_stamp(u.start, '.')} --> {_stamp(u.end, '.')}\n{voice}{escape(_cue(u.text))}\n")
     return "\n".join(cues)
 
 
@@ -374,7 +386,7 @@ def _srt(reader: Exportable, source: str | None) -> str:
         if not row.set_aside and row.utterance.text:
             u = row.utterance
             who = f"{row.shown}: " if row.shown else ""
-            cues.append(f"{len(cues) + 1}\n{_stamp(u.start, ',')} --> {_stamp(u.end, ',')}\n{who}{u.text}\n")
+            cues.append(f"{len(cues) + 1}\n{_stamp(u.start, ',')} --> {_stamp(u.end, ',')}\n{_srt_line(who + u.text)}\n")
     return "\n".join(cues)
 
 
@@ -404,17 +416,25 @@ def _graphml(reader: Exportable, source: str | None) -> str:
         values = {"type": n.type, "label": n.content, "weight": n.weight, "clip": n.clip, "person": n.person}
         values |= {"start": None if n.start is None else n.start / MICROSECOND, "end": None if n.end is None else n.end / MICROSECOND}
         data = "".join(f'<data key="{k}">{escape(_printable(str(v)))}</data>' for k, v in values.items() if v is not None)
-        out.append(f"<node id={quoteattr(n.id)}>{data}</node>\n")
+        out.append(f"<node id={_attribute(n.id)}>{data}</node>\n")
     for e in graph.edges:
         if e.a in known and e.b in known:
-            ends = f"source={quoteattr(e.a)} target={quoteattr(e.b)}"
-            out.append(f'<edge {ends}><data key="kind">{e.kind}</data><data key="w">{e.weight}</data></edge>\n')
+            ends = f"source={_attribute(e.a)} target={_attribute(e.b)}"
+            out.append(f'<edge {ends}><data key="kind">{escape(_printable(e.kind))}</data><data key="w">{e.weight}</data></edge>\n')
     return "".join([*out, "</graph>\n</graphml>\n"])
+
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 can't hold, or would rather not (section 2.2): control characters, halves of surrogate pairs."""
 
 
 def _printable(text: str) -> str:
     """Leave out what XML can't hold (control characters that screen text or a model may bring)."""
-    return "".join(c for c in text if c >= " " or c in "\t\n\r")
+    return _NOT_XML.sub("", text)
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_printable(text))
 
 
 def _csv(reader: Exportable, source: str | None) -> str:
@@ -424,31 +444,35 @@ def _csv(reader: Exportable, source: str | None) -> str:
     table.writerow(["id", "type", "source", "clip", "start", "end", "text", "people", "weight", "topic", "pinned", "valid_until"])
     for s in reader.memories(source=source):
         who = "; ".join(people[p].shown for p in s.people if p in people)
-        table.writerow([s.id, s.kind, s.source, s.clip, seconds(s.start), seconds(s.end), _cell(s.shown), _cell(who), s.weight,
-        s.topic or "",
-                        int(s.pinned), s.valid_until or ""])  # fmt: skip
+        row = (s.id, s.kind, s.source, s.clip, seconds(s.start), seconds(s.end), s.shown, who, s.weight, s.topic or "", int(s.pinned),
+        s.valid_until or "")  # fmt: skip
+        table.writerow([_cell(v) if isinstance(v, str) else v for v in row])
     return out.getvalue()
 
 
 def _cell(text: str) -> str:
-    """Keep spreadsheets from running words of a video as a formula."""
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t") else text
+    """Return a text that spreadsheets show and don't run: one that begins like a formula gets an apostrophe (OWASP, CSV injection)."""
+    begins = text.lstrip(" \n")[:1] in ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+    return "'" * begins + plain(text)
 
 
 def _html(reader: Exportable, source: str | None) -> str:
     people = [p for p in reader.everybody() if p.clips and not p.ignored]
     rows = "".join(
-        f"<tr><td>{clock(s.start)}</td><td>{s.kind}</td><td>{html.escape(s.shown)}</td></tr>\n" for s in reader.memories(source=source)
+        f"<tr><td>{clock(s.start)}</td><td>{_page(s.kind)}</td><td>{_page(s.shown)}</td></tr>\n" for s in reader.memories(source=source)
     )
     heads = "".join(
-        f"<li>{html.escape(p.shown)}: on screen {seconds(p.screen_time):.0f} s, speaking {seconds(p.speech_time):.0f} s</li>\n"
-        for p in people
+        f"<li>{_page(p.shown)}: on screen {seconds(p.screen_time):.0f} s, speaking {seconds(p.speech_time):.0f} s</li>\n" for p in people
     )
-    title = html.escape(", ".join(Path(s.uri).name for s in _chosen(reader, source)))
+    title = _page(", ".join(Path(s.uri).name for s in _chosen(reader, source)))
     return (
         f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head><body>\n<h1>{title}</h1>\n'
         f"<h2>People</h2>\n<ul>\n{heads}</ul>\n<h2>Memories</h2>\n<table>\n{rows}</table>\n</body></html>\n"
     )
+
+
+def _page(text: str) -> str:
+    return html.escape(plain(text))
 
 
 WRITERS: dict[str, Callable[[Exportable, str | None], str]] = {

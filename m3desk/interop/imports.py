@@ -13,7 +13,8 @@ import numpy as np
 from m3desk.domain.clip import Clip, Source, microseconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.errors import ImportProblem
-from m3desk.interop.exports import VERSION, media_folder, unlisted_media
+from m3desk.interop.exports import VERSION, unlisted_media
+from m3desk.interop.placing import media_folder
 
 KEYS = ("sources", "clips", "face_tracks", "utterances", "objects", "texts_on_screen", "chats", "log")
 

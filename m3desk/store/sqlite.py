@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import shlex
 import sqlite3
 import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -109,7 +110,7 @@ class Memory:
         folder = Path(path)
         place.check_file(folder)
         if not (folder / FILE).is_file():
-            raise MemoryMissing(f"there is no memory at {folder}.", f"Make one: m3desk memorize VIDEO -m {folder}")
+            raise MemoryMissing(f"there is no memory at {folder}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(str(folder))}")
         if write:
             return Memory._writer(folder)
         place.close(folder)

@@ -14,6 +14,7 @@ Without it parts keep what the old observation looked like, until `complete` is 
 from __future__ import annotations
 
 import math
+import shlex
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -143,7 +144,7 @@ def _add_face(desk: Desk, args: Args) -> Args:
     box = _box(desk, clip.source, args)
     for o in there(desk.db, desk.state, clip.id, at):
         if anchors.box_overlap([at, *box], nearest(o, at)) >= SAME_FACE:
-            raise CorrectionError(f"there is a face already: {o.id}.", f"Say whose it is: m3desk people assign {o.id} PERSON.")
+            raise CorrectionError(f"there is a face already: {o.id}.", f"Say whose it is: m3desk people assign {shlex.quote(o.id)} PERSON.")
     id_ = add_face(desk.db, desk.state, clip.id, at, box, desk.step, desk.sequence)
     kept: Args = {"clip": clip.id, "at": at, "box": list(box), "made": [id_]}
     if desk.likeness is not None:

@@ -93,14 +93,14 @@ def test_media_never_take_the_place_of_somebody_elses_folder(memory: Memory, tmp
     path, folder = tmp_path / "x.json", tmp_path / "x.media"
     folder.mkdir()
     exports.export(memory, path, with_media=True)  # an empty one is nobody's
-    exports.export(memory, path, with_media=True)  # and one of an earlier export is ours
+    exports.export(memory, path, with_media=True, overwrite=True)  # and one of an earlier export is ours
     before = path.read_bytes()
     (folder / "embeddings.f32").unlink()
     (folder / "thesis.tex").write_text("years of work")
     with pytest.raises(UsageError, match="no export"):
-        exports.export(memory, path, with_media=True)
+        exports.export(memory, path, with_media=True, overwrite=True)
     assert (folder / "thesis.tex").read_text() == "years of work" and path.read_bytes() == before
-    assert not (tmp_path / "x.json.part").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.m3desk", "x.json", "x.media"]
 
 
 def test_where_a_removed_source_lay_is_no_difference(memory: Memory) -> None:
@@ -152,7 +152,7 @@ def test_import_refuses_what_is_no_export_and_writes_nothing(memory: Memory, tmp
     path.write_text("[1, 2")
     with Memory.open_or_create(tmp_path / "e.m3desk") as empty, pytest.raises(ImportProblem):
         imports.import_json(path, empty)
-    exports.export(memory, path)
+    exports.export(memory, path, overwrite=True)
     with pytest.raises(ImportProblem):
         imports.import_json(path, memory)
 

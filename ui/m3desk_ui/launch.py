@@ -16,7 +16,7 @@ from PySide6.QtCore import QLibraryInfo, QLocale, QTimer, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from m3desk import config, paths, private
+from m3desk import config, logs, paths, private
 from m3desk.errors import M3DeskError
 from m3desk_ui import theme
 from m3desk_ui.main_window import MainWindow
@@ -110,6 +110,7 @@ def _take_care(window: MainWindow) -> list[int]:
             level=logging.INFO,
             format="%(asctime)s %(name)s %(levelname)s %(message)s",
         )
+        logs.one_line()
 
     def fault(kind: type[BaseException], error: BaseException, trace: Any) -> None:
         if isinstance(error, Exception):

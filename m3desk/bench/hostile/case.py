@@ -21,8 +21,8 @@ class Case:
 
     `memory`: the memory folder that the command names, or None. `new`: it does not exist yet, so a refused command must not leave it.
     `files`: files and folders made for this try alone: kept when something goes wrong, else deleted after it. `settings`: the text of the
-    settings file. `environment`: variables beside the usual ones. `document`: standard output is a document (an export to `-`), which may
-    hold any character that its format allows.
+    settings file. `environment`: variables beside the usual ones. `document`: standard output is a document (an export to `-`), whose line
+    ends and marks of right-to-left languages are its own.
     """
 
     kind: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, TimedBox, Utterance, Word, media_id
 from m3desk.domain.memory import Draft, HeardName, Sentence, Span, Vote
+from m3desk.errors import CorrectionError
 from m3desk.store.sqlite import Memory
 
 S = 1_000_000
@@ -41,8 +43,10 @@ def make(folder: Path, say: Say = plain, *, named: bool = True) -> Path:
         memory.set_source(source, state="partial", error=say("error"))
         if named:
             for person in ("person_1", "person_2"):
-                memory.correct("name", {"person": person, "name": say("name")}, why=say("why"), at=AT)
-        memory.correct("add", {"text": f"{say('said')} <person_1>"}, why=say("why"), at=AT)
+                with contextlib.suppress(CorrectionError):  # a name that the store refuses
+                    memory.correct("name", {"person": person, "name": say("name")}, why=say("why"), at=AT)
+        with contextlib.suppress(CorrectionError):
+            memory.correct("add", {"text": f"{say('said')} <person_1>"}, why=say("why"), at=AT)
         chat = {"ask": "1", "question": say("said"), "answer": say("said"), "found": True, "at": AT, "rounds": [], "citations": []}
         memory.add_chat(chat)
     return folder

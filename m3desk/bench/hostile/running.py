@@ -28,6 +28,9 @@ MEMORY = 3 << 30
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffd]")
 """What must not reach a terminal: control characters but tab and newline, and marks that turn or break lines; U+FFFD: it was no UTF-8."""
 
+DOCUMENT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
+"""What must not be in a document on standard output: its format's own line ends and the marks of right-to-left languages may be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -168,7 +171,7 @@ def wrong(case: Case, outcome: Outcome) -> list[str]:
         found.append("traceback")
     if outcome.code in (1, 2) and not outcome.late and "m3desk" not in outcome.errors and not outcome.output.strip():
         found.append("no message")
-    if (raw := RAW.search(outcome.errors)) or (not case.document and (raw := RAW.search(outcome.output))):
+    if raw := RAW.search(outcome.errors) or (DOCUMENT if case.document else RAW).search(outcome.output):
         found.append(f"raw character {raw.group()!a}")
     return found
 
