@@ -102,7 +102,7 @@ install_system_packages() {
   apt_get update || fail "apt-get could not read the package lists."
   # shellcheck disable=SC2086  # one word a package
   size=$(LC_ALL=C apt-get install --assume-no --no-install-recommends $missing 2>/dev/null | grep -E '^(Need to get|After this)' || true)
-  printf '%s\n' "$size"
+  [ -z "$size" ] || printf '%s\n' "$size"
   # shellcheck disable=SC2086
   apt_get install -y --no-install-recommends $missing ||
     fail "apt-get could not install: $missing"
@@ -121,7 +121,7 @@ install_m3desk() {
   if [ -f "$stamp" ] && [ -z "$(cd "$root" && find m3desk ui plugins resources pyproject.toml -newer "$stamp" ! -path '*/__pycache__*' -print -quit)" ]; then
     return
   fi
-  say "M3Desk and its libraries: about 600 MB to download the first time, 1.6 GB on disk "
+  say "M3Desk and its libraries: about 600 MB to download the first time, 1.6 GB on disk"
   if ! (cd "$root" && "$venv/bin/python" -m pip install --progress-bar off --disable-pip-version-check ".$extras" 2>"$venv/pip-said" | show_downloads); then
     cat "$venv/pip-said" >&2
     fail "pip could not install M3Desk; its message stands above."
