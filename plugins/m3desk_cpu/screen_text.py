@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,6 +17,11 @@ SIDE = 960
 RapidOCR's own 1308 × 736; lines are then read from the picture as given."""
 
 
+def _refuse(url: str, _logger: object) -> NoReturn:
+    """Stand in the place of RapidOCR's download of a weight file that is missing or damaged: nothing is fetched that nobody asked for."""
+    raise RuntimeError(f"{url.rsplit('/', 1)[-1]} is missing or damaged")
+
+
 class RapidOcr:
     """Reads lines of text. `score`: lines that the reader itself doubts more are not returned."""
 
@@ -25,8 +30,11 @@ class RapidOcr:
     def __init__(self, threads: int = 1, score: float = 0.5, side: int = SIDE) -> None:
         try:
             from rapidocr import RapidOCR
+            from rapidocr.utils.download_file import DownloadFile
         except ImportError as e:
             raise BackendMissing("RapidOCR is not installed.", "Install it: pip install rapidocr==3.10.0") from e
+        downloads: Any = DownloadFile
+        downloads._make_http_request = staticmethod(_refuse)
         privacy.switch_off()  # RapidOCR has imported ONNX Runtime
         settings = {
             "Global.log_level": "critical",  # it says in red that a picture holds no text

@@ -7,8 +7,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+import rapidocr.main
+import requests
 from m3desk_cpu.screen_text import RapidOcr
 from PIL import Image, ImageDraw, ImageFont
+
+from m3desk.errors import ModelFailed
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +52,24 @@ def test_chinese_is_read(reader: RapidOcr) -> None:
     ImageDraw.Draw(picture).text((40, 70), "今天天气很好", fill="black", font=ImageFont.truetype(str(font), 48))
     (text,) = reader.read(np.array(picture)[:, :, ::-1].copy())
     assert text.text == "今天天气很好"
+
+
+@pytest.mark.parametrize("state", ["missing", "damaged"])
+def test_a_weight_file_that_is_missing_or_damaged_is_an_error_and_never_a_download(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    asked: list[str] = []
+
+    def get(url: str, **_: object) -> None:
+        asked.append(url)
+        raise requests.ConnectionError
+
+    monkeypatch.setattr(requests, "get", get)
+    monkeypatch.setattr(rapidocr.main, "root_dir", tmp_path)
+    (tmp_path / "models").mkdir()
+    if state == "damaged":
+        for file in (Path(rapidocr.__file__).parent / "models").glob("*.onnx"):
+            (tmp_path / "models" / file.name).write_bytes(file.read_bytes()[:-1] + b"?")
+    with pytest.raises(ModelFailed, match="missing or damaged"):
+        RapidOcr(1)
+    assert asked == []
