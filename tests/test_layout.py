@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +65,8 @@ def test_a_missing_video_is_told_before_anything_is_installed(tmp_path: Path) ->
     command = ["bash", str(ROOT / "packaging/run.sh"), str(tmp_path / "nowhere.mp4")]
     child = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
     assert child.returncode == 1 and "There is no file" in child.stderr and child.stdout == ""
+
+
+def test_the_tests_that_the_security_page_names_are_there() -> None:
+    named = re.findall(r"`(tests/[\w/.]+)`", (ROOT / "SECURITY.md").read_text("utf-8"))
+    assert len(named) > 10 and [name for name in named if not (ROOT / name).exists()] == []
