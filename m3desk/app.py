@@ -20,9 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from m3desk import config, events, likeness, lookup, models, paths, proof, reembedding
+from m3desk import config, events, likeness, lookup, models, outside, paths, proof, reembedding
 from m3desk.backends import PROFILES, Backends, available
 from m3desk.config import Settings
 from m3desk.control import loop
@@ -36,8 +36,9 @@ from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissin
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
-from m3desk.store import backups, place
+from m3desk.store import backups, pending, place
 from m3desk.store.forgetting import Forgotten, How
+from m3desk.store.pending import Pending
 from m3desk.store.reembedding import Reembedded
 from m3desk.store.sqlite import Memory
 from m3desk.store.vectors import VectorIndex
@@ -88,6 +89,8 @@ class App:
         self._index_lock = threading.Lock()
         self._writer = ThreadPoolExecutor(1, "m3desk-writer")
         self._memory: Memory | None = None
+        self.finished: list[dict[str, Any]] = []
+        """Reports of forgettings that a killed process had begun and this opening has finished."""
         if write:
             try:
                 self._memory = self._writer.submit(Memory.open_or_create, Path(self.path)).result()
@@ -100,12 +103,16 @@ class App:
             except BaseException:
                 self._writer.shutdown()
                 raise
+            self._finish_forgetting()
         elif not Path(self.path).is_dir():
             raise MemoryMissing(f"there is no memory at {self.path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(self.path)}")
+        elif pending.marks(Path(self.path)):
+            text = "Forgetting somebody was begun in this memory and is not finished: traces of them may be left."
+            self.emit(events.Notice("warning", text, f"The next command that writes finishes it: m3desk check --repair -m {shlex.quote(self.path)}"))
 
     # ------------------------------------------------------------------ opening, closing, reading, writing
 
-    def __enter__(self) -> App:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -438,30 +445,71 @@ class App:
 
         `how`: see `store.forgetting.How`. `sources`: also remove the sources that show them.
         """
+        gone = self.write(lambda m: m.forget(person, how, proof.tighten, at=now(), sources=sources))
+        return self._prove(gone)
+
+    def _prove(self, gone: Pending) -> dict[str, Any]:
+        """Finish a forgetting whose commit is made, and return its report; its mark goes when the proof has passed. May be repeated."""
+        known = gone.known
         try:
-            models = self.models_in_use("faces", "face_vectors", "voice_vectors")
+            models = self.models_in_use("faces", "face_vectors", "voice_vectors") if known.vectors else Models()
         except ModelMissing:
             models = Models()  # then the report says what could not be searched
         with self._index_lock:
             self._index = None
-        gone = self.write(lambda m: m.forget(person, how, proof.tighten, at=now()))
-        if sources:
+        if gone.with_sources:
             with self.reader() as reader:
                 there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
-            for source in sorted({s for s, _, _ in gone.known.intervals} & there):
+            for source in sorted({s for s, _, _ in known.intervals} & there):
                 self.work.remove(source)
-            self.write(lambda m: m.repair())  # what was stored of others there is named by nothing now
+            self.write(lambda m: m.scrub())  # what was stored of others there is named by nothing now
+        with self.reader() as reader:
+            owners = reader.whose_media()
+            looked = proof.look(reader.stored_media(), known.vectors, models)
+        if seen := {id_ for id_ in looked.found if id_ not in owners}:
+            # Pictures of clips in which they were not noticed when the clip was memorized.
+            self.write(lambda m: m.drop_thumbnails(seen))
+            known.media |= seen
+            with self.reader() as reader:
+                left = {id_ for id_, _ in reader.stored_media()}
+            looked = replace(looked, found=tuple(id_ for id_ in looked.found if id_ in left))
+        reached = outside.forget(Path(self.path), known)
         self.embed_lacking()
         with self.reader() as reader:
             self.search(reader)  # makes the index anew, so that the proof searches the one that will be used
         rewritten = self.write(lambda m: m.clean())
-        logs, lines = proof.clear_logs(paths.log_dir(), gone.known)
         with self.reader() as reader:
-            searched, alike = reader.prove_forgotten(gone.known, logs)
-            looked = proof.look(reader.stored_media(), gone.known.vectors, models)
-            owners = reader.whose_media()
-        self._corrected("forget", gone.effect)
-        return proof.report(gone, searched, alike, looked, lines, owners, rewritten)
+            searched, alike = reader.prove_forgotten(known, reached.left)
+        report = proof.report(gone, searched, alike, looked, reached.counts(), owners, rewritten)
+        if rewritten and not report["findings"]:
+            self.write(lambda m: m.forgotten(gone))
+        self._corrected("forget", Effect(gone.text))
+        return report
+
+    def _finish_forgetting(self) -> None:
+        """Finish what a killed process began to forget; say so. What can't be finished now is tried again at the next opening."""
+        for begun in self.write(lambda m: m.begun()):
+            try:
+                if not self.write(lambda m, b=begun: m.was_forgotten(b)):  # type: ignore[misc]
+                    gone = self.write(lambda m, b=begun: m.forget(b.person, b.how, proof.tighten, at=b.at, sources=b.with_sources))  # type: ignore[misc]
+                else:
+                    gone = begun
+                    self.write(lambda m: m.scrub())
+                report = self._prove(gone)
+            except (M3DeskError, OSError) as error:
+                hint = error.line() if isinstance(error, M3DeskError) else str(error)
+                self.emit(events.Notice("warning", "Forgetting somebody was cut off earlier, and could not be finished now.", hint))
+                continue
+            self.finished.append(report)
+            rest = "; ".join((*report["findings"], *report["not_searched"]))
+            if report["findings"] or not report["rewritten"]:
+                self.emit(events.Notice("warning", "Forgetting somebody was cut off earlier, and something is left.", rest))
+            else:
+                self.emit(
+                    events.Notice(
+                        "warning", "Forgetting somebody was cut off earlier; it is finished now.", rest or "Nothing of them is left."
+                    )
+                )
 
     def _corrected(self, kind: str, effect: Effect) -> Effect:
         can_undo, can_redo = self.write(lambda m: (m.can_undo(), m.can_redo()))

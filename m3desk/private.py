@@ -52,6 +52,23 @@ def write(path: Path, content: bytes) -> None:
     _close(path)
 
 
+def settle(path: Path) -> None:
+    """Wait until the disk has a file's bytes (raises OSError), or a folder's names (where the system can)."""
+    if path.is_dir():
+        with contextlib.suppress(OSError):  # Windows can't open a folder
+            _synced(path, os.O_RDONLY)
+    else:
+        _synced(path, os.O_RDWR)
+
+
+def _synced(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def close(path: Path) -> None:
     """Close a folder and all that lies in it to others; one that is closed already is not walked through. A link is left alone.
 
@@ -91,4 +108,4 @@ def _close(path: Path) -> None:
             path.chmod(stat.S_IMODE(mode) & 0o700)
 
 
-__all__ = ["FILE", "FOLDER", "close", "close_file", "everything", "file", "folder", "opener", "write"]
+__all__ = ["FILE", "FOLDER", "close", "close_file", "everything", "file", "folder", "opener", "settle", "write"]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,8 @@ from m3desk.errors import SourceUnreadable
 from m3desk.media import photo
 from m3desk.media.streams import open_stored, stored_frames
 from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
-from m3desk.store.forgetting import Forgotten, Known
+from m3desk.store.pending import Pending
 from m3desk.store.proving import Searched
-from m3desk.store.scrubbing import TELLING
 
 Landmarks = tuple[tuple[float, float], ...]
 
@@ -123,40 +121,22 @@ def _sound(content: bytes) -> Sound:
     return np.concatenate(pieces, axis=1)[0].astype(np.float32) if pieces else np.zeros(0, np.float32)
 
 
-def clear_logs(folder: Path, known: Known) -> tuple[list[Path], int]:
-    """Take lines that hold a person's name or words out of our own log files; return the files and how many lines that was."""
-    pattern, lines = known.mention(), 0
-    words = [w for w in known.words if len(w) >= TELLING]
-    files = sorted(folder.glob("*.log*")) if folder.is_dir() else []
-    for path in files:
-        kept, gone = [], 0
-        for line in path.read_text("utf-8", errors="replace").splitlines(keepends=True):
-            if (pattern and pattern.search(line)) or any(w in line for w in words):
-                gone += 1
-            else:
-                kept.append(line)
-        if gone:
-            path.write_text("".join(kept), "utf-8")
-            lines += gone
-    return files, lines
-
-
 Owners = Mapping[str, tuple[str, str | None]]
 """Media id → (the observation it belongs to, whose that is)."""
 
 
 def report(
-    gone: Forgotten,
+    gone: Pending,
     searched: Searched,
     alike: Sequence[tuple[str, float]],
     looked: Looked,
-    logs: int,
+    outside: Mapping[str, int],
     owners: Owners,
     rewritten: bool = True,
 ) -> dict[str, Any]:
     """Return the report of `people forget`: what went, what was searched, what was found, what it can't reach.
 
-    `rewritten`: whether the file was, without what was deleted.
+    `outside`: what was removed outside of the memory's folder. `rewritten`: whether the file was, without what was deleted.
     A picture or sound that is evidence of somebody else is no finding but a look-alike: the same person under another number, or not.
     """
     similar = dict(alike)
@@ -172,8 +152,8 @@ def report(
     if not rewritten:  # vectors are no words: the search could not tell them in what is left of the old file
         unseen.append("the old file is still read by another program: close that, then this memory once more, and it is overwritten")
     return {
-        "effect": gone.effect.text,
-        "removed": {**gone.counts, "log_lines": logs},
+        "effect": gone.text,
+        "removed": {**gone.counts, **outside},
         "still_shown_by": list(gone.sources),
         "searched": {
             "tables": searched.tables, "cells": searched.cells, "index_rows": searched.index_rows, "files": searched.files,
@@ -185,5 +165,6 @@ def report(
             {"observation": o, "person": of.get(o), "similarity": None if s != s else round(s, 3)} for o, s in sorted(similar.items())
         ],
         "clean": not findings and not unseen,
-        "scope": "this memory only: backups, copies, exports and the source files themselves are not reached",
+        "rewritten": rewritten,
+        "scope": "this memory, and what M3Desk keeps of it elsewhere; your own backups and exports, and the source files, are not reached",
     }  # fmt: skip

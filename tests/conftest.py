@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,13 @@ import pytest
 import m3desk  # noqa: F401 - before any test: it switches off what the model libraries would send
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+if "M3DESK_DATA" not in os.environ:  # forgetting somebody reaches caches and logs: never those of whoever runs the tests
+    from m3desk import paths
+
+    os.environ["M3DESK_MODELS"] = str(paths.models_dir())
+    os.environ["M3DESK_DATA"] = tempfile.mkdtemp(prefix="m3desk-tests-")
+    atexit.register(shutil.rmtree, os.environ["M3DESK_DATA"], ignore_errors=True)
 
 ROOT = Path(__file__).resolve().parent.parent
 

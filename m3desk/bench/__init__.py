@@ -14,7 +14,7 @@ _NAMES = {
     "speed": "memorize FILE (default: the reel): × real time, first face, first sentence, peak memory [FILE …] [--llm]",
     "profile": "where the time of a clip goes, stage by stage [FILE]",
     "reel": "on the reel: word error rate of the GRID sentences, scenes with their faces found, silent files silent",
-    "kills": "kill a run N times (default 100) at random moments and compare the memory with an undisturbed one [N] [FILE]",
+    "kills": "kill memorize, import, forget, merge, repair N times (default 200): what is lost, what is left [N] [ROW …] [--keep DIR]",
     "questions": "twelve questions on three videos through `ask`: right, cited, absent ones refused [--llm]",
     "identity": "the figures on identity, row by row against their goals [ROW …] [--keep DIR]",
     "constraints": "twenty corrections, three more files, another face model: broken constraints [MODEL] [--keep DIR]",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import events
-from m3desk.app import App
+from m3desk.cli.opening import App
 from m3desk.cli.output import Out, span, told
 from m3desk.cli.parser import before
 from m3desk.cli.work import existing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from m3desk.app import App
+from m3desk.cli.opening import App
 from m3desk.cli.output import Out, table
 from m3desk.cli.work import existing
 from m3desk.evaluation import identity

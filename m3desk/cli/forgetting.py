@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from m3desk.app import App
+from m3desk.cli.opening import App
 from m3desk.cli.output import Out, confirm
 from m3desk.cli.work import existing
+from m3desk.errors import CorrectionError
 from m3desk.store.forgetting import How
 
 CHOICES = (
@@ -20,7 +21,14 @@ def people(options: Any, out: Out) -> int:
     existing(options.memory)
     how: How = "spans" if options.spans else "never" if options.never_again else "forget"
     with App(options.memory) as app:
-        plan = app.may_forget(options.person, how)
+        try:
+            plan = app.may_forget(options.person, how)
+        except CorrectionError as error:
+            if app.finished:  # by this opening; somebody who is gone has no name to be called by
+                return _tell(app.finished[-1], options, out)
+            raise CorrectionError(
+                f"{error}".rstrip(".") + ": never there, or forgotten already (whoever was forgotten leaves no name).", error.hint
+            ) from error
         gone = app.sources_of(plan) if options.sources else []
         along = [f"  also {text}" for text in gone]
         if options.dry_run:
@@ -38,6 +46,10 @@ def people(options: Any, out: Out) -> int:
                 out.line(line)
         confirm(f"Forget {plan.effect.people[0]} for good?", options.yes)
         report = app.forget(options.person, how, sources=options.sources)
+    return _tell(report, options, out)
+
+
+def _tell(report: dict[str, Any], options: Any, out: Out) -> int:
     searched = report["searched"]
     lines = [
         report["effect"],

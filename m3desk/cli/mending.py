@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from m3desk.app import App
 from m3desk.cli.asking import look_back
+from m3desk.cli.opening import App
 from m3desk.cli.output import Out, span, table
 from m3desk.cli.parser import moment
 from m3desk.cli.work import existing

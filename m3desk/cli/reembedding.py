@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from m3desk.app import App
+from m3desk.cli.opening import App
 from m3desk.cli.output import Follower, Out
 from m3desk.cli.work import existing
 from m3desk.store.reembedding import Reembedded

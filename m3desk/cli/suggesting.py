@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import paths
-from m3desk.app import App
+from m3desk.cli.opening import App
 from m3desk.cli.output import Out, prompt, span, table, told
 from m3desk.cli.work import existing
 from m3desk.domain.clip import source_of

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import config
-from m3desk.app import App
+from m3desk.cli.opening import App
 from m3desk.cli.output import Follower, Out, confirm, exact, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from m3desk.domain.fold import Constraint, Equivalence, clip_order
@@ -35,24 +36,27 @@ class Checkable(Reader, Protocol):
     def integrity(self) -> list[str]: ...
     def index_problems(self) -> list[str]: ...
     def repair(self) -> None: ...
+    def begun(self) -> Sequence[object]: ...
 
 
 def check(memory: Checkable, *, repair: bool = False) -> dict[str, Any]:
     """Return the report of contract.md. `repair` (needs a memory opened for writing) first rebuilds what can be rebuilt.
 
-    `ok`: the truth reads and says what its log says, the index agrees and no constraint is broken; findings are advice.
+    `ok`: the truth reads and says what its log says, the index agrees, no constraint is broken and no forgetting was cut off; other
+    findings are advice.
     """
     if repair:
         memory.repair()
     integrity, index = memory.integrity(), memory.index_problems()
     counts = Counter(c.state for c in memory.constraints())
+    begun = _forgetting(memory)
     return {
-        "ok": not integrity and not index and not counts["broken"],
+        "ok": not integrity and not index and not counts["broken"] and not begun,
         "integrity": integrity,
         "index": index,
         "constraints": {state: counts[state] for state in STATES},
         "waiting": waiting(memory),
-        "findings": findings(memory),
+        "findings": [*begun, *findings(memory)],
     }
 
 
@@ -78,6 +82,14 @@ def findings(memory: Checkable) -> list[dict[str, Any]]:
 
 def _finding(kind: str, text: str, people: list[str], nodes: list[str], fix: str) -> dict[str, Any]:
     return {"kind": kind, "people": people, "nodes": nodes, "text": text, "fix": fix}
+
+
+def _forgetting(memory: Checkable) -> list[dict[str, Any]]:
+    """Find a forgetting that was cut off before its proof: traces of somebody may be left in files."""
+    if not memory.begun():
+        return []
+    text = "forgetting somebody was begun and is not finished: traces of them may be left in this folder's files"
+    return [_finding("forgetting", text, [], [], "m3desk check --repair")]
 
 
 def _crowds(memory: Checkable) -> list[dict[str, Any]]:

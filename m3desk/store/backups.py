@@ -85,7 +85,7 @@ def keep(db: sqlite3.Connection, folder: Path) -> Path | None:
             log.error("no copy of %s was kept: it has faults: %s", folder, wrong)
             part.unlink()
             return None
-        _settle(part)
+        private.settle(part)
         part.replace(final)
         for old in copies(folder)[KEPT:]:
             old.unlink(missing_ok=True)
@@ -121,7 +121,7 @@ def restore(folder: Path, file: str) -> Path:
     new = private.file(folder / f"{file}.restored.part")
     try:
         shutil.copyfile(copy, new)
-        _settle(new)
+        private.settle(new)
     except OSError:
         new.unlink(missing_ok=True)
         raise
@@ -132,7 +132,7 @@ def restore(folder: Path, file: str) -> Path:
         if old.exists():
             old.replace(aside / f"{stamp}-{file}{ending}")
     new.replace(folder / file)
-    _settle(folder)
+    private.settle(folder)
     return copy
 
 
@@ -164,16 +164,6 @@ def _sweep(place: Path) -> None:
     for part in place.glob("*.part*"):
         with contextlib.suppress(OSError):
             part.unlink()
-
-
-def _settle(path: Path) -> None:
-    """Wait until the disk has a file (or a folder's names)."""
-    with contextlib.suppress(OSError):  # Windows can't open a folder
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 __all__ = ["ASIDE", "FOLDER", "changes", "copies", "drop", "due", "faults", "keep", "readable", "restore", "shown"]

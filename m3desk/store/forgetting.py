@@ -13,7 +13,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +25,10 @@ from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
 from m3desk.store import commits, rows
+from m3desk.store.pending import How
 from m3desk.store.scrubbing import TELLING, Known, blot, chats, scrub, touches
 
 DB = sqlite3.Connection
-How = Literal["forget", "spans", "never"]
-"""forget: they may reappear as somebody new; spans: nothing is stored any more where they were, whoever else is there; never: keep a
-template so as to leave them out wherever they appear."""
-
 TEMPLATE = 8
 """Rows of a face or a voice that are kept for `never`: enough to know somebody by, too few to tell more of them."""
 

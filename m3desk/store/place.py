@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from itertools import islice
 from pathlib import Path
@@ -81,7 +82,7 @@ def damaged(folder: Path, what: str) -> MemoryDamaged:
 def hint(folder: Path) -> str:
     """Say what to do about a damaged database."""
     if found := backups.copies(folder):
-        return f"The last good copy is of {backups.shown(found[0])}. Put it in place: m3desk check --restore -m {folder}"
+        return f"The last good copy is of {backups.shown(found[0])}. Put it in place: m3desk check --restore -m {shlex.quote(str(folder))}"
     return "There is no copy of it here. Put memory.sqlite back from a backup of your own, or memorize again into a new folder."
 
 

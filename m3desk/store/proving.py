@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from m3desk.store import pending
 from m3desk.store.scrubbing import TELLING, Known, mention
 
 
@@ -62,7 +63,8 @@ def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequen
         rows += 1
         look("search index", text)
     count, size = 0, 0
-    for path in [*sorted(p for p in folder.rglob("*") if p.is_file()), *elsewhere]:
+    marks = pending.marks(folder)  # they say themselves who is being forgotten, and go when this has found nothing
+    for path in [*sorted(p for p in folder.rglob("*") if p.is_file() and p not in marks), *elsewhere]:
         content = path.read_bytes()
         count, size = count + 1, size + len(content)
         if path.name in found.media:

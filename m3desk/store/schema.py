@@ -6,6 +6,7 @@ The upper half is the log: rows are only ever added (but for states of work, and
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from pathlib import Path
 
@@ -139,7 +140,7 @@ def version_of(db: sqlite3.Connection, path: str) -> int:
     except sqlite3.DatabaseError as error:
         raise MemoryDamaged(
             f"the truth of {path} does not read: {error}.",
-            f"See whether a copy of it can be put in place: m3desk check --restore -m {path}",
+            f"See whether a copy of it can be put in place: m3desk check --restore -m {shlex.quote(path)}",
         ) from error
     if version > VERSION:
         raise MemoryTooNew(f"{path} was written by a newer M3Desk (its format is {version}, this one knows {VERSION}).", "Update M3Desk.")

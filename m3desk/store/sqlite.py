@@ -47,6 +47,7 @@ from m3desk.store import (
     files,
     foreign,
     forgetting,
+    pending,
     place,
     planning,
     proving,
@@ -146,6 +147,7 @@ class Memory:
             if not (folder / FILE).exists():
                 schema.make(private.file(folder / f"{FILE}.new"), folder / FILE)
             place.close(folder)
+            pending.sweep(folder)
             memory = Memory(folder, write=True, lock=lock)
             version = schema.version_of(memory._db, memory.path)
             place.check_tables(memory._db, folder)
@@ -181,7 +183,7 @@ class Memory:
     def keep_copy(self) -> None:
         """Keep a copy of the database where one is due (`store.backups`)."""
         with self._guard, contextlib.suppress(sqlite3.Error):
-            if backups.due(self._db, self.folder):
+            if not pending.marks(self.folder) and backups.due(self._db, self.folder):
                 backups.keep(self._db, self.folder)
 
     @staticmethod
@@ -498,25 +500,78 @@ class Memory:
         with self.snapshot() as db:
             return forgetting.preview(db, self.state(), self.log(), reading.person(db, ref), how)
 
-    def forget(self, ref: str, how: forgetting.How, tighten: forgetting.Tighten, *, at: str | None = None) -> forgetting.Forgotten:
-        """Remove a person for good, then overwrite what the file and its journal still held; drops the search index."""
-        person = self.person(ref)
-        with self.writing() as db:
-            gone, narrowed = forgetting.forget(db, self.state(), self.log(), person, how, at or _now(), self.media, tighten)
-            self._keep_media(narrowed)
-            self.forget_fold()
+    def forget(
+        self, ref: str, how: forgetting.How, tighten: forgetting.Tighten, *, at: str | None = None, sources: bool = False
+    ) -> pending.Pending:
+        """Remove a person for good, then overwrite what the file and its journal still held (`scrub`).
+
+        What is returned is kept in the folder, too, from before the commit on; call `forgotten` when the proof has passed.
+        `sources`: the caller is going to remove the sources that show them, also after a kill.
+        """
+        person, at = self.person(ref), at or _now()
+        mark: pending.Pending | None = None
+        try:
+            with self.writing() as db:
+                gone, narrowed = forgetting.forget(db, self.state(), self.log(), person, how, at, self.media, tighten)
+                self._keep_media(narrowed)
+                mark = pending.Pending(person.id, how, at, sources, gone.effect.text, gone.counts, gone.sources, gone.known)
+                self._mark(mark)
+                self.forget_fold()
+        except BaseException:
+            if mark is not None and not self._read(pending.committed, mark):
+                pending.remove(self.folder, mark)  # all was rolled back
+            raise
+        self.scrub()
+        return mark
+
+    def _mark(self, mark: pending.Pending) -> None:
+        try:
+            pending.write(self.folder, mark)
+        except OSError as error:
+            raise (
+                _no_room(self.path)
+                if error.errno in (errno.ENOSPC, errno.EDQUOT)
+                else MemoryProblem(f"{self.folder} can't be written to: {error.strerror}.", "Nobody was forgotten.")
+            ) from error
+
+    def scrub(self) -> None:
+        """Delete what may still hold somebody forgotten: copies, the search index, media that nothing names, freed pages, the journal."""
         backups.drop(self.folder)
         checking.drop_index(self.folder / "vectors")
         with self.snapshot() as db:
             files.sweep(self.folder / "media", checking.named_media(db))
         self.clean()
-        return gone
+
+    def begun(self) -> list[pending.Pending]:
+        """Return the forgettings that have begun and are not proven yet."""
+        return pending.read(self.folder)
+
+    def was_forgotten(self, mark: pending.Pending) -> bool:
+        """Say whether the commit of a forgetting that has begun was made; if not, it is to be done again."""
+        return self._read(pending.committed, mark)
+
+    def forgotten(self, mark: pending.Pending) -> None:
+        """Take away the mark of a forgetting: it is proven. A copy of what is left is kept in place of those that were deleted."""
+        pending.remove(self.folder, mark)
+        self.keep_copy()
+
+    def drop_thumbnails(self, ids: Container[str]) -> int:
+        """Take away pictures of clips; return how many that were."""
+        with self.writing() as db:
+            clips = [r["id"] for r in db.execute("SELECT id, thumbnail FROM clip WHERE thumbnail IS NOT NULL") if r["thumbnail"] in ids]
+            db.executemany("UPDATE clip SET thumbnail = NULL WHERE id = ?", [(c,) for c in clips])
+        with self.snapshot() as db:
+            files.sweep(self.folder / "media", checking.named_media(db))
+        return len(clips)
 
     def clean(self) -> bool:
         """Rewrite the file without freed pages and empty its write-ahead log; False where another reader kept that from ending."""
         with self._guard:
-            self._db.execute("VACUUM")
-            return not self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            try:
+                self._db.execute("VACUUM")
+                return not self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except sqlite3.DatabaseError as error:
+                raise _unusable(self.path, error) from error
 
     def prove_forgotten(self, known: forgetting.Known, elsewhere: Sequence[Path] = ()) -> tuple[proving.Searched, list[tuple[str, float]]]:
         """Search everything for a forgotten person; return that and stored observations that are still as like them as one person is."""

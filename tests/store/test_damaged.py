@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from m3desk import private
 from m3desk.errors import MemoryDamaged, MemoryMissing, UsageError
 from m3desk.store import backups, place, schema
 from m3desk.store.sqlite import Memory
@@ -198,7 +199,7 @@ def test_a_full_disk_leaves_no_half_copy_and_keeps_the_old_ones(folder: Path, mo
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(backups, "_settle", full)
+    monkeypatch.setattr(private, "settle", full)
     with Memory.open(folder, write=True) as memory:
         memory.correct("name", {"person": "1", "name": "Ann"})
     assert [p.read_bytes() for p in (folder / "backup").iterdir()] == good
