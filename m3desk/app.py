@@ -108,7 +108,11 @@ class App:
             raise MemoryMissing(f"there is no memory at {self.path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(self.path)}")
         elif pending.marks(Path(self.path)):
             text = "Forgetting somebody was begun in this memory and is not finished: traces of them may be left."
-            self.emit(events.Notice("warning", text, f"The next command that writes finishes it: m3desk check --repair -m {shlex.quote(self.path)}"))
+            self.emit(
+                events.Notice(
+                    "warning", text, f"The next command that writes finishes it: m3desk check --repair -m {shlex.quote(self.path)}"
+                )
+            )
 
     # ------------------------------------------------------------------ opening, closing, reading, writing
 
