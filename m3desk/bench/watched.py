@@ -272,9 +272,11 @@ def _inside(order: dict[str, Any]) -> Seen:
         str(Path(__file__).resolve().parents[2]),
         *(p for p in sys.path if Path(p).is_dir()),
     ]
-    places = [Path(p) for p in (*FRESH, str(Path.home())) if Path(p).is_dir() and not Path(p).is_symlink()]
-    for place in places:
-        _replace(place, needed)
+    places = []
+    for place in (*map(Path, FRESH), Path.home()):
+        if place.is_dir() and not place.is_symlink() and place != Path(place.anchor):
+            _replace(place, needed)
+            places.append(place)
     for part in ("home", "tmp", "work"):
         (folder / part).mkdir(exist_ok=True)
     _resolver()

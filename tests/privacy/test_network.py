@@ -71,6 +71,7 @@ def test_the_watch_would_have_caught_onnx_runtime(tmp_path: Path) -> None:
 
 
 @pytest.mark.models
+@pytest.mark.timeout(900)
 def test_the_main_jobs_look_nothing_up_connect_to_nothing_and_leave_nothing_elsewhere(tmp_path: Path, weights: Path) -> None:
     left_out = ("list", "suggestions", "doctor", "config", "谁在说话？", "a.html")
     try:
