@@ -31,6 +31,7 @@ SWITCHES = {
 def switch_off() -> None:
     """Set `SWITCHES` in this process and, by inheritance, in every process it starts; use ONNX Runtime's own switch where it is loaded."""
     os.environ.update(SWITCHES)
-    loaded = sys.modules.get("onnxruntime")
-    if loaded is not None:  # its Windows builds before 1.29 know only this call
-        loaded.disable_telemetry_events()
+    # ONNX Runtime's Windows builds before 1.29 know only this call; another thread may be in the middle of importing it.
+    disable = getattr(sys.modules.get("onnxruntime"), "disable_telemetry_events", None)
+    if disable is not None:
+        disable()

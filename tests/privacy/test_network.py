@@ -65,7 +65,7 @@ def test_the_watch_would_have_caught_onnx_runtime(tmp_path: Path) -> None:
     if tuple(map(int, version("onnxruntime").split(".")[:2])) < (1, 29):
         pytest.skip("this version of ONNX Runtime has no uploader")
     seen = watch(tmp_path / "off", "import onnxruntime, time; time.sleep(1)")
-    assert [Path(f).name for f in seen.written] == ["deviceid", "onnxruntime.db", ".ses"]
+    assert {Path(f).name for f in seen.written} >= {"deviceid", "onnxruntime.db", ".ses"}
     seen = watch(tmp_path / "on", "import m3desk, onnxruntime, time; time.sleep(1)")
     assert seen.written == []
 

@@ -76,3 +76,5 @@ def test_a_library_that_was_imported_before_is_told_by_its_own_call(monkeypatch:
     monkeypatch.setitem(sys.modules, "onnxruntime", Loaded)  # type: ignore[arg-type]
     privacy.switch_off()
     assert told
+    monkeypatch.setitem(sys.modules, "onnxruntime", type(sys)("onnxruntime"))  # another thread is in the middle of importing it
+    privacy.switch_off()
