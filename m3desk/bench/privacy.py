@@ -18,10 +18,14 @@ import numpy as np
 
 from m3desk.bench.material import command
 from m3desk.bench.watched import Seen, watch
+from m3desk.errors import M3DeskError, UsageError
 from m3desk.paths import models_dir
 
 OWN = ("home/.local/share/m3desk", "home/.config/m3desk", "home/.cache/m3desk", "home/.local/state/m3desk")
 """The program's own folders in a user's home (paths.py); what it is asked to write lies in the folder it is run in."""
+
+WINDOW_SECONDS = 60.0
+"""How long the window stays open: what waits before it sends is seen (ONNX Runtime 1.31 calls within half a minute)."""
 
 EVERY_MODEL = """
 import numpy as np
@@ -93,11 +97,23 @@ def tried(source: Path | None, folder: Path, window_seconds: float, left_out: Se
 
 
 def measure(args: Sequence[str]) -> dict[str, Any]:
-    """Try the promise on FILE (default: a made film), the window open for SECONDS (default 60: what waits before it sends is seen)."""
-    seconds = float(args[1]) if len(args) > 1 else 60.0
+    """Try the promise on FILE (default: a made film), the window open for SECONDS. Raises UsageError, M3DeskError where it can't."""
+    if not sys.platform.startswith("linux"):
+        raise UsageError("this benchmark needs Linux's network namespaces.")
+    source = Path(args[0]).resolve() if args else None
+    if source is not None and not source.is_file():
+        raise UsageError(f"there is no file {args[0]}.", "Name a video, or nothing for a made one.")
+    try:
+        seconds = float(args[1]) if len(args) > 1 else WINDOW_SECONDS
+    except ValueError as error:
+        raise UsageError(f"“{args[1]}” is no number of seconds.", "For example 60.") from error
+    if not 0 < seconds <= 3600:
+        raise UsageError(f"the window can't be open for {args[1]} seconds.", "Give more than 0 and at most 3600.")
     folder = Path(tempfile.mkdtemp(prefix="m3desk-privacy-"))
     try:
-        seen = tried(Path(args[0]).resolve() if args else None, folder, seconds)
+        seen = tried(source, folder, seconds)
+    except OSError as error:
+        raise M3DeskError(f"the benchmark can't run here: {error}.", "It needs root or user namespaces, and no chroot.") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     runs = [{"job": " ".join(Path(w).name for w in r["words"][3:6]) or "every model", **r} for r in seen.runs]

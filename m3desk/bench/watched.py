@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
 import json
 import os
 import signal
@@ -135,6 +134,8 @@ def _resolver() -> None:
 
 def _all_addresses_here() -> None:
     """Bring the loopback device up and route every address of both kinds to it."""
+    import fcntl  # Windows has none, and may import this module
+
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         fcntl.ioctl(asked, 0x8914, struct.pack("16sh22x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: IFF_UP, IFF_RUNNING
     device = socket.if_nametoindex("lo")

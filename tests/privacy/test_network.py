@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from m3desk.bench import privacy, watched
+from m3desk.errors import UsageError
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="network namespaces are Linux's")
 
@@ -84,3 +85,9 @@ def test_the_main_jobs_look_nothing_up_connect_to_nothing_and_leave_nothing_else
     assert (seen.lookups, seen.connections, seen.written) == ([], [], [])
     assert seen.loopback == [] or "language: opened" in seen.runs[0]["said"], "only the language model's server is talked to"
     assert list((tmp_path / "watched" / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["/nowhere.mp4"], [__file__, "long"], [__file__, "-1"], [__file__, "nan"]])
+def test_a_wrong_argument_of_the_benchmark_is_wrong_use(words: list[str]) -> None:
+    with pytest.raises(UsageError):
+        privacy.measure(words)
