@@ -82,6 +82,16 @@ def read_text(path: str | Path, limit: int, problem: Problem = SourceUnreadable,
         raise problem(f"{Path(path).name} is not a text file (UTF-8).", "Check that you gave the right file.") from error
 
 
+def check_name(path: str | Path, problem: Problem = SourceUnreadable) -> None:
+    """Raise `problem` for a path that a memory cannot keep: databases and JSON hold UTF-8, file names on Linux any bytes."""
+    whole = str(Path(path).absolute())
+    try:
+        whole.encode()
+    except UnicodeEncodeError as error:
+        shown = whole.encode("utf-8", "backslashreplace").decode()
+        raise problem(f"The name of {shown} is not UTF-8.", "Rename it (or its folder), and give it again.") from error
+
+
 def _must_be_regular(path: str | Path, mode: int, problem: Problem) -> None:
     if stat.S_ISREG(mode):
         return

@@ -222,6 +222,10 @@ class _Reader:
                 yield at, frame
         self.ended = True
 
+    def leave_out(self, at: int) -> None:
+        """Take note that what was decoded of a moment is of no use."""
+        self._damaged.append(at)
+
     def told(self, kind: Kind, clip: Clip) -> tuple[str, ...]:
         """Return what was damaged within the clip, in words."""
         inside = [at for at in self._damaged if clip.start <= at < clip.end]
@@ -257,7 +261,12 @@ def _mono(reader: _Reader, start: int, stop: int) -> tuple[Sound, int]:
         index = round((at - start) * rate / MICROSECOND)
         if due is not None and abs(index - due) < _GAP_SECONDS * rate:
             index = due
-        for mixed in mixers[key].resample(frame):
+        try:
+            mixed_frames = mixers[key].resample(frame)
+        except av.FFmpegError:  # channels that nothing can mix
+            reader.leave_out(at)
+            continue
+        for mixed in mixed_frames:
             samples = mixed.to_ndarray()[0]
             pieces.append((index, samples))
             index += len(samples)

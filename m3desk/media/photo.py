@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.errors import SourceUnreadable
-from m3desk.regular import read_regular
+from m3desk.regular import check_name, read_regular
 
 MOST_PIXELS = 64_000_000
 """Pixels of the largest picture that is decoded: 192 MB as BGR, twice that while it is turned upright."""
@@ -24,6 +24,7 @@ _HINT = "Give a photo such as a JPEG or PNG."
 def read(path: str | Path) -> NDArray[np.uint8]:
     """Return a photo as (height, width, 3) uint8 BGR, turned as its EXIF says. Raises SourceMissing, SourceUnreadable."""
     name = Path(path).name
+    check_name(path)
     content = read_regular(path, MOST_BYTES)
     if not content:
         raise SourceUnreadable(f"{name} is empty (0 bytes).", "Copy or download it again.")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import SourceUnreadable
-from m3desk.regular import check_regular, open_regular
+from m3desk.regular import check_name, check_regular, open_regular
 
 # FFmpeg reads 370 formats. Among them are playlists and devices that name other files or hosts, still pictures, and rare formats that few
 # people ever tested. Only these are opened: FFmpeg asks after it has guessed a format from the content and before it reads the file by it.
@@ -33,6 +33,9 @@ _FORMATS = (
 
 MOST_PIXELS = 8192 * 4352
 """Pixels of the largest picture that is decoded (8K): a frame is held several times, in the decoder and as BGR."""
+
+MOST_PIXELS_GIF = 4096 * 2160
+"""Pixels of the largest animated GIF that is decoded: it has 4 bytes a pixel and its decoder keeps two pictures."""
 
 FEWEST_SAMPLES, MOST_SAMPLES = 1_000, 768_000
 """Samples a second of the slowest and the fastest sound that is decoded."""
@@ -203,7 +206,7 @@ class Opened:
                     errors = 0
                     yield packet
                 return
-            except (av.FFmpegError, OSError):
+            except (av.FFmpegError, OSError, IndexError):  # IndexError: PyAV, of a stream that begins after the header
                 errors += 1
 
 
@@ -256,10 +259,13 @@ def _other_format(file: Path) -> str:
 
 
 def _opened(file: Path, container: InputContainer, threads: int) -> Opened:
+    names = set(container.format.name.split(","))
     streams = container.streams
     pictures = [s for s in streams.video if not s.disposition & Disposition.attached_pic and s.codec_context is not None]
     found = [s for s in streams.audio if s.codec_context is not None]
     sounds = [s for s in found if audible(s.codec_context.sample_rate)]
+    if "gif" in names and any(s.codec_context.width * s.codec_context.height > MOST_PIXELS_GIF for s in pictures):
+        raise SourceUnreadable(f"{file.name} is too large for an animated GIF.", "Convert it to .mp4.")
     if found and not sounds and not pictures:
         rate = found[0].codec_context.sample_rate or 0
         raise SourceUnreadable(f"{file.name} says that its sound has {rate:,} samples a second: it is damaged.", "Copy it again.")
@@ -282,6 +288,7 @@ def _default(streams: list[Any]) -> Any | None:
 
 def check_file(file: Path) -> None:
     """Raise SourceMissing or SourceUnreadable where `file` cannot be a source whatever is in it."""
+    check_name(file)
     if check_regular(file).st_size == 0:
         raise SourceUnreadable(f"{file.name} is empty (0 bytes).", "Copy or download it again.")
 

@@ -8,14 +8,17 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from m3desk.errors import SourceUnreadable
+from m3desk.media import photo
 from m3desk.media.cutter import FileClip, plan
 from m3desk.media.file import fingerprint, probe
 from m3desk.media.player import Player, PlayerState
 from m3desk.media.streams import open_media
+from m3desk.work import readable
 
 Video = Callable[..., Path]
 
@@ -89,6 +92,13 @@ def test_pictures_of_a_film_with_such_sound_are_still_memorized(video: Video) ->
     assert len(list(clip.frames())) > 3 and len(clip.sound()) == 0
 
 
+def test_an_animation_of_60_000_columns_is_refused(tmp_path: Path) -> None:
+    gif = b"GIF89a" + struct.pack("<HHBBB", 60_000, 250, 0xF0, 0, 0) + bytes(6)
+    (tmp_path / "a.gif").write_bytes(gif + b"\x2c" + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\x02\x02\x44\x01\x00\x3b")
+    with pytest.raises(SourceUnreadable, match="too large for an animated GIF"):
+        probe(tmp_path / "a.gif")
+
+
 def test_pictures_beyond_8k_are_refused_before_they_are_decoded(video: Video) -> None:
     file = video("a.avi", frames=5, codec="utvideo")
     data = bytearray(file.read_bytes())
@@ -99,3 +109,17 @@ def test_pictures_beyond_8k_are_refused_before_they_are_decoded(video: Video) ->
     with pytest.raises(SourceUnreadable, match="can be decoded") as caught:
         probe(file)
     assert "at most 8192 × 4352 pixels" in caught.value.hint
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes: Linux")
+def test_a_name_that_is_no_text_is_refused_in_one_line_and_left_out_of_a_folder(video: Video, tmp_path: Path) -> None:
+    whole = video("a.mp4", frames=5)
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.mp4")
+    Path(odd).write_bytes(whole.read_bytes())
+    for read in (probe, photo.read):
+        with pytest.raises(SourceUnreadable, match=r"caf\\udce9\.mp4 is not UTF-8") as caught:
+            read(odd)
+        caught.value.line().encode()
+    notices: list[Any] = []
+    assert [p.name for p, _ in readable([tmp_path], notices.append)] == ["a.mp4"]
+    assert len(notices) == 1 and "is not UTF-8" in notices[0].text

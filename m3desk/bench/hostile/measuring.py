@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 import shlex
@@ -151,7 +152,8 @@ def _kept(case: Case, outcome: Outcome, problems: list[str], place: Path) -> dic
         if path.is_file():
             shutil.copy2(path, place / path.name)
         elif path.is_dir() and "m3desk-hostile-" in str(path):
-            shutil.copytree(path, place / path.name, dirs_exist_ok=True, ignore_dangling_symlinks=True)
+            with contextlib.suppress(shutil.Error):  # of what can't be copied, such as a named pipe; the rest is there
+                shutil.copytree(path, place / path.name, dirs_exist_ok=True, ignore_dangling_symlinks=True)
     (place / "arguments.txt").write_text(f"{case.name}\n{case.arguments!a}\n{shlex.join(case.arguments)}\n", "utf-8", errors="replace")
     (place / "settings.toml").write_bytes(case.settings)
     (place / "output.txt").write_text(outcome.output + "\n---- errors\n" + outcome.errors, "utf-8", errors="replace")
