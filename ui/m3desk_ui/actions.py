@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QLineEdit, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from m3desk import config
+from m3desk_ui import plain
 
 if TYPE_CHECKING:
     from m3desk_ui.main_window import MainWindow
@@ -96,7 +97,7 @@ class Actions:
     def _fill_recent(self) -> None:
         self.recent.clear()
         for memory in config.recent_memories():
-            self.recent.addAction(memory, partial(self.window.open_memory, memory))
+            self.recent.addAction(plain.entry(memory), partial(self.window.open_memory, memory))
         if self.recent.isEmpty():
             self.recent.addAction(QCoreApplication.translate("Actions", "None yet")).setEnabled(False)
 
@@ -143,7 +144,7 @@ class Actions:
         w, translate = self.window, QCoreApplication.translate
         m = self._menu(translate("Actions", "&Memorizing"))
         pause = self._add(m, "pause", translate("Actions", "Pause memorizing"), w.toggle_pause, "Ctrl+P", checkable=True)
-        pause.setToolTip(translate("Actions", "The video goes on; perception and writing wait"))
+        plain.tip(pause, translate("Actions", "The video goes on; perception and writing wait"))
         self._add(m, "retry", translate("Actions", "Retry what failed"), w.retry_failed)
 
     def _view(self) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import MICROSECOND, clock
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 
 BINS = 90
 Times = Sequence[tuple[str, int, int]]
@@ -72,7 +72,7 @@ class ActivityPlot(QWidget):
         self.which.blockSignals(True)
         self.which.clear()
         for source, name, _ in rows:
-            self.which.addItem(name, source)
+            self.which.addItem(plain.line(name, plain.ENTRY), source)
         self.which.setCurrentIndex(max(0, self.which.findData(chosen)))
         self.which.blockSignals(False)
         self.which.setVisible(len(rows) > 1)

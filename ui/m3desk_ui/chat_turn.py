@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from m3desk import events
 from m3desk.domain.clip import clock
-from m3desk_ui import links, theme
+from m3desk_ui import links, plain, theme
 
 SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[”\"’)\]]*|\n|$)(?:\s*\[[^\]\n]{1,40}\][.。]?)*\s*")
 """A sentence with the marks that follow it: "Ann drinks tea. [00:10] [00:20]"."""
@@ -37,15 +36,15 @@ def marked(text: str, citations: Sequence[events.Citation]) -> tuple[str, bool]:
     """Return text as HTML with its citation marks as links, and whether it had any."""
     by_mark = {c.mark: c for c in citations if c.mark}
     if not by_mark:
-        return escape(text).replace("\n", "<br>"), False
+        return plain.html(text), False
     pattern = re.compile("|".join(re.escape(m) for m in sorted(by_mark, key=len, reverse=True)))
     parts, last, any_ = [], 0, False
     for hit in pattern.finditer(text):
         c = by_mark[hit.group()]
-        parts += [escape(text[last : hit.start()]), links.link(hit.group(), "play", c.source, c.start)]
+        parts += [plain.html(text[last : hit.start()]), links.link(hit.group(), "play", c.source, c.start)]
         last, any_ = hit.end(), True
-    parts.append(escape(text[last:]))
-    return "".join(parts).replace("\n", "<br>"), any_
+    parts.append(plain.html(text[last:]))
+    return "".join(parts), any_
 
 
 def answer_html(answer: str, citations: Sequence[events.Citation], faint: str) -> str:
@@ -99,23 +98,21 @@ class Round(QWidget):
             line = self.tr("wrote the answer")
         self._said = f"{line} · {happened.seconds:.1f}\N{NO-BREAK SPACE}s"
         self.head = QToolButton(self)
-        self.head.setAccessibleName(self._said)
+        self.head.setAccessibleName(plain.line(self._said))
         self.head.setAutoRaise(True)
         self.head.setCheckable(bool(happened.shown))
         self.head.toggled.connect(self._unfold)
-        self.line = QLabel(self)  # beside the button, for a button's own text does not wrap
+        self.line = plain.RichLabel(self)  # beside the button, for a button's own text does not wrap
         self.line.setWordWrap(True)
-        self.line.setTextFormat(Qt.TextFormat.RichText)
         self.line.linkActivated.connect(lambda _url: self.head.toggle())
-        self.body = QLabel(self)
+        self.body = plain.RichLabel(self)
         self.body.setWordWrap(True)
-        self.body.setTextFormat(Qt.TextFormat.RichText)
         self.body.setContentsMargins(26, 0, 0, 4)
         rows = []
         for number, text in enumerate(happened.shown):
             id_ = happened.results[number] if number < len(happened.results) else ""
             kind = "clip" if re.fullmatch(r"s\d+\.c\d+", id_) else "node"
-            rows.append(links.link(text, kind, id_) if id_ else escape(text))
+            rows.append(links.link(text, kind, id_) if id_ else plain.html(text))
         self.body.setText("<br>".join(rows))
         self.body.hide()
         column = QVBoxLayout(self)
@@ -134,9 +131,9 @@ class Round(QWidget):
         self.head.setIcon(theme.icon(icon if self.head.isCheckable() else "mdi6.check", theme.colours().muted))
         self.head.setStyleSheet("QToolButton { padding: 1px 4px; }")
         style = f"color:{theme.colours().muted}; text-decoration:none"
-        said = escape(self._said)
+        said = plain.html(plain.line(self._said))
         self.line.setText(
-            f'<a href="unfold" style="{style}">{said}</a>' if self.head.isCheckable() else f'<span style="{style}">{said}</span>'
+            f'<a style="{style}" href="unfold">{said}</a>' if self.head.isCheckable() else f'<span style="{style}">{said}</span>'
         )
 
     def _unfold(self, on: bool) -> None:
@@ -157,21 +154,18 @@ class Turn(QFrame):
         self.question = question
         self.done: events.AskDone | None = None
         self._pieces: list[str] = []
-        self.asked = QLabel(question, self)
+        self.asked = plain.Label(question, self)
         self.asked.setWordWrap(True)
-        self.asked.setTextFormat(Qt.TextFormat.PlainText)
         self.asked.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.rounds = QVBoxLayout()
         self.rounds.setSpacing(0)
-        self.answer = QLabel(self)
+        self.answer = plain.RichLabel(self)
         self.answer.setWordWrap(True)
         self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        self.answer.setTextFormat(Qt.TextFormat.PlainText)
         self.answer.linkActivated.connect(self.followed)
         self.answer.linkHovered.connect(self._hover)
-        self.foot = QLabel(self)
+        self.foot = plain.RichLabel(self)
         self.foot.setWordWrap(True)
-        self.foot.setTextFormat(Qt.TextFormat.RichText)
         self.foot.linkActivated.connect(lambda _url: self.fetch_wanted.emit())
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 8, 10, 10)
@@ -236,21 +230,20 @@ class Turn(QFrame):
         """Say what is being done and for how long, until the answer's first words come."""
         if self.done is None and not self._pieces:
             seconds = int(time.monotonic() - self._since)
-            self.answer.setText(f"{self._doing} {seconds} s" if seconds else self._doing)
+            self.answer.say(f"{self._doing} {seconds} s" if seconds else self._doing)
 
     def _show_pieces(self) -> None:
         if self.done is None:
-            self.answer.setText("".join(self._pieces))
+            self.answer.say("".join(self._pieces))
 
     def _show_done(self, done: events.AskDone) -> None:
         c = theme.colours()
-        self.answer.setTextFormat(Qt.TextFormat.RichText)
         if done.error:
-            self.answer.setText(f'<span style="color:{c.bad}">{escape(done.error)}</span>')
+            self.answer.setText(f'<span style="color:{c.bad}">{plain.html(done.error)}</span>')
         elif not done.found:
             text = done.answer or self.tr("This is not in the memory.")
             head = self.tr("Not in this memory")
-            self.answer.setText(f'<b style="color:{c.warn}">{escape(head)}</b><br>{marked(text, done.citations)[0]}')
+            self.answer.setText(f'<b style="color:{c.warn}">{plain.html(head)}</b><br>{marked(text, done.citations)[0]}')
             self.answer.setStyleSheet(f"border: 1px dashed {c.warn}; border-radius: 8px; padding: 8px 10px;")
         else:
             self.answer.setText(answer_html(done.answer, done.citations, c.muted))
@@ -258,9 +251,9 @@ class Turn(QFrame):
         if done.quoted:
             offer = self.tr("Fetch the language model")
             why = self.tr("No language model is here yet, so the best supported memories are quoted.")
-            notes.append(f'{escape(why)} <a href="fetch">{escape(offer)}</a>')
+            notes.append(f'{plain.html(why)} <a href="fetch">{plain.html(offer)}</a>')
         if done.model and not done.error:
-            notes.append(escape(f"{done.model} · {done.seconds:.1f} s"))
+            notes.append(plain.html(f"{done.model} · {done.seconds:.1f} s"))
         self.foot.setText("<br>".join(notes))
         self.foot.setVisible(bool(notes))
 
@@ -271,21 +264,22 @@ class Turn(QFrame):
             self._stream.stop()
             self._clock.stop()
             stopped = self.tr("(stopped)")
-            self.answer.setText(f"{text} {stopped}".strip())
+            self.answer.say(f"{text} {stopped}".strip())
 
     def _hover(self, url: str) -> None:
         citation = None
         match links.parts(url):
-            case ["play", source, at] if self.done is not None:
+            case ["play", source, at] if self.done is not None and at.isdecimal():
                 citation = next((c for c in self.done.citations if c.source == source and c.start == int(at)), None)
         self.hovered.emit(url, citation)
 
 
-class Peek(QLabel):
+class Peek(plain.Label):
     """The picture of a cited moment, beside the pointer."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.ToolTip)
+        super().__init__(parent=parent)
+        self.setWindowFlag(Qt.WindowType.ToolTip)
         self.setMargin(3)
 
     def pop(self) -> None:

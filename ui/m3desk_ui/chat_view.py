@@ -10,7 +10,6 @@ from PySide6.QtGui import QKeyEvent, QPixmap
 from PySide6.QtWidgets import (
     QCompleter,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListView,
     QPushButton,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import events
 from m3desk.domain.clip import clock
-from m3desk_ui import links, theme
+from m3desk_ui import links, plain, theme
 from m3desk_ui.chat_turn import Peek, Turn, from_chat
 
 if TYPE_CHECKING:
@@ -111,11 +110,10 @@ class ChatView(QWidget):
         self.earlier.setProperty("flat", True)
         self.earlier.clicked.connect(self._show_earlier)
         self.earlier.hide()
-        self.hint = QLabel(self._list)
+        self.hint = plain.RichLabel(self._list)
         self.hint.setWordWrap(True)
         self.hint.setMargin(18)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.hint.setTextFormat(Qt.TextFormat.RichText)
         self.hint.linkActivated.connect(lambda url: links.follow(self.hub, url))
         self._column.addWidget(self.earlier)
         self._column.addWidget(self.hint, 1)
@@ -168,7 +166,11 @@ class ChatView(QWidget):
 
     def _show_hint(self) -> None:
         """Offer questions that fit any video, and one about a person this memory knows by name."""
-        about = self.tr("What does %1 say?").replace("%1", self._named) if self._named else self.tr("What is talked about?")
+        about = (
+            self.tr("What does %1 say?").replace("%1", plain.line(self._named, plain.ENTRY))
+            if self._named
+            else self.tr("What is talked about?")
+        )
         examples = (self.tr("Who appears?"), about, self.tr("What happens at the end?"))
         tries = "<br>".join(links.link(e, "ask", e) for e in examples)
         lead = self.tr("Ask what happened, who said what, and when. Answers cite the moments they rest on.")
@@ -180,7 +182,7 @@ class ChatView(QWidget):
         self.go.setProperty("primary", not busy)
         self.go.style().unpolish(self.go)
         self.go.style().polish(self.go)
-        self.go.setToolTip(self.tr("Stop this answer") if busy else self.tr("Ask (Enter)"))
+        plain.tip(self.go, self.tr("Stop this answer") if busy else self.tr("Ask (Enter)"))
 
     # ------------------------------------------------------------ history
 
@@ -213,7 +215,7 @@ class ChatView(QWidget):
 
     def _take_people(self, found: tuple[list[str], str]) -> None:
         names, self._named = found
-        self.question.names.setStringList(names)
+        self.question.names.setStringList([plain.line(name, 2 * plain.ENTRY) for name in names])
         self._show_hint()
 
     def _show_history(self, chats: list[dict[str, Any]]) -> None:
@@ -304,7 +306,7 @@ class ChatView(QWidget):
 
     def propose(self, question: str) -> None:
         """Put a question into the box, ready to be changed or sent."""
-        self.question.setText(question)
+        self.question.setText(plain.line(question, plain.PARAGRAPH))
         self.question.setFocus()
         self.hub.selection.wanted.emit("chat")
 
@@ -338,7 +340,7 @@ class ChatView(QWidget):
         if self._span is not None:
             _, start, end = self._span
             self.about.setText(self.tr("Only in %1–%2").replace("%1", clock(start)).replace("%2", clock(end)))
-            self.about.setToolTip(self.tr("Ask about the whole memory again"))
+            plain.tip(self.about, self.tr("Ask about the whole memory again"))
             self.about.setIcon(theme.icon("mdi6.close"))
             c = theme.colours()
             self.about.setStyleSheet(f"QToolButton {{ background: {c.raised}; border-radius: 9px; padding: 2px 8px; }}")

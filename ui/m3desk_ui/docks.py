@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QLabel, QWidget
+from PySide6.QtWidgets import QDockWidget, QWidget
 
+from m3desk_ui import plain
 from m3desk_ui.layouts import LAYOUTS, arrange
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Docks(QObject):
         dock.setObjectName(name)
         view = self.views.get(name)
         if view is None:
-            waiting = QLabel(self.tr("Loading …"))
+            waiting = plain.Label(self.tr("Loading …"))
             waiting.setProperty("muted", True)
             waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
             dock.setWidget(waiting)

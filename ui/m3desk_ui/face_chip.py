@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from m3desk_ui import plain
 
 if TYPE_CHECKING:
     from m3desk.domain.people import Person
@@ -34,9 +36,9 @@ class FaceChip(QFrame):
         self.edit.returnPressed.connect(self.assign)
         self.ok = QPushButton(self.tr("This is…"))
         self.ok.setProperty("primary", True)
-        self.ok.setToolTip(self.tr("Say who this is; every memory follows"))
+        plain.tip(self.ok, self.tr("Say who this is; every memory follows"))
         self.ok.clicked.connect(self.assign)
-        title = QLabel(name or (self.tr("Unknown voice") if speech else self.tr("Unknown face")))
+        title = plain.Label(plain.line(name, plain.ENTRY) or (self.tr("Unknown voice") if speech else self.tr("Unknown face")))
         title.setProperty("heading", True)
         grid = QGridLayout(self)
         grid.setContentsMargins(12, 10, 12, 10)
@@ -44,15 +46,15 @@ class FaceChip(QFrame):
         grid.addWidget(self.edit, 1, 0)
         grid.addWidget(self.ok, 1, 1)
         row = QHBoxLayout()
-        self.deny = QPushButton(self.tr("Not %1").replace("%1", name.removesuffix("?")))
-        self.deny.setToolTip(self.tr("Take this out of that person"))
+        self.deny = QPushButton(plain.entry(self.tr("Not %1").replace("%1", plain.line(name.removesuffix("?"), 30))))
+        plain.tip(self.deny, self.tr("Take this out of that person"))
         self.deny.setVisible(bool(name and person))
         self.deny.clicked.connect(self._exclude)
         self.aside = QPushButton(self.tr("Not speech") if speech else self.tr("Not a face"))
-        self.aside.setToolTip(self.tr("Set this aside: it was found by mistake"))
+        plain.tip(self.aside, self.tr("Set this aside: it was found by mistake"))
         self.aside.clicked.connect(self._set_aside)
         self.why = QPushButton(self.tr("Why"))
-        self.why.setToolTip(self.tr("Show what this rests on"))
+        plain.tip(self.why, self.tr("Show what this rests on"))
         self.why.clicked.connect(self._why)
         for button in (self.deny, self.aside, self.why):
             row.addWidget(button)
@@ -107,10 +109,10 @@ class FaceChip(QFrame):
         # A number or an alias finds a person as well as the name shown.
         self._unnamed = {p.id for p in people if p.name is None}
         for p in people:
-            for name in (p.shown, p.name, f"Person {p.number}", *p.aliases):
+            for name in (p.shown, p.name, f"Person {p.number}", *p.aliases, plain.line(p.shown, plain.ENTRY)):
                 if name:
                     self._known.setdefault(name.casefold(), p.id)
-        completer = QCompleter([p.shown for p in people], self)
+        completer = QCompleter([plain.line(p.shown, plain.ENTRY) for p in people], self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.edit.setCompleter(completer)

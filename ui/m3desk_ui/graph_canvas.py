@@ -26,9 +26,10 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from m3desk_ui import graph_style as style
+from m3desk_ui import plain
 from m3desk_ui.graph_camera import Camera
 from m3desk_ui.graph_labels import Labels
 from m3desk_ui.graph_scene import EDGE_PLAIN, EDGE_SAME, EDGE_TYPED, Scene
@@ -279,9 +280,9 @@ class GraphCanvas(QWidget):
             row = self.scene.row_of.get(self.node_at(event.pos().x(), event.pos().y()), -1)
             if row >= 0:
                 node = self.scene.nodes[row]
-                QToolTip.showText(event.globalPos(), f"{style.kind_singular(node.kind)}: {node.content or node.label}", self)
+                plain.show_tip(event.globalPos(), f"{style.kind_singular(node.kind)}: {node.content or node.label}", self)
             else:
-                QToolTip.hideText()
+                plain.show_tip(event.globalPos(), "", self)
             return True
         return super().event(event)
 
@@ -460,7 +461,7 @@ class GraphCanvas(QWidget):
         if size < 16 or (node.picture in self._pictures and size >= PICTURE_FROM):
             return
         number = node.id.rsplit("_", 1)[-1]
-        letter = number if node.label.endswith(number) else node.label[:1].upper()
+        letter = number if node.label.endswith(number) else plain.visible(node.label[:1]).upper()
         font = QFont(self.labels.bold)
         font.setPixelSize(max(8, int(size * 0.42)))
         painter.setFont(font)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QCompleter,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListView,
     QMenu,
@@ -23,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk_ui import graph_style as style
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 
 
 class GraphBar(QWidget):
@@ -84,12 +83,12 @@ class GraphBar(QWidget):
         self.weight = QSlider(Qt.Orientation.Horizontal, box)
         self.weight.setRange(0, 10)
         self.weight.valueChanged.connect(self._weighed)
-        self.least = QLabel(box)
+        self.least = plain.Label(parent=box)
         self.least.setMinimumWidth(self.fontMetrics().horizontalAdvance("≥ 10 "))
         row = QHBoxLayout()
         row.addWidget(self.weight, 1)
         row.addWidget(self.least)
-        self._words = QLabel(box), QLabel(box)
+        self._words = plain.Label(parent=box), plain.Label(parent=box)
         form.addRow(self._words[0], self.person)
         form.addRow(self._words[1], row)
         action = QWidgetAction(menu)
@@ -110,7 +109,7 @@ class GraphBar(QWidget):
             self.export: self.tr("Save as a picture (PNG)"),
         }
         for button, tip in tips.items():
-            button.setToolTip(tip)
+            plain.tip(button, tip)
             button.setAccessibleName(tip)
             button.setIcon(theme.icon(button.property("icon_name")))
         self._words[0].setText(self.tr("Only about"))
@@ -130,21 +129,21 @@ class GraphBar(QWidget):
     def show_people(self, people: Sequence[tuple[str, str]]) -> None:
         """Offer these (id, name) to filter by, and keep the choice."""
         now = [(self.person.itemData(i), self.person.itemText(i)) for i in range(1, self.person.count())]
-        if now == list(people) and self.person.count():
+        if now == [(id_, plain.line(name, 40)) for id_, name in people] and self.person.count():
             return
         chosen = self.person.currentData()
         self.person.blockSignals(True)
         self.person.clear()
         self.person.addItem(self.tr("everybody"), None)
         for id_, name in people:
-            self.person.addItem(name, id_)
+            self.person.addItem(plain.line(name, 40), id_)
         self.person.setCurrentIndex(max(0, self.person.findData(chosen)))
         self.person.blockSignals(False)
 
     def show_hits(self, hits: Sequence[tuple[str, str]]) -> None:
         """Offer these (id, text) under the search."""
         self.hits = [id_ for id_, _ in hits]
-        self._texts.setStringList([text for _, text in hits])
+        self._texts.setStringList([plain.line(text) for _, text in hits])
 
     def _chosen(self, text: str) -> None:
         rows = self._texts.stringList()
@@ -193,7 +192,7 @@ class Legend(QWidget):
             chip.setIcon(QIcon(style.shape_pixmap(name, 16, self.devicePixelRatioF())))
             chip.setText(text)
             chip.setAccessibleName(text)
-            chip.setToolTip(self.tr("Show or hide: %1").replace("%1", text))
+            plain.tip(chip, self.tr("Show or hide: %1").replace("%1", text))
         self._fit()
 
     def show_kinds(self, present: Collection[str]) -> None:

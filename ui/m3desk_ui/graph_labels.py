@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 
+from m3desk_ui import plain
 from m3desk_ui.graph_scene import Scene
 from m3desk_ui.graph_style import Look
 
@@ -183,7 +184,7 @@ class Labels:
         if known is None or known.words != words:
             font = self.bold if node.kind == "person" else self.plain
             metrics = QFontMetricsF(font)
-            shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, WIDTH)
+            shown = metrics.elidedText(plain.line(words), Qt.TextElideMode.ElideRight, WIDTH)
             text = QStaticText(shown)
             text.setTextFormat(Qt.TextFormat.PlainText)
             text.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QHideEvent, QIcon, QKeySequence, QShowEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
-    QFileDialog,
     QListView,
     QMenu,
     QSplitter,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from m3desk_ui import files, plain
 from m3desk_ui import graph_scene as scenes
 from m3desk_ui import graph_style as style
 from m3desk_ui.graph_canvas import PICTURE_SIZE, GraphCanvas
@@ -312,7 +312,7 @@ class GraphView(QWidget):
             pinned = id_ in self.canvas.pinned
             menu.addAction(self.tr("Let go (P)") if pinned else self.tr("Pin here (P)"), lambda: self.toggle_pin(id_))
             if node.kind == "person":
-                menu.addAction(self.tr("Only what concerns %1").replace("%1", node.label), lambda: self._only(id_))
+                menu.addAction(plain.entry(self.tr("Only what concerns %1").replace("%1", node.label)), lambda: self._only(id_))
             menu.addSeparator()
         menu.addAction(self.tr("Show all of it"), self.canvas.fit)
         menu.addAction(self.tr("Open as at first"), self._reset)
@@ -377,17 +377,17 @@ class GraphView(QWidget):
         nodes = self.canvas.scene.nodes
         for row in self.canvas._order.tolist()[:LIST_MOST]:
             node = nodes[row]
-            item = QStandardItem(icons.get(node.kind, icons["object"]), node.content or node.label)
+            item = QStandardItem(icons.get(node.kind, icons["object"]), plain.line(node.content or node.label))
             item.setData(node.id, Qt.ItemDataRole.UserRole)
             kind = style.kind_singular(node.kind)
-            item.setToolTip(f"{kind}: {node.content or node.label}")
-            item.setAccessibleText(f"{kind}: {node.content or node.label}")
+            plain.tip(item, f"{kind}: {node.content or node.label}")
+            item.setAccessibleText(plain.line(f"{kind}: {node.content or node.label}"))
             self._rows.appendRow(item)
 
     def export_picture(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, self.tr("Save as a picture"), self.tr("graph.png"), self.tr("Pictures (*.png)"))
-        if path:
-            self.save_picture(path if path.lower().endswith(".png") else f"{path}.png")
+        path = files.where_to_write(self, self.tr("Save as a picture"), self.tr("graph.png"), self.tr("Pictures (*.png)"))
+        if path is not None:
+            self.save_picture(path)
 
     def save_picture(self, path: str) -> bool:
         """Write what is on show to a PNG file, at twice the screen's resolution."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, QUrl
-from PySide6.QtGui import QPixmap, QTextDocument
-from PySide6.QtWidgets import QHBoxLayout, QTextBrowser, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from m3desk_ui import links, theme
+from m3desk_ui import links, plain, theme
 from m3desk_ui.inspector_words import Found, read_thing
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ class Inspector(QWidget):
         self._going_back = False
         self._redraw = QTimer(self, singleShot=True, interval=30)
         self._redraw.timeout.connect(self._draw)
-        self.text = QTextBrowser(self)
-        self.text.setOpenLinks(False)
+        self.text = plain.Page(self)
         self.text.anchorClicked.connect(self._follow_link)
         self.back = QToolButton(self)
         self.back.clicked.connect(self._go_back)
@@ -69,7 +67,7 @@ class Inspector(QWidget):
             (self.ask, "mdi6.chat-question-outline", self.tr("Ask about this")),
         ):
             button.setIcon(theme.icon(icon))
-            button.setToolTip(tip)
+            plain.tip(button, tip)
             button.setAccessibleName(tip)
         self._draw()
 
@@ -121,37 +119,34 @@ class Inspector(QWidget):
         c = theme.colours()
         if found is None:
             hint = self.tr("Select a person, a memory, a face or a node of the graph to see where it comes from.")
-            self.text.setHtml(f"<p style='color:{c.muted}'>{escape(hint)}</p>")
+            self.text.show_html(f"<p style='color:{c.muted}'>{plain.html(hint)}</p>")
             return
-        parts = [f"<p style='color:{c.muted};margin-bottom:2px'>{escape(found.what)}</p>" if found.what else ""]
-        parts.append(f"<p style='font-size:large;font-weight:600;margin-top:0'>{escape(found.title)}</p>")
+        parts = [f"<p style='color:{c.muted};margin-bottom:2px'>{plain.html(found.what)}</p>" if found.what else ""]
+        parts.append(f"<p style='font-size:large;font-weight:600;margin-top:0'>{plain.html(found.title)}</p>")
         if found.pictures:
             parts.append("<p>" + " ".join(self._picture(media, address) for media, address in found.pictures[:12]) + "</p>")
         if found.facts:
             rows = "".join(
-                f"<tr><td style='color:{c.muted};padding:2px 12px 2px 0'>{escape(label)}</td><td style='padding:2px 0'>{html}</td></tr>"
+                f"<tr><td style='color:{c.muted};padding:2px 12px 2px 0'>{plain.html(label)}</td><td style='padding:2px 0'>{html}</td></tr>"
                 for label, html in found.facts
                 if html
             )
             parts.append(f"<table cellspacing='0'>{rows}</table>")
         for heading, lines in found.lists:
             if lines:
-                parts.append(f"<p style='color:{c.muted};margin-bottom:2px'>{escape(heading)}</p>")
+                parts.append(f"<p style='color:{c.muted};margin-bottom:2px'>{plain.html(heading)}</p>")
                 parts += [f"<p style='margin:2px 0'>{line}</p>" for line in lines]
         at = self.text.verticalScrollBar().value()
-        self.text.setHtml("".join(parts))
+        self.text.show_html("".join(parts))
         self.text.verticalScrollBar().setValue(at)
 
     def _picture(self, media: str, address: str) -> str:
         ratio = self.devicePixelRatioF()
-        name = f"picture:{media}"
-
         here = self.hub.pictures.get(media, round(PICTURE * ratio), then=lambda _pixmap: self._redraw.start())
         if here is None:
             here = QPixmap(PICTURE, PICTURE)
             here.fill(theme.colours().raised)
-        self.text.document().addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), here)
-        return f'<a href="{address}"><img src="{name}" width="{PICTURE}" height="{PICTURE}"></a>'
+        return f'<a href="{address}">{self.text.picture(media, here, PICTURE, PICTURE)}</a>'
 
     # ------------------------------------------------------------ acting
 

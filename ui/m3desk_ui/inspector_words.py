@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication
@@ -14,6 +13,7 @@ from m3desk.domain.clip import clip_of, clock, source_of
 from m3desk.errors import M3DeskError
 from m3desk_ui import links, texts
 from m3desk_ui.graph_style import kind_singular
+from m3desk_ui.plain import html
 
 if TYPE_CHECKING:
     from m3desk.domain.evidence import ObjectSeen, TextOnScreen
@@ -119,16 +119,16 @@ class Words:
         found.facts = [
             (self.t["when"], links.moment(s.source, s.start, s.end)),
             (self.t["who"], self._people(reader, s.people)),
-            (self.t["topic"], escape(texts.topic(s.topic)) if s.topic else ""),
-            (self.t["weight"], f"{s.weight:g}" + (f" · {escape(self.t['pinned'])}" if s.pinned else "")),
-            (self.t["ended"], escape(s.valid_until or "")),
+            (self.t["topic"], html(texts.topic(s.topic)) if s.topic else ""),
+            (self.t["weight"], f"{s.weight:g}" + (f" · {html(self.t['pinned'])}" if s.pinned else "")),
+            (self.t["ended"], html(s.valid_until or "")),
             (self.t["from"], self._where(reader, s.source)),
             (self.t["clip"], links.link(s.clip, "clip", s.clip)),
-            (self.t["model"], escape(s.model)),
+            (self.t["model"], html(s.model)),
         ]
         rests = [self._observation_line(reader, o, found) for o in s.citations]
         if not s.citations:
-            rests = [f"{links.moment(s.source, s.start, s.end)} {escape(self.t['whole_clip'])}"]
+            rests = [f"{links.moment(s.source, s.start, s.end)} {html(self.t['whole_clip'])}"]
         found.lists = [(self.t["rests"], rests), (self.t["linked"], self._linked(reader, s.id))]
         return found
 
@@ -144,13 +144,13 @@ class Words:
         else:
             found.sound = found.sound or row.utterance.audio
             what, start, text = row.shown, row.utterance.start, f"“{row.utterance.text}”"
-        return f"{links.moment(source_of(id_), start)} {escape(what)}: {links.link(text, 'observation', id_)}"
+        return f"{links.moment(source_of(id_), start)} {html(what)}: {links.link(text, 'observation', id_)}"
 
     def _thing_line(self, reader: Any, id_: str) -> str:
         try:
             return links.link(reader.node(id_).content or id_, "node", id_)
         except (LookupError, M3DeskError):
-            return escape(id_)
+            return html(id_)
 
     def _linked(self, reader: Any, id_: str, most: int = 30) -> list[str]:
         lines = []
@@ -169,9 +169,9 @@ class Words:
                 else links.link(label, "node", other)
             )
             lines.append(
-                f"{when} {escape(kind)}: {to}"
+                f"{when} {html(kind)}: {to}"
                 if row.type not in ("face", "voice")
-                else f"{escape(kind)}: {links.link(row.label, 'node', other)}"
+                else f"{html(kind)}: {links.link(row.label, 'node', other)}"
             )
         return lines
 
@@ -179,10 +179,10 @@ class Words:
         found = Found(p.shown, f"{kind_singular('person')} {p.number}", play=p.first_seen)
         if p.portrait:
             found.pictures.append((p.portrait, links.href("play", *p.first_seen) if p.first_seen else links.href("person", p.id)))
-        maybe = " · ".join(f"{escape(s.name)} “{escape(s.words)}”" for s in p.suggested_names[:3] if s.name != p.name)
+        maybe = " · ".join(f"{html(s.name)} “{html(s.words)}”" for s in p.suggested_names[:3] if s.name != p.name)
         found.facts = [
             (self.t["maybe"], maybe),
-            (self.t["also"], escape(", ".join(texts.alias(a) for a in p.aliases))),
+            (self.t["also"], html(", ".join(texts.alias(a) for a in p.aliases))),
             (self.t["seen"], texts.duration(p.screen_time) if p.screen_time else ""),
             (self.t["speaks"], texts.duration(p.speech_time) if p.speech_time else ""),
             (self.t["when"], " … ".join(links.moment(*at) for at in (p.first_seen, p.last_seen) if at)),
@@ -236,9 +236,9 @@ class Words:
             u = said.utterance
             found = Found(f"“{u.text}”", self.t["speech"], play=(source, u.start), sound=u.audio)
             found.facts = [
-                (self.t["who"], self._people(reader, (said.person,)) if said.person else escape(self.t["nobody"])),
+                (self.t["who"], self._people(reader, (said.person,)) if said.person else html(self.t["nobody"])),
                 (self.t["when"], links.moment(source, u.start, u.end)),
-                (self.t["language"], escape(u.language or "")),
+                (self.t["language"], html(u.language or "")),
                 (self.t["score"], f"{u.confidence:.0%}"),
             ]
         else:
@@ -255,10 +255,10 @@ class Words:
         lines = []
         for vote in verdict.votes[:8]:
             about = vote.observation
-            lines.append(escape(vote.text) + (f" {links.link(about, 'observation', about)}" if about and about != id_ else ""))
+            lines.append(html(vote.text) + (f" {links.link(about, 'observation', about)}" if about and about != id_ else ""))
         if verdict.flips:
             aside = links.link(self.t["set_aside"], "aside", verdict.flips)
-            lines.append(f"{escape(self.t['flips'])}: {links.link(verdict.flips, 'observation', verdict.flips)} ({aside})")
+            lines.append(f"{html(self.t['flips'])}: {links.link(verdict.flips, 'observation', verdict.flips)} ({aside})")
         return lines
 
     def _binding_facts(self, bindings: list[Binding]) -> list[tuple[str, str]]:
@@ -266,7 +266,7 @@ class Words:
         for b in bindings[-1:]:
             by = self.t["user"] if b.by == "user" else b.by
             score = f" ({b.score:.2f})" if b.score is not None else ""
-            facts.append((self.t["decided"], escape(by + score)))
+            facts.append((self.t["decided"], html(by + score)))
             if b.runner_up:
                 margin = f" (−{b.margin:.2f})" if b.margin is not None else ""
                 facts.append((self.t["runner_up"], links.link(b.runner_up, "node", b.runner_up) + margin))
@@ -278,7 +278,7 @@ class Words:
         media = reader.thumbnail(id_)
         if media:
             found.pictures.append((media, links.href("play", clip.source, clip.start)))
-        found.facts = [(self.t["state"], escape(texts.source_state(clip.state))), (self.t["from"], self._where(reader, clip.source))]
+        found.facts = [(self.t["state"], html(texts.source_state(clip.state))), (self.t["from"], self._where(reader, clip.source))]
         found.lists = [
             (self.t["memories"], [self._memory_line(m) for m in reader.memories(clip=id_)]),
             (self.t["things"], _labels(reader.objects(clip.source, clip.start, clip.end), id_)),
@@ -293,13 +293,13 @@ class Words:
         found = Found(source.uri.rsplit("/", 1)[-1], self.t["source_"], play=(id_, 0))
         size = f"{source.width} × {source.height}" if source.width else ""
         found.facts = [
-            (self.t["from"], escape(source.uri)),
+            (self.t["from"], html(source.uri)),
             (self.t["length"], texts.duration(source.duration) if source.duration else ""),
             (self.t["size"], size),
-            (self.t["state"], escape(texts.source_state(source.state)) + (f": {escape(source.error)}" if source.error else "")),
+            (self.t["state"], html(texts.source_state(source.state)) + (f": {html(source.error)}" if source.error else "")),
         ]
         clips = [
-            links.link(f"{clock(c.start)}–{clock(c.end)}", "clip", c.id) + f" {escape(texts.source_state(c.state))}"
+            links.link(f"{clock(c.start)}–{clock(c.end)}", "clip", c.id) + f" {html(texts.source_state(c.state))}"
             for c in reader.clips(id_)
         ]
         found.lists = [(self.t["clip_"], clips[:200])]
@@ -330,9 +330,9 @@ def speech_row(reader: Any, id_: str) -> SpeechRow | None:
 
 def _labels(objects: Sequence[ObjectSeen], clip: str) -> list[str]:
     mine = [o for o in objects if o.clip == clip]
-    return [f"{links.moment(source_of(clip), o.start)} {escape(o.label)}" for o in mine]
+    return [f"{links.moment(source_of(clip), o.start)} {html(o.label)}" for o in mine]
 
 
 def _texts(rows: Sequence[TextOnScreen], clip: str) -> list[str]:
     mine = [t for t in rows if t.clip == clip]
-    return [f"{links.moment(source_of(clip), t.start)} “{escape(t.text)}”" for t in mine]
+    return [f"{links.moment(source_of(clip), t.start)} “{html(t.text)}”" for t in mine]

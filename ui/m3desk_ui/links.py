@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from PySide6.QtCore import QUrl
 
 from m3desk.domain.clip import clock
+from m3desk_ui import plain
 
 if TYPE_CHECKING:
     from m3desk_ui.bridge import Hub
@@ -18,12 +18,12 @@ SELECTABLE = ("person", "node", "observation", "clip", "source")
 
 def href(kind: str, *parts: object) -> str:
     """Return the address of a thing or a moment."""
-    return "m3://" + "/".join([kind, *(quote(str(p), safe="") for p in parts)])
+    return "m3://" + "/".join([kind, *(quote(str(p), safe="", errors="replace") for p in parts)])
 
 
 def link(text: str, kind: str, *parts: object) -> str:
     """Return an HTML link around plain text."""
-    return f'<a href="{href(kind, *parts)}">{escape(text)}</a>'
+    return f'<a href="{href(kind, *parts)}">{plain.html(text)}</a>'
 
 
 def moment(source: str | None, at: int | None, end: int | None = None) -> str:
@@ -43,7 +43,7 @@ def parts(url: QUrl | str) -> list[str]:
 def follow(hub: Hub, url: QUrl | str) -> bool:
     """Do what a link says: seek and play, or select. False where this is no link of ours."""
     match parts(url):
-        case ["play", source, at]:
+        case ["play", source, at] if at.isdecimal():
             hub.selection.play(source, int(at))
         case [kind, id_] if kind in SELECTABLE:
             hub.selection.select(kind, id_)

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import __version__, config, paths, private
 from m3desk.errors import DownloadError, M3DeskError
-from m3desk_ui import theme
+from m3desk_ui import files, plain, theme
 from m3desk_ui.actions import Actions
 from m3desk_ui.bridge import Hub
 from m3desk_ui.docks import Docks
@@ -121,7 +121,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.video)
 
         def start() -> tuple[Desk, bool]:
-            new = not (Path(path) / "memory.sqlite").is_file()
+            new = not files.is_file(Path(path) / "memory.sqlite")
             return self.services.open_desk(path), new
 
         self.hub.work(start, lambda made: self.show_desk(made[0], path, then, new=made[1]), self._not_opened)
@@ -188,26 +188,26 @@ class MainWindow(QMainWindow):
         else:
             self.hub.work(lambda: self.services.default_memory(path), go)
 
-    def _memorize(self, desk: Desk, files: Sequence[str], play: bool) -> None:
-        if play and files and Path(files[0]).is_file():
-            self.video.open_path(files[0])
-        self.hub.when(desk.memorize(list(files)), lambda _ids: self.hub.settle())
+    def _memorize(self, desk: Desk, videos: Sequence[str], play: bool) -> None:
+        if play and videos and files.is_file(videos[0]):
+            self.video.open_path(videos[0])
+        self.hub.when(desk.memorize(list(videos)), lambda _ids: self.hub.settle())
 
-    def take_files(self, files: Sequence[str]) -> None:
+    def take_files(self, dropped: Sequence[str]) -> None:
         """Do what is meant by dropping files: open a memory, or memorize videos (in the open memory, else in a new one)."""
-        memories = [f for f in files if f.rstrip("/").endswith(".m3desk")]
+        memories = [f for f in dropped if f.rstrip("/").endswith(".m3desk")]
         if memories:
-            self.open_memory(memories[0])
+            self.open_known(memories[0])
             return
-        if not files:
+        if not dropped:
             return
         if self.hub.desk is not None:
-            self._memorize(self.hub.desk, files, play=not self.video.path)
+            self._memorize(self.hub.desk, dropped, play=not self.video.path)
         else:
-            first = files[0]
+            first = dropped[0]
             self.hub.work(
                 lambda: self.services.default_memory(first),
-                lambda m: self.open_memory(m, lambda desk: self._memorize(desk, files, play=True)),
+                lambda m: self.open_memory(m, lambda desk: self._memorize(desk, dropped, play=True)),
             )
 
     def try_demo(self) -> None:
@@ -223,11 +223,11 @@ class MainWindow(QMainWindow):
             self.start.demo.setEnabled(True)
             self.notices.dismiss()
             place = next((Path(r["path"]) for r in rows if r["name"] == "demo" and r.get("path")), None)
-            files = [place] if place is not None and place.is_file() else sorted(place.glob("*.mp4")) if place is not None else []
-            if not files:
+            clips = [place] if place is not None and place.is_file() else sorted(place.glob("*.mp4")) if place is not None else []
+            if not clips:
                 failed(DownloadError(self.tr("The demo clip is not here."), self.tr("Fetch it with “m3desk models pull”.")))
                 return
-            self._memorize(desk, [str(files[0])], play=True)
+            self._memorize(desk, [str(clips[0])], play=True)
 
         def failed(error: Exception) -> None:
             self.start.demo.setEnabled(True)
@@ -253,19 +253,19 @@ class MainWindow(QMainWindow):
     # ------------------------------------------------------------ actions
 
     def choose_video(self) -> None:
-        files, _ = QFileDialog.getOpenFileNames(self, self.tr("Open a video"), self.state.text("folder"), self._filter())
-        if files:
-            self.state.put("folder", str(Path(files[0]).parent))
+        chosen, _ = QFileDialog.getOpenFileNames(self, self.tr("Open a video"), self.state.text("folder"), self._filter())
+        if chosen:
+            self.state.put("folder", str(Path(chosen[0]).parent))
             if self.hub.desk is None:
-                self.take_files(files)
+                self.take_files(chosen)
             else:
-                self.open_video(files[0])
+                self.open_video(chosen[0])
 
     def add_videos(self) -> None:
-        files, _ = QFileDialog.getOpenFileNames(self, self.tr("Memorize more videos"), self.state.text("folder"), self._filter())
-        if files:
-            self.state.put("folder", str(Path(files[0]).parent))
-            self.take_files(files)
+        chosen, _ = QFileDialog.getOpenFileNames(self, self.tr("Memorize more videos"), self.state.text("folder"), self._filter())
+        if chosen:
+            self.state.put("folder", str(Path(chosen[0]).parent))
+            self.take_files(chosen)
 
     def add_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, self.tr("Memorize the videos of a folder"), self.state.text("folder"))
@@ -279,24 +279,25 @@ class MainWindow(QMainWindow):
         folder = QFileDialog.getExistingDirectory(
             self, self.tr("Open a memory (a folder whose name ends in .m3desk)"), self.state.text("folder")
         )
-        if not folder:
-            return
-        if not (Path(folder) / "memory.sqlite").is_file():
+        if folder:
+            self.open_known(folder)
+
+    def open_known(self, folder: str) -> None:
+        """Open a memory that is there, if damaged: opening by a wrong name must not make an empty one."""
+        if not files.is_memory(folder):
             hint = self.tr("A memory is a folder NAME.m3desk that holds memory.sqlite.")
-            self.hub.notice.emit("warning", self.tr("%1 is not a memory.").replace("%1", Path(folder).name), hint, "")
+            self.hub.notice.emit(
+                "warning", self.tr("%1 is not a memory.").replace("%1", plain.line(Path(folder).name, 2 * plain.ENTRY)), hint, ""
+            )
             return
         self.open_memory(folder)
 
     def export(self) -> None:
         desk = self.hub.desk
-        name, chosen = (
-            str(Path(self.hub.path).with_suffix("")),
-            "JSON (*.json);;GraphML (*.graphml);;WebVTT (*.vtt);;SubRip (*.srt);;RTTM (*.rttm)",
-        )
-        path, kind = QFileDialog.getSaveFileName(self, self.tr("Export"), name + ".json", chosen)
-        if path and desk is not None:
-            if not Path(path).suffix:
-                path += kind[kind.index("*") + 1 : -1]
+        name = str(Path(self.hub.path).with_suffix(""))
+        kinds = "JSON (*.json);;GraphML (*.graphml);;WebVTT (*.vtt);;SubRip (*.srt);;RTTM (*.rttm)"
+        path = files.where_to_write(self, self.tr("Export"), name + ".json", kinds)
+        if path is not None and desk is not None:
             source = self.video.source if Path(path).suffix in (".vtt", ".srt", ".rttm") else None
             done = self.tr("Exported to %1").replace("%1", path)
             self.hub.when(desk.export(path, None, source), lambda _n: self.hub.notice.emit("info", done, "", ""))
@@ -346,14 +347,13 @@ class MainWindow(QMainWindow):
         self.actions_.all["full"].setChecked(self.isFullScreen())
 
     def about(self) -> None:
-        QMessageBox.about(
-            self,
-            self.tr("About M3Desk"),
-            f"<b>M3Desk {__version__}</b><p>"
-            + self.tr(
-                "Plays videos while it builds, shows, answers from and mends a memory of them. Nothing leaves this machine. Apache-2.0."
-            ),
+        text = self.tr(
+            "Plays videos while it builds, shows, answers from and mends a memory of them. Nothing leaves this machine. Apache-2.0."
         )
+        box = plain.box(self, QMessageBox.Icon.Information, self.tr("About M3Desk"), f"M3Desk {__version__}", text)
+        box.addButton(QMessageBox.StandardButton.Ok)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
 
     def _corrected(self, event: Any) -> None:
         self.actions_.all["undo"].setEnabled(event.can_undo)
@@ -394,7 +394,7 @@ class MainWindow(QMainWindow):
 
     def _title(self) -> None:
         name = Path(self.hub.path).name.removesuffix(".m3desk") if self.hub.path else ""
-        self.setWindowTitle(f"{name} — M3Desk" if name else "M3Desk")
+        self.setWindowTitle(plain.title(f"{plain.line(name, 2 * plain.ENTRY)} — M3Desk") if name else "M3Desk")
 
     # ------------------------------------------------------------ files dropped, closing
 
@@ -403,9 +403,9 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        files = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
+        dropped = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
         event.acceptProposedAction()
-        self.take_files(files)
+        self.take_files(dropped)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.isFullScreen():

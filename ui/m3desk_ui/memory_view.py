@@ -12,8 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QHeaderView,
-    QInputDialog,
-    QLabel,
     QLineEdit,
     QMenu,
     QTableView,
@@ -23,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from m3desk.domain.clip import clock
 from m3desk_ui import graph_style as style
-from m3desk_ui import texts, theme
+from m3desk_ui import plain, texts, theme
 
 if TYPE_CHECKING:
     from m3desk.domain.memory import StoredSentence
@@ -95,9 +93,9 @@ class MemoryModel(QAbstractTableModel):
         if role == SORT:
             return ((row.source, row.start), row.shown, self._people(row), (row.kind, row.topic or ""), row.weight)[column]
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._shown(row, column)
+            return plain.line(self._shown(row, column), 4 * plain.LINE)
         if role == Qt.ItemDataRole.EditRole and column == TEXT:
-            return row.shown
+            return plain.paragraph(row.shown)
         if role == Qt.ItemDataRole.DecorationRole and column == KIND:
             return self._icons.get(row.kind)
         if role == Qt.ItemDataRole.DecorationRole and column == TEXT and row.pinned:
@@ -112,8 +110,10 @@ class MemoryModel(QAbstractTableModel):
             font.setBold(row.pinned)
             font.setStrikeOut(row.valid_until is not None)
             return font
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
-            return self._tip(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain.tip_text(self._tip(row))
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
+            return plain.paragraph(self._tip(row), plain.TIP)
         if role == Qt.ItemDataRole.TextAlignmentRole and column == WEIGHT:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return None
@@ -144,7 +144,7 @@ class MemoryModel(QAbstractTableModel):
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         row = self.rows[index.row()]
         text = str(value).strip()
-        if role != Qt.ItemDataRole.EditRole or not text or text == row.shown:
+        if role != Qt.ItemDataRole.EditRole or not text or text in (row.shown, plain.paragraph(row.shown).strip()):
             return False
         self.edited.emit(row.id, text)
         return True
@@ -215,7 +215,7 @@ class MemoryView(QWidget):
         self.person = QComboBox(self)
         self.person.setMinimumContentsLength(10)
         self.person.currentIndexChanged.connect(self._filter)
-        self.count = QLabel(self)
+        self.count = plain.Label(parent=self)
         self.count.setProperty("muted", True)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 10, 4)
@@ -250,7 +250,7 @@ class MemoryView(QWidget):
         self.table.activated.connect(lambda index: self._play(index.data(SENTENCE)))
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._menu)
-        self.empty = QLabel(self)
+        self.empty = plain.Label(parent=self)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
         self.empty.setProperty("muted", True)
@@ -287,7 +287,7 @@ class MemoryView(QWidget):
     def _fill_people(self) -> None:
         spoken = {p for row in self.model.rows for p in row.people}
         rows: list[tuple[str, str | None]] = [(self.tr("Everybody"), None)]
-        rows += [(name, id_) for id_, name in self.model.names.items() if id_ in spoken]
+        rows += [(plain.line(name, 40), id_) for id_, name in self.model.names.items() if id_ in spoken]
         self._refill(self.person, rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -410,9 +410,9 @@ class MemoryView(QWidget):
         self.words.selectAll()
 
     def edit(self, row: StoredSentence) -> None:
-        text, good = QInputDialog.getMultiLineText(self, self.tr("Edit memory"), self.tr("What should it say?"), row.shown)
-        if good and text.strip() and text.strip() != row.shown:
-            self.hub.correct("edit", {"node": row.id, "text": text.strip()})
+        text = plain.edited(self, self.tr("Edit memory"), self.tr("What should it say?"), row.shown)
+        if text is not None:
+            self.hub.correct("edit", {"node": row.id, "text": text})
 
     def pin(self, row: StoredSentence) -> None:
         """Pin a memory, or let it go again."""

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMessageBox,
     QProgressBar,
     QPushButton,
@@ -23,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import events
 from m3desk.errors import M3DeskError
-from m3desk_ui import texts, theme
+from m3desk_ui import plain, texts, theme
 
 if TYPE_CHECKING:
     from m3desk_ui.bridge import Hub
@@ -87,23 +86,23 @@ class ModelRow(QFrame):
         super().__init__(parent)
         self.setProperty("card", True)
         self.name = str(row["name"])
-        title = QLabel(f"{self.name}", self)
+        title = plain.Label(f"{self.name}", self)
         title.setProperty("heading", True)
         about = [
             purpose(self.name) or str(row.get("title") or ""),
             texts.megabytes(int(row.get("bytes") or 0)) if row.get("bytes") else "",
             str(row.get("licence") or ""),
         ]
-        what = QLabel(" · ".join(a for a in about if a), self)
+        what = plain.Label(" · ".join(a for a in about if a), self)
         what.setProperty("muted", True)
         what.setWordWrap(True)
-        self.state = QLabel(self)
+        self.state = plain.Label(parent=self)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
         self.bar.hide()
         self.action = QPushButton(self)
         self.check = QPushButton(self.tr("Check"), self)
-        self.check.setToolTip(self.tr("Compare the files with their checksums"))
+        plain.tip(self.check, self.tr("Compare the files with their checksums"))
         self.check.clicked.connect(lambda: self.verify.emit(self.name))
         words = QVBoxLayout()
         words.setSpacing(2)
@@ -118,7 +117,7 @@ class ModelRow(QFrame):
         line.addWidget(self.action)
         self.action.clicked.connect(self._act)
         lines = (row.get("title"), row.get("origin"), f"sha256 {row.get('sha256') or '?'}", row.get("path"))
-        self.setToolTip("\n".join(str(line) for line in lines if line))
+        plain.tip(self, "\n".join(str(line) for line in lines if line))
         self.show_state(str(row.get("state") or "missing"))
 
     def show_state(self, state: str) -> None:
@@ -141,7 +140,7 @@ class ModelRow(QFrame):
         self.action.setEnabled(state != "working")
         fetch = self.tr("Fetch again") if state in ("damaged", "failed") else self.tr("Fetch")
         self.action.setText(self.tr("Remove") if here else fetch)
-        self.action.setAccessibleName(f"{self.action.text()}: {self.name}")
+        self.action.setAccessibleName(plain.line(f"{self.action.text()}: {self.name}"))
         self.check.setVisible(here)
         self.bar.setVisible(state == "working")
 
@@ -168,16 +167,15 @@ class ModelsDialog(QDialog):
         self._all: list[dict[str, Any]] = []
         self.setWindowTitle(self.tr("Models"))
         self.resize(640, 560)
-        lead = QLabel(
+        lead = plain.Label(
             self.tr("Everything works on this machine. Models are fetched only when you ask for them, and checked when they arrive."), self
         )
         lead.setWordWrap(True)
         lead.setProperty("muted", True)
         self.offer = QFrame(self)
         self.offer.setProperty("card", True)
-        self.offer_text = QLabel(self.offer)
+        self.offer_text = plain.RichLabel(self.offer)
         self.offer_text.setWordWrap(True)
-        self.offer_text.setTextFormat(Qt.TextFormat.RichText)
         self.offer_go = QPushButton(self.offer)
         self.offer_go.setProperty("primary", True)
         self.offer_go.clicked.connect(self._fetch_llm)
@@ -195,7 +193,7 @@ class ModelsDialog(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setWidget(self._list)
-        self.state = QLabel(self.tr("Looking …"), self)
+        self.state = plain.Label(self.tr("Looking …"), self)
         self.state.setWordWrap(True)
         self.state.setProperty("muted", True)
         self.missing = QPushButton(self.tr("Fetch what is missing"), self)
@@ -250,7 +248,7 @@ class ModelsDialog(QDialog):
             head = self.tr("Answers in its own words, and knowledge beside what happened")
             text = self.tr("The language model %1 (%2, %3) does this here, on this machine. Without it, answers quote the best memories.")
             text = text.replace("%1", str(llm["name"])).replace("%2", size).replace("%3", str(llm.get("licence") or ""))
-            self.offer_text.setText(f"<b>{head}</b><br>{text}")
+            self.offer_text.setText(f"<b>{plain.html(head)}</b><br>{plain.html(text)}")
             self.offer_go.setText(self.tr("Fetch %1").replace("%1", size))
             self.offer_go.setEnabled(True)
 
@@ -306,10 +304,11 @@ class ModelsDialog(QDialog):
         self.hub.work(lambda: ask_engine("verify", name), lambda _out: self.state.setText(good), self._failed)
 
     def _ask_remove(self, name: str) -> None:
-        box = QMessageBox(
-            QMessageBox.Icon.Question, self.tr("Remove model"), self.tr("Remove %1 from this machine?").replace("%1", name), parent=self
+        text, more = (
+            self.tr("Remove %1 from this machine?").replace("%1", name),
+            self.tr("It can be fetched again. Memories stay as they are."),
         )
-        box.setInformativeText(self.tr("It can be fetched again. Memories stay as they are."))
+        box = plain.box(self, QMessageBox.Icon.Question, self.tr("Remove model"), text, more)
         go = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         go.clicked.connect(lambda: self._remove(name))

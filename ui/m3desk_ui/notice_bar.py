@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 
 if TYPE_CHECKING:
     from m3desk import events
@@ -41,17 +41,17 @@ class NoticeBar(QFrame):
         self._waiting: deque[_Notice] = deque(maxlen=20)
         self._shown: _Notice | None = None
         self.setAccessibleName(self.tr("Notices"))
-        self._icon = QLabel()
-        self._text = QLabel()
+        self._icon = plain.Label()
+        self._text = plain.RichLabel()
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._act = QPushButton()
         self._act.clicked.connect(self._do)
         self._copy = QPushButton(self.tr("Copy report"))
-        self._copy.setToolTip(self.tr("Copy what M3Desk knows about this error, to send it to somebody"))
+        plain.tip(self._copy, self.tr("Copy what M3Desk knows about this error, to send it to somebody"))
         self._copy.clicked.connect(self._copy_report)
         self._close = QToolButton()
-        self._close.setToolTip(self.tr("Close this notice"))
+        plain.tip(self._close, self.tr("Close this notice"))
         self._close.setAccessibleName(self.tr("Close this notice"))
         self._close.clicked.connect(self.dismiss)
         row = QHBoxLayout(self)
@@ -114,11 +114,10 @@ class NoticeBar(QFrame):
 
     def _show(self, notice: _Notice) -> None:
         self._shown = notice
-        text = notice.text.replace("&", "&amp;").replace("<", "&lt;")
-        hint = notice.hint.replace("&", "&amp;").replace("<", "&lt;")
+        text, hint = plain.html(notice.text, 2 * plain.LINE), plain.html(notice.hint, 2 * plain.LINE)
         self._text.setText(f"<b>{text}</b> {hint}" if hint else text)
         self._act.setVisible(notice.action is not None)
-        self._act.setText(notice.label)
+        self._act.setText(plain.entry(notice.label))
         self._copy.setVisible(bool(notice.report))
         self._paint()
         self.show()

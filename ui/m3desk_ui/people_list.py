@@ -21,7 +21,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from m3desk_ui import texts, theme
+from m3desk_ui import plain, texts, theme
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Index = QModelIndex | QPersistentModelIndex
 PERSON = Qt.ItemDataRole.UserRole + 1
 MIME = "application/x-m3desk-person"
+NAME = 20_000
+"""Code points of a name that an editor is given: all of it."""
 HEAD = 44
 ROW = 60
 
@@ -58,7 +60,7 @@ def fallback_head(person: str, letter: str, size: int, ratio: float) -> QPixmap:
 
 def initial(person: Person) -> str:
     """Return what stands in a head without a picture: the first letter of a name, or the number."""
-    return person.shown[:1].upper() if person.name_state != "none" else str(person.number)
+    return plain.visible(person.shown[:1]).upper() if person.name_state != "none" else str(person.number)
 
 
 class PeopleModel(QAbstractListModel):
@@ -102,15 +104,15 @@ class PeopleModel(QAbstractListModel):
             return None
         person = self.people[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return person.shown
+            return plain.line(person.shown)
         if role == Qt.ItemDataRole.EditRole:
-            return person.name or (person.suggested_names[0].name if person.suggested_names else "")
+            return plain.line(person.name or (person.suggested_names[0].name if person.suggested_names else ""), NAME)
         if role == PERSON:
             return person
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(person)
+            return plain.tip_text(self._tip(person))
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.AccessibleDescriptionRole):
-            return f"{person.shown}, {self.times(person)}"
+            return plain.line(f"{person.shown}, {self.times(person)}")
         return None
 
     def _tip(self, person: Person) -> str:
@@ -131,7 +133,7 @@ class PeopleModel(QAbstractListModel):
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         text = str(value).strip()
         person = self.people[index.row()]
-        if role != Qt.ItemDataRole.EditRole or not text or text == person.name:
+        if role != Qt.ItemDataRole.EditRole or not text or text in (person.name, plain.line(person.name or "", NAME)):
             return False
         self.named.emit(person.id, text)
         return True
@@ -209,7 +211,7 @@ class PersonDelegate(QStyledItemDelegate):
         font.setItalic(person.name_state == "suggested")
         painter.setFont(font)
         painter.setPen(QColor(c.text))
-        name = painter.fontMetrics().elidedText(person.shown, Qt.TextElideMode.ElideRight, right - left)
+        name = painter.fontMetrics().elidedText(plain.line(person.shown), Qt.TextElideMode.ElideRight, right - left)
         painter.drawText(QRect(left, rect.top() + 9, right - left, 22), int(Qt.AlignmentFlag.AlignVCenter), name)
         painter.setFont(option.font)
         painter.setPen(QColor(c.muted))

@@ -9,8 +9,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QInputDialog,
-    QLabel,
     QLineEdit,
     QListView,
     QMenu,
@@ -23,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk import events
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 from m3desk_ui.people_list import PERSON, PeopleModel, PersonDelegate
 from m3desk_ui.person_page import PersonPage
 from m3desk_ui.questions_view import QuestionsView
@@ -103,7 +101,7 @@ class PeopleView(QWidget):
         self.list.clicked.connect(lambda index: self.hub.selection.select("person", index.data(PERSON).id))
         self.list.doubleClicked.connect(lambda index: self.open_page(index.data(PERSON).id))
         self.list.activated.connect(lambda index: self.open_page(index.data(PERSON).id))
-        self.empty = QLabel(self)
+        self.empty = plain.Label(parent=self)
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setProperty("muted", True)
@@ -132,7 +130,7 @@ class PeopleView(QWidget):
             (self.redo, "mdi6.redo", self.tr("Redo")),
         ):
             button.setIcon(theme.icon(icon))
-            button.setToolTip(tip)
+            plain.tip(button, tip)
             button.setAccessibleName(tip)
         self.page.dress()
         self.questions.dress()
@@ -179,7 +177,7 @@ class PeopleView(QWidget):
         if not self._everybody:
             self.empty.setText(self.tr("Nobody yet. People appear here as soon as a face or a voice was recognised."))
         else:
-            self.empty.setText(self.tr("Nobody here is called “%1”.").replace("%1", self.filter.text()))
+            self.empty.setText(self.tr("Nobody here is called “%1”.").replace("%1", plain.line(self.filter.text())))
 
     def _corrected(self, event: events.Corrected) -> None:
         self.undo.setEnabled(event.can_undo)
@@ -209,7 +207,7 @@ class PeopleView(QWidget):
 
     def _counted(self, count: int) -> None:
         self.ask.setText(self.tr("1 question") if count == 1 else self.tr("%1 questions").replace("%1", str(count)))
-        self.ask.setToolTip(self.tr("Answer what the memory is in doubt about"))
+        plain.tip(self.ask, self.tr("Answer what the memory is in doubt about"))
         self.ask.setVisible(count > 0)
 
     def _menu(self, where: QPoint) -> None:
@@ -226,14 +224,14 @@ class PeopleView(QWidget):
         for suggested in person.suggested_names[:3]:
             if suggested.name != person.name:
                 text = self.tr("This is %1").replace("%1", suggested.name)
-                menu.addAction(text, partial(self.name, person.id, suggested.name))
+                menu.addAction(plain.entry(text), partial(self.name, person.id, suggested.name))
         merge = menu.addMenu(self.tr("Is the same person as"))
         for other in self._everybody:
             if other.id != person.id:
-                merge.addAction(other.shown, partial(self.ask_merge, other.id, person.id))
+                merge.addAction(plain.entry(other.shown), partial(self.ask_merge, other.id, person.id))
         merge.setEnabled(len(self._everybody) > 1)
         menu.addSeparator()
-        menu.addAction(self.tr("Ask about %1").replace("%1", person.shown), lambda: self.page.ask_about(person))
+        menu.addAction(plain.entry(self.tr("Ask about %1").replace("%1", person.shown)), lambda: self.page.ask_about(person))
         if person.name is not None:
             menu.addAction(self.tr("Take the name away"), lambda: self.hub.correct("name", {"person": person.id, "name": None}))
         hide = self.tr("Show person again") if person.ignored else self.tr("Hide person")
@@ -248,11 +246,11 @@ class PeopleView(QWidget):
 
     def _choose_merge(self, person: str) -> None:
         others = [p for p in self._everybody if p.id != person]
-        labels = [f"{p.shown}  ({p.id})" for p in others]
+        labels = [f"{plain.line(p.shown, 40)}  ({p.id})" for p in others]
         if not others:
             return
-        chosen, good = QInputDialog.getItem(self, self.tr("Same person"), self.tr("This is the same person as"), labels, 0, False)
-        if good:
+        chosen = plain.choose(self, self.tr("Same person"), self.tr("This is the same person as"), labels)
+        if chosen is not None:
             self.ask_merge(others[labels.index(chosen)].id, person)
 
     def ask_merge(self, keep: str, other: str) -> None:
@@ -273,13 +271,13 @@ class PeopleView(QWidget):
         self.hub.when(self.hub.desk.correct("merge", args, dry_run=True), previewed)
 
     def _confirm(self, a: Person, b: Person, effect: Effect, args: dict[str, Any]) -> None:
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setText(self.tr("Are %1 and %2 one person?").replace("%1", a.shown).replace("%2", b.shown))
-        box.setInformativeText(self.tr("Effect: %1. You can undo it.").replace("%1", effect.text))
-        keep = box.addButton(self.tr("Yes, keep “%1”").replace("%1", a.shown), QMessageBox.ButtonRole.AcceptRole)
+        first, second = plain.line(a.shown, plain.ENTRY), plain.line(b.shown, plain.ENTRY)
+        text = self.tr("Are %1 and %2 one person?").replace("%2", second).replace("%1", first)
+        more = self.tr("Effect: %1. You can undo it.").replace("%1", effect.text)
+        box = plain.box(self, QMessageBox.Icon.Question, self.tr("Same person"), text, more)
+        keep = box.addButton(plain.entry(self.tr("Yes, keep “%1”").replace("%1", first)), QMessageBox.ButtonRole.AcceptRole)
         if a.name is not None and b.name is not None:
-            swap = box.addButton(self.tr("Yes, keep “%1”").replace("%1", b.shown), QMessageBox.ButtonRole.AcceptRole)
+            swap = box.addButton(plain.entry(self.tr("Yes, keep “%1”").replace("%1", second)), QMessageBox.ButtonRole.AcceptRole)
             swap.clicked.connect(lambda: self.hub.correct("merge", {"keep": b.id, "others": [a.id]}))
         box.addButton(QMessageBox.StandardButton.Cancel)
         keep.clicked.connect(lambda: self.hub.correct("merge", args))

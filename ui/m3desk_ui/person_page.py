@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QInputDialog,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QMenu,
     QTabWidget,
-    QTextBrowser,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from m3desk.domain.clip import clock
-from m3desk_ui import links, texts, theme
+from m3desk_ui import links, plain, texts, theme
 from m3desk_ui.activity_plot import ActivityPlot
-from m3desk_ui.people_list import fallback_head, initial
+from m3desk_ui.people_list import NAME, fallback_head, initial
 
 if TYPE_CHECKING:
     from m3desk.domain.memory import StoredSentence
@@ -79,14 +75,14 @@ class PersonPage(QWidget):
 
     def _build(self) -> None:
         self.to_list = self._button(self.back.emit)
-        self.portrait = QLabel(self)
+        self.portrait = plain.Label(parent=self)
         self.portrait.setFixedSize(72, 72)
         self.name = QLineEdit(self)
         self.name.editingFinished.connect(self._rename)
-        self.times = QLabel(self)
+        self.times = plain.Label(parent=self)
         self.times.setProperty("muted", True)
         self.times.setWordWrap(True)
-        self.suggested = QLabel(self)
+        self.suggested = plain.RichLabel(self)
         self.suggested.setWordWrap(True)
         self.suggested.linkActivated.connect(self._confirm)
         self.first = self._button(self._play_first)
@@ -108,8 +104,7 @@ class PersonPage(QWidget):
         head.setSpacing(12)
         head.addWidget(self.portrait, 0, Qt.AlignmentFlag.AlignTop)
         head.addLayout(words, 1)
-        self.known = QTextBrowser(self)
-        self.known.setOpenLinks(False)
+        self.known = plain.Page(self)
         self.known.anchorClicked.connect(lambda url: links.follow(self.hub, url))
         self.moments = self._icons(QSize(128, 72))
         self.faces = self._icons(QSize(FACE, FACE))
@@ -117,8 +112,7 @@ class PersonPage(QWidget):
         self.faces.itemSelectionChanged.connect(self._chosen)
         self.faces.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.faces.customContextMenuRequested.connect(self._face_menu)
-        self.voices = QTextBrowser(self)
-        self.voices.setOpenLinks(False)
+        self.voices = plain.Page(self)
         self.voices.anchorClicked.connect(lambda url: links.follow(self.hub, url))
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
@@ -159,7 +153,7 @@ class PersonPage(QWidget):
             (self.split, "mdi6.call-split", self.tr("Two people: make the selected faces somebody else")),
         ):
             button.setIcon(theme.icon(icon))
-            button.setToolTip(tip)
+            plain.tip(button, tip)
             button.setAccessibleName(tip)
         self.name.setAccessibleName(self.tr("Name"))
         self.name.setPlaceholderText(self.tr("Who is this?"))
@@ -188,8 +182,8 @@ class PersonPage(QWidget):
         person = page.person
         self.person_id = person.id
         if not self.name.hasFocus():
-            self.name.setText(person.name or "")
-            self.name.setPlaceholderText(person.shown if person.name is None else self.tr("Who is this?"))
+            self.name.setText(self._name_shown())
+            self.name.setPlaceholderText(plain.line(person.shown) if person.name is None else self.tr("Who is this?"))
         parts = [self.tr("Person %1").replace("%1", str(person.number))] if person.name else []
         if person.screen_time:
             parts.append(self.tr("seen for %1").replace("%1", texts.duration(person.screen_time)))
@@ -198,7 +192,7 @@ class PersonPage(QWidget):
         count = len(person.clips)
         parts.append(self.tr("in 1 clip") if count == 1 else self.tr("in %1 clips").replace("%1", str(count)))
         if person.aliases:
-            parts.append(self.tr("also %1").replace("%1", ", ".join(texts.alias(a) for a in person.aliases)))
+            parts.append(self.tr("also %1").replace("%1", ", ".join(plain.line(texts.alias(a), plain.ENTRY) for a in person.aliases[:20])))
         self.times.setText(" · ".join(parts))
         self._show_suggested(person)
         self._show_portrait(person)
@@ -223,10 +217,11 @@ class PersonPage(QWidget):
             return
         best = person.suggested_names[0]
         heard = self.tr("heard or read")
-        why = f" {escape(heard)}: “{escape(best.words)}”" if best.words else ""
+        why = f" {plain.html(heard)}: “{plain.html(best.words, plain.LINE)}”" if best.words else ""
+        name = plain.html(plain.line(best.name))
         yes, no = self.tr("Yes"), self.tr("No")
         self.suggested.setText(
-            f"<b>{escape(best.name)}?</b>{why}<br><a href='yes'>{yes}, {escape(best.name)}</a> &nbsp;·&nbsp; <a href='no'>{no}</a>"
+            f"<b>{name}?</b>{why}<br><a href='yes'>{plain.html(yes)}, {name}</a> &nbsp;·&nbsp; <a href='no'>{plain.html(no)}</a>"
         )
         self.suggested.setVisible(True)
 
@@ -268,37 +263,37 @@ class PersonPage(QWidget):
         parts = []
         for topic, rows in by_topic.items():
             rows.sort(key=lambda m: (-m.weight, m.start))
-            parts.append(f"<h4>{escape(texts.topic(topic).capitalize())}</h4>")
+            parts.append(f"<h4>{plain.html(texts.topic(topic).capitalize())}</h4>")
             parts += [self._line(m, strength=True) for m in rows]
         happened = [m for m in page.memories if m.kind == "episodic"]
         if happened:
             heading = self.tr("What happened")
-            parts.append(f"<h4>{escape(heading)}</h4>")
+            parts.append(f"<h4>{plain.html(heading)}</h4>")
             parts += [self._line(m) for m in happened[:300]]
             if len(happened) > 300:
                 more = self.tr("… and %1 more in the memories table").replace("%1", str(len(happened) - 300))
-                parts.append(f"<p>{escape(more)}</p>")
+                parts.append(f"<p>{plain.html(more)}</p>")
         if not parts:
             nothing = self.tr("Nothing is known yet.")
-            parts.append(f"<p>{escape(nothing)}</p>")
+            parts.append(f"<p>{plain.html(nothing)}</p>")
         self._set_html(self.known, "".join(parts))
 
     def _line(self, m: StoredSentence, *, strength: bool = False) -> str:
         weight = f" <span style='color:{theme.colours().muted}'>×{m.weight:g}</span>" if strength and m.weight > 1 else ""
         over = self.tr("no longer")
-        ended = f" <span style='color:{theme.colours().muted}'>({escape(over)})</span>" if m.valid_until else ""
-        plain = f"color:{theme.colours().text};text-decoration:none"
-        words = f'<a style="{plain}" href="{links.href("node", m.id)}">{escape(m.shown)}</a>'
+        ended = f" <span style='color:{theme.colours().muted}'>({plain.html(over)})</span>" if m.valid_until else ""
+        as_text = f"color:{theme.colours().text};text-decoration:none"
+        words = f'<a style="{as_text}" href="{links.href("node", m.id)}">{plain.html(m.shown)}</a>'
         return f"<p style='margin:3px 0'>{links.moment(m.source, m.start)}&nbsp; {words}{weight}{ended}</p>"
 
-    def _set_html(self, browser: QTextBrowser, html: str) -> None:
+    def _set_html(self, browser: plain.Page, html: str) -> None:
         """Replace a text without losing the place in it."""
         if browser.property("shown") == html:
             return
         browser.setProperty("shown", html)
         bar = browser.verticalScrollBar()
         at = bar.value()
-        browser.setHtml(html)
+        browser.show_html(html)
         bar.setValue(at)
 
     def _show_moments(self, page: Page) -> None:
@@ -343,7 +338,7 @@ class PersonPage(QWidget):
             item = QListWidgetItem(QIcon(blank), text)
             item.setData(PLACE, place)
             item.setData(OBSERVATION, id_)
-            item.setToolTip(self.tr("Play %1").replace("%1", clock(place[1])))
+            plain.tip(item, self.tr("Play %1").replace("%1", clock(place[1])))
             view.addItem(item)
             self._picture(item, media, size.width(), size.height())
 
@@ -365,13 +360,15 @@ class PersonPage(QWidget):
         talks = self.tr("(talks, nobody understood what)")
         for r in page.speech[:500]:
             when = links.moment(r.utterance.id.split(".", 1)[0], r.utterance.start)
-            not_them = links.link(self.tr("not %1").replace("%1", page.person.shown), "exclude", r.utterance.id, page.person.id)
+            not_them = links.link(
+                self.tr("not %1").replace("%1", plain.line(page.person.shown, 30)), "exclude", r.utterance.id, page.person.id
+            )
             not_speech = links.link(self.tr("not speech"), "aside", r.utterance.id)
             why = links.link(self.tr("why"), "observation", r.utterance.id)
             small = f"<span style='font-size:small'>{not_them} · {not_speech} · {why}</span>"
-            rows.append(f"<p style='margin:3px 0'>{when}&nbsp; {escape(r.utterance.text or talks)} &nbsp;{small}</p>")
+            rows.append(f"<p style='margin:3px 0'>{when}&nbsp; {plain.html(r.utterance.text or talks)} &nbsp;{small}</p>")
         never = self.tr("Never heard speaking.")
-        self._set_html(self.voices, "".join(rows) or f"<p>{escape(never)}</p>")
+        self._set_html(self.voices, "".join(rows) or f"<p>{plain.html(never)}</p>")
 
     # ------------------------------------------------------------ acting
 
@@ -389,13 +386,14 @@ class PersonPage(QWidget):
         menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(observation))
         menu.addSeparator()
         chosen = self.chosen_faces() if item.isSelected() else [observation]
-        not_them = self.tr("Not %1").replace("%1", self.page.person.shown)
+        not_them = plain.entry(self.tr("Not %1").replace("%1", self.page.person.shown))
         menu.addAction(self.tr("This is…"), lambda: self._assign(chosen))
         menu.addAction(not_them, lambda: self.hub.correct("exclude", {"observations": chosen, "person": self.person_id}))
         menu.addAction(self.tr("Not a face"), lambda: self.hub.correct("set-aside", {"observations": chosen}))
         if 0 < len(chosen) < self.faces.count():
             menu.addAction(self.tr("Two people: these are somebody else"), self._split_off)
-        menu.addAction(self.tr("Why %1?").replace("%1", self.page.person.shown.removesuffix("?")), lambda: self._inspect(observation))
+        why = plain.entry(self.tr("Why %1?").replace("%1", self.page.person.shown.removesuffix("?")))
+        menu.addAction(why, lambda: self._inspect(observation))
         menu.popup(self.faces.viewport().mapToGlobal(where))
 
     def chosen_faces(self) -> list[str]:
@@ -419,9 +417,8 @@ class PersonPage(QWidget):
 
         def ask(people: list[Person]) -> None:
             names = [p.shown for p in people if p.id != self.person_id]
-            text, good = QInputDialog.getItem(self, self.tr("This is…"), self.tr("Who is this?"), names, 0, True)
-            text = text.strip()
-            if good and text:
+            text = (plain.choose(self, self.tr("This is…"), self.tr("Who is this?"), names, editable=True) or "").strip()
+            if text:
                 known = next((p.id for p in people if p.shown == text), None)
                 name = None if known else text
                 self.hub.correct("assign", {"observations": observations, "person": known, "name": name})
@@ -434,8 +431,12 @@ class PersonPage(QWidget):
 
     def _rename(self) -> None:
         text = self.name.text().strip()
-        if self.page is not None and text and text != self.page.person.name:
+        if self.page is not None and text and text not in (self.page.person.name, self._name_shown()):
             self.hub.correct("name", {"person": self.person_id, "name": text})
+
+    def _name_shown(self) -> str:
+        """Return the name as the editor shows it: what would act in it has a visible sign."""
+        return plain.line(self.page.person.name or "", NAME) if self.page is not None else ""
 
     def _play_first(self) -> None:
         if self.page is not None and self.page.person.first_seen is not None:

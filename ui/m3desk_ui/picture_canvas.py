@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 from m3desk_ui.face_boxes import Early, Said, Shown, Window
 
 GROW = 0.15
@@ -123,7 +123,7 @@ class PictureCanvas(QWidget):
         if face != self._hovered:
             self._hovered = face
             self.setCursor(Qt.CursorShape.PointingHandCursor if face else Qt.CursorShape.ArrowCursor)
-            self.setToolTip((face.name or self.tr("A face, not yet recognised")) if face else "")
+            plain.tip(self, (face.name or self.tr("A face, not yet recognised")) if face else "")
             self.update()
 
     def leaveEvent(self, event: Any) -> None:
@@ -186,7 +186,8 @@ class PictureCanvas(QWidget):
         font.setBold(True)
         metrics = QFontMetricsF(font)
         wave = 18.0 if shown.speaking else 0.0
-        width = metrics.horizontalAdvance(shown.name) + 12 + wave
+        name = metrics.elidedText(plain.line(shown.name), Qt.TextElideMode.ElideRight, max(60.0, self.width() * 0.5))
+        width = metrics.horizontalAdvance(name) + 12 + wave
         height = metrics.height() + 4
         top = r.y() - height - 3 if r.y() - height - 3 > 0 else r.bottom() + 3
         left = min(max(2.0, r.x()), max(2.0, self.width() - width - 2))
@@ -202,7 +203,7 @@ class PictureCanvas(QWidget):
                 p.drawRect(QRectF(left + 6 + i * 5, top + (height - h) / 2, 3, h))
         p.setFont(font)
         p.setPen(ink)
-        p.drawText(tag.adjusted(6 + wave, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown.name)
+        p.drawText(tag.adjusted(6 + wave, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
 
     def _paint_subtitles(self, p: QPainter) -> None:
         said = self.said()
@@ -216,7 +217,7 @@ class PictureCanvas(QWidget):
         bottom = area.bottom() - max(8.0, area.height() * 0.03)
         flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
         for s in reversed(said[:2]):
-            text = f"{s.name}: {s.line(self.at)}" if s.name else s.line(self.at)
+            text = plain.breakable(plain.line(f"{plain.line(s.name, plain.ENTRY)}: {s.line(self.at)}" if s.name else s.line(self.at)))
             need = p.boundingRect(room, flags, text)
             box = QRectF(need.x() - 10, bottom - need.height() - 8, need.width() + 20, need.height() + 8)
             p.setPen(Qt.PenStyle.NoPen)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QDropEvent, QIcon, QKeyEvent, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 from m3desk_ui.pictures import whole
 from m3desk_ui.question_sides import Item, Shown, Side
 
@@ -62,12 +62,12 @@ class SideList(QListWidget):
     def _made(self, item: Item) -> QListWidgetItem:
         blank = QPixmap(FACE, FACE)
         blank.fill(Qt.GlobalColor.transparent)
-        words = item.words if len(item.words) <= SHOWN_WORDS else item.words[:SHOWN_WORDS].rstrip() + "…"
+        words = plain.line(item.words, SHOWN_WORDS)
         said = f"“{words}”" if words else self.tr("(talks)")
         text = clock(item.at) if item.crop else f"{clock(item.at)}  {said}"
         row = QListWidgetItem(QIcon(blank), text) if item.crop else QListWidgetItem(theme.icon("mdi6.volume-high"), text)
         row.setData(ITEM, item)
-        row.setToolTip(f"{clock(item.at)} {item.words}".strip())
+        plain.tip(row, f"{clock(item.at)} {item.words}".strip())
         if item.crop:
             self._picture(row, item.crop)
         return row
@@ -141,15 +141,15 @@ class QuestionCard(QFrame):
         self.shown: Shown | None = None
         self.setProperty("card", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.title = QLabel(self)
+        self.title = plain.Label(parent=self)
         self.title.setWordWrap(True)
         self.title.setProperty("heading", True)
         self.hint = self._muted()
         self.effect = self._muted()
         self.lists = (SideList(hub, self), SideList(hub, self))
-        self.names = (QLabel(self), QLabel(self))
+        self.names = (plain.Label(parent=self), plain.Label(parent=self))
         self.plays = (QToolButton(self), QToolButton(self))
-        self.scenes = (QLabel(self), QLabel(self))
+        self.scenes = (plain.Label(parent=self), plain.Label(parent=self))
         both = QHBoxLayout()
         both.setSpacing(10)
         self._columns: list[QWidget] = []
@@ -176,8 +176,8 @@ class QuestionCard(QFrame):
         second.other_wanted.connect(lambda row: first.take_from(second, row))
         self.dress()
 
-    def _muted(self) -> QLabel:
-        label = QLabel(self)
+    def _muted(self) -> plain.Label:
+        label = plain.Label(parent=self)
         label.setWordWrap(True)
         label.setProperty("muted", True)
         return label
@@ -187,6 +187,7 @@ class QuestionCard(QFrame):
         self._columns.append(box)
         head = QHBoxLayout()
         self.names[side].setProperty("heading", True)
+        self.names[side].setWordWrap(True)
         head.addWidget(self.names[side], 1)
         head.addWidget(self.plays[side])
         self.plays[side].clicked.connect(lambda: self._play(side))
@@ -211,7 +212,7 @@ class QuestionCard(QFrame):
         for side, button in enumerate(self.plays):
             tip = self.tr("Play this moment")
             button.setIcon(theme.icon("mdi6.play"))
-            button.setToolTip(tip)
+            plain.tip(button, tip)
             button.setAccessibleName(tip)
             self.lists[side].setAccessibleName(self.tr("First side") if side == 0 else self.tr("Second side"))
         if self.shown is not None:
@@ -226,7 +227,7 @@ class QuestionCard(QFrame):
         self.title.setText(self._title(shown))
         self.hint.setText(self._hint(shown))
         self.hint.setVisible(bool(self.hint.text()))
-        self.effect.setText(self.tr("Yes: %1").replace("%1", q.effect))
+        self.effect.setText(self.tr("Yes: %1").replace("%1", plain.line(q.effect, 2 * plain.LINE)))
         for side in (0, 1):
             there = side < len(shown.sides)
             self._columns[side].setVisible(there)
@@ -239,7 +240,7 @@ class QuestionCard(QFrame):
         if shown.question.kind == "two_people":
             name = this.shown if side == 0 else self.tr("somebody else")
         more = self.tr(" and %1 more").replace("%1", str(this.more)) if this.more else ""
-        self.names[side].setText(f"{name} ({len(this.items)}{more})")
+        self.names[side].setText(f"{plain.line(name, plain.ENTRY)} ({len(this.items)}{more})")
         self.lists[side].fill(this, movable=shown.question.kind == "two_people")
         self._show_scene(side, this, shown)
 
@@ -257,20 +258,20 @@ class QuestionCard(QFrame):
                 fitted = QPixmap.fromImage(image).scaledToWidth(round(SCENE * ratio), Qt.TransformationMode.SmoothTransformation)
                 fitted.setDevicePixelRatio(ratio)
                 self.scenes[side].setPixmap(fitted)
-                self.scenes[side].setToolTip(clock(first.at))
+                plain.tip(self.scenes[side], clock(first.at))
                 self.scenes[side].show()
 
         self.hub.when(self.hub.desk.picture(first.source, first.at, round(2 * SCENE)), put, lambda _error: None)
 
     def _title(self, shown: Shown) -> str:
-        q, names = shown.question, [s.shown for s in shown.sides]
+        q, names = shown.question, [plain.line(s.shown, plain.ENTRY) for s in shown.sides]
         if q.kind == "same":
-            return self.tr("Are %1 and %2 the same person?").replace("%1", names[0]).replace("%2", names[-1])
+            return self.tr("Are %1 and %2 the same person?").replace("%2", names[-1]).replace("%1", names[0])
         if q.kind == "two_people":
             return self.tr("Does %1 look like two people?").replace("%1", names[0])
         if q.kind == "link":
             return self.tr("Does this voice belong to this face?")
-        return self.tr("Is this %1?").replace("%1", q.name or names[0])
+        return self.tr("Is this %1?").replace("%1", plain.line(q.name or names[0], plain.ENTRY))
 
     def _hint(self, shown: Shown) -> str:
         kind = shown.question.kind

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 from m3desk_ui.question_card import QuestionCard
 from m3desk_ui.question_sides import Shown, read_sides
 
@@ -32,7 +32,7 @@ class QuestionsView(QWidget):
         self._busy = False
         self.to_list = QToolButton(self)
         self.to_list.clicked.connect(self.back)
-        self.count = QLabel(self)
+        self.count = plain.Label(parent=self)
         self.count.setProperty("muted", True)
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 4, 8, 0)
@@ -44,7 +44,7 @@ class QuestionsView(QWidget):
         self.card.no.connect(self.reject)
         self.card.unknown.connect(self.skip)
         self.card.later.connect(self.put_off)
-        self.none = QLabel(self)
+        self.none = plain.Label(parent=self)
         self.none.setWordWrap(True)
         self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.none.setProperty("muted", True)
@@ -66,7 +66,7 @@ class QuestionsView(QWidget):
         """Set texts and icons."""
         tip = self.tr("Back to all people")
         self.to_list.setIcon(theme.icon("mdi6.arrow-left"))
-        self.to_list.setToolTip(tip)
+        plain.tip(self.to_list, tip)
         self.to_list.setAccessibleName(tip)
         self.none.setText(self.tr("No open questions. New ones come when clips leave something in doubt."))
         self.card.dress()

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
-    QLabel,
     QLineEdit,
     QSpinBox,
     QVBoxLayout,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import config, paths
 from m3desk.errors import M3DeskError
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 
 if TYPE_CHECKING:
     from m3desk_ui.bridge import Hub
@@ -90,11 +89,11 @@ class SettingsDialog(QDialog):
         self._form.setHorizontalSpacing(16)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self.problem = QLabel(self)
+        self.problem = plain.Label(parent=self)
         self.problem.setWordWrap(True)
         self.problem.setStyleSheet(f"color: {theme.colours().bad};")
         self.problem.hide()
-        where = QLabel(self.tr("Kept in %1").replace("%1", str(paths.config_file())), self)
+        where = plain.Label(self.tr("Kept in %1").replace("%1", str(paths.config_file())), self)
         where.setProperty("muted", True)
         where.setWordWrap(True)
         where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -128,14 +127,14 @@ class SettingsDialog(QDialog):
         for name in names:
             field = self._field(config.KEYS[name], self._before[name])
             field.setAccessibleName(title(name))
-            field.setToolTip(config.KEYS[name].text)
+            plain.tip(field, config.KEYS[name].text)
             self.fields[name] = field
-            label = QLabel(title(name), self)
+            label = plain.Label(title(name), self)
             label.setBuddy(field)
             if not explained(name):
                 self._form.addRow(label, field)
                 continue
-            line = QLabel(explained(name), self)
+            line = plain.Label(explained(name), self)
             line.setProperty("muted", True)
             both = QVBoxLayout()
             both.setSpacing(2)
@@ -153,7 +152,7 @@ class SettingsDialog(QDialog):
         if choices:
             box = QComboBox(self)
             for choice in choices:
-                box.addItem(word(choice), choice)
+                box.addItem(plain.line(word(choice), plain.ENTRY), choice)
             box.setCurrentIndex(max(0, box.findData(value)))
             return box
         if isinstance(key.default, bool):

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QListView,
     QMenu,
-    QMessageBox,
     QPushButton,
     QStyle,
     QStyledItemDelegate,
@@ -26,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
-from m3desk_ui import texts, theme
+from m3desk_ui import files, plain, texts, theme
 
 if TYPE_CHECKING:
     from m3desk import events
@@ -76,9 +74,9 @@ class _Rows(QAbstractListModel):
         if role == ROW:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{Path(row.source.uri).name}, {texts.source_state(row.source.state)}"
+            return plain.line(f"{Path(row.source.uri).name}, {texts.source_state(row.source.state)}")
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{row.source.uri}\n{row.source.error or ''}".strip()
+            return plain.tip_text(f"{row.source.uri}\n{row.source.error or ''}".strip())
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -153,7 +151,7 @@ class _Paint(QStyledItemDelegate):
         bold.setBold(True)
         p.setFont(bold)
         p.setPen(QColor(c.text))
-        name = QFontMetricsF(bold).elidedText(Path(row.source.uri).name, Qt.TextElideMode.ElideMiddle, width)
+        name = QFontMetricsF(bold).elidedText(plain.line(Path(row.source.uri).name), Qt.TextElideMode.ElideMiddle, width)
         p.drawText(QRectF(left, r.y() + 6, width, 18), Qt.AlignmentFlag.AlignVCenter, name)
         p.setFont(self._view.font())
         text, colour = self._line(row)
@@ -180,7 +178,7 @@ class _Paint(QStyledItemDelegate):
         c = theme.colours()
         s = row.source
         if s.state == "failed" and s.error:
-            return s.error, c.bad
+            return plain.line(s.error), c.bad
         parts = [texts.source_state(s.state)]
         colour = {"done": c.good, "working": c.accent, "failed": c.bad, "partial": c.warn}.get(s.state, c.muted)
         if s.duration:
@@ -225,16 +223,16 @@ class SourcesView(QWidget):
         self.list.clicked.connect(lambda i: hub.selection.select("source", i.data(ROW).source.id))
         self.model.moved.connect(self._move)
         self.add = QPushButton(self.tr("Add…"))
-        self.add.setToolTip(self.tr("Memorize more videos or sound files"))
+        plain.tip(self.add, self.tr("Memorize more videos or sound files"))
         self.add.clicked.connect(self.add_wanted)
         self.folder = QPushButton(self.tr("Folder…"))
-        self.folder.setToolTip(self.tr("Memorize every video of a folder, in name order"))
+        plain.tip(self.folder, self.tr("Memorize every video of a folder, in name order"))
         self.folder.clicked.connect(self._choose_folder)
         self.pause = QToolButton()
         self.pause.setCheckable(True)
         self.pause.clicked.connect(self.set_paused)
         self.more = QToolButton()
-        self.more.setToolTip(self.tr("What can be done with the selected source"))
+        plain.tip(self.more, self.tr("What can be done with the selected source"))
         self.more.setAccessibleName(self.tr("Actions on the selected source"))
         self.more.clicked.connect(self._menu_of_selected)
         row = QHBoxLayout()
@@ -246,7 +244,7 @@ class SourcesView(QWidget):
         row.addStretch(1)
         row.addWidget(self.pause)
         row.addWidget(self.more)
-        self._empty = QLabel(self.tr("Drop videos or a folder here."))
+        self._empty = plain.Label(self.tr("Drop videos or a folder here."))
         self._empty.setProperty("muted", True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column = QVBoxLayout(self)
@@ -272,7 +270,7 @@ class SourcesView(QWidget):
     def _show_paused(self) -> None:
         text = self.tr("Go on memorizing") if self._paused else self.tr("Pause memorizing")
         self.pause.setIcon(theme.icon("mdi6.play-circle-outline" if self._paused else "mdi6.pause-circle-outline"))
-        self.pause.setToolTip(text)
+        plain.tip(self.pause, text)
         self.pause.setAccessibleName(text)
         self.pause.setChecked(self._paused)
 
@@ -353,9 +351,8 @@ class SourcesView(QWidget):
 
     def locate(self, row: Row) -> None:
         """Ask where a moved file is now; the engine checks that it is the same one."""
-        path, _ = QFileDialog.getOpenFileName(
-            self, self.tr("Where is %1 now?").replace("%1", Path(row.source.uri).name), str(Path(row.source.uri).parent)
-        )
+        head = plain.title(self.tr("Where is %1 now?").replace("%1", plain.line(Path(row.source.uri).name, plain.ENTRY)))
+        path, _ = QFileDialog.getOpenFileName(self, head, str(Path(row.source.uri).parent))
         if path and self._hub.desk is not None:
             self._hub.when(self._hub.desk.relink(row.source.id, path), lambda _none: self._hub.settle())
 
@@ -365,17 +362,9 @@ class SourcesView(QWidget):
             self._hub.when(self._hub.desk.remove_source(row.source.id, dry_run=True), lambda effect: self._confirm_removal(row, effect))
 
     def _confirm_removal(self, row: Row, effect: Effect) -> None:
-        box = QMessageBox(
-            QMessageBox.Icon.Warning,
-            self.tr("Remove a source"),
-            self.tr("Remove %1 from this memory?").replace("%1", Path(row.source.uri).name),
-            QMessageBox.StandardButton.Cancel,
-            self,
-        )
-        box.setInformativeText(effect.text + "\n\n" + self.tr("The file itself stays where it is. This can't be undone."))
-        yes = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
-        box.exec()
-        if box.clickedButton() is yes and self._hub.desk is not None:
+        question = self.tr("Remove %1 from this memory?").replace("%1", plain.line(Path(row.source.uri).name))
+        more = effect.text + "\n\n" + self.tr("The file itself stays where it is. This can't be undone.")
+        if plain.sure(self, self.tr("Remove a source"), question, more, self.tr("Remove")) and self._hub.desk is not None:
             self._hub.when(self._hub.desk.remove_source(row.source.id), lambda _effect: self._hub.settle())
 
     def _choose_folder(self) -> None:
@@ -388,9 +377,9 @@ class SourcesView(QWidget):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        files = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
-        if files:
-            self.dropped.emit(files)
+        dropped = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
+        if dropped:
+            self.dropped.emit(dropped)
 
 
 def in_queue_order(rows: list[Row], queue: list[str]) -> list[Row]:
@@ -407,5 +396,5 @@ def _rows(reader: Reader) -> list[Row]:
         kept = [c for c in clips if c.state in ("episodic", "done")]
         picture = next((m for c in kept if (m := reader.thumbnail(c.id))), None)
         failed = sum(c.state in ("failed", "skipped") for c in clips)
-        rows.append(Row(s, picture, sum(c.end - c.start for c in kept), len(clips), failed, "://" in s.uri or Path(s.uri).is_file()))
+        rows.append(Row(s, picture, sum(c.end - c.start for c in kept), len(clips), failed, "://" in s.uri or files.is_file(s.uri)))
     return rows

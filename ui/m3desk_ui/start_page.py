@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QProgressBar,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk import config
-from m3desk_ui import texts, theme
+from m3desk_ui import plain, texts, theme
 from m3desk_ui.pictures import decode
 from m3desk_ui.window_state import picture_of
 
@@ -41,7 +40,7 @@ class _Choice(QPushButton):
         self.setMinimumSize(230, 96)
         self.setAccessibleName(title)
         self.setAccessibleDescription(more)
-        self.icon_label, self.title, self.more = QLabel(), QLabel(title), QLabel(more)
+        self.icon_label, self.title, self.more = plain.Label(), plain.Label(title), plain.Label(more)
         self.title.setProperty("heading", True)
         self.more.setProperty("muted", True)
         self.more.setWordWrap(True)
@@ -72,9 +71,9 @@ class StartPage(QWidget):
         super().__init__(parent)
         self._hub = hub
         self._facts: dict[str, Any] | None = None
-        title = QLabel(self.tr("What would you like to remember?"))
+        title = plain.Label(self.tr("What would you like to remember?"))
         title.setProperty("title", True)
-        lead = QLabel(
+        lead = plain.Label(
             self.tr("M3Desk watches a video with you, notes who appears, what they say and what happens, and answers questions about it.")
             + " "
             + self.tr("All on this machine.")
@@ -88,7 +87,7 @@ class StartPage(QWidget):
         )
         self.live = _Choice(self.tr("Use camera and microphone"), self.tr("Comes in a later version: this one memorizes files."))
         self.live.setEnabled(False)
-        self.live.setToolTip(self.tr("Live recording is not in this version yet. Record to a file and open that."))
+        plain.tip(self.live, self.tr("Live recording is not in this version yet. Record to a file and open that."))
         self.memory = _Choice(self.tr("Open a memory"), self.tr("A folder whose name ends in .m3desk"))
         self.demo = _Choice(self.tr("Try the demo"), self.tr("A short public-domain White House speech (fetched once, less than 1 MB)"))
         self.video.clicked.connect(self.open_video)
@@ -101,7 +100,7 @@ class StartPage(QWidget):
         self.fetching = QProgressBar()
         self.fetching.setTextVisible(False)
         self.fetching.hide()
-        self.recent_title = QLabel(self.tr("Recent memories"))
+        self.recent_title = plain.Label(self.tr("Recent memories"))
         self.recent_title.setProperty("heading", True)
         self.recent = QListWidget()
         self.recent.setAccessibleName(self.tr("Recent memories"))
@@ -117,11 +116,11 @@ class StartPage(QWidget):
         self.recent.itemClicked.connect(lambda item: self.recent_chosen.emit(item.data(Qt.ItemDataRole.UserRole)))
         self.strip = QFrame()
         self.strip.setProperty("card", True)
-        self.machine = QLabel(self.tr("Looking at what this machine can do …"))
+        self.machine = plain.Label(self.tr("Looking at what this machine can do …"))
         self.machine.setWordWrap(True)
         self.machine.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.strip.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self._machine_icon = QLabel()
+        self._machine_icon = plain.Label()
         strip = QHBoxLayout(self.strip)
         strip.setContentsMargins(12, 8, 12, 8)
         strip.addWidget(self._machine_icon)
@@ -174,10 +173,10 @@ class StartPage(QWidget):
         for memory, image in found:
             name = Path(memory).name.removesuffix(".m3desk")
             pixmap = QPixmap.fromImage(image) if image is not None else self._blank()
-            shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, TILE.width())
+            shown = self.fontMetrics().elidedText(plain.line(name), Qt.TextElideMode.ElideMiddle, TILE.width())
             item = QListWidgetItem(QIcon(pixmap), shown)
             item.setData(Qt.ItemDataRole.UserRole, memory)
-            item.setToolTip(memory)
+            plain.tip(item, memory)
             self.recent.addItem(item)
         rows = -(-len(found) // max(1, self.recent.width() // self.recent.gridSize().width()))
         self.recent.setMaximumHeight(min(2, max(1, rows)) * self.recent.gridSize().height() + 12)

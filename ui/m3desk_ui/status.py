@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QStatusBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
 
 from m3desk.domain.clip import clock
-from m3desk_ui import texts
+from m3desk_ui import plain, texts
 
 if TYPE_CHECKING:
     from m3desk import events
@@ -28,7 +28,7 @@ class Status(QStatusBar):
         self._hub = hub
         self.setAccessibleName(self.tr("Status"))
         self.setSizeGripEnabled(False)
-        self._work = QLabel()
+        self._work = plain.Label()
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
@@ -40,7 +40,7 @@ class Status(QStatusBar):
         row.addWidget(self._bar)
         row.addWidget(self._work)
         self.addWidget(left)
-        self._behind, self._knowledge, self._models, self._device = (QLabel() for _ in range(4))
+        self._behind, self._knowledge, self._models, self._device = (plain.Label() for _ in range(4))
         right = QWidget()
         line = QHBoxLayout(right)
         line.setContentsMargins(0, 0, 12, 0)
@@ -78,10 +78,10 @@ class Status(QStatusBar):
 
     def _on_ready(self, event: events.EngineReady) -> None:
         self._device.setText(texts.processor(event.device))
-        self._device.setToolTip(self.tr("Profile “%1”; nothing leaves this machine").replace("%1", event.profile))
+        plain.tip(self._device, self.tr("Profile “%1”; nothing leaves this machine").replace("%1", event.profile))
         if event.missing:
             self._models.setText(self.tr("models missing: %1").replace("%1", str(len(event.missing))))
-            self._models.setToolTip("\n".join(f"{port}: {what}" for port, what in event.missing.items()))
+            plain.tip(self._models, "\n".join(f"{port}: {what}" for port, what in event.missing.items()))
 
     def _on_lost(self, event: events.EngineLost) -> None:
         self._working.clear()

@@ -9,12 +9,11 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QToolTip,
     QWidget,
 )
 
 from m3desk.domain.clip import clock
-from m3desk_ui import texts, theme, timeline_rows
+from m3desk_ui import plain, texts, theme, timeline_rows
 from m3desk_ui.timeline_rows import Lane, Plan, Rows
 
 if TYPE_CHECKING:
@@ -298,7 +297,7 @@ class TimelineCanvas(QWidget):
         p.fillRect(QRectF(0, y, GUTTER - 1, LANE - 1), QColor(c.raised if self.selected == ("person", lane.person) else c.surface))
         p.fillRect(QRectF(4, y + 5, 4, LANE - 10), colour)
         p.setPen(QColor(c.text))
-        name = QFontMetricsF(self.font()).elidedText(lane.name, Qt.TextElideMode.ElideRight, GUTTER - 20)
+        name = QFontMetricsF(self.font()).elidedText(plain.line(lane.name), Qt.TextElideMode.ElideRight, GUTTER - 20)
         p.drawText(QRectF(13, y, GUTTER - 18, LANE), Qt.AlignmentFlag.AlignVCenter, name)
 
     def _paint_gutter(self, p: QPainter) -> None:
@@ -409,4 +408,4 @@ class TimelineCanvas(QWidget):
         elif kind == "person":
             text = next((lane.name for lane in self.rows.lanes if lane.person == id_), "")
         if text:
-            QToolTip.showText(event.globalPosition().toPoint() + QPoint(0, 8), text, self)
+            plain.show_tip(event.globalPosition().toPoint() + QPoint(0, 8), text, self)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollBar,
     QSizePolicy,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
-from m3desk_ui import theme, timeline_rows
+from m3desk_ui import plain, theme, timeline_rows
 from m3desk_ui.timeline_canvas import GUTTER, LANE, TimelineCanvas
 from m3desk_ui.timeline_rows import Plan, Rows
 
@@ -43,11 +42,11 @@ class TimelineView(QWidget):
         self._source = ""
         self.sources = QComboBox()
         self.sources.setAccessibleName(self.tr("Source shown"))
-        self.sources.setToolTip(self.tr("Source shown"))
+        plain.tip(self.sources, self.tr("Source shown"))
         self.sources.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.sources.setMinimumContentsLength(20)
         self.sources.activated.connect(self._choose)
-        self.legend = QLabel(self.tr("pale: on screen · solid: speaks · ◆ knowledge · ❘ event"))
+        self.legend = plain.Label(self.tr("pale: on screen · solid: speaks · ◆ knowledge · ❘ event"))
         self.legend.setProperty("muted", True)
         self.legend.setMinimumWidth(0)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -57,7 +56,7 @@ class TimelineView(QWidget):
             (self.fit, self.tr("Show all (0)"), self.canvas.fit),
             (self.into, self.tr("Zoom in (+)"), lambda: self.canvas.zoom(0.6)),
         ):
-            button.setToolTip(text)
+            plain.tip(button, text)
             button.setAccessibleName(text)
             button.clicked.connect(act)
         row = QHBoxLayout()
@@ -92,10 +91,10 @@ class TimelineView(QWidget):
         self.search = QPushButton(self.tr("Memories here"))
         self.search.clicked.connect(lambda: self._hub.selection.wanted.emit("memories"))
         self.forget = QToolButton()
-        self.forget.setToolTip(self.tr("Take the span back (Esc)"))
+        plain.tip(self.forget, self.tr("Take the span back (Esc)"))
         self.forget.setAccessibleName(self.tr("Take the span back (Esc)"))
         self.forget.clicked.connect(self.clear_span)
-        self.length = QLabel()
+        self.length = plain.Label()
         row = QHBoxLayout(self.tools)
         row.setContentsMargins(8, 4, 4, 4)
         for widget in (self.length, self.ask, self.search, self.forget):
@@ -153,7 +152,7 @@ class TimelineView(QWidget):
         if [s.id for s in plan.sources] != [self.sources.itemData(i) for i in range(self.sources.count())]:
             self.sources.clear()
             for s in plan.sources:
-                self.sources.addItem(s.uri.replace("\\", "/").rsplit("/", 1)[-1], s.id)
+                self.sources.addItem(plain.line(s.uri.replace("\\", "/").rsplit("/", 1)[-1], plain.ENTRY), s.id)
         self.sources.setCurrentIndex(max(0, self.sources.findData(self._source)))
         self.sources.setVisible(len(plan.sources) > 0)
         if old.source is None or plan.source is None or old.source.id != plan.source.id:

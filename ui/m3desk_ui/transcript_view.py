@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListView,
     QMenu,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
-from m3desk_ui import theme
+from m3desk_ui import plain, theme
 from m3desk_ui.face_chip import FaceChip
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Lines(QAbstractListModel):
         if role == ROW:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{clock(row.utterance.start)} {row.shown}: {row.utterance.text}"
+            return plain.line(f"{clock(row.utterance.start)} {row.shown}: {row.utterance.text}", 4 * plain.LINE)
         return None
 
     def show(self, rows: list[SpeechRow]) -> None:
@@ -91,7 +90,7 @@ class _Paint(QStyledItemDelegate):
         self._heights.clear()
 
     def _layout(self, row: SpeechRow, width: float) -> QTextLayout:
-        layout = QTextLayout(row.utterance.text, self._view.font())
+        layout = QTextLayout(plain.visible(row.utterance.text)[: plain.PARAGRAPH], self._view.font())
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
@@ -148,7 +147,7 @@ class _Paint(QStyledItemDelegate):
         bold.setBold(True)
         p.setFont(bold)
         p.setPen(theme.person_colour(row.person))
-        name = QFontMetricsF(bold).elidedText(row.shown or "—", Qt.TextElideMode.ElideRight, top.width() - GUTTER)
+        name = QFontMetricsF(bold).elidedText(plain.line(row.shown) or "—", Qt.TextElideMode.ElideRight, top.width() - GUTTER)
         p.drawText(top.adjusted(GUTTER, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         p.setFont(self._view.font())
         layout = self._layout(row, self._text_width())
@@ -242,9 +241,9 @@ class TranscriptView(QWidget):
         self.follow = QToolButton()
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
-        self.follow.setToolTip(self.tr("Follow the picture"))
+        plain.tip(self.follow, self.tr("Follow the picture"))
         self.follow.setAccessibleName(self.tr("Follow the picture"))
-        self._empty = QLabel(self.tr("What is said appears here as clips are memorized."))
+        self._empty = plain.Label(self.tr("What is said appears here as clips are memorized."))
         self._empty.setProperty("muted", True)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -367,7 +366,7 @@ class TranscriptView(QWidget):
         menu.addAction(self.tr("This is…"), lambda: self.name_speaker(row, where))
         menu.addAction(self.tr("Not speech"), lambda: self._hub.correct("set-aside", {"observations": [row.utterance.id]}))
         menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(row))
-        menu.exec(where)
+        menu.popup(where)
 
     def _inspect(self, row: SpeechRow) -> None:
         self._hub.selection.select("observation", row.utterance.id)

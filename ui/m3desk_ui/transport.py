@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QStyle, QStyleOptionSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSlider, QStyle, QStyleOptionSlider, QToolButton, QWidget
 
-from m3desk_ui import texts, theme
+from m3desk_ui import plain, texts, theme
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
@@ -67,10 +67,10 @@ class Transport(QWidget):
         self.slider.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.slider.sliderMoved.connect(lambda value: self.scrubbed.emit(value * 1_000_000 // TICKS))
         self.slider.sliderReleased.connect(lambda: self.released.emit(self.slider.value() * 1_000_000 // TICKS))
-        self.time = QLabel("00:00.0 / 00:00")
+        self.time = plain.Label("00:00.0 / 00:00")
         self.time.setMinimumWidth(self.fontMetrics().horizontalAdvance("0:00:00.0 / 0:00:00") + 8)
         self.speeds = QComboBox()
-        self.speeds.setToolTip(self.tr("Speed"))
+        plain.tip(self.speeds, self.tr("Speed"))
         self.speeds.setAccessibleName(self.tr("Speed"))
         self.speeds.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for x in SPEEDS:
@@ -84,7 +84,7 @@ class Transport(QWidget):
         self.volume_slider.setRange(0, 100)
         self.volume_slider.setValue(80)
         self.volume_slider.setFixedWidth(80)
-        self.volume_slider.setToolTip(self.tr("Volume"))
+        plain.tip(self.volume_slider, self.tr("Volume"))
         self.volume_slider.setAccessibleName(self.tr("Volume"))
         self.volume_slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.volume_slider.valueChanged.connect(self._tell_volume)
@@ -117,7 +117,7 @@ class Transport(QWidget):
 
     def _button(self, tip: str, act: object) -> QToolButton:
         button = QToolButton()
-        button.setToolTip(tip)
+        plain.tip(button, tip)
         button.setAccessibleName(tip)
         button.setIconSize(QSize(20, 20))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -169,7 +169,7 @@ class Transport(QWidget):
 
     def set_silent(self, reason: str | None) -> None:
         """Say why nothing is heard, where that is so."""
-        self.mute.setToolTip(self.tr("No sound: %1").replace("%1", reason) if reason else self.tr("Mute (Ctrl+M)"))
+        plain.tip(self.mute, self.tr("No sound: %1").replace("%1", reason) if reason else self.tr("Mute (Ctrl+M)"))
         self._silent = bool(reason)
         self._show_volume()
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from m3desk_ui import face_boxes
+from m3desk_ui import face_boxes, files, plain
 from m3desk_ui.face_chip import FaceChip
 from m3desk_ui.picture_canvas import PictureCanvas
 from m3desk_ui.transport import Transport
@@ -158,7 +158,7 @@ class VideoView(QWidget):
         self.canvas.clear("")
         self._loaded = ("", 0, 0)
         self.canvas.at = at
-        self._hub.work(lambda: Path(path).is_file(), lambda there: self._open_file(path, at, play, there))
+        self._hub.work(lambda: files.is_file(path), lambda there: self._open_file(path, at, play, there))
         self._load_window(force=True)
 
     def _open_file(self, path: str, at: int, play: bool, there: bool) -> None:
@@ -167,7 +167,7 @@ class VideoView(QWidget):
         if not there:
             self.canvas.clear(
                 self.tr("%1 is not there any more. Its memories are. Use Sources → Locate file to play it again.").replace(
-                    "%1", Path(path).name
+                    "%1", plain.line(Path(path).name, plain.ENTRY)
                 )
             )
             self.close_player()
@@ -264,10 +264,10 @@ class VideoView(QWidget):
             if play:
                 self.play()
         if state.error and state.error != self._last_error:
-            self.canvas.clear(state.error)
+            self.canvas.clear(plain.line(state.error))
             self._hub.notice.emit("warning", state.error, "", "")
         elif state.duration and not state.has_picture and self.canvas.image is None:
-            self.canvas.clear(self.tr("Sound only: %1").replace("%1", Path(self.path).name))
+            self.canvas.clear(self.tr("Sound only: %1").replace("%1", plain.line(Path(self.path).name, plain.ENTRY)))
         self._last_error = state.error or ""
 
     # ------------------------------------------------------------ commands

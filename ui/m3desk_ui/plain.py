@@ -1,0 +1,246 @@
+"""Foreign text on the screen: names, words, file names, answers and errors are shown as plain text, whatever they hold.
+
+Qt guesses: a label, a tooltip or a message box whose text looks like HTML becomes HTML, and an image in it is a file that is opened.
+`&` in a menu or on a button is a mnemonic, `[*]` in a window's title is left out, a tab in a menu begins a shortcut. So every view
+puts foreign text on the screen by this module (tests/ui/test_plain_text.py looks that none goes around it).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+from urllib.parse import quote
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QUrl
+from PySide6.QtGui import QAction, QImage, QPixmap, QStandardItem, QTextDocument
+from PySide6.QtWidgets import QInputDialog, QLabel, QListWidgetItem, QMessageBox, QTextBrowser, QToolTip, QWidget
+
+ENTRY, LINE, PARAGRAPH, TIP = 60, 240, 20_000, 1200
+"""Code points shown at most: of a menu entry or a button, of a line, of a text that wraps, of a tooltip."""
+WORD = 40
+"""A longer word may be broken: one label must not make the window as wide as its longest word."""
+NARROWEST = 240
+"""Pixels: no label asks for more than this, whatever it says."""
+_BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f\ufdd0-\ufdef\ufff9-\ufffc\ufffe\uffff\ud800-\udfff]")
+"""Control characters, those that change the direction of what follows, those that Qt's texts use for themselves, halves of pairs.
+
+Where `domain.visible` writes them out for a terminal, here each has a sign of its own, so that places in a text stay.
+"""
+_BREAKS = re.compile("\r\n|[\r\u2028\u2029\x0b\x0c\x85]")
+_SPACES = re.compile(r"\s+")
+_LONG = re.compile(rf"[^\s\u2e80-\uffdc\U00020000-\U0003ffff]{{{WORD + 1},}}")
+_ANY_TAG = re.compile(r"<[^<>]*>?")
+_STYLE = r"""style=(?:"[\w\s:;#.,%-]*"|'[\w\s:;#.,%-]*')"""
+_HREF = r"""href=(?:"(?:m3://[^"<>]*|[a-z]+)"|'[a-z]+')"""
+_OURS = re.compile(
+    rf"</?(?:a|b|br|h4|i|p|span|table|td|tr)>|<(?:a|b|i|p|span|td)(?: {_STYLE})?(?: {_HREF})?(?: {_STYLE})?>|<table cellspacing='0'>"
+)
+"""The HTML that the program itself writes: no tag that loads anything, no address but its own."""
+_PICTURE = re.compile(r"""<img src="picture:[\w.%~-]*" width="\d+" height="\d+">""")
+
+
+def _sign(hit: re.Match[str]) -> str:
+    """Return a sign for a character that must not act: ␛ for escape, � for what has no sign of its own."""
+    code = ord(hit.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"
+
+
+def visible(foreign: str) -> str:
+    """Return text with a visible sign in place of each character that would act instead of being read; as long as before."""
+    return _BAD.sub(_sign, foreign) if _BAD.search(foreign) else foreign
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def paragraph(foreign: object, most: int = PARAGRAPH) -> str:
+    """Return text that may have several lines: nothing in it acts, and it is at most `most` code points long."""
+    whole = str(foreign)[: most + 1]
+    return _cut(visible(_BREAKS.sub("\n", whole)), most)
+
+
+def line(foreign: object, most: int = LINE) -> str:
+    """Return text in one line."""
+    return _cut(visible(_SPACES.sub(" ", str(foreign)[: 4 * most])).strip(), most)
+
+
+def entry(foreign: object, most: int = ENTRY) -> str:
+    """Return the text of a menu entry, button, tab or check box, with no mnemonic in it."""
+    return line(foreign, most).replace("&", "&&")
+
+
+def title(foreign: object) -> str:
+    """Return the title of a window, in which Qt has a meaning for [*]."""
+    return line(foreign, 120).replace("[*]", "[*][*]")
+
+
+def breakable(shown: str) -> str:
+    """Return text in which words without end may be broken (by zero width spaces)."""
+    return _LONG.sub(lambda hit: _broken(hit.group()), shown) if _LONG.search(shown) else shown
+
+
+def _broken(word: str) -> str:
+    parts, start = [], 0
+    while len(word) - start > WORD:
+        end = start + WORD
+        while end < len(word) and end < start + 2 * WORD and _joined(word[end - 1], word[end]):
+            end += 1
+        parts.append(word[start:end])
+        start = end
+    return "\N{ZERO WIDTH SPACE}".join((*parts, word[start:]))
+
+
+def _joined(before: str, after: str) -> bool:
+    """Say whether two characters belong together (an accent, parts of one emoji)."""
+    return unicodedata.category(before) == "Cf" or unicodedata.category(after) in ("Mn", "Mc", "Me", "Cf", "Sk")
+
+
+def html(foreign: object, most: int = PARAGRAPH) -> str:
+    """Return foreign text as it may stand in HTML that the program writes, between tags or in an attribute."""
+    return escape(breakable(paragraph(foreign, most))).replace("\n", "<br>")
+
+
+def ours(written: str, *, pictures: bool = False) -> str:
+    """Return HTML in which every tag that the program does not write is text: a foreign part that came unescaped does nothing."""
+
+    def keep(hit: re.Match[str]) -> str:
+        tag = hit.group()
+        return tag if _OURS.fullmatch(tag) or (pictures and _PICTURE.fullmatch(tag)) else escape(tag)
+
+    return _ANY_TAG.sub(keep, written)
+
+
+# ---------------------------------------------------------------- tooltips
+
+
+def tip_text(foreign: object) -> str:
+    """Return what a tooltip is given so that it shows this text: a long one wraps, and none is taken for HTML."""
+    shown = paragraph(foreign, TIP)
+    if "<" not in shown and "&" not in shown and max(map(len, shown.split("\n"))) <= LINE // 3:
+        return shown
+    return f"<p>{html(shown)}</p>"
+
+
+def tip(of: QWidget | QAction | QListWidgetItem | QStandardItem, foreign: object) -> None:
+    """Give a widget, action or item a tooltip."""
+    shown = tip_text(foreign)
+    of.setToolTip(shown)
+    if isinstance(of, QWidget) and shown.startswith("<p>"):
+        of.setAccessibleDescription(paragraph(foreign, TIP))  # else a screen reader is given the tooltip with its tags
+
+
+def show_tip(where: QPoint, foreign: object, widget: QWidget, area: QRect | None = None) -> None:
+    """Show a tooltip now; an empty text hides it."""
+    QToolTip.showText(where, tip_text(foreign) if foreign else "", widget, area if area is not None else QRect())
+
+
+# ---------------------------------------------------------------- labels
+
+
+class Label(QLabel):
+    """A label of plain text. It wraps or is cut rather than making the window wider."""
+
+    def __init__(self, foreign: object = "", parent: QWidget | None = None, *, most: int = PARAGRAPH) -> None:
+        super().__init__(parent)
+        self.most = most
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(foreign)
+
+    def setText(self, foreign: object) -> None:
+        super().setText(breakable(paragraph(foreign, self.most)))
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint().boundedTo(QSize(NARROWEST, 1 << 20))
+
+
+class RichLabel(QLabel):
+    """A label of HTML that the program wrote; foreign parts came through `html`. It loads nothing and opens no address."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setOpenExternalLinks(False)
+
+    def setText(self, written: str) -> None:
+        super().setText(ours(written))
+
+    def say(self, foreign: object) -> None:
+        """Show plain text."""
+        self.setText(html(foreign))
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint().boundedTo(QSize(NARROWEST, 1 << 20))
+
+
+class _Document(QTextDocument):
+    """A text that loads nothing: its pictures are given to it (`addResource`), all else is an empty picture."""
+
+    def loadResource(self, type_: int, name: QUrl | str) -> Any:
+        refused = QImage(1, 1, QImage.Format.Format_ARGB32)  # a null answer would let Qt open the file by itself
+        refused.fill(Qt.GlobalColor.transparent)
+        return refused
+
+
+class Page(QTextBrowser):
+    """A page of HTML that the program wrote. Links are told by `anchorClicked` and never opened; nothing is loaded."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self._document = _Document(self)
+        self.setDocument(self._document)
+
+    def show_html(self, written: str) -> None:
+        """Show HTML that the program wrote."""
+        self.setHtml(ours(written, pictures=True))
+
+    def picture(self, media: str, picture: QPixmap, width: int, height: int) -> str:
+        """Give the page a stored picture, and return the HTML that shows it."""
+        name = "picture:" + quote(media, safe="")
+        self._document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), picture)
+        return f'<img src="{name}" width="{width}" height="{height}">'
+
+
+# ---------------------------------------------------------------- questions to the user
+
+
+def box(parent: QWidget, icon: QMessageBox.Icon, head: str, question: object, more: object = "") -> QMessageBox:
+    """Return a message box to add buttons to (their texts through `entry`) and to open."""
+    made = QMessageBox(icon, title(head), "", QMessageBox.StandardButton.NoButton, parent)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setText(breakable(paragraph(question, 2 * LINE)))
+    if more:
+        made.setInformativeText(breakable(paragraph(more, 4 * LINE)))
+    return made
+
+
+def sure(parent: QWidget, head: str, question: object, more: object, yes: str) -> bool:
+    """Ask before something is lost; return whether the user said yes. Cancel is what Enter and Escape mean."""
+    asked = box(parent, QMessageBox.Icon.Warning, head, question, more)
+    go = asked.addButton(entry(yes), QMessageBox.ButtonRole.DestructiveRole)
+    asked.setDefaultButton(asked.addButton(QMessageBox.StandardButton.Cancel))
+    asked.exec()
+    return asked.clickedButton() is go
+
+
+def choose(parent: QWidget, head: str, question: str, rows: Sequence[str], *, editable: bool = False) -> str | None:
+    """Let the user choose one of the rows (or write another text, with `editable`); return it as it was given, None for Cancel."""
+    shown = [line(row, ENTRY) for row in rows]
+    chosen, good = QInputDialog.getItem(parent, title(head), question, shown, 0, editable)
+    if not good:
+        return None
+    return rows[shown.index(chosen)] if chosen in shown else chosen
+
+
+def edited(parent: QWidget, head: str, question: str, before: str) -> str | None:
+    """Let the user edit a text; None where it was cancelled, left as it was, or emptied."""
+    shown = paragraph(before, len(before) + 1)
+    now, good = QInputDialog.getMultiLineText(parent, title(head), question, shown)
+    return now.strip() if good and now.strip() and now.strip() != shown.strip() else None
