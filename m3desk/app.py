@@ -17,7 +17,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -36,7 +36,7 @@ from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissin
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
-from m3desk.store import backups, pending, place
+from m3desk.store import pending
 from m3desk.store.forgetting import Forgotten, How
 from m3desk.store.pending import Pending
 from m3desk.store.reembedding import Reembedded
@@ -51,14 +51,6 @@ PART = 256
 
 Before = tuple[str, int]
 """A source and the last clip of it that is known, by index; −1 = nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """What is wrong with a memory's database, and of when its last good copy is ("" where there is none)."""
-
-    text: str
-    copy: str
 
 
 class App:
@@ -138,15 +130,6 @@ class App:
             self._writer.submit(self._memory.close).result()
             self._memory = None
         self._writer.shutdown()
-
-    @staticmethod
-    def damage(path: str | Path) -> Damage | None:
-        """Return what is wrong with a memory's database (all of it is read), None when nothing is or there is no memory."""
-        folder = Path(path)
-        if not folder.is_dir() or not ((folder / place.FILE).is_file() or place.remains(folder)):
-            return None
-        text = place.damage(folder)
-        return Damage(text, next(map(backups.shown, backups.copies(folder)), "")) if text else None
 
     @staticmethod
     def restore(path: str | Path) -> str:

@@ -238,6 +238,22 @@ class EngineDesk:
         return self._child.pid
 
 
+def damage(path: str) -> events.Damaged | None:
+    """Return what is wrong with the database of the memory at `path`; None when nothing is found in a moment, or there is no memory."""
+    from pathlib import Path
+
+    from m3desk.store import place
+
+    return place.examine(Path(path), thorough=False)
+
+
+def restore(path: str) -> str:
+    """Put the last good copy in the place of a damaged database; return its date. Raises MemoryProblem, UsageError."""
+    from m3desk.store.sqlite import Memory
+
+    return Memory.put_copy_back(path)
+
+
 # ---------------------------------------------------------------------- the engine's side
 
 

@@ -165,6 +165,15 @@ class Downloading:
 
 
 @dataclass(frozen=True, slots=True)
+class Damaged:
+    """A memory's database is damaged: what is wrong (`text`), and of when its last good copy is (`copy`, "" where there is none)."""
+
+    path: str
+    text: str
+    copy: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something the user should know. `level`: "info", "warning", "error"."""
 

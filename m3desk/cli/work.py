@@ -210,7 +210,7 @@ def check(options: Any, out: Out) -> int:
 
 def _restore(options: Any, out: Out) -> None:
     """Put the last good copy of a damaged database in its place, after asking. Raises UsageError when nothing is damaged."""
-    wrong = App.damage(options.memory)
+    wrong = place.examine(Path(options.memory))
     if wrong is None:
         raise UsageError(f"nothing is wrong with the database of {options.memory}.", "So there is nothing to restore.")
     out.line(wrong.text)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sqlite3
 from itertools import islice
 from pathlib import Path
 
-from m3desk import private
+from m3desk import events, private
 from m3desk.errors import MemoryDamaged
 from m3desk.store import backups, files
 
@@ -18,6 +19,8 @@ INDEX = "vectors"
 _FOLDERS = frozenset({MEDIA, INDEX, backups.FOLDER, backups.ASIDE})
 _HEAD = b"SQLite format 3\0"
 _TABLES = frozenset({"meta", "commits", "source", "clip", "node", "journal"})
+_QUICK = 16 << 20
+"""Bytes of a database that are read in less than a tenth of a second."""
 _MANY = 100_000
 """Media files that are counted; more are just as good a sign."""
 
@@ -86,22 +89,44 @@ def hint(folder: Path) -> str:
     return "There is no copy of it here. Put memory.sqlite back from a backup of your own, or memorize again into a new folder."
 
 
-def damage(folder: Path) -> str | None:
-    """Return what is wrong with the database itself, in words, None when it reads and SQLite finds no fault in it (reads all of it)."""
+def damage(folder: Path, *, thorough: bool = True) -> str | None:
+    """Return what is wrong with the database itself, in words, None when it reads and SQLite finds no fault in it.
+
+    `thorough`: read all of it, however large; else only where that takes a moment.
+    """
     try:
         check_file(folder)
-        if not (folder / FILE).is_file():
+        file = folder / FILE
+        if not file.is_file():
             return f"there is no {FILE}"
-        db = sqlite3.connect((folder / FILE).resolve().as_uri() + "?mode=ro", uri=True, timeout=10.0)
-        try:
+        with contextlib.closing(_reading(file)) as db:
             check_tables(db, folder)
-            return backups.faults(db)
-        finally:
-            db.close()
+            return backups.faults(db) if thorough or file.stat().st_size <= _QUICK else None
     except MemoryDamaged as error:
         return str(error)
+    except sqlite3.OperationalError as error:
+        return None if "locked" in str(error) or "busy" in str(error) else str(error)
     except sqlite3.DatabaseError as error:
         return str(error)
 
 
-__all__ = ["FILE", "INDEX", "MEDIA", "check_file", "check_tables", "close", "damage", "damaged", "hint", "remains"]
+def _reading(file: Path) -> sqlite3.Connection:
+    uri = file.resolve().as_uri()
+    db = sqlite3.connect(uri + "?mode=ro", uri=True, timeout=10.0)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:  # where nothing may be written (a disc), its journal can't be opened beside it
+        db.close()
+        return sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True)
+    return db
+
+
+def examine(folder: Path, *, thorough: bool = True) -> events.Damaged | None:
+    """Return what is wrong with a memory's database and which copy could take its place; None when nothing is, or there is no memory."""
+    if not folder.is_dir() or not ((folder / FILE).is_file() or remains(folder)):
+        return None
+    text = damage(folder, thorough=thorough)
+    return events.Damaged(str(folder), text, next(map(backups.shown, backups.copies(folder)), "")) if text else None
+
+
+__all__ = ["FILE", "INDEX", "MEDIA", "check_file", "check_tables", "close", "damage", "damaged", "examine", "hint", "remains"]

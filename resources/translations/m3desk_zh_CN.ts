@@ -2362,4 +2362,27 @@
             <translation>找不到文件</translation>
         </message>
     </context>
+    <context>
+        <name>Restoring</name>
+        <message>
+            <source>This memory is damaged</source>
+            <translation>此记忆已损坏</translation>
+        </message>
+        <message>
+            <source>The last good copy is of %1. What was memorized or corrected later is not in it. The damaged file is kept.</source>
+            <translation>最近的完好副本是 %1 的。之后记住或更正的内容不在其中。损坏的文件会保留。</translation>
+        </message>
+        <message>
+            <source>Put the copy in place</source>
+            <translation>使用该副本</translation>
+        </message>
+        <message>
+            <source>There is no copy of it here. Put memory.sqlite back from a backup of your own.</source>
+            <translation>这里没有它的副本。请用您自己的备份恢复 memory.sqlite。</translation>
+        </message>
+        <message>
+            <source>The copy of %1 is in place.</source>
+            <translation>已使用 %1 的副本。</translation>
+        </message>
+    </context>
 </TS>

@@ -12,6 +12,7 @@ from m3desk_ui.sources_view import Row
 from m3desk_ui.window_state import WindowState
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QMessageBox
 
 from m3desk import config, events
 from m3desk.errors import DownloadError
@@ -270,3 +271,34 @@ def test_a_long_clip_stays_work_in_the_status_bar_and_on_the_timeline(window, de
     window._status._rest()
     assert "02:42 / 03:00" in window._status._work.text()
     assert window.timeline.canvas.working == ("s1.c5", 162_000_000)
+
+
+def test_a_damaged_memory_is_not_opened_before_its_copy_was_put_in_place_as_asked(window, desks, qtbot, tmp_path):
+    hostile = "<b>no</b> <img src='x.png'>"
+    wrong = [events.Damaged(str(tmp_path / "m.m3desk"), hostile, "2026-11-22 03:00:00 UTC")]
+    put = []
+
+    def restore(path):
+        put.append(path)
+        wrong.clear()
+        return "2026-11-22"
+
+    window.services = replace(window.services, damage=lambda _path: wrong[0] if wrong else None, restore=restore)
+    window.open_memory(str(tmp_path / "m.m3desk"))
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox) is not None)
+    box = window.findChild(QMessageBox)
+    assert box.textFormat() == Qt.TextFormat.PlainText and box.text() == hostile and "03:00:00" in box.informativeText()
+    assert desks.opened == [] and put == [] and window.hub.desk is None
+    next(b for b in box.buttons() if box.buttonRole(b) == QMessageBox.ButtonRole.AcceptRole).click()
+    qtbot.waitUntil(lambda: desks.opened == [str(tmp_path / "m.m3desk")])
+    assert put == [str(tmp_path / "m.m3desk")]
+
+
+def test_a_damaged_memory_without_a_copy_says_so(window, qtbot, tmp_path):
+    wrong = events.Damaged(str(tmp_path), "its database is empty", "")
+    window.services = replace(window.services, damage=lambda _path: wrong)
+    window.open_memory(str(tmp_path))
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox) is not None)
+    box = window.findChild(QMessageBox)
+    assert "no copy" in box.informativeText() and all(box.buttonRole(b) != QMessageBox.ButtonRole.AcceptRole for b in box.buttons())
+    box.close()

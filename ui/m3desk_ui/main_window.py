@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from m3desk import __version__, config, paths, private
 from m3desk.errors import DownloadError, M3DeskError
-from m3desk_ui import files, plain, theme
+from m3desk.events import Damaged
+from m3desk_ui import files, plain, restoring, theme
 from m3desk_ui.actions import Actions
 from m3desk_ui.bridge import Hub
 from m3desk_ui.docks import Docks
@@ -106,6 +107,7 @@ class MainWindow(QMainWindow):
         self.hub.selection.asked_about.connect(lambda _q: self.dock_area.bring_forward("chat"))
         self.hub.corrected.connect(self._corrected)
         self.hub.clip_committed.connect(lambda _e: self._keep_picture())
+        self.hub.engine_ready.connect(lambda _e: self._keep_picture())  # forgetting somebody takes the old one away
 
     # ------------------------------------------------------------ opening
 
@@ -120,11 +122,22 @@ class MainWindow(QMainWindow):
         self._opening = path
         self.pages.setCurrentWidget(self.video)
 
-        def start() -> tuple[Desk, bool]:
+        def start() -> tuple[Desk | Damaged, bool]:
+            if (wrong := self.services.damage(path)) is not None:
+                return wrong, False
             new = not files.is_file(Path(path) / "memory.sqlite")
             return self.services.open_desk(path), new
 
-        self.hub.work(start, lambda made: self.show_desk(made[0], path, then, new=made[1]), self._not_opened)
+        def made(found: tuple[Desk | Damaged, bool]) -> None:
+            desk, new = found
+            if isinstance(desk, Damaged):
+                self._opening = ""
+                self.close_memory()
+                restoring.offer(self, desk, lambda: self.open_memory(path, then))
+            else:
+                self.show_desk(desk, path, then, new=new)
+
+        self.hub.work(start, made, self._not_opened)
 
     def expect_memory(self) -> None:
         """Arrange the docks before the window is shown first, where a memory opens at once: later it costs a visible moment."""

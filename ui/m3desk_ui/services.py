@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from m3desk import events
 from m3desk.errors import M3DeskError
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ class Services:
     make_player: Callable[[Callable[[Any], None], Callable[[Any], None]], Any]
     default_memory: Callable[[str], str]
     doctor: Callable[[], dict[str, Any]]
+    damage: Callable[[str], events.Damaged | None] = lambda _path: None
+    """What is wrong with the database of the memory at a path, if anything is."""
+    restore: Callable[[str], str] = lambda _path: ""
+    """Put the last good copy in its place; return that copy's date."""
 
 
 def real() -> Services:
@@ -43,7 +48,17 @@ def real() -> Services:
 
         return str(app.default_memory(path))
 
-    return Services(open_desk, make_player, default_memory, doctor)
+    def damage(path: str) -> events.Damaged | None:
+        from m3desk import desk
+
+        return desk.damage(path)
+
+    def restore(path: str) -> str:
+        from m3desk import desk
+
+        return desk.restore(path)
+
+    return Services(open_desk, make_player, default_memory, doctor, damage, restore)
 
 
 def doctor() -> dict[str, Any]:
