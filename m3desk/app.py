@@ -37,6 +37,7 @@ from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
 from m3desk.store import pending
+from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import Forgotten, How
 from m3desk.store.pending import Pending
 from m3desk.store.reembedding import Reembedded
@@ -111,8 +112,13 @@ class App:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _where: object) -> None:
         self.close()
+        if isinstance(error, WRONG) and Path(self.path).is_dir():
+            with self.reader() as reader:
+                damage = reader.damage()
+            if damage is not None:
+                raise damage from error
 
     def discard_if_empty(self) -> None:
         """Close, and delete the memory if nothing was ever put into it (a run that failed on its first file leaves no trace)."""
@@ -313,19 +319,22 @@ class App:
 
     # ------------------------------------------------------------------ moving and proving
 
-    def import_json(self, path: Path) -> dict[str, Any]:
-        """Read an export into this memory, which must be empty; return how much that was. Raises ImportProblem; then nothing is kept."""
-        return self.write(lambda m: imports.import_json(path, m))
+    @staticmethod
+    def read_export(path: Path) -> imports.Export:
+        """Read an export and check all of it; no memory is needed yet. Raises ImportProblem."""
+        return imports.load(path)
 
     @staticmethod
     def read_graph(path: Path) -> m3agent.Loaded:
         """Read an M3-Agent graph, in a process of its own that runs nothing of the file; no memory is needed yet. Raises ImportProblem."""
         return m3agent.load(path)
 
-    def import_graph(self, loaded: m3agent.Loaded) -> dict[str, Any]:
-        """Write a graph that was read into this memory, which must be empty; return how much that was. Raises ImportProblem."""
-        self.write(lambda m: m.adopt(loaded.graph, going=loaded.going))
-        return loaded.report
+    def import_read(self, found: imports.Export | m3agent.Loaded) -> dict[str, Any]:
+        """Write what was read into this memory, which must be empty; return how much that was. Raises ImportProblem: nothing is kept."""
+        if isinstance(found, imports.Export):
+            return self.write(lambda m: imports.write(found, m))
+        self.write(lambda m: m.adopt(found.graph, going=found.going))
+        return found.report
 
     def export(self, output: str | Path, **how: Any) -> None:
         """Write this memory to a file in another format, or to standard output for `-`; see `interop.exports.export`."""

@@ -22,7 +22,7 @@ from m3desk.app import App
 graph = App.read_graph(Path(sys.argv[1]))
 read = time.perf_counter()
 with App(sys.argv[2]) as app:
-    report = app.import_graph(graph)
+    report = app.import_read(graph)
     written = time.perf_counter()
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     embedded = app.embed_lacking() if sys.argv[3:] else 0

@@ -307,7 +307,7 @@ class _Row:
         with App(self.memory) as app, app.reader() as reader:
             absent = not reader.sources()
             if absent:
-                app.import_json(self.place / "exported.json")
+                app.import_read(app.read_export(self.place / "exported.json"))
             self._check(app)
         self._compare(self._document(self.memory))
         return "absent, imported by the next try" if absent else "whole"

@@ -12,7 +12,8 @@ from m3desk.cli.opening import App
 from m3desk.cli.output import Follower, Out, confirm, exact, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
-from m3desk.errors import M3DeskError, MemoryMissing, UsageError
+from m3desk.errors import ImportProblem, M3DeskError, MemoryMissing, UsageError
+from m3desk.regular import check_regular
 from m3desk.store import place
 from m3desk.work import NO_CLIP, Options, readable
 
@@ -144,15 +145,15 @@ def _place(uri: str) -> str:
 
 def import_(options: Any, out: Out) -> int:
     path = Path(options.file)
-    if not path.is_file():
-        raise M3DeskError(f"there is no file {path}.", "Give the .json that `m3desk export` wrote, or an M3-Agent graph (.pkl, .pkl.gz).")
-    graph = App.read_graph(path) if path.name.endswith(GRAPHS) else None  # before a memory is made for it
-    if graph is None and not path.name.endswith(".json"):
-        raise M3DeskError(f"{path.name} can't be imported.", "It reads .json of `m3desk export`, and .pkl or .pkl.gz of M3-Agent.")
+    check_regular(path, ImportProblem, ImportProblem)
+    if not path.name.endswith((*GRAPHS, ".json")):
+        raise ImportProblem(f"{path.name} can't be imported.", "It reads .json of `m3desk export`, and .pkl or .pkl.gz of M3-Agent.")
+    graph = App.read_graph(path) if path.name.endswith(GRAPHS) else None  # all is read and checked before a memory is made for it
+    found = graph or App.read_export(path)
     new = not Path(options.memory).exists()
     with App(options.memory) as app:
         try:
-            report = app.import_graph(graph) if graph else app.import_json(path)
+            report = app.import_read(found)
         except M3DeskError:
             if new:
                 app.discard_if_empty()

@@ -14,6 +14,7 @@ from m3desk.domain.sentences import State
 from m3desk.domain.suggestion import Suggestion
 from m3desk.domain.tags import TAG, placeholder
 from m3desk.domain.untangling import WORD, told_apart
+from m3desk.errors import M3DeskError
 from m3desk.ports import Reader
 
 MANY = 4
@@ -34,6 +35,7 @@ class Checkable(Reader, Protocol):
     def state(self) -> State: ...
     def log(self) -> Log: ...
     def integrity(self) -> list[str]: ...
+    def damage(self) -> M3DeskError | None: ...
     def index_problems(self) -> list[str]: ...
     def repair(self) -> None: ...
     def begun(self) -> Sequence[object]: ...
@@ -47,7 +49,10 @@ def check(memory: Checkable, *, repair: bool = False) -> dict[str, Any]:
     """
     if repair:
         memory.repair()
-    integrity, index = memory.integrity(), memory.index_problems()
+    integrity = memory.integrity()
+    if integrity and memory.damage() is not None:  # what can't be read is told of; nothing else can be said
+        return {"ok": False, "integrity": integrity, "index": [], "constraints": dict.fromkeys(STATES, 0), "waiting": [], "findings": []}
+    index = memory.index_problems()
     counts = Counter(c.state for c in memory.constraints())
     begun = _forgetting(memory)
     return {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,7 +17,8 @@ from m3desk.domain.clip import Clip, Source, microseconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.errors import ImportProblem
 from m3desk.interop.exports import VERSION, unlisted_media
-from m3desk.interop.placing import media_folder
+from m3desk.interop.placing import EMBEDDINGS, media_folder
+from m3desk.regular import check_regular, open_regular, read_regular, read_text
 
 KEYS = ("sources", "clips", "face_tracks", "utterances", "objects", "texts_on_screen", "chats", "log")
 
@@ -34,70 +38,105 @@ class Restorable(Protocol):
         chats: Sequence[Mapping[str, Any]],
         log: Mapping[str, Any],
         embeddings: Sequence[tuple[str, str, str, int, Floats]],
-        media: Iterable[tuple[str, bytes]],
+        media: Callable[[], Iterator[tuple[str, bytes]]],
     ) -> None:
         """Write everything in one transaction. Raises ImportProblem where the memory is not empty or the rows don't fit."""
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export read and checked. `parts`: what `Restorable.restore` takes; `report`: how much that is."""
+
+    parts: Mapping[str, Any]
+    report: Mapping[str, int]
+
+
 def import_json(path: Path | str, memory: Restorable) -> dict[str, Any]:
     """Read an export into an empty memory; return how much that was. Raises ImportProblem, and then nothing is written."""
+    return write(load(path), memory)
+
+
+def write(export: Export, memory: Restorable) -> dict[str, Any]:
+    """Write an export that was read into an empty memory; return how much that was. Raises ImportProblem, and then nothing is written."""
+    memory.restore(**export.parts)
+    return dict(export.report)
+
+
+def load(path: Path | str) -> Export:
+    """Read an export and check all of it. Raises ImportProblem with the path of the first value that can't be."""
+    from m3desk.interop import document as documents  # pydantic is loaded for an import only
+
     path = Path(path)
     document = read(path)
-    try:
-        faces = [_face(t) for t in document["face_tracks"]]
-        utterances = [_utterance(u) for u in document["utterances"]]
-        sources = [_source(s) for s in document["sources"]]
-        clips = [
-            Clip(c["id"], c["source"], int(c["index"]), microseconds(c["start"]), microseconds(c["end"]), c["state"], c["error"])
+    documents.check(document)
+    log = document["log"]
+    faces = [_face(t) for t in document["face_tracks"]]
+    utterances = [_utterance(u) for u in document["utterances"]]
+    folder = media_folder(path)
+    embeddings = _embeddings(folder, documents.check_embeddings)
+    media = _media(folder, faces, utterances, log)
+    parts = {
+        "sources": [_source(s) for s in document["sources"]],
+        "clips": [
+            Clip(c["id"], c["source"], c["index"], microseconds(c["start"]), microseconds(c["end"]), c["state"], c["error"])
             for c in document["clips"]
-        ]
-        objects = [ObjectSeen(o["clip"], *_span(o), o["label"], float(o["score"]), _box(o["box"])) for o in document["objects"]]
-        texts = [TextOnScreen(t["clip"], *_span(t), t["text"], float(t["score"]), _box(t["box"])) for t in document["texts_on_screen"]]
-        _fits(document["log"], faces, utterances)
-        embeddings = _embeddings(media_folder(path))
-        memory.restore(
-            sources=sources, clips=clips, faces=faces, utterances=utterances, objects=objects, texts=texts, chats=document["chats"],
-            log=document["log"], embeddings=embeddings, media=_media(media_folder(path), faces, utterances, document["log"]),
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ImportProblem(f"{path.name} is not a whole export: {type(error).__name__} {error}.", "Export the memory again.") from error
-    return {
-        "sources": len(sources),
-        "clips": len(clips),
-        "people": len(document.get("people", ())),
-        "memories": sum(n.get("type") in ("episodic", "semantic") for n in document.get("nodes", ())),
+        ],
+        "faces": faces,
+        "utterances": utterances,
+        "objects": [ObjectSeen(o["clip"], *_span(o), o["label"], float(o["score"]), _box(o["box"])) for o in document["objects"]],
+        "texts": [TextOnScreen(t["clip"], *_span(t), t["text"], float(t["score"]), _box(t["box"])) for t in document["texts_on_screen"]],
+        "chats": document["chats"],
+        "log": log,
+        "embeddings": embeddings,
+        "media": media,
+    }
+    at = log["node"]["columns"].index("type")
+    people = document.get("people")
+    report = {
+        "sources": len(parts["sources"]),
+        "clips": len(parts["clips"]),
+        "people": len(people) if isinstance(people, list) else 0,
+        "memories": sum(row[at] in ("episodic", "semantic") for row in log["node"]["rows"]),
         "embeddings": len(embeddings),
     }
+    return Export(parts, report)
+
+
+LARGEST = 1 << 30
+"""Bytes of a .json at most. An export of 60,000 memories (50 hours of video) is some 400 MB; reading takes about six times its size in
+memory."""
+WIDEST = 60_000_000
+"""Values (numbers, texts, lists) in it at most: small as bytes, each takes some 60 bytes when read. Those 400 MB hold some 20 million."""
 
 
 def read(path: Path) -> dict[str, Any]:
     """Return the document of an export. Raises ImportProblem when it is not one."""
+    text = read_text(path, LARGEST, ImportProblem, ImportProblem)
+    hint = "Give the .json that `m3desk export` wrote."
+    if text.count(",") + text.count("[") + text.count("{") > WIDEST or _dense(text):
+        raise ImportProblem(f"{path.name} holds far more values than an export of its size.", hint)
     try:
-        document = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise ImportProblem(f"{path} can't be read: {error.strerror}.") from error
+        document = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise ImportProblem(f"{path.name} is not JSON: {str(error)[:120]}.", "Give the .json that `m3desk export` wrote.") from error
+        raise ImportProblem(f"{path.name} is not JSON: {str(error)[:120]}.", hint) from error
     if not isinstance(document, dict) or document.get("format") != "m3desk":
-        raise ImportProblem(f"{path.name} is not an export of M3Desk.", "Give the .json that `m3desk export` wrote.")
-    if document.get("version") != VERSION:
-        raise ImportProblem(f"{path.name} is of format version {document.get('version')}, this one reads {VERSION}.", "Update M3Desk.")
+        raise ImportProblem(f"{path.name} is not an export of M3Desk.", hint)
+    if (version := document.get("version")) != VERSION or type(version) is not int:
+        told = version if isinstance(version, int) and abs(version) < 10**9 else "unknown"
+        raise ImportProblem(f"{path.name} is of format version {told}, this one reads {VERSION}.", "Update M3Desk.")
     if missing := [k for k in KEYS if k not in document]:
         raise ImportProblem(f"{path.name} lacks {', '.join(missing)}.", "Export the memory again.")
     return document
 
 
-_MEDIA = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z]+)?")
+def _dense(text: str) -> bool:
+    """Say whether a text is nearly all brackets, which take forty times as much when read; in an export one letter in twenty is one."""
+    return text.count("[") + text.count("{") > 500_000 + len(text) // 8
 
 
-def _fits(log: Mapping[str, Any], faces: Sequence[FaceTrack], utterances: Sequence[Utterance]) -> None:
-    """Raise ValueError where evidence and log don't tell of the same observations, or a media id is a path."""
-    for name, found in (("face_track", faces), ("utterance", utterances)):
-        if {o.id for o in found} != log[f"{name}_sequence"].keys() or len(found) != len(log[f"{name}_sequence"]):
-            raise ValueError(f"{name}s and log differ")
-    if wrong := next((id_ for id_ in _named(faces, utterances, log) if not _MEDIA.fullmatch(id_)), None):
-        raise ValueError(f"{wrong!r} is no media id")
+def _no_number(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number")
 
 
 def _named(faces: Sequence[FaceTrack], utterances: Sequence[Utterance], log: Mapping[str, Any]) -> list[str]:
@@ -140,27 +179,68 @@ def _utterance(u: Mapping[str, Any]) -> Utterance:
     )  # fmt: skip
 
 
-def _embeddings(folder: Path) -> list[tuple[str, str, str, int, Floats]]:
-    index = folder / "embeddings.json"
-    if not index.is_file():
+def _embeddings(folder: Path, check: Callable[[str, Any], None]) -> list[tuple[str, str, str, int, Floats]]:
+    """Return the embeddings beside an export. Raises ImportProblem where their list or numbers can't be."""
+    index, numbers = folder / "embeddings.json", folder / EMBEDDINGS
+    if not index.exists() and not index.is_symlink():
         return []
-    flat = np.fromfile(folder / "embeddings.f32", dtype="<f4")
+    text = read_text(index, LARGEST, ImportProblem, ImportProblem)
+    try:
+        rows = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise ImportProblem(f"{folder.name}/{index.name} is not JSON: {str(error)[:120]}.", "Export the memory again.") from error
+    check(f"{folder.name}/{index.name} ", rows)
+    with open_regular(numbers, ImportProblem, ImportProblem) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > LARGEST_EMBEDDINGS or sum(e["shape"][0] * e["shape"][1] for e in rows) * 4 > size:
+            raise ImportProblem(f"{folder.name}/{EMBEDDINGS} is shorter or longer than its index says.", "Export the memory again.")
+        flat = np.fromfile(file, dtype="<f4")
     found = []
-    for e in json.loads(index.read_text("utf-8")):
-        n, d = (int(v) for v in e["shape"])
-        at = int(e["offset"]) // 4
-        rows = flat[at : at + n * d]
-        if n < 1 or d < 1 or at < 0 or len(rows) != n * d:
-            raise ImportProblem(f"{folder.name}/embeddings.f32 is shorter than its index says.", "Export the memory again.")
-        found.append((str(e["owner"]), str(e["kind"]), str(e["model"]), int(e["sequence"]), rows.reshape(n, d).astype(np.float32)))
+    for i, e in enumerate(rows):
+        (n, d), offset = e["shape"], e["offset"]
+        rows_ = flat[offset // 4 : offset // 4 + n * d]
+        where = f"{folder.name}/{index.name} [{i}]"
+        if offset % 4 or len(rows_) != n * d:
+            raise ImportProblem(f"{folder.name}/{EMBEDDINGS} is shorter than its index says.", "Export the memory again.")
+        if not np.isfinite(rows_).all() or np.abs(rows_).max() > 1e6:
+            raise ImportProblem(f"{where}: its numbers are not finite.", "Export the memory again. Nothing was written.")
+        found.append((e["owner"], e["kind"], e["model"], e["sequence"], rows_.reshape(n, d).astype(np.float32)))
     return found
+
+
+LARGEST_EMBEDDINGS = 4 << 30
+LARGEST_MEDIA = 256 << 20
+"""Bytes of one crop or sound: speech of a whole clip is 1 MB."""
 
 
 def _media(
     folder: Path, faces: Sequence[FaceTrack], utterances: Sequence[Utterance], log: Mapping[str, Any]
-) -> Iterable[tuple[str, bytes]]:
-    """Yield the media files that the export names and its folder has; other files are left alone."""
+) -> Callable[[], Iterator[tuple[str, bytes]]]:
+    """Return what yields the media files that the export names and its folder has; other files are left alone.
+
+    Raises ImportProblem where one is a link, no regular file, or not what its name says.
+    """
+    there = []
     for id_ in _named(faces, utterances, log):
-        path = folder / Path(id_).name
-        if path.name == id_ and path.is_file():
-            yield id_, path.read_bytes()
+        path = folder / id_
+        if path.is_symlink():
+            raise ImportProblem(f"{folder.name}/{id_} is a link, not a file.", "Export the memory again. Nothing was written.")
+        if path.exists():
+            check_regular(path, ImportProblem, ImportProblem)
+            there.append(path)
+
+    def contents() -> Iterator[tuple[str, bytes]]:
+        for path in there:
+            content = read_regular(path, LARGEST_MEDIA, ImportProblem, ImportProblem)
+            if SHA256.fullmatch(path.name) and hashlib.sha256(content).hexdigest() != path.name[:64]:
+                raise ImportProblem(
+                    f"{folder.name}/{path.name} is not what its name says.", "Export the memory again. Nothing was written."
+                )
+            yield path.name, content
+
+    for _ in contents():  # all of them are looked at before any is written
+        pass
+    return contents
+
+
+SHA256 = re.compile(r"[0-9a-f]{64}(\.[0-9A-Za-z]+)?")

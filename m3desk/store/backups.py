@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from m3desk import private
+from m3desk.store import cells
 
 log = logging.getLogger(__name__)
 
@@ -146,9 +147,9 @@ def readable(copy: Path) -> bool:
 
 
 def faults(db: sqlite3.Connection) -> str | None:
-    """Return what SQLite finds wrong with a database's pages (it reads all of them), None for nothing."""
+    """Return what SQLite finds wrong with a database's pages (it reads all of them), or a damaged cell; None for nothing."""
     found = [str(r[0]) for r in db.execute("PRAGMA quick_check(3)") if r[0] != "ok"]
-    return "; ".join(" ".join(f.split()) for f in found) or None
+    return "; ".join(" ".join(f.split()) for f in found) or cells.first_of_truth(db)
 
 
 def _changes_of(copy: Path) -> int | None:

@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 from m3desk.domain.sentences import fold
-from m3desk.store import backups, derived, files, rows, schema
+from m3desk.store import backups, cells, derived, files, rows, schema
 from m3desk.store.vectors import Sentences, VectorIndex
 
 DB = sqlite3.Connection
@@ -18,7 +18,7 @@ def integrity(db: DB, media: Path) -> list[str]:
     """Return everything that is wrong, in words."""
     found = [r[0] for r in db.execute("PRAGMA integrity_check") if r[0] != "ok"]
     found += [f"{r[0]}: a row refers to a {r[2]} that is not there" for r in db.execute("PRAGMA foreign_key_check")]
-    if found:
+    if found := found or cells.damaged(db):
         return found  # a damaged file can't be folded
     found += derived.differences(derived.stored(db), derived.tables(fold(rows.full_log(db))))
     for table in schema.EVIDENCE:
@@ -26,10 +26,6 @@ def integrity(db: DB, media: Path) -> list[str]:
         found += [f"{table}: {r[0]} has evidence but was not committed" for r in db.execute(query)]
     query = "SELECT id FROM clip WHERE state IN ('episodic', 'done') AND id NOT IN (SELECT clip FROM commits WHERE kind = 'clip-episodic')"
     found += [f"clip {r[0]} counts as memorized but has no commit" for r in db.execute(query)]
-    found += [
-        f"embedding of {r[0]} has {r[1]} bytes"
-        for r in db.execute("SELECT owner, length(vectors) FROM embedding WHERE length(vectors) != n * d * 4")
-    ]
     if not imported_without_media(db):
         found += files.damaged(media, named_media(db))
     return found

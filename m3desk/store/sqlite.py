@@ -38,6 +38,7 @@ from m3desk.store import (
     anchors,
     backups,
     believing,
+    cells,
     checking,
     commits,
     consolidating,
@@ -166,8 +167,22 @@ class Memory:
     def __enter__(self) -> Memory:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, _kind: object, error: BaseException | None, _where: object) -> None:
+        try:
+            if isinstance(error, cells.WRONG) and (damage := self.damage()) is not None:
+                raise damage from error
+        finally:
+            self.close()
+
+    def damage(self) -> MemoryDamaged | None:
+        """Return what to say where a value could not be worked with because its cell is damaged; None where no cell is."""
+        with self._guard, contextlib.suppress(sqlite3.Error):
+            if (what := cells.first(self._db)) is not None:
+                if what.endswith(cells.MADE_ANEW):
+                    text = f"the memory at {self.folder} is damaged: {what.removesuffix(cells.MADE_ANEW)}."
+                    return MemoryDamaged(text, f"Make it anew: m3desk check --repair -m {self.folder}")
+                return place.damaged(self.folder, what)
+        return None
 
     def close(self) -> None:
         """Close; safe to call twice."""
@@ -182,7 +197,7 @@ class Memory:
 
     def keep_copy(self) -> None:
         """Keep a copy of the database where one is due (`store.backups`)."""
-        with self._guard, contextlib.suppress(sqlite3.Error):
+        with self._guard, contextlib.suppress(sqlite3.Error, ValueError):  # ValueError: the counter of changes is damaged
             if not pending.marks(self.folder) and backups.due(self._db, self.folder):
                 backups.keep(self._db, self.folder)
 
@@ -225,6 +240,10 @@ class Memory:
                 raise
             except sqlite3.DatabaseError as error:
                 raise _unusable(self.path, error) from error
+            except cells.WRONG as error:
+                if (damage := self.damage()) is not None:
+                    raise damage from error
+                raise
             finally:
                 self._db.rollback()
 
@@ -255,6 +274,8 @@ class Memory:
                 self.forget_fold()
                 if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _FAULTS):
                     raise _unusable(self.path, error) from error
+                if isinstance(error, cells.WRONG) and (damage := self.damage()) is not None:
+                    raise damage from error
                 raise
 
     def state(self) -> State:
@@ -265,7 +286,7 @@ class Memory:
                     self._log = rows.full_log(db)
                     self._loaded = _last_sequence(db)
                     self._tables = derived.stored(db)
-                self._state = fold(self._log)
+                    self._state = fold(self._log)
             return self._state
 
     def log(self) -> Log:
@@ -825,21 +846,29 @@ class Memory:
         with self.snapshot() as db:
             yield from transfer.embeddings(db)
 
-    def restore(self, *, media: Iterable[tuple[str, bytes]], **parts: Any) -> None:
-        """Write an export's parts into this empty memory, in one transaction (`interop.imports.Restorable`)."""
+    def restore(self, *, media: Callable[[], Iterable[tuple[str, bytes]]], **parts: Any) -> None:
+        """Write an export's parts into this empty memory, in one transaction (`interop.imports.Restorable`). Raises ImportProblem."""
         if not self._read(transfer.empty):
             raise ImportProblem(f"{self.path} is not empty.", "Import into a new memory: -m NEW.m3desk.")
-        count = 0
-        for count, (id_, content) in enumerate(media, 1):  # noqa: B007 (how many there were)
-            self._keep_media({id_: content})
+        folder = self.folder / "media"
+        before = {p.name for p in files.stored(folder)}
         try:
+            count = 0
+            for count, (id_, content) in enumerate(media(), 1):  # noqa: B007 (how many there were)
+                self._keep_media({id_: content})
             with self.writing() as db:
                 transfer.restore(db, **parts)
                 if not count:
                     db.execute("INSERT OR REPLACE INTO meta VALUES ('imported_without_media', '1')")
                 self.forget_fold()
-        except (*_FAULTS, sqlite3.InterfaceError, OverflowError) as error:
-            raise ImportProblem(f"the export does not fit together: {error}.", "Export the memory again.") from error
+        except BaseException as error:
+            files.sweep(folder, before)
+            if isinstance(error, (*_FAULTS, sqlite3.InterfaceError, *cells.WRONG)):  # what the fold can't make sense of comes from outside
+                told = " ".join(str(error).split())[:120]
+                raise ImportProblem(
+                    f"the export does not fit together: {type(error).__name__} {told}.", "Export the memory again. Nothing was written."
+                ) from error
+            raise
 
     def adopt(self, graph: ForeignGraph, *, at: str | None = None, going: Callable[[], None] = lambda: None) -> None:
         """Write another tool's graph into this empty memory, in one transaction. Raises ImportProblem.
@@ -852,7 +881,7 @@ class Memory:
             with self.writing() as db:
                 foreign.write(db, graph, at or _now(), going)
                 self._keep_media(graph.media)
-        except (*_FAULTS, sqlite3.InterfaceError, OverflowError) as error:
+        except (*_FAULTS, sqlite3.InterfaceError, *cells.WRONG) as error:
             raise ImportProblem(f"the graph does not fit together: {error}.", "Nothing was written.") from error
 
     def integrity(self) -> list[str]:
