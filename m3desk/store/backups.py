@@ -34,7 +34,7 @@ SPACED = 3600.0
 def copies(folder: Path) -> list[Path]:
     """Return a memory's copies, newest first."""
     with contextlib.suppress(OSError):
-        return sorted((folder / FOLDER).glob("memory-*.sqlite"), reverse=True)
+        return sorted((p for p in (folder / FOLDER).glob("memory-*.sqlite") if p.is_file()), reverse=True)
     return []
 
 

@@ -59,6 +59,8 @@ def check_file(folder: Path) -> None:
     """Raise MemoryDamaged where the database is missing though a memory was here, or can't be one; SQLite would make a new one of it."""
     file = folder / FILE
     if not file.is_file():
+        if file.exists():
+            raise damaged(folder, f"its database {FILE} is no regular file")
         if held := remains(folder):
             raise damaged(folder, f"its database {FILE} is missing, but the folder holds {', '.join(held)}")
         return

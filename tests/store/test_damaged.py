@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -107,6 +108,20 @@ def test_a_memory_whose_making_was_cut_off_is_made_by_the_next_try(tmp_path: Pat
     monkeypatch.undo()
     Memory.open_or_create(place_of).close()
     assert not list(place_of.glob("*.new"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_named_pipes_in_the_place_of_database_copies_and_marks_make_nobody_wait(folder: Path) -> None:
+    for name in ("backup/memory-20990101T000000000000.sqlite", "forgetting-2099.json", "media/ab/pipe.jpg"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        os.mkfifo(folder / name)
+    with Memory.open(folder, write=True) as memory:
+        memory.correct("name", {"person": "1", "name": "Ann"})
+        assert memory.begun() == [] and memory.integrity() == []
+    gone(folder)
+    os.mkfifo(folder / "memory.sqlite")
+    with pytest.raises(MemoryDamaged, match="regular file"):
+        Memory.open_or_create(folder)
 
 
 @pytest.mark.parametrize("harm", HARMS)
