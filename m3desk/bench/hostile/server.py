@@ -6,24 +6,29 @@ One JSON object a line comes in (`arguments`, `output`, `errors`, `folder`, `env
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import signal
 import sys
+import threading
 import time
+import traceback
 import warnings
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 MODULES = ("work", "asking", "mending", "suggesting", "forgetting", "setup", "reembedding", "evaluating", "window")
 HEAVY = ("lancedb", "pyarrow", "onnxruntime", "jieba", "rich.progress", "m3desk.bench", "m3desk_cpu.entry")
 
 
 def main() -> None:
-    """Serve tries until standard input ends. A forked child leaves this function by SystemExit, with `main`'s own status."""
+    """Serve tries until standard input ends."""
     warnings.filterwarnings("ignore", message="lancedb fork support")
     for module in (*(f"m3desk.cli.{m}" for m in MODULES), *HEAVY):
         import_module(module)
+    gc.freeze()  # a collection in a child would copy every page
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     requests = sys.stdin.buffer
     unit = 1 if sys.platform == "darwin" else 1024
@@ -32,15 +37,15 @@ def main() -> None:
         began = time.monotonic()
         if (child := os.fork()) == 0:
             replies.close()
-            _become(request)  # ends in SystemExit
+            _leave(_become(request))
         status, used, late = _wait(child, began + request["seconds"])
         code = os.waitstatus_to_exitcode(status)
         reply = {"code": code, "seconds": time.monotonic() - began, "peak": used.ru_maxrss * unit, "late": late}
         print(json.dumps(reply), file=replies, flush=True)
 
 
-def _become(request: dict[str, Any]) -> None:
-    """Run the command of a request in this forked child, as a program of its own would. Raises SystemExit."""
+def _become(request: dict[str, Any]) -> int:
+    """Run the command of a request in this forked child, as a program of its own would; return its exit status."""
     import faulthandler
     import resource
 
@@ -59,16 +64,29 @@ def _become(request: dict[str, Any]) -> None:
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
     if not request["arguments"]:  # how much memory the idle program takes
-        raise SystemExit(0)
+        return 0
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":  # elsewhere it either does nothing or counts what is shared
         resource.setrlimit(resource.RLIMIT_DATA, (request["memory"], request["memory"]))
     faulthandler.enable()
     faulthandler.dump_traceback_later(max(0.5, request["seconds"] - 1))
     sys.argv = ["m3desk", *request["arguments"]]
-    code = import_module("m3desk.cli").main()
-    faulthandler.cancel_dump_traceback_later()
-    raise SystemExit(code)
+    try:
+        return int(import_module("m3desk.cli").main())
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+
+
+def _leave(code: int) -> NoReturn:
+    """End this child as the interpreter does, less the taking apart of every imported module, which takes longer than most tries."""
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads that are left, as the interpreter does
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _wait(child: int, until: float) -> tuple[int, Any, bool]:
