@@ -32,6 +32,7 @@ from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.evidence import FaceTrack, Floats
 from m3desk.domain.log import ObservationType
+from m3desk.domain.visible import shortened
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissing, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.pipeline import now
@@ -40,6 +41,7 @@ from m3desk.store import pending
 from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import Forgotten, How
 from m3desk.store.pending import Pending
+from m3desk.store.plain_index import PlainIndex
 from m3desk.store.reembedding import Reembedded
 from m3desk.store.sqlite import Memory
 from m3desk.store.vectors import VectorIndex
@@ -68,11 +70,11 @@ class App:
     ) -> None:
         """Open the memory at `path`; with `write`, make it where there is none. Raises MemoryProblem."""
         self.path = str(path)
-        self.settings = settings or Settings.load()
+        self.settings, problem = (settings, None) if settings else _settings()
         self.emit = emit
         self.backends = backends or Backends(
             models.weights,
-            profile=profile(self.settings.profile),
+            profile=_profile(self.settings.profile) if problem is None else problem,
             threads=self.settings.threads,
             on_load=lambda name, done: emit(events.ModelLoading(name, done)),
         )
@@ -175,24 +177,42 @@ class App:
         What was believed at a date had other words (edited since, deleted since): such a look back is given an index of its own, for once.
         """
         embedder = self.backends.get("text_vectors")
+        model = embedder.name if embedder else ""
+        try:
+            return Search(reader, self._index_for(reader, model), embedder)
+        except M3DeskError:
+            raise
+        except Exception as error:  # Lance raises its own, OSError, ValueError, RuntimeError: on a full disk all of them
+            log.warning("no search index can be kept: %s", error)
+            self._index = None
+            what = "The search index can't be written (is the disk full?): searched without it, more slowly."
+            self.emit(events.Notice("warning", what, "Make room on the disk."))
+            search = Search(reader, PlainIndex(reader, model), embedder)
+            search.notices.append(what)
+            return search
+
+    def _index_for(self, reader: Memory, model: str) -> VectorIndex:
+        """Return the index that a reader needs, in step with what it sees."""
         if reader.looks_back is not None and reader.looks_back.sequence is not None:
             folder = paths.temporary("index")
             once = VectorIndex(Path(folder.name))
             weakref.finalize(once, folder.cleanup)
-            once.sync(reader, embedder.name if embedder else "")
-            return Search(reader, once, embedder)
+            once.sync(reader, model)
+            return once
         with self._index_lock:
             if self._index is None:
                 self._index = VectorIndex(Path(self.path) / "vectors")
             with self.reader() as everything:
-                self._index.sync(everything, embedder.name if embedder else "")
+                self._index.sync(everything, model)
             for notice in self._index.notices:
                 self.emit(events.Notice("info", notice))
             self._index.notices.clear()
-            return Search(reader, self._index, embedder)
+            return self._index
 
     def embed_lacking(self) -> int:
         """Embed sentences that the active text model has not embedded (edited ones, an import's); return how many. What is done stays."""
+        if self.backends.problem is not None:  # found by their words until the settings are mended
+            return 0
         embedder = self.backends.get("text_vectors")
         lacking = self.write(lambda m: m.lacking_vectors(embedder.name)) if embedder else []
         if embedder and lacking:
@@ -513,11 +533,26 @@ class App:
         return effect
 
 
+def _settings() -> tuple[Settings, UsageError | None]:
+    """Return the settings, or the defaults and what is wrong with the file: what needs no model works all the same."""
+    try:
+        return Settings.load(), None
+    except UsageError as error:
+        return Settings.defaults(), error
+
+
+def _profile(name: str) -> dict[str, str] | UsageError:
+    try:
+        return profile(name)
+    except UsageError as error:
+        return UsageError(f"{error} {error.hint}", "Choose one: m3desk config set profile NAME.")
+
+
 def profile(name: str) -> dict[str, str]:
     """Return a profile's backends by port: one of ours, or the user's own from the settings. Raises UsageError."""
     known = {**PROFILES, **config.profiles()}
     if name not in known:
-        raise UsageError(f"there is no profile “{name}”.", f"There are: {', '.join(known)}.")
+        raise UsageError(f"there is no profile “{shortened(name)}”.", f"There are: {', '.join(known)}.")
     return known[name]
 
 

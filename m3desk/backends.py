@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from m3desk.errors import BackendMissing, ModelError, ModelMissing
+from m3desk.errors import BackendMissing, ModelError, ModelMissing, UsageError
 from m3desk.ports import Models
 
 Weights = Callable[[str], Path]
@@ -50,13 +50,17 @@ class Backends:
         self,
         weights: Weights,
         *,
-        profile: Mapping[str, str] = EMBEDDED,
+        profile: Mapping[str, str] | UsageError = EMBEDDED,
         threads: int = 2,
         on_load: Callable[[str, bool], None] | None = None,
     ) -> None:
-        """`on_load(name, done)` hears when a backend begins to open and when it is open."""
+        """`profile`: or why there is none, which is raised when a backend is needed.
+
+        `on_load(name, done)` hears when a backend begins to open and when it is open.
+        """
         self._weights = weights
-        self._profile = dict(profile)
+        self.problem = profile if isinstance(profile, UsageError) else None
+        self._profile = {} if isinstance(profile, UsageError) else dict(profile)
         self._threads = threads
         self._on_load = on_load or (lambda _name, _done: None)
         self._open: dict[str, Any] = {}
@@ -65,7 +69,9 @@ class Backends:
         self._locks = {port: threading.Lock() for port in PORTS}
 
     def get(self, port: str) -> Any | None:
-        """Open the backend of a port; None where the profile has none or it can't be used (see `missing`)."""
+        """Open the backend of a port; None where the profile has none or it can't be used (see `missing`). Raises UsageError."""
+        if self.problem is not None:
+            raise self.problem
         with self._locks[port]:
             if port in self._open or port in self._missing or port not in self._profile:
                 return self._open.get(port)

@@ -54,14 +54,20 @@ class Key:
                 parsed = kind(value)
                 if isinstance(parsed, int) and parsed != float(value):
                     raise ValueError
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             words = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "a word")
-            raise UsageError(f"“{value}” does not fit the setting {self.name}.", f"It is {words}: {self.text}") from None
+            raise UsageError(f"“{_few(value)}” does not fit the setting {self.name}.", f"It is {words}: {self.text}") from None
         if self.choices and parsed not in self.choices:
-            raise UsageError(f"“{value}” does not fit the setting {self.name}.", f"Choose one of: {', '.join(self.choices)}.")
+            raise UsageError(f"“{_few(value)}” does not fit the setting {self.name}.", f"Choose one of: {', '.join(self.choices)}.")
         if isinstance(parsed, int | float) and not self.low <= parsed <= self.high:
-            raise UsageError(f"“{value}” does not fit the setting {self.name}.", f"It lies between {self.low:g} and {self.high:g}.")
+            raise UsageError(f"“{_few(value)}” does not fit the setting {self.name}.", f"It lies between {self.low:g} and {self.high:g}.")
         return parsed
+
+
+def _few(value: Any) -> str:
+    """Return a value as an error quotes it: what is longer than a line is cut."""
+    text = str(value)
+    return text if len(text) <= 100 else f"{text[:100]}…"
 
 
 def _boolean(value: Any) -> bool:
@@ -104,21 +110,39 @@ class Settings:
     @classmethod
     def load(cls) -> Settings:
         """Read the settings file; what it doesn't say is as by default. Raises UsageError where it is wrong."""
-        found = values()
+        return cls._of(values())
+
+    @classmethod
+    def defaults(cls) -> Settings:
+        """Return the settings as they are without a file."""
+        return cls._of({name: key.default for name, key in KEYS.items()})
+
+    @classmethod
+    def _of(cls, found: dict[str, Any]) -> Settings:
         found["threads"] = found["threads"] or default_threads()
         found["memory_language"] = None if found["memory_language"] == "scene" else found["memory_language"]
         return cls(**{f.name: found[f.name] for f in fields(cls)})
 
 
 def values() -> dict[str, Any]:
-    """Return every setting by name, as the file or the defaults have it."""
+    """Return every setting by name, as the file or the defaults have it. Raises UsageError where the file is wrong."""
     file = _read()
-    return {name: key.parse(file[name]) if name in file else key.default for name, key in KEYS.items()}
+    return {name: _value(key, file) for name, key in KEYS.items()}
 
 
 def get_value(name: str) -> Any:
     """Return one setting. Raises UsageError when there is none of that name."""
-    return values()[_key(name).name]
+    return _value(_key(name), _read())
+
+
+def _value(key: Key, file: Mapping[str, Any]) -> Any:
+    if key.name not in file:
+        return key.default
+    try:
+        return key.parse(file[key.name])
+    except UsageError as error:
+        fits = f"Mend it: m3desk config set {key.name} {_toml(key.default).strip(chr(34))}."
+        raise UsageError(f"In {paths.config_file()}: {error} {error.hint}", fits) from error
 
 
 def set_value(name: str, value: Any) -> None:
@@ -135,6 +159,12 @@ def set_value(name: str, value: Any) -> None:
         lines[place] = line + (comment.group() if comment else "")
     else:
         lines.insert(tables, line)
+    try:
+        tomllib.loads("\n".join(lines) + "\n")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(
+            f"{key.name} can't be changed in {file}: it is written there in another way.", "Change it there by hand."
+        ) from error
     _write(file, "\n".join(lines) + "\n")
 
 
@@ -181,8 +211,9 @@ def _read() -> dict[str, Any]:
             return tomllib.load(stream)
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"The settings file {file} is not TOML ({error}).", "Mend it, or delete it to start from the defaults.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        why = _few(error)
+        raise UsageError(f"The settings file {file} is not TOML ({why}).", "Mend it, or delete it to start from the defaults.") from error
     except OSError as error:
         raise UsageError(f"The settings file {file} cannot be read ({error.strerror}).", "Check its permissions.") from error
 

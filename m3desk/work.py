@@ -378,10 +378,12 @@ def readable(sources: Sequence[str | Path], emit: Callable[[Any], None] = lambda
 
 def _within(source: Source, options: Options) -> Source:
     """Return the source. Raises UsageError when --start and --end leave nothing of it."""
-    end = min(options.end or source.duration or 0, source.duration or 0)
+    length = source.duration or 0
+    end = length if options.end is None else min(options.end, length)
     if options.start >= end:
-        length = clock(source.duration or 0)
-        raise UsageError(f"nothing lies between --start {clock(options.start)} and --end {clock(end)}.", f"The file is {length} long.")
+        raise UsageError(
+            f"nothing lies between --start {clock(options.start)} and --end {clock(end)}.", f"The file is {clock(length)} long."
+        )
     return source
 
 

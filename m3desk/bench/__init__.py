@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from m3desk.bench import wanted
+
 _NAMES = {
     "speed": "memorize FILE (default: the reel): × real time, first face, first sentence, peak memory [FILE …] [--llm]",
     "profile": "where the time of a clip goes, stage by stage [FILE]",
@@ -33,9 +35,10 @@ def names() -> dict[str, str]:
 
 
 def run(name: str, args: Sequence[str] = ()) -> dict[str, Any]:
-    """Run one benchmark. Raises KeyError for an unknown name, FileNotFoundError without its material."""
+    """Run one benchmark. Raises KeyError for an unknown name, UsageError for a wrong argument, FileNotFoundError without its material."""
     if name not in _NAMES:
         raise KeyError(name)
+    wanted.check(name, args)
     measure: Callable[[Sequence[str]], dict[str, Any]] = import_module(f"m3desk.bench.{name}").measure
     return measure(args)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from m3desk.bench.material import data
+from m3desk.bench.material import RunFailed, data
 
 GRAPHS = ("pickles/kitchen_03.rebuilt.pkl.gz", "pickles/living_room_06.rebuilt.pkl.gz")
 
@@ -48,6 +48,6 @@ def measure(args: Sequence[str] = ()) -> dict[str, Any]:
             command = [sys.executable, "-c", _RUN, str(file), str(Path(folder) / "m.m3desk"), *embed]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                raise RuntimeError(f"import of {file.name}: {done.stderr.strip()[-300:]}")
+                raise RunFailed(f"import of {file.name}", done.returncode, done.stderr)
             found[file.name] = json.loads(done.stdout.splitlines()[-1])
     return found

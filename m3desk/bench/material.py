@@ -15,6 +15,16 @@ from typing import Any
 
 import psutil
 
+from m3desk.errors import M3DeskError
+
+
+class RunFailed(M3DeskError, RuntimeError):
+    """A run of the program that a benchmark measures ended with an error."""
+
+    def __init__(self, what: str, code: int, errors: str) -> None:
+        lines = errors.strip().splitlines() or [""]
+        super().__init__(f"{what} ended with status {code}: {lines[-1].removeprefix('m3desk: ')[-500:]}")
+
 
 def data(*parts: str) -> Path:
     """Return a file of the shared test material. Raises FileNotFoundError."""
@@ -31,10 +41,10 @@ def command(*args: str) -> list[str]:
 
 
 def output(*args: str, env: dict[str, str] | None = None) -> Any:
-    """Run a command with `--json` and return its document. Raises RuntimeError with its error line."""
+    """Run a command with `--json` and return its document. Raises RunFailed with its error line."""
     done = subprocess.run(command(*args, "--json"), capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"m3desk {' '.join(args[:2])}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
+        raise RunFailed(f"m3desk {' '.join(args[:2])}", done.returncode, done.stderr)
     return json.loads(done.stdout)
 
 
@@ -72,11 +82,11 @@ class MemoryWatch:
 
 
 def timed(args: Sequence[str], env: dict[str, str] | None = None) -> tuple[float, int, str]:
-    """Run a command; return its seconds, the peak of its tree's memory in bytes, and its stdout. Raises RuntimeError when it fails."""
+    """Run a command; return its seconds, the peak of its tree's memory in bytes, and its stdout. Raises RunFailed when it fails."""
     began = time.perf_counter()
     process = subprocess.Popen(command(*args), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
     with MemoryWatch(process.pid) as watch:
         out, err = process.communicate()
     if process.returncode != 0:
-        raise RuntimeError(f"m3desk {' '.join(args[:2])}: exit {process.returncode}: {err.strip()[-500:]}")
+        raise RunFailed(f"m3desk {' '.join(args[:2])}", process.returncode, err)
     return time.perf_counter() - began, watch.peak, out

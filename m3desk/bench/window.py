@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from m3desk.bench.material import MemoryWatch, command, data, output
+from m3desk.bench.material import MemoryWatch, RunFailed, command, data, output
 
 SCREEN = "1600x1000x24"
 
@@ -77,14 +77,14 @@ def _screen() -> tuple[subprocess.Popen[bytes], str]:
 def _wait_for_window(process: subprocess.Popen[bytes], env: dict[str, str]) -> str:
     for _ in range(600):
         if process.poll() is not None:
-            raise RuntimeError(f"the window ended by itself: exit {process.returncode}")
+            raise RunFailed("the window", process.returncode, "it closed by itself")
         found = subprocess.run(
             ["xdotool", "search", "--onlyvisible", "--pid", str(process.pid)], env=env, capture_output=True, text=True, check=False
         )
         if found.stdout.split():
             return found.stdout.split()[-1]
         time.sleep(0.05)
-    raise RuntimeError("no window came within 30 s")
+    raise RunFailed("the window", 1, "none came within 30 s")
 
 
 def _wait_for_memory(memory: Path, process: subprocess.Popen[bytes], limit: float = 900) -> float | None:

@@ -11,6 +11,7 @@ from m3desk.cli.output import Out, span, told
 from m3desk.cli.parser import before
 from m3desk.cli.work import existing
 from m3desk.control.loop import as_json
+from m3desk.control.query import fitting
 from m3desk.domain.clip import seconds
 from m3desk.errors import M3DeskError, MemoryProblem, UsageError
 from m3desk.ports import Found, FoundClip
@@ -61,6 +62,7 @@ def look_back(options: Any, app: App, out: Out) -> Memory:
 
 def ask(options: Any, out: Out) -> int:
     existing(options.memory)
+    fitting(options.question)
     if not options.question.strip():
         raise UsageError("the question is empty.", "For example: m3desk ask -m M “who appears?”")
     if options.mode == "parity":
@@ -95,6 +97,7 @@ def _open_for_chat(memory: str) -> App:
 
 def search(options: Any, out: Out) -> int:
     existing(options.memory)
+    fitting(options.text or "")
     if not options.text and not options.image and not options.audio:
         raise UsageError("search needs words, --image or --audio.", "For example: m3desk search nodes -m M “red mug”.")
     with App(options.memory, write=False) as app:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import re
 import sys
@@ -12,13 +13,14 @@ from typing import Any, NoReturn
 from m3desk import __version__
 from m3desk.cli.output import error
 from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.visible import shortened
 from m3desk.errors import UsageError
 
 
 def moment(text: str) -> int:
     """Return `90`, `1:30`, `00:01:30` or `1.5` as microseconds. Raises UsageError."""
-    if not re.fullmatch(r"(?:\d+:){0,2}\d+(?:\.\d+)?", text.strip()):
-        raise UsageError(f"“{text}” is not a time.", "Write 90, 1:30, 00:01:30 or 1.5.")
+    if not re.fullmatch(r"(?:[0-9]{1,7}:){0,2}[0-9]{1,7}(?:\.[0-9]{1,9})?", text.strip()):
+        raise UsageError(f"“{shortened(text)}” is not a time.", "Write 90, 1:30, 00:01:30 or 1.5.")
     total = 0.0
     for part in text.strip().split(":"):
         total = total * 60 + float(part)
@@ -28,9 +30,9 @@ def moment(text: str) -> int:
 def before(text: str) -> tuple[str | None, int | None, int]:
     """Return `[s1@]T`, `clip:ID` or `clip:N` as (source or None, clip index or None, microseconds); −1 means nothing is known."""
     if text.startswith("clip:"):
-        found = re.fullmatch(r"(?:(s\d+)\.c)?(-?\d+)", text[5:])
+        found = re.fullmatch(r"(?:(s[0-9]{1,9})\.c)?(-?[0-9]{1,9})", text[5:])
         if not found:
-            raise UsageError(f"“{text}” names no clip.", "Write clip:s1.c12, or clip:12 where there is one source.")
+            raise UsageError(f"“{shortened(text)}” names no clip.", "Write clip:s1.c12, or clip:12 where there is one source.")
         return found[1], int(found[2]), 0
     if text.strip() == "-1":
         return None, -1, 0
@@ -41,13 +43,35 @@ def before(text: str) -> tuple[str | None, int | None, int]:
 def positive(text: str) -> int:
     """Return a whole number from 1 on. Raises ArgumentTypeError."""
     if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"“{shortened(text)}” is not a whole number from 1 on")
     return int(text)
+
+
+def number(text: str) -> float:
+    """Return a number as people write one, between a million below and above zero. Raises ArgumentTypeError."""
+    if not re.fullmatch(r"[+-]?([0-9]{1,6}(\.[0-9]{0,9})?|\.[0-9]{1,9})", text.strip()):
+        raise argparse.ArgumentTypeError(f"“{shortened(text)}” is not a number such as 2.5")
+    return float(text)
+
+
+def place(text: str) -> str:
+    """Return a path that a file or folder could have, whether it is there or not. Raises ArgumentTypeError."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name of a file or folder is missing")
+    try:
+        os.lstat(text)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL):
+            why = getattr(error, "strerror", None) or "no file has such a name"
+            raise argparse.ArgumentTypeError(f"“{shortened(text)}” can't be used ({why})") from error
+    return text
 
 
 def _memory(p: argparse.ArgumentParser, required: bool = True) -> None:
     default = os.environ.get("M3DESK_MEMORY") or None
-    p.add_argument("-m", "--memory", default=default, required=required and default is None, help="the memory folder (or $M3DESK_MEMORY)")
+    p.add_argument(
+        "-m", "--memory", type=place, default=default, required=required and default is None, help="the memory folder (or $M3DESK_MEMORY)"
+    )
 
 
 def _json(p: argparse.ArgumentParser) -> None:
@@ -115,14 +139,17 @@ def options_last(top: argparse.ArgumentParser, arguments: Sequence[str]) -> list
     """
     words: list[str] = []
     options: list[str] = []
+    named = 0
     parser, rest = top, list(arguments)
     while rest:
         here = rest.pop(0)
         if here == "--":
-            return [*words, *options, here, *rest]
+            return [*words[:named], *options, here, *words[named:], *rest]  # what follows is words, also where it looks like options
         if not here.startswith("-") or here == "-" or re.match(r"-\d", here):
             words.append(here)
-            parser = _command(parser, here)
+            found = _command(parser, here)
+            if found is not parser:
+                parser, named = found, len(words)
             continue
         options.append(here)
         action = parser._option_string_actions.get(here)
@@ -144,18 +171,18 @@ def _command(parser: argparse.ArgumentParser, word: str) -> argparse.ArgumentPar
 
 def _app_commands(command: Any) -> None:
     p = command("open", "Open the app: its start page, or a memory.", ("window", "open_"))
-    p.add_argument("memory", nargs="?", help="a memory folder")
+    p.add_argument("memory", nargs="?", type=place, help="a memory folder")
     p = command("play", "Play a file in the app while it is memorized.", ("window", "play"))
-    p.add_argument("source", help="a video or sound file")
+    p.add_argument("source", type=place, help="a video or sound file")
     _memory(p, required=False)
     p.add_argument("--no-audio", action="store_true", help="live: without the microphone")
     p = command("memorize", "Build the memory of files, without a window; resumes by itself.", ("work", "memorize"))
-    p.add_argument("sources", nargs="+", metavar="SOURCE", help="video or sound files, or folders of them")
+    p.add_argument("sources", nargs="+", type=place, metavar="SOURCE", help="video or sound files, or folders of them")
     _memory(p)
     _json(p)
     p.add_argument("--profile", help="which set of backends (default: the settings')")
-    p.add_argument("--clip-seconds", type=float, help="length of a clip (default 30)")
-    p.add_argument("--fps", type=float, help="pictures looked at a second (default 5)")
+    p.add_argument("--clip-seconds", type=number, help="length of a clip (default 30)")
+    p.add_argument("--fps", type=number, help="pictures looked at a second (default 5)")
     p.add_argument("--start", metavar="T", help="begin here: 90, 1:30, 00:01:30")
     p.add_argument("--end", metavar="T", help="end here")
     p.add_argument("--language", help="language of the sentences: en, zh (default: the scene's)")
@@ -167,7 +194,7 @@ def _memory_commands(command: Any) -> None:
     p = command("sources", "List, remove or relink what was memorized.", ("work", "sources"))
     p.add_argument("action", choices=("list", "remove", "relink"))
     p.add_argument("source", nargs="?", help="its id, such as s1")
-    p.add_argument("file", nargs="?", help="relink: where the file is now")
+    p.add_argument("file", nargs="?", type=place, help="relink: where the file is now")
     _memory(p)
     _json(p)
     p.add_argument("--yes", action="store_true", help="remove without asking")
@@ -183,8 +210,8 @@ def _memory_commands(command: Any) -> None:
     p.add_argument("text", nargs="?")
     _memory(p)
     _json(p)
-    p.add_argument("--image", metavar="F", help="nodes: each face in a picture is a query")
-    p.add_argument("--audio", metavar="F", help="nodes: a voice is a query")
+    p.add_argument("--image", type=place, metavar="F", help="nodes: each face in a picture is a query")
+    p.add_argument("--audio", type=place, metavar="F", help="nodes: a voice is a query")
     p.add_argument("-k", type=positive, help="how many (nodes 20, clips 2)")
     p.add_argument("--kind", help="nodes: face,voice,episodic,semantic,object,place")
     p.add_argument("--before", metavar="[s1@]T|clip:ID")
@@ -202,7 +229,7 @@ def _memory_commands(command: Any) -> None:
         _memory(p)
         _json(p)
     p = command("revert", "Append the inverse of an older correction.", ("mending", "revert"))
-    p.add_argument("step", type=int)
+    p.add_argument("step", type=positive)
     p.add_argument("--with-dependents", action="store_true", help="also take back the later steps that rest on it")
     _memory(p)
     _json(p)
@@ -211,11 +238,11 @@ def _memory_commands(command: Any) -> None:
     _memory(p)
     _json(p)
     p = command("import", "Import an M3-Agent graph or an export of M3Desk into an empty memory.", ("work", "import_"))
-    p.add_argument("file", help=".pkl or .pkl.gz of M3-Agent, .json of m3desk export")
+    p.add_argument("file", type=place, help=".pkl or .pkl.gz of M3-Agent, .json of m3desk export")
     _memory(p)
     p = command("export", "Write a memory in another format.", ("work", "export"))
     _memory(p)
-    p.add_argument("-o", "--output", required=True, metavar="FILE|-")
+    p.add_argument("-o", "--output", type=place, required=True, metavar="FILE|-")
     p.add_argument("--format", help="json graphml rttm vtt srt csv html (default: by the file's ending)")
     p.add_argument("--source", help="where there are several")
     p.add_argument("--with-media", action="store_true", help="json: crops, speech and embeddings in a folder beside it")
@@ -269,7 +296,7 @@ def _whole_people(verb: Any) -> None:
     p.add_argument("person")
     p.add_argument("--observations", nargs="+", action="extend", metavar="OBS", help="these become somebody else")
     p.add_argument("--clip", help="what was seen and heard in this clip becomes somebody else")
-    p.add_argument("--suggestion", type=int, metavar="N", help="as suggested: see people suggestions")
+    p.add_argument("--suggestion", type=positive, metavar="N", help="as suggested: see people suggestions")
     p.add_argument("--name", help="the new person's name")
     for name, text in (("link", "Say that a face and a voice are one person's."), ("unlink", "Say that a face and a voice are not.")):
         p = verb(name, text)
@@ -287,7 +314,7 @@ def _whole_people(verb: Any) -> None:
     p.add_argument("--yes", action="store_true", help="do not ask")
     p = verb("enroll", "Teach a person by name from photos and speech.")
     p.add_argument("name")
-    p.add_argument("files", nargs="+", metavar="FILE")
+    p.add_argument("files", nargs="+", type=place, metavar="FILE")
 
 
 def _observed(verb: Any) -> None:
@@ -306,10 +333,10 @@ def _weighed(verb: Any) -> None:
     p = verb("suggestions", "What a person could decide, most useful first.", change=False, module="suggesting")
     p.add_argument("-k", type=positive, default=20, help="how many (default 20)")
     for name, text in (("accept", "Do what is suggested."), ("reject", "Say that a suggestion is wrong.")):
-        verb(name, text, module="suggesting").add_argument("number", type=int, metavar="N")
+        verb(name, text, module="suggesting").add_argument("number", type=positive, metavar="N")
     verb("why", "Why an observation is taken for somebody's.", change=False, module="suggesting").add_argument("observation")
     p = verb("scorecard", "Ask 20 pairs, then state how right this memory's identities are.", change=False, module="suggesting")
-    p.add_argument("--answers", metavar="FILE", help="a truth file (RTTM, timeline JSON) or a JSON list of pairs with `same`")
+    p.add_argument("--answers", type=place, metavar="FILE", help="a truth file (RTTM, timeline JSON) or a JSON list of pairs with `same`")
     p.add_argument("--pairs", type=positive, default=20, help="how many pairs (default 20)")
 
 
@@ -335,7 +362,7 @@ def _observations(command: Any, actions: Any) -> None:
     p.add_argument("clip")
     p.add_argument("at", metavar="T")
     for side in ("x", "y", "width", "height"):
-        p.add_argument(side, type=float)
+        p.add_argument(side, type=number)
 
 
 def _machine_commands(command: Any, commands: Any) -> None:
@@ -357,10 +384,15 @@ def _machine_commands(command: Any, commands: Any) -> None:
     p = command("evaluate", "Measure a memory against the truth.", ("evaluating", "evaluate"))
     p.add_argument("what", choices=("identity",))
     p.add_argument(
-        "--truth", action="append", required=True, metavar="FILE", help="RTTM, timeline JSON, boxes or segments; may be repeated"
+        "--truth",
+        action="append",
+        type=place,
+        required=True,
+        metavar="FILE",
+        help="RTTM, timeline JSON, boxes or segments; may be repeated",
     )
     p.add_argument("--source", help="the source that a truth without a file name speaks of")
-    p.add_argument("--uem", metavar="FILE", help="which parts of the files are labelled")
+    p.add_argument("--uem", type=place, metavar="FILE", help="which parts of the files are labelled")
     _memory(p)
     _json(p)
     p = command("reembed", "Embed stored crops and speech with another model, beside the old one.", ("reembedding", "reembed"))
@@ -373,7 +405,10 @@ def _machine_commands(command: Any, commands: Any) -> None:
     p.add_argument("args", nargs="*", help="its files and numbers")
     p.add_argument("--llm", action="store_true", help="with the language model")
     p.add_argument(
-        "--keep", metavar="DIR", help="identity: keep its memories there, and use those that are there; hostile: what went wrong"
+        "--keep",
+        type=place,
+        metavar="DIR",
+        help="identity: keep its memories there, and use those that are there; hostile: what went wrong",
     )
     p.add_argument("--seed", type=positive, metavar="N", help="hostile: the same tries for the same number (default 1)")
     p.add_argument("--tries", type=positive, metavar="N", help="hostile: end after so many instead")

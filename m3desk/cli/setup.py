@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import Any
 
 from m3desk import config, machine, models
+from m3desk.app import profile
 from m3desk.cli.output import Out, prompt, table, terminal
 from m3desk.domain.visible import visible
 from m3desk.errors import M3DeskError, UsageError
@@ -82,15 +84,16 @@ def config_(options: Any, out: Out) -> int:
     if options.action == "set":
         if options.key is None or options.value is None:
             raise UsageError("config set needs a key and a value.", "For example: m3desk config set language zh.")
+        if options.key == "profile":
+            profile(options.value)  # a name of nothing would stop every command that opens a model
         config.set_value(options.key, options.value)
-        out.result({options.key: config.values()[options.key]}, [f"{options.key} = {options.value}"])
+        out.result({options.key: config.get_value(options.key)}, [f"{options.key} = {options.value}"])
+        return 0
+    if options.key is not None:
+        value = config.get_value(options.key)
+        out.result(value, [str(value)])
         return 0
     values = config.values()
-    if options.key is not None:
-        if options.key not in values:
-            raise UsageError(f"there is no setting “{options.key}”.", f"There are: {', '.join(values)}.")
-        out.result(values[options.key], [str(values[options.key])])
-        return 0
     out.result(values, [f"{key} = {value}" for key, value in values.items()])
     return 0
 
@@ -123,6 +126,10 @@ def bench(options: Any, out: Out) -> int:
         raise UsageError(f"there is no benchmark “{options.name}”.", f"There are: {', '.join(benches.names())}.")
     try:
         report = benches.run(options.name, _bench_words(options))
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr or b"").decode("utf-8", "replace") if isinstance(error.stderr, bytes) else error.stderr or ""
+        last = said.strip().splitlines()[-1:] or [f"status {error.returncode}"]
+        raise M3DeskError(f"a run of the program that {options.name} measures failed: {last[0]}") from error
     except FileNotFoundError as error:
         raise M3DeskError(
             f"the benchmark's material is not here: {error.filename}.", "It lies in ../shared/data beside the checkout."

@@ -14,6 +14,10 @@ from m3desk.control.times import Stretch, read_times
 from m3desk.domain.clip import Clip, Source, clip_id
 from m3desk.domain.memory import PLACEHOLDER
 from m3desk.domain.people import Person
+from m3desk.errors import UsageError
+
+LONGEST = 2_000
+"""Characters of a question or of words to search for. The text model reads 512 tokens, about 2,000 letters: more would be cut unseen."""
 
 Intent = Literal["who", "count", "who_speaks", "who_says", "who_is", "says", "when", "on_screen", "objects", "summary"]
 
@@ -103,6 +107,13 @@ _INTENTS: tuple[tuple[Intent, str], ...] = (
 _COMPILED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in _INTENTS)
 
 
+def fitting(question: str) -> str:
+    """Return a question. Raises UsageError for one that is longer than can be searched for."""
+    if len(question) > LONGEST:
+        raise UsageError(f"the question is too long ({len(question):,} characters).", f"Ask with at most {LONGEST:,} characters.")
+    return question
+
+
 def read(
     question: str,
     people: Sequence[Person],
@@ -111,7 +122,7 @@ def read(
     stretch: Stretch | None = None,
 ) -> Asked:
     """Read a question against who and what is in the memory. `stretch`: where the user has limited the question to."""
-    text = " ".join(question.split())
+    text = " ".join(fitting(question).split())
     language = "zh" if _HAN.search(text) else "en"
     named, rest = _people(text, people, PLACEHOLDER[language])
     clip_ids, rest, notes = _clips(rest, sources, clips)

@@ -47,13 +47,15 @@ _NUMBERS = {
 _UNITS = {"s": 1, "m": 60, "h": 3600, "秒": 1, "分": 60, "小": 3600}
 
 _UNIT = r"(?:s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?)\b"
+_NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
+"""No longer: from each digit of a long row the search would go to its end."""
 _TIME = (
-    rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d+)?|\d+(?:\.\d+)?[ -]?{_UNIT}"
-    r"|(?:第 ?)?\d+ ?分(?:钟)?(?: ?\d+ ?秒)?|(?:第 ?)?\d+(?:\.\d+)? ?秒(?:钟)?)"
+    rf"(?<!\d)(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d{{1,9}})?|{_NUMBER}[ -]?{_UNIT}"
+    rf"|(?:第 ?)?\d{{1,9}} ?分(?:钟)?(?: ?\d{{1,9}} ?秒)?|(?:第 ?)?{_NUMBER} ?秒(?:钟)?)"
 )
 _OF_VIDEO = r"(?: of (?:the|this) (?:video|clip|film|recording))?"
-_LENGTH = rf"(?:(?P<n>\d+(?:\.\d+)?|half a|a|one|two|three|five|ten)[ -]?)?(?P<u>{_UNIT})"
-_LENGTH_ZH = r"(?P<n>\d+(?:\.\d+)?|[一两二三五十半])? ?(?:个)?(?P<u>秒|分|小时)(?:钟)?"
+_LENGTH = rf"(?:(?P<n>(?<!\d){_NUMBER}|half a|a|one|two|three|five|ten)[ -]?)?(?P<u>{_UNIT})"
+_LENGTH_ZH = rf"(?P<n>(?<!\d){_NUMBER}|[一两二三五十半])? ?(?:个)?(?P<u>秒|分|小时)(?:钟)?"
 
 Span = tuple[int, int]
 
@@ -69,9 +71,9 @@ def read_times(text: str, source: Source | None) -> tuple[list[Stretch], str]:
         while (match := pattern.search(text)) is not None:
             try:
                 start, end = means(match, duration, lambda t: _moment(t, source))
-            except ValueError:
+            except (ValueError, OverflowError):  # 25:99, or more digits than any time has
                 break
-            found.append(Stretch(source.id, max(0, start), end))
+            found.append(Stretch(source.id, min(FOREVER, max(0, start)), max(0, min(FOREVER, end))))
             text = f"{text[: match.start()]} {text[match.end() :]}"
     return found, text
 

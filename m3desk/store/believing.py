@@ -50,9 +50,9 @@ def moment(text: str) -> datetime:
         if re.fullmatch(r"\d{4}-?\d\d-?\d\d", given):
             return datetime.combine(date.fromisoformat(given), time.max).astimezone()
         read = datetime.fromisoformat(given)
-    except (ValueError, OverflowError) as error:
+        return read.astimezone() if read.tzinfo is None else read
+    except (ValueError, OverflowError, OSError) as error:  # OSError: a year that the system's clock does not know
         raise UsageError(f"“{text}” is not a date.", "Write 2026-11-21, 2026-11-21T13:00 or 2026-11-21T13:00:00Z.") from error
-    return read.astimezone() if read.tzinfo is None else read
 
 
 def last_commit(db: DB, at: datetime) -> int:

@@ -57,6 +57,9 @@ def test_wrong_use_exits_2():
         ("people assign s1.c0.f1 --new -m M", {"observations": ["s1.c0.f1"], "new": ""}),
         ("ask -m M --before -1 who?", {"question": "who?", "before": "-1"}),
         ("-v people list -m M", {"verbose": 1, "action": "list"}),
+        ("search nodes -m M -- --x", {"what": "nodes", "memory": "M", "text": "--x"}),
+        ("people name -m M -- 1 -Ann", {"action": "name", "person": "1", "name": "-Ann"}),
+        ("ask -m M --json -- -v", {"question": "-v", "json": True}),
     ],
 )
 def test_options_may_stand_before_the_words(line: str, wanted: dict[str, object]):

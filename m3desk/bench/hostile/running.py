@@ -107,8 +107,9 @@ class Runner:
         own.mkdir(parents=True)
         (own / "config.toml").write_bytes(case.settings)
         places = {"M3DESK_CONFIG": str(own / "config.toml"), "M3DESK_DATA": str(own / "data"), "M3DESK_MODELS": str(own / "models")}
+        screen = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "QT_QPA_PLATFORM": ""}  # no window may open
         quiet = {"TMPDIR": str(self._temporary()), "HOME": str(own), "M3DESK_MEMORY": "", "OMP_NUM_THREADS": "1"}
-        return {**places, **quiet, **case.environment}
+        return {**places, **screen, **quiet, **case.environment}
 
     def _temporary(self) -> Path:
         place = self.folder / "tmp"
