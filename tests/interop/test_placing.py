@@ -19,7 +19,10 @@ def memory(tmp_path: Path) -> Path:
 
 
 def export(memory: Path, output: str | Path, *more: str) -> int:
-    return cli.main(["export", "-m", str(memory), "-o", str(output), *more])
+    try:
+        return cli.main(["export", "-m", str(memory), "-o", str(output), *more])
+    except SystemExit as error:
+        return int(error.code or 0)
 
 
 def test_no_export_is_written_into_a_memory_nor_through_a_link(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
