@@ -184,7 +184,14 @@ def recent_memories() -> list[str]:
         listed = json.loads(_recent_file().read_text("utf-8"))
     except (OSError, ValueError):
         return []
-    return [str(p) for p in listed if Path(str(p)).exists()] if isinstance(listed, list) else []
+    return [str(p) for p in listed if _is_there(str(p))] if isinstance(listed, list) else []
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # a name that no folder can have
+        return False
 
 
 def remember_memory(path: str | Path, keep: int = 12) -> None:

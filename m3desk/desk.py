@@ -163,8 +163,15 @@ class EngineDesk:
     def ask(self, question: str, *, source: str | None = None, start: int | None = None, end: int | None = None) -> str:
         ask = uuid.uuid4().hex[:12]
         span = (source, start or 0, end) if source is not None and end is not None else None
-        self._call("ask", question, ask, span)
+        self._call("ask", question, ask, span).add_done_callback(lambda asked: self._not_asked(ask, asked))
         return ask
+
+    def _not_asked(self, ask: str, asked: Future[Any]) -> None:
+        """Tell the end of a question that was refused, or that no engine heard: else an answer would be waited for."""
+        error = asked.exception()
+        if error is not None:
+            said = error.line() if isinstance(error, M3DeskError) else str(error)
+            self._tell(events.AskDone(ask, "", False, (), "", 0.0, error=said))
 
     def stop_asking(self, ask: str) -> None:
         self._call("stop_asking", ask)

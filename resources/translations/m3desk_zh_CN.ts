@@ -361,6 +361,29 @@
         </message>
     </context>
     <context>
+        <name>Files</name>
+        <message>
+            <source>%1 lies in a memory.</source>
+            <translation>%1 位于一个记忆中。</translation>
+        </message>
+        <message>
+            <source>The folder %1 belongs to M3Desk. Choose a place outside of it.</source>
+            <translation>文件夹 %1 属于 M3Desk。请选择它之外的位置。</translation>
+        </message>
+        <message>
+            <source>Replace %1?</source>
+            <translation>替换 %1 吗？</translation>
+        </message>
+        <message>
+            <source>There is a file of this name in %1. Its content is lost.</source>
+            <translation>%1 中已有同名文件，其内容将会丢失。</translation>
+        </message>
+        <message>
+            <source>Replace</source>
+            <translation>替换</translation>
+        </message>
+    </context>
+    <context>
         <name>GraphBar</name>
         <message>
             <source>Find in the graph</source>
@@ -834,6 +857,10 @@
         <message>
             <source>The language changes everywhere when M3Desk is started again.</source>
             <translation>重新启动 M3Desk 后，语言会在所有地方更改。</translation>
+        </message>
+        <message>
+            <source>This new memory is kept in %1.</source>
+            <translation>这个新记忆保存在 %1。</translation>
         </message>
     </context>
     <context>
@@ -1661,6 +1688,10 @@
             <source>Settings of the work take effect when a memory is opened again.</source>
             <translation>工作方面的设置在重新打开记忆后生效。</translation>
         </message>
+        <message>
+            <source>This memory</source>
+            <translation>此记忆</translation>
+        </message>
     </context>
     <context>
         <name>ShortcutList</name>
@@ -1739,6 +1770,13 @@
         <message>
             <source>click the speaker's name</source>
             <translation>点击说话人的名字</translation>
+        </message>
+    </context>
+    <context>
+        <name>SideList</name>
+        <message>
+            <source>(talks)</source>
+            <translation>（说话）</translation>
         </message>
     </context>
     <context>
@@ -2159,6 +2197,14 @@
         <message>
             <source>general</source>
             <translation>一般</translation>
+        </message>
+        <message>
+            <source>Memories are not encrypted. Anyone who can read this folder can read names, faces and speech in it.</source>
+            <translation>记忆未加密。任何能读取此文件夹的人，都能读取其中的姓名、人脸和语音。</translation>
+        </message>
+        <message>
+            <source>Memories are not encrypted. Anyone who can read a memory's folder can read names, faces and speech in it.</source>
+            <translation>记忆未加密。任何能读取记忆文件夹的人，都能读取其中的姓名、人脸和语音。</translation>
         </message>
     </context>
     <context>

@@ -89,6 +89,17 @@ def test_undo_reaches_back_to_the_start_of_this_sitting_only(listening: Listenin
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_question_to_a_memory_that_did_not_open_ends_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
+    (tmp_path / "file.m3desk").write_text("this is no folder")
+    one = Listening(tmp_path / "file.m3desk")
+    one.until_a(events.Notice)
+    ask = one.desk.ask("Who is this?")
+    done = one.until_a(events.AskDone)
+    one.desk.close()
+    assert done.ask == ask and done.error and "file.m3desk" in done.error
+
+
 def test_an_engine_that_dies_is_told_of_and_started_again(listening: Listening):
     os.kill(listening.desk.pid() or 0, signal.SIGKILL)
     lost = listening.until_a(events.EngineLost)

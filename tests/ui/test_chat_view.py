@@ -220,3 +220,15 @@ def test_what_a_model_writes_cannot_become_markup() -> None:
 def test_a_stored_chat_may_lack_anything() -> None:
     question, rounds, done = from_chat({"question": "Who?"})
     assert (question, rounds, done.answer, done.citations) == ("Who?", [], "", ())
+
+
+def test_a_question_that_is_refused_says_why_in_the_chat_and_stays_in_the_box(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long_ = "why " * 5000
+    quiet(desk, monkeypatch)
+    view.ask(long_)
+    desk.emit(events.AskDone("a1", "", False, (), "", 0.0, error="This question is too long. Ask in fewer words."))
+    qtbot.waitUntil(lambda: view.asking == "", timeout=3000)
+    assert "Ask in fewer words." in turns(view)[0].answer.text()
+    assert len(turns(view)[0].asked.text()) <= 2100 and view.question.text() == long_

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from m3desk_ui import plain
 from m3desk_ui.bridge import Hub
 from m3desk_ui.settings_dialog import SettingsDialog
+from m3desk_ui.start_page import StartPage
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
@@ -62,3 +64,13 @@ def test_a_broken_settings_file_is_said(qtbot: QtBot, hub: Hub, tmp_path: Path, 
     choose(dialog, "theme", "dark")
     dialog.save()
     assert file.read_text("utf-8") == "theme = [oh no"
+
+
+def test_it_is_said_that_memories_are_not_encrypted_where_one_is_made_and_in_what_is_known_of_it(qtbot, hub):
+    said = "Anyone who can read this folder can read names, faces and speech in it."
+    dialog = SettingsDialog(hub)
+    qtbot.addWidget(dialog)
+    assert said in dialog.private.text() and any(hub.path in label.text() for label in dialog.findChildren(plain.Label))
+    page = StartPage(hub)
+    qtbot.addWidget(page)
+    assert "not encrypted" in page.private.text() and not page.private.isHidden()

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from m3desk_ui import files, plain
+from m3desk_ui.main_window import MainWindow
+from m3desk_ui.services import Services
+from m3desk_ui.window_state import WindowState
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
+
+from m3desk import config
+from m3desk.app import default_memory
+from m3desk.errors import MemoryProblem, SourceError
+from tests.ui.fakes import FakePlayer
 
 KINDS = "JSON (*.json);;WebVTT (*.vtt)"
 
@@ -97,3 +106,48 @@ def test_a_name_that_no_file_can_have_is_no_file(name: str) -> None:
     assert not files.is_file(name)
     assert not files.is_memory(name)
     files.memory_around(name)
+
+
+def test_a_memory_that_cannot_be_kept_by_its_name_is_refused_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "a.m3desk").write_text("a file")
+    for path in ("/m/\udcff.m3desk", "/m/" + "x" * 5000 + ".m3desk", "/m/a\0b.m3desk", str(tmp_path / "a.m3desk")):
+        with pytest.raises(MemoryProblem) as refused:
+            files.check_name(path)
+        assert len(refused.value.line()) < 250 and "\udcff" not in refused.value.line()
+    files.check_name(str(tmp_path / "new.m3desk"))
+
+
+def test_a_dropped_folder_that_is_no_memory_makes_none(qtbot: QtBot, tmp_path: Path) -> None:
+    opened: list[str] = []
+    window = MainWindow(Services(opened.append, FakePlayer, lambda v: v + ".m3desk", dict), WindowState())  # type: ignore[arg-type,func-returns-value]
+    qtbot.addWidget(window)
+    (tmp_path / "empty.m3desk").mkdir()
+    for name in ("gone.m3desk", "not\N{REPLACEMENT CHARACTER}utf8.m3desk", "empty.m3desk", "x" * 5000 + ".m3desk"):
+        with qtbot.waitSignal(window.hub.notice) as told:
+            window.take_files([str(tmp_path / name)])
+        assert "is not a memory" in told.args[1]
+    assert opened == []
+    window.close()
+
+
+def test_the_place_of_a_videos_memory_fits_its_name_and_needs_a_file(tmp_path: Path) -> None:
+    long_ = tmp_path / ("记" * 83 + ".mp4")
+    long_.write_bytes(b"x")
+    other = tmp_path / ("记" * 83 + ".mkv")
+    other.write_bytes(b"x")
+    place = default_memory(long_)
+    assert (
+        place.parent == tmp_path and len(place.name.encode()) <= 255 and place.name.endswith(".m3desk") and place != default_memory(other)
+    )
+    place.mkdir()
+    assert default_memory(tmp_path).name == f"{tmp_path.name}.m3desk"
+    os.mkfifo(tmp_path / "pipe.mp4")
+    for bad in ("gone.mp4", "pipe.mp4", "a\0b.mp4", "\udcff.mp4", "x" * 5000):
+        with pytest.raises(SourceError):
+            default_memory(tmp_path / bad)
+
+
+def test_an_odd_name_among_the_recent_memories_is_left_out(tmp_path: Path) -> None:
+    config.remember_memory(tmp_path)
+    config.remember_memory("/" + "x" * 5000)
+    assert config.recent_memories() == [str(tmp_path)]

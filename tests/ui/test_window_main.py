@@ -75,6 +75,18 @@ def test_opening_a_memory_shows_its_video_people_and_words(window, desks, qtbot,
     assert config.recent_memories() == [] or "kitchen" in config.recent_memories()[0]
 
 
+def test_a_new_memory_is_said_to_be_kept_where_it_is_and_not_encrypted(window, desks, qtbot, tmp_path):
+    with qtbot.waitSignal(window.hub.notice) as told:
+        window.open_memory(str(tmp_path / "new.m3desk"))
+    assert str(tmp_path / "new.m3desk") in told.args[1] and "not encrypted" in told.args[2]
+    (tmp_path / "old.m3desk").mkdir()
+    (tmp_path / "old.m3desk" / "memory.sqlite").write_bytes(b"x")
+    window.notices.dismiss()
+    window.open_memory(str(tmp_path / "old.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.path.endswith("old.m3desk"), timeout=3000)
+    assert not window.notices.isVisible()
+
+
 def test_a_citation_seeks_and_plays_and_the_views_follow(window, desks, qtbot, tmp_path):
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=5000)

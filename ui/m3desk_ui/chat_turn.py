@@ -18,6 +18,8 @@ from m3desk_ui import links, plain, theme
 SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[”\"’)\]]*|\n|$)(?:\s*\[[^\]\n]{1,40}\][.。]?)*\s*")
 """A sentence with the marks that follow it: "Ann drinks tea. [00:10] [00:20]"."""
 STREAM_MS = 60
+ASKED = 2000
+"""Code points of a question that are shown."""
 
 
 def sentences(answer: str) -> list[str]:
@@ -154,7 +156,7 @@ class Turn(QFrame):
         self.question = question
         self.done: events.AskDone | None = None
         self._pieces: list[str] = []
-        self.asked = plain.Label(question, self)
+        self.asked = plain.Label(question, self, most=ASKED)
         self.asked.setWordWrap(True)
         self.asked.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.rounds = QVBoxLayout()

@@ -294,6 +294,8 @@ class ChatView(QWidget):
             if self.asking == event.ask:
                 self.asking = ""
                 self._show_go()
+                if event.error and not self.question.text():
+                    self.question.setText(turn.question)  # to be put in another way
             self.hub.selection.highlighted.emit(tuple((c.source, c.start, c.end) for c in event.citations))
 
     def _lost(self, _event: object) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import stat
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from m3desk.errors import MemoryProblem
 from m3desk_ui import plain
 
 
@@ -17,6 +20,20 @@ def is_file(path: str | Path) -> bool:
         return Path(path).is_file()
     except (OSError, ValueError):
         return False
+
+
+def check_name(path: str) -> None:
+    """Raise MemoryProblem for a folder in which no memory can be kept: its name is not UTF-8, or longer than any can be."""
+    name = plain.line(path, 2 * plain.ENTRY)
+    try:
+        path.encode()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            if not stat.S_ISDIR(Path(path).stat().st_mode):
+                raise MemoryProblem(f"{name} is a file.", "A memory is a folder NAME.m3desk that holds memory.sqlite.")
+    except UnicodeEncodeError as error:
+        raise MemoryProblem(f"The name of {name} is not UTF-8.", "Rename it (or its folder), and open it again.") from error
+    except (OSError, ValueError) as error:
+        raise MemoryProblem(f"There is no memory {name}.", "Check the path and its spelling.") from error
 
 
 def is_memory(folder: str | Path) -> bool:

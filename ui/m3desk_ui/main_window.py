@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from m3desk import __version__, config, paths, private
 from m3desk.errors import DownloadError, M3DeskError
 from m3desk.events import Damaged
-from m3desk_ui import files, plain, restoring, theme
+from m3desk_ui import files, plain, restoring, texts, theme
 from m3desk_ui.actions import Actions
 from m3desk_ui.bridge import Hub
 from m3desk_ui.docks import Docks
@@ -123,6 +123,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.video)
 
         def start() -> tuple[Desk | Damaged, bool]:
+            files.check_name(path)
             if (wrong := self.services.damage(path)) is not None:
                 return wrong, False
             new = not files.is_file(Path(path) / "memory.sqlite")
@@ -158,6 +159,9 @@ class MainWindow(QMainWindow):
         config.remember_memory(path)
         self._title()
         self.video.canvas.setFocus()
+        if new:
+            where = self.tr("This new memory is kept in %1.").replace("%1", plain.line(path))
+            self.hub.notice.emit("info", where, texts.not_encrypted(folder=True), "")
         if then is not None:
             then(desk)
         else:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
+    QFrame,
     QLineEdit,
     QSpinBox,
     QVBoxLayout,
@@ -20,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import config, paths
 from m3desk.errors import M3DeskError
-from m3desk_ui import plain, theme
+from m3desk_ui import plain, texts, theme
 
 if TYPE_CHECKING:
     from m3desk_ui.bridge import Hub
@@ -107,11 +108,31 @@ class SettingsDialog(QDialog):
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(14)
         column.addLayout(self._form)
+        if hub.path:
+            column.addWidget(self._memory(hub.path))
         column.addWidget(self.problem)
         column.addWidget(where)
         column.addWidget(ends)
         self._before: dict[str, Any] = {}
         self.refresh()
+
+    def _memory(self, path: str) -> QWidget:
+        """Return what there is to know of the memory that is open: where it is kept, and for whom it can be read."""
+        card = QFrame(self)
+        card.setProperty("card", True)
+        head = plain.Label(self.tr("This memory"), card)
+        head.setProperty("heading", True)
+        place = plain.Label(path, card, most=4 * plain.LINE)
+        place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.private = plain.Label(texts.not_encrypted(folder=True), card)
+        column = QVBoxLayout(card)
+        column.setSpacing(4)
+        column.addWidget(head)
+        for label in (place, self.private):
+            label.setProperty("muted", True)
+            label.setWordWrap(True)
+            column.addWidget(label)
+        return card
 
     def refresh(self) -> None:
         """Read the settings file (a few hundred bytes) into the fields."""

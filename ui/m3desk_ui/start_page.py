@@ -97,6 +97,15 @@ class StartPage(QWidget):
         grid.setSpacing(12)
         for i, choice in enumerate((self.video, self.live, self.memory, self.demo)):
             grid.addWidget(choice, i // 2, i % 2)
+        self.private = plain.Label(texts.not_encrypted())
+        self.private.setWordWrap(True)
+        self.private.setProperty("muted", True)
+        self.private.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._private_icon = plain.Label()
+        private = QHBoxLayout()
+        private.setContentsMargins(2, 0, 0, 0)
+        private.addWidget(self._private_icon)
+        private.addWidget(self.private, 1)
         self.fetching = QProgressBar()
         self.fetching.setTextVisible(False)
         self.fetching.hide()
@@ -134,6 +143,7 @@ class StartPage(QWidget):
         column.addWidget(lead)
         column.addSpacing(8)
         column.addLayout(grid)
+        column.addLayout(private)
         column.addWidget(self.fetching)
         column.addWidget(self.strip)
         column.addSpacing(10)
@@ -154,6 +164,7 @@ class StartPage(QWidget):
             colour = c.accent if choice.isEnabled() else c.muted
             choice.icon_label.setPixmap(theme.icon(f"mdi6.{name}", colour).pixmap(30, 30))
         self._machine_icon.setPixmap(theme.icon("mdi6.laptop", c.muted).pixmap(22, 22))
+        self._private_icon.setPixmap(theme.icon("mdi6.lock-open-outline", c.muted).pixmap(18, 18))
 
     def refresh(self) -> None:
         """Read the recent memories and their pictures in a thread."""

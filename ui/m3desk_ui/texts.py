@@ -119,6 +119,17 @@ def profile(name: str, reason: str) -> str:
     )
 
 
+def not_encrypted(folder: bool = False) -> str:
+    """Return what everybody should know who makes a memory; of one memory, with `folder`."""
+    if folder:
+        return QCoreApplication.translate(
+            "Texts", "Memories are not encrypted. Anyone who can read this folder can read names, faces and speech in it."
+        )
+    return QCoreApplication.translate(
+        "Texts", "Memories are not encrypted. Anyone who can read a memory's folder can read names, faces and speech in it."
+    )
+
+
 def alias(name: str) -> str:
     """Return another name of a person in words: one who was merged into somebody is "Person 2", not the id person_2."""
     kind_, _, number = name.partition("_")
