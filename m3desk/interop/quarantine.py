@@ -48,9 +48,11 @@ class Limits:
 
 
 def limits_for(size: int) -> Limits:
-    """Return limits for a file of this many bytes: what is small may take little, at least four times what a real graph takes."""
+    """Return limits for a file of this many bytes: what is small may take little, yet three times what a real graph takes (kitchen_03 is
+    37 MiB when built).
+    """
     mebibytes = size / MEBIBYTE
-    kept = min(KEPT, int(96 * MEBIBYTE + 32 * size))
+    kept = min(KEPT, 64 * MEBIBYTE + 32 * size)
     processor = min(120, round(8 + 4 * mebibytes))
     return Limits(memory=min(3 << 30, 256 * MEBIBYTE + 4 * kept), processor=processor, seconds=2.0 * processor, kept=kept)
 

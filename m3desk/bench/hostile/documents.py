@@ -99,7 +99,10 @@ def mutated(document: dict[str, Any], chance: random.Random, all_: list[tuple[An
 
 def _inside(text: str, chance: random.Random) -> str:
     """Change a value within a cell that holds JSON."""
-    value = json.loads(text)
+    try:
+        value = json.loads(text)
+    except ValueError:  # an earlier change
+        return text
     if inner := list(places(value)):
         put(value, chance.choice(inner), chance.choice(ODD))
     return json.dumps(value)
