@@ -92,7 +92,10 @@ def _enter() -> None:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"0 {user} 1")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1")
-    _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
+    try:
+        _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
+    except OSError as error:
+        raise OSError(error.errno, "folders can't be replaced here, since the root folder is no mount of its own (a chroot)") from error
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int = 0) -> None:
