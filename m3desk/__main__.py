@@ -7,6 +7,10 @@ if __name__ == "__main__":
         from m3desk.interop.videograph import main as read_graph
 
         sys.exit(read_graph(sys.argv[2:]))
+    if sys.argv[1:2] == ["--try-media"]:  # media.trial.VERB
+        from m3desk.media.trial import main as try_media
+
+        sys.exit(try_media(sys.argv[2:]))
     from m3desk.cli import main
 
     sys.exit(main())

@@ -614,7 +614,9 @@ _snippets: list[_Snippets] = []
 
 
 def play_sound(sound: bytes) -> None:
-    """Play a stored speech snippet (FLAC); returns at once. Silent where there is no sound device."""
+    """Play a stored speech snippet; returns at once. Silent where there is no sound device, and for what is no FLAC file."""
+    if not sound.startswith(b"fLaC"):  # a memory may come from somebody else
+        return
     if not _snippets:
         _snippets.append(_Snippets())
     _snippets[0].play(sound)

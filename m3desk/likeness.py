@@ -20,6 +20,7 @@ from m3desk.errors import ModelMissing, SourceMissing, SourceUnreadable
 from m3desk.lookup import NoFace
 from m3desk.media import cutter, file, photo
 from m3desk.media.streams import check_file
+from m3desk.media.trial import tried
 from m3desk.perception import scenes, sightings, speakers, turns, voices
 from m3desk.ports import SAMPLE_RATE, DetectedFace, Models, Picture, Sound, VoiceEmbedder
 from m3desk.reembedding import decode
@@ -53,7 +54,7 @@ def ports(paths: Sequence[Path]) -> tuple[str, ...]:
     """Return the ports of the models that these photos and recordings want. Raises SourceMissing, SourceUnreadable."""
     for path in paths:
         check_file(path)
-    seen = any(p.suffix.lower() in PICTURES or not file.probe(p).has_audio for p in paths)
+    seen = any(p.suffix.lower() in PICTURES or not tried(p).has_audio for p in paths)
     heard = any(p.suffix.lower() not in PICTURES for p in paths)
     faces, speech = ("faces", "face_vectors"), ("speech_activity", "speech_segmentation", "voice_vectors")
     return (*(faces if seen else ()), *(speech if heard else ()))
@@ -63,7 +64,7 @@ def learn(path: Path, models: Models) -> Lesson:
     """Return what a photo (exactly one face) or a recording (one voice) teaches. Raises SourceError, NoFace, ModelMissing."""
     if path.suffix.lower() in PICTURES:
         return _photo(path, models)
-    source = file.probe(path)
+    source = tried(path)
     if not source.has_audio:
         return _photo(path, models)
     return _recording(path, source, models)

@@ -20,7 +20,8 @@ from m3desk.domain.identity import Candidate, Gallery, gallery_rows, match, typi
 from m3desk.domain.log import ObservationType
 from m3desk.domain.people import Binding, Person
 from m3desk.errors import ModelMissing, SourceUnreadable
-from m3desk.media import cutter, file, photo
+from m3desk.media import cutter, photo
+from m3desk.media.trial import tried
 from m3desk.perception import scenes
 from m3desk.perception.sightings import faces_of
 from m3desk.ports import SAMPLE_RATE, Found, Models, Reader, Sound
@@ -51,7 +52,7 @@ def voice(path: Path, models: Models) -> list[Candidate]:
     """Return the voice of a recording as a query. Raises SourceError where nothing is said."""
     if models.voice_vectors is None or models.speech_activity is None:
         raise ModelMissing("the voice models are not here.", "Fetch them: m3desk models pull.")
-    source = replace(file.probe(path), id="query")
+    source = replace(tried(path), id="query")
     if not source.has_audio:
         raise SourceUnreadable(f"{path} has no sound.", "Give a recording; for a photo use --image.")
     clip = Clip("query.c0", "query", 0, 0, min(source.duration or 0, round(LONGEST * MICROSECOND)))

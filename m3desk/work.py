@@ -20,6 +20,7 @@ from m3desk.domain.clip import Source, clock
 from m3desk.domain.correction import Effect
 from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, SourceMissing, UsageError
 from m3desk.media import cutter, file
+from m3desk.media.trial import tried
 from m3desk.media.unchanged import Watched
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
@@ -333,7 +334,7 @@ class Work:
     def relink(self, source: str, path: str) -> None:
         """Say where a moved file is now. Raises SourceChanged when it is another file."""
         old = self._write(lambda m: m.source(source))
-        file.probe(path)
+        tried(path)
         if file.fingerprint(path, self._stopping.is_set) != old.sha256:
             raise SourceChanged(f"{path} is not the file that was memorized as {source}.", "Choose the same file, wherever it lies now.")
         self._write(lambda m: m.set_source(source, uri=str(Path(path).resolve())))
@@ -365,7 +366,7 @@ def readable(sources: Sequence[str | Path], emit: Callable[[Any], None] = lambda
     for given in sources:
         for path in expand(given):
             try:
-                found.append((path, file.probe(path, lambda text: emit(events.Notice("warning", text, "The rest is left out.")))))
+                found.append((path, tried(path, lambda text: emit(events.Notice("warning", text, "The rest is left out.")))))
             except SourceError as error:
                 if not Path(given).is_dir():
                     raise

@@ -17,11 +17,11 @@ def open_(options: Any, out: Out) -> int:
 
 def play(options: Any, out: Out) -> int:
     from m3desk.app import default_memory
-    from m3desk.media import file
+    from m3desk.media.trial import tried
 
     if ":" in options.source and not Path(options.source).exists() and options.source.split(":")[0] in ("camera", "mic", "rtsp", "rtsps"):
         raise UsageError("live sources are not in this version yet.", "Play a file: m3desk play VIDEO.")
-    file.probe(options.source)  # a clear error before any window opens
+    tried(options.source)  # a clear error before any window opens
     return _launch(memory=options.memory or str(default_memory(options.source)), source=str(Path(options.source).resolve()))
 
 

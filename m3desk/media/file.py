@@ -26,15 +26,17 @@ MEDIA_ENDINGS = frozenset((
 _TRIED_PACKETS = 500
 
 
-def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None) -> Source:
+def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None, is_open: Callable[[], None] = lambda: None) -> Source:
     """Return what a file is, with `id` and `sha256` left empty. `uri`: its absolute path.
 
-    `warn` is told where it declares more than it holds.
+    `warn` is told where it declares more than it holds; `is_open` is called before the first picture is decoded.
+    A file that somebody else made is better given to `trial.tried`.
 
     Raises SourceMissing, SourceUnreadable.
     """
     file = Path(path).absolute()
     with open_media(file) as opened:
+        is_open()
         size = _picture_size(opened)
         sound = _first_frame(opened, "sound") is not None
         if size is None and not sound:

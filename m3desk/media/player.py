@@ -25,6 +25,7 @@ from m3desk.media.length import measured
 from m3desk.media.pictures import Pictures, Shot
 from m3desk.media.speaker import Fill, Output, PortAudioOutput, Speaker
 from m3desk.media.streams import Opened, Showing, open_media
+from m3desk.media.trial import tried
 
 SLOWEST, FASTEST = 0.25, 2.0
 
@@ -101,7 +102,7 @@ class Player:
     """Plays one file at a time.
 
     `on_frame` and `on_state` are called from the player's threads, one at a time each; `on_frame` should only put the picture
-    in a one-place box. `output` makes the sound device (tests give their own).
+    in a one-place box. `output` makes the sound device; `trial` looks at a file before it is opened here (tests give their own).
     """
 
     def __init__(
@@ -109,10 +110,12 @@ class Player:
         on_frame: Callable[[PlayedFrame], None],
         on_state: Callable[[PlayerState], None],
         output: Callable[[Fill], Output] = PortAudioOutput,
+        trial: Callable[[str], object] = tried,
     ) -> None:
         self._on_frame = on_frame
         self._on_state = on_state
         self._output = output
+        self._trial = trial
         self._clock = Clock()
         self._wake = threading.Condition()
         self._telling = threading.Lock()
@@ -269,6 +272,7 @@ class Player:
         )
         with self._wake:
             self._state = blank
+        self._trial(path)
         opened = open_media(path)
         if opened.picture is not None and opened.picture.codec_context.height > _LARGE:
             opened.use_threads(min(4, config.cores()))

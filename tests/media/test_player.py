@@ -66,7 +66,7 @@ class Stage:
     def __init__(self, output: Callable[[Fill], object] = NoDevice) -> None:
         self.frames: list[PlayedFrame] = []
         self.states: list[PlayerState] = []
-        self.player = Player(self.frames.append, self.states.append, output)  # type: ignore[arg-type]
+        self.player = Player(self.frames.append, self.states.append, output, lambda _path: None)  # type: ignore[arg-type]
 
     def until(self, true: Callable[[], object], seconds: float = 10.0) -> None:
         end = time.monotonic() + seconds
