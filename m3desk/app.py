@@ -123,8 +123,8 @@ class App:
                 raise damage from error
 
     def discard_if_empty(self) -> None:
-        """Close, and delete the memory if nothing was ever put into it (a run that failed on its first file leaves no trace)."""
-        empty = not self.write(lambda m: m.sources() or m.journal())
+        """Close, and delete the memory if nothing was ever committed to it: a run all of whose files failed leaves no trace."""
+        empty = self.write(_holds_nothing)
         self.close()
         if empty:
             shutil.rmtree(self.path, ignore_errors=True)
@@ -546,6 +546,12 @@ def _profile(name: str) -> dict[str, str] | UsageError:
         return profile(name)
     except UsageError as error:
         return UsageError(f"{error} {error.hint}", "Choose one: m3desk config set profile NAME.")
+
+
+def _holds_nothing(memory: Memory) -> bool:
+    """Say whether nothing was committed to a memory: no correction, no clip, no source that still waits."""
+    lost = all(s.state == "failed" and all(c.state in ("failed", "skipped") for c in memory.clips(s.id)) for s in memory.sources())
+    return lost and not memory.journal()
 
 
 def profile(name: str) -> dict[str, str]:

@@ -57,6 +57,8 @@ def memorize(options: Any, out: Out) -> int:
         concluded = app.work.conclude(options.language) if how.semantic else 0
         with app.reader() as reader:
             report = _report(reader, ids, tally, concluded)
+        if new and not tally.committed:
+            app.discard_if_empty()
     return _say(report, options.memory, out)
 
 

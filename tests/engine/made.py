@@ -29,9 +29,11 @@ def shipped_models(folder: Path) -> Path:
     return file
 
 
-def talking_signs(path: Path, seconds: int = 12, *, width: int = 320, height: int = 180, rate: int = 10, sound: bool = True) -> Path:
+def talking_signs(
+    path: Path, seconds: int = 12, *, width: int = 320, height: int = 180, rate: int = 10, sound: bool = True, faststart: bool = False
+) -> Path:
     """Write a video that shows another sign every two seconds."""
-    with av.open(str(path), "w") as out:
+    with av.open(str(path), "w", options={"movflags": "faststart"} if faststart else {}) as out:
         video = out.add_stream("mpeg4", rate=rate)
         video.width, video.height, video.pix_fmt = width, height, "yuv420p"
         audio = out.add_stream("aac", rate=16000) if sound else None

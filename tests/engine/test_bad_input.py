@@ -40,6 +40,15 @@ def test_a_file_of_length_zero(tmp_path: Path):
     assert "empty" in refused(tmp_path, empty)
 
 
+def test_a_file_none_of_whose_clips_can_be_read_leaves_no_memory(tmp_path: Path):
+    whole = talking_signs(tmp_path / "whole.mp4", seconds=12, faststart=True)
+    content = whole.read_bytes()
+    whole.write_bytes(content[: content.index(b"mdat") + 12_000])
+    done = run("memorize", whole, "-m", tmp_path / "m.m3desk", "--start", "11", "--no-semantic", "-q", config=shipped_models(tmp_path))
+    assert done.returncode == 1 and "cannot be read from" in done.stderr
+    assert not (tmp_path / "m.m3desk").exists()
+
+
 def test_a_video_cut_off_in_the_middle_is_memorized_as_far_as_it_goes(tmp_path: Path):
     whole = talking_signs(tmp_path / "whole.mkv", seconds=12)
     cut = tmp_path / "cut.mkv"
