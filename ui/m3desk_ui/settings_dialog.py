@@ -108,10 +108,10 @@ class SettingsDialog(QDialog):
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(14)
         column.addLayout(self._form)
-        if hub.path:
-            column.addWidget(self._memory(hub.path))
         column.addWidget(self.problem)
         column.addWidget(where)
+        if hub.path:
+            column.addWidget(self._memory(hub.path))
         column.addWidget(ends)
         self._before: dict[str, Any] = {}
         self.refresh()
