@@ -108,7 +108,7 @@ def _arguments(
     chance: random.Random,
 ) -> list[str]:
     """Return a command line: what the command needs, some of what it may be given, each value hostile by chance."""
-    hostile = chance.choice((0.2, 0.4, 0.9))
+    hostile = chance.choice((0.03, 0.15, 0.4, 0.9))
     found = list(words)
     positional = [a for a in grammar._actions if not a.option_strings]
     options = [a for a in grammar._actions if a.option_strings and a.dest not in ("help", "debug")]
