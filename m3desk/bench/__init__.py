@@ -46,4 +46,4 @@ def run(name: str, args: Sequence[str] = ()) -> dict[str, Any]:
 def lines(name: str, report: dict[str, Any]) -> list[str]:
     """Return a benchmark's report as people read it: its own lines where it has some, else the document."""
     own: Callable[[dict[str, Any]], list[str]] | None = getattr(import_module(f"m3desk.bench.{name}"), "lines", None)
-    return own(report) if own else [json.dumps(report, ensure_ascii=False, indent=1)]
+    return own(report) if own else json.dumps(report, ensure_ascii=False, indent=1).splitlines()

@@ -67,3 +67,10 @@ def test_an_unknown_row_is_wrong_use_and_the_rows_are_named(capsys: pytest.Captu
     assert main(["bench", "identity", "nonsense"]) == 2
     assert "librispeech" in capsys.readouterr().err
     assert identity._rows("reel") == ["reel-faces", "reel-voices", "reel-links"]
+
+
+def test_a_report_without_lines_of_its_own_is_printed_line_by_line() -> None:
+    """What is printed is escaped line by line: a document as one line showed its ends of lines as signs."""
+    from m3desk import bench
+
+    assert bench.lines("importing", {"a": [1, 2]}) == ["{", ' "a": [', "  1,", "  2", " ]", "}"]
