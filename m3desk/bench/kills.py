@@ -231,14 +231,14 @@ class _Row:
         """Run the command and kill it; say whether that was in time."""
         process = self._start()
         if after_commit:
-            last, left = self._written(), self.chance.randint(1, self.changes)
+            last, left = self._written(), round(self._moment(1, self.changes))
             while process.poll() is None and left:
                 if (now := self._written()) != last:
                     last, left = now, left - 1
                 time.sleep(0.0005)
             time.sleep(self.chance.uniform(0, AFTER_COMMIT))
         else:
-            until = time.perf_counter() + self.chance.uniform(0.8 * self.first, self.seconds)
+            until = time.perf_counter() + self._moment(0.8 * self.first, self.seconds)
             while process.poll() is None and time.perf_counter() < until:
                 time.sleep(0.001)
         in_time = process.poll() is None
@@ -246,6 +246,10 @@ class _Row:
             os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         return in_time
+
+    def _moment(self, first: float, last: float) -> float:
+        """Return a random moment; of `memorize`, which goes on after a kill, rather a late one: else no clip would ever be reached."""
+        return self.chance.triangular(first, last * 1.1, last) if self.name == "memorize" else self.chance.uniform(first, last)
 
     def run(self, count: int) -> Tally:
         late = 0
@@ -256,6 +260,7 @@ class _Row:
                 late += 1
                 if self.name == "memorize":  # it goes on where it was killed, until it gets to its end
                     self._compare(self._document(self.memory))
+                    self.tally.ended["run to the end and compared"] += 1
                 self._reset()
                 continue
             self.tally.kills += 1
