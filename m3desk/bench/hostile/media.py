@@ -14,7 +14,7 @@ from pathlib import Path
 
 from m3desk.bench.hostile import films
 from m3desk.bench.hostile.case import Case
-from m3desk.bench.hostile.invented import make
+from m3desk.store.sqlite import Memory
 
 PLAYLISTS = (
     "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n{0}\n#EXTINF:5,\n{0}\n#EXT-X-ENDLIST\n",
@@ -36,7 +36,8 @@ def cases(folder: Path, chance: random.Random) -> Iterator[Case]:
     (folder / "whole").mkdir(parents=True)
     whole = [(p.name.removeprefix("whole."), p.read_bytes()) for p in films.films(folder / "whole")]
     shown = [(p.name.removeprefix("whole."), p.read_bytes()) for p in films.photos(folder / "whole")]
-    known = make(folder / "known.m3desk")
+    known = folder / "known.m3desk"
+    Memory.create(known).close()  # empty, and so open to the models of the settings
     for number in count():
         place = folder / f"{number}"
         place.mkdir()
@@ -81,7 +82,7 @@ def _photo(
     ask = (
         ("search", "nodes", "-m", str(memory), "--image", str(path))
         if chance.random() < 0.6
-        else ("enroll", "Ann", str(path), "-m", str(memory))
+        else ("people", "enroll", "Ann", str(path), "-m", str(memory))
     )
     if chance.random() < 0.2:
         return _memorize(number, f"photo {ending} {done}", place, path, chance)
