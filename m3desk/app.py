@@ -183,7 +183,7 @@ class App:
         except M3DeskError:
             raise
         except Exception as error:  # Lance raises its own, OSError, ValueError, RuntimeError: on a full disk all of them
-            log.warning("no search index can be kept: %s", error)
+            log.info("no search index can be kept: %s", error)
             self._index = None
             what = "The search index can't be written (is the disk full?): searched without it, more slowly."
             self.emit(events.Notice("warning", what, "Make room on the disk."))
@@ -323,7 +323,10 @@ class App:
             self._asks.pop(ask, None)
         if done is not None and self._memory is not None and believed_at is None and not done.error:
             kept = loop.as_chat(question, rounds, done, now())
-            self.write(lambda m: m.add_chat(kept))
+            try:
+                self.write(lambda m: m.add_chat(kept))
+            except MemoryProblem as error:  # a full disk: the answer was given all the same
+                self.emit(events.Notice("warning", f"The answer could not be kept with the memory: {error}", error.hint))
 
     def stop_asking(self, ask: str) -> None:
         """Stop an answer at once, also one that has not begun."""

@@ -14,7 +14,9 @@ from m3desk import cli, config
 from m3desk.app import App
 from m3desk.bench.hostile.invented import make
 from m3desk.control.query import LONGEST
+from m3desk.errors import MemoryProblem
 from m3desk.store import vectors
+from m3desk.store.sqlite import Memory
 
 DIGITS = "9" * 400
 NOT_TEXT = os.fsdecode(b"\xff\xfe")
@@ -223,4 +225,8 @@ def test_search_and_questions_are_answered_on_a_full_disk(
             assert app.search_clips("tea") and any("disk full" in getattr(n, "text", "") for n in told)
         for words in (["ask", "who says tea?"], ["search", "nodes", "tea", "--believed-at", "2030-01-01"], ["search", "clips", "tea"]):
             assert run(capsys, *words, "-m", str(memory))[0] == 0
+        with monkeypatch.context() as patch:
+            patch.setattr(Memory, "add_chat", lambda *_: (_ for _ in ()).throw(MemoryProblem("the disk is full.", "Make room.")))
+            code, said = run(capsys, "ask", "who says tea?", "-m", str(memory))
+            assert code == 0 and "could not be kept" in said
     assert run(capsys, "search", "nodes", "tea", "-m", str(memory))[0] == 0 and run(capsys, "check", "-m", str(memory))[0] == 0
