@@ -80,7 +80,7 @@ def ask(options: Any, out: Out) -> int:
                 done = event
     if done is None or done.error:
         raise M3DeskError(done.error if done and done.error else "no answer came.")
-    lines = [done.answer]
+    lines = done.answer.splitlines()  # a list of several lines stays one
     for citation in done.citations:
         lines.append(f"  {citation.mark} {citation.source} {span(citation.start, citation.end)} {citation.node or ''}".rstrip())
     out.result(as_json(done, rounds), lines)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from m3desk import cli, logs
+from m3desk import cli, events, logs
+from m3desk.app import App
 from m3desk.bench.hostile.invented import make
 from m3desk.bench.hostile.running import RAW
 from m3desk.domain.visible import as_json, plain, shortened, visible
@@ -118,3 +119,12 @@ def test_subtitles_and_other_formats_cannot_be_broken_out_of(memory: Path, tmp_p
     assert "<b>" not in page and "&lt;b&gt;evil" in page
     document = json.loads(exported(memory, tmp_path, "json"))
     assert any(u["text"] == EVIL for u in document["utterances"])
+
+
+def test_an_answer_of_several_lines_is_printed_as_such(
+    memory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = events.AskDone("1", "Two people:\n- Ann\x1b\n- Bob", True, (), "", 0.1)
+    monkeypatch.setattr(App, "ask", lambda *_args, **_how: iter([done]))
+    assert cli.main(["ask", "who?", "-m", str(memory)]) == 0
+    assert capsys.readouterr().out == "Two people:\n- Ann\\x1b\n- Bob\n"
