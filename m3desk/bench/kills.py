@@ -229,7 +229,7 @@ class _Row:
 
     def _killed(self, after_commit: bool) -> bool:
         """Run the command and kill it; say whether that was in time."""
-        process = self._start()
+        process, began = self._start(), time.perf_counter()
         if after_commit:
             last, left = self._written(), round(self._moment(1, self.changes))
             while process.poll() is None and left:
@@ -238,12 +238,14 @@ class _Row:
                 time.sleep(0.0005)
             time.sleep(self.chance.uniform(0, AFTER_COMMIT))
         else:
-            until = time.perf_counter() + self._moment(0.8 * self.first, self.seconds)
+            until = began + self._moment(0.8 * self.first, self.seconds)
             while process.poll() is None and time.perf_counter() < until:
                 time.sleep(0.001)
         in_time = process.poll() is None
         if in_time:
             os.kill(process.pid, signal.SIGKILL)
+        elif not after_commit:  # the machine is less busy than it was
+            self.first, self.seconds = (t * (time.perf_counter() - began) / self.seconds for t in (self.first, self.seconds))
         process.communicate()
         return in_time
 
