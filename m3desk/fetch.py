@@ -196,7 +196,7 @@ class Fetcher:
         except _TooMuch:
             archive.unlink(missing_ok=True)
             raise DownloadError(f"{address}: {member or 'it'} unpacks to more than is expected, so it was thrown away.") from None
-        except (KeyError, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+        except (KeyError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
             archive.unlink(missing_ok=True)
             raise DownloadError(f"{address}: the archive is damaged or lacks {member} ({error}).") from error
 

@@ -387,6 +387,14 @@ def test_an_archive_that_unpacks_to_more_than_the_file_is_refused(listed: Callab
     assert sum(f.stat().st_size for f in models.folder().rglob("*")) < 1_000_000
 
 
+def test_what_is_no_archive_is_refused_and_not_kept(listed: Callable[..., None], site: Site) -> None:
+    site.files["/x.tar.gz"] = b"<html>Log in to this network first.</html>"
+    listed([f"{site.url}/x.tar.gz#wanted"])
+    with pytest.raises(DownloadError, match="damaged"):
+        models.pull()
+    assert not list(models.folder().rglob("*.tar.gz"))
+
+
 def test_a_tar_that_unpacks_without_end_is_refused(listed: Callable[..., None], site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch, "ARCHIVE_BYTES", 5_000_000)
     file = io.BytesIO()
