@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from m3desk import paths
+from m3desk import paths, private
 
 MARK = "telemetry-removed"
 """The file in the data folder that says it has been done: what is written later is another program's."""
@@ -27,13 +27,17 @@ _NEAR_SECONDS = 60.0
 
 
 def remove_once() -> list[Path]:
-    """Remove ONNX Runtime's files where that has not been done for this data folder; return what went. Never raises."""
+    """Remove ONNX Runtime's files where that has not been done for this data folder; return what went. Never raises.
+
+    Without a data folder M3Desk has never run here: what is there is another program's, now and later.
+    """
     data = paths.data_dir()
     mark = data / MARK
-    if not data.is_dir() or mark.exists():  # without a data folder M3Desk has never run here
-        return []
     with contextlib.suppress(OSError):
-        gone = remove()
+        if mark.exists():
+            return []
+        gone = remove() if data.is_dir() else []
+        private.folder(data)
         mark.touch(mode=0o600)
         return gone
     return []
