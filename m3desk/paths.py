@@ -87,12 +87,23 @@ def temporary(kind: str) -> tempfile.TemporaryDirectory[str]:
 
 def close_own() -> None:
     """Close our folders and files outside of memories to other users: what an older version made, too. Never fails."""
-    for top, ours in ((data_dir(), "M3DESK_DATA" not in os.environ), (log_dir(), "M3DESK_DATA" not in os.environ)):
-        if ours or top not in (Path.home(), Path(top.anchor)):  # whoever keeps the data in their home itself keeps their home as it is
+    for top in (data_dir(), log_dir()):
+        if "M3DESK_DATA" not in os.environ or _holds_only_ours(top):  # a folder that the user chose may be shared with others
             private.close(top)
-    for inside in (recent_dir(), temporary_dir(), data_dir() / "cache", data_dir() / "memories"):
+    for inside in (recent_dir(), temporary_dir(), data_dir() / "cache", data_dir() / "memories", log_dir()):
         private.close(inside)
     if "M3DESK_CONFIG" not in os.environ:
         private.close(config_file().parent)
     for file in (config_file(), window_file(), recent_file()):
         private.close_file(file)
+
+
+_OURS = frozenset({"models", "log", "recent", "temporary", "cache", "memories", "telemetry-removed"})
+"""The names of what M3Desk keeps in its data folder."""
+
+
+def _holds_only_ours(folder: Path) -> bool:
+    try:
+        return all(entry.name in _OURS for entry in folder.iterdir())
+    except OSError:
+        return False

@@ -132,3 +132,15 @@ def test_settings_caches_and_logs_are_closed_new_or_old(tmp_path: Path, monkeypa
     paths.close_own()
     assert open_to_others(tmp_path / "data") == []
     assert not any(p.stat().st_mode & 0o077 for p in (tmp_path / "settings").iterdir())
+
+
+def test_a_data_folder_that_holds_other_things_keeps_them_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "shared"))
+    for name in ("photos", "recent", "log"):
+        (tmp_path / "shared" / name).mkdir(parents=True, mode=0o755)
+        (tmp_path / "shared" / name / "file").write_text("x")
+        for path in (tmp_path / "shared", tmp_path / "shared" / name):
+            path.chmod(0o755)
+    paths.close_own()
+    modes = {p.name: p.stat().st_mode & 0o777 for p in (tmp_path / "shared", *(tmp_path / "shared").iterdir())}
+    assert modes == {"shared": 0o755, "photos": 0o755, "recent": 0o700, "log": 0o700}
