@@ -251,7 +251,7 @@ class _Row:
 
     def _moment(self, first: float, last: float) -> float:
         """Return a random moment; of `memorize`, which goes on after a kill, rather a late one: else no clip would ever be reached."""
-        return self.chance.triangular(first, last * 1.1, last) if self.name == "memorize" else self.chance.uniform(first, last)
+        return self.chance.triangular(first, last, (first + 2 * last) / 3) if self.name == "memorize" else self.chance.uniform(first, last)
 
     def run(self, count: int) -> Tally:
         late = 0
