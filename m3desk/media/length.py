@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.media.streams import Kind, Opened
@@ -85,14 +86,20 @@ def _declared(opened: Opened) -> int:
 def _covered(opened: Opened, most: int) -> tuple[int, int]:
     """Return up to when packets follow each other without a gap of `GAP` (at most `most`), and the longest gap before; microseconds."""
     ends: dict[int, int] = {}  # slot → the latest end of a packet that begins in it: bounded, however many packets there are
+    ticks: dict[int, tuple[int, int]] = {}  # stream → its time base: fractions take half of the time that there is for a packet
     opened.rewind()
     for packet in opened.packets("both"):
         stamp = packet.pts if packet.pts is not None else packet.dts
         if stamp is None or not packet.size:
             continue
-        at = opened.time(packet.stream, stamp)
+        stream = packet.stream_index
+        if stream not in ticks:
+            base = packet.stream.time_base
+            ticks[stream] = base.numerator * MICROSECOND, base.denominator
+        times, over = ticks[stream]
+        at = stamp * times // over - opened.zero
         if -GAP <= at <= most:
-            last = opened.time(packet.stream, stamp + max(0, packet.duration or 0))
+            last = (stamp + max(0, packet.duration or 0)) * times // over - opened.zero
             slot = at // _SLOT
             ends[slot] = max(ends.get(slot, 0), min(last, at + GAP, most))
     reach = longest = 0
@@ -112,8 +119,10 @@ def main(opened: Opened) -> Kind:
 
 def end_of_packets(opened: Opened) -> int | None:
     """Read on to the end and return when the last readable packet ends, None where nothing is readable."""
-    end: int | None = None
+    ends: dict[int, tuple[int, Any]] = {}  # stream → the latest end in its own ticks: a fraction for each packet would take longer
     for packet in opened.packets("both"):
         if packet.pts is not None and packet.size:
-            end = max(end or 0, opened.time(packet.stream, packet.pts + (packet.duration or 0)))
-    return end
+            end = packet.pts + (packet.duration or 0)
+            if (stream := packet.stream_index) not in ends or end > ends[stream][0]:
+                ends[stream] = end, packet.stream
+    return max((0, *(opened.time(stream, end) for end, stream in ends.values()))) if ends else None

@@ -41,12 +41,13 @@ TOO_MUCH = 77
 """Exit status of a child that took too much memory."""
 
 PROCESSOR = 4.0
-"""Seconds of processor that it may take, and one more for each `A_SECOND` of file, as of some formats all packets are counted."""
+"""Seconds of processor that it may take, and one more for each `A_SECOND` of file."""
 
-A_SECOND = 100_000_000
+A_SECOND = 4_000_000
+"""Bytes of file: of some formats all packets are counted, some 300,000 a second. Those of speech can have 15 bytes each."""
 
 SECONDS = 120.0
-"""Seconds on the clock: a disk may have to wake up, a share may be slow."""
+"""Seconds on the clock, and one more for each `A_SECOND` of file: a disk may have to wake up, a share may be slow."""
 
 POLL = 0.02
 
@@ -90,7 +91,7 @@ def _ask(path: Path, size: int) -> tuple[Source, list[str]]:
     except OSError:  # no other process can be started here
         return _here(path)
     with child:
-        why = _watch(child, processor)
+        why = _watch(child, processor, SECONDS + size / A_SECOND)
         answer = child.stdout.read() if child.stdout is not None else b""
     if not answer.startswith(b"ready\n"):  # it never came to the file
         return _here(path)
@@ -111,9 +112,9 @@ def _here(path: Path) -> tuple[Source, list[str]]:
     return media_file.probe(path, told.append), told
 
 
-def _watch(child: subprocess.Popen[bytes], processor: float) -> str:
+def _watch(child: subprocess.Popen[bytes], processor: float, seconds: float) -> str:
     """Wait for the child; end it where it takes too much, and return what that was ("" where it did not)."""
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + seconds
     try:
         process = psutil.Process(child.pid)
         while True:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import av
+import numpy as np
 import pytest
 
 from m3desk.errors import SourceMissing, SourceUnreadable
@@ -56,6 +58,23 @@ def tags(count: int) -> bytes:
 def test_an_ordinary_film_is_what_it_is_without_a_child(video: Video) -> None:
     file = video("a.mp4", sound=4.0)
     assert trial.tried(file) == probe(file)
+
+
+def test_hours_of_sound_get_the_time_that_counting_their_packets_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "book.mp3"  # without an index: FFmpeg guesses its length, so its packets are counted
+    with av.open(str(file), "w", format="mp3") as made:
+        stream = made.add_stream("libmp3lame", rate=22_050, layout="mono")
+        stream.bit_rate = 32_000
+        for k in range(383):
+            frame = av.AudioFrame.from_ndarray(np.zeros((1, 576), np.float32), "fltp", "mono")
+            frame.sample_rate, frame.pts = 22_050, k * 576
+            made.mux(stream.encode(frame))
+        made.mux(stream.encode(None))
+    one = file.read_bytes()
+    file.write_bytes(one * 1080)  # three hours, 43 MB
+    monkeypatch.setattr(trial, "PROCESSOR", 0.5)  # four hours more would need what is taken away here
+    found = trial.tried(file)
+    assert found.has_audio and found.duration is not None and abs(found.duration - 3 * 3600_000_000) < 120_000_000
 
 
 def test_a_file_is_tried_once_and_anew_when_it_changed(video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
