@@ -70,15 +70,15 @@ def _synced(path: Path, flags: int) -> None:
 
 
 def close(path: Path) -> None:
-    """Close a folder and all that lies in it to others; one that is closed already is not walked through. A link is left alone.
+    """Close a folder and all that lies in it to others. A link is left alone.
 
-    A folder that many share on purpose (with the sticky bit, as `/tmp`) keeps its mode.
+    One that is closed already is not walked through, nor is one that can't be closed: a file system without modes, another owner, a
+    folder that many share on purpose (with the sticky bit, as `/tmp`). It would be walked through at each opening.
     """
-    if not POSIX or path.is_symlink() or not path.is_dir():
+    if not POSIX or path.is_symlink() or not path.is_dir() or not path.stat().st_mode & 0o077:
         return
-    was_open = bool(path.stat().st_mode & 0o077)
     _close(path)
-    if was_open:
+    if not path.stat().st_mode & 0o077:
         everything(path)
 
 

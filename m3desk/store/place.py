@@ -17,6 +17,8 @@ MEDIA = "media"
 INDEX = "vectors"
 
 _FOLDERS = frozenset({MEDIA, INDEX, backups.FOLDER, backups.ASIDE})
+_FILES = (FILE, "writer.lock", "forgetting-")
+"""How the names of a memory's files begin."""
 _HEAD = b"SQLite format 3\0"
 _TABLES = frozenset({"meta", "commits", "source", "clip", "node", "journal"})
 _QUICK = 16 << 20
@@ -26,19 +28,20 @@ _MANY = 100_000
 
 
 def close(folder: Path) -> None:
-    """Close a memory to other users, what an older version made too; in a folder that also holds other folders, our own parts alone."""
+    """Close a memory to other users, what an older version made too; in a folder that also holds other things, our own parts alone."""
     try:
         inside = list(folder.iterdir())
     except OSError:
         return
-    if all(p.name in _FOLDERS or not p.is_dir() for p in inside):
+    files = [p for p in inside if p.name.startswith(_FILES)]
+    folders = [p for p in inside if p.name in _FOLDERS]
+    if len(files) + len(folders) == len(inside):
         private.close(folder)
         return
-    for p in inside:
-        if p.name in _FOLDERS:
-            private.close(p)
-        elif p.name.startswith(FILE):
-            private.close_file(p)
+    for p in folders:
+        private.close(p)
+    for p in files:
+        private.close_file(p)
 
 
 def remains(folder: Path) -> list[str]:

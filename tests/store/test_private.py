@@ -64,6 +64,26 @@ def test_in_a_folder_that_holds_other_folders_only_our_parts_are_closed(tmp_path
     assert not any((folder / name).stat().st_mode & 0o077 for name in ("memory.sqlite", "media", "backup"))
 
 
+def test_a_memory_in_a_folder_of_films_leaves_the_films_as_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "films"
+    folder.mkdir(mode=0o755)
+    (folder / "film.mp4").write_bytes(b"film")
+    (folder / "film.mp4").chmod(0o664)
+    made_beside(folder)
+    assert (folder.stat().st_mode & 0o777, (folder / "film.mp4").stat().st_mode & 0o777) == (0o755, 0o664)
+    assert not any((folder / name).stat().st_mode & 0o077 for name in ("memory.sqlite", "writer.lock", "media", "backup"))
+
+
+def test_where_modes_can_not_be_changed_an_opening_does_not_walk_through_the_media(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "m.m3desk")
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o777)
+    looked: list[Path] = []
+    monkeypatch.setattr(Path, "chmod", lambda path, _mode: looked.append(path))  # exFAT, a share: no error, and nothing changes
+    Memory.open(folder).close()
+    assert not any(p.is_relative_to(folder / "media") and p != folder / "media" for p in looked)
+
+
 def made_beside(folder: Path) -> Path:
     with Memory.open_or_create(folder) as memory:
         kept = memory.add_source(source())
