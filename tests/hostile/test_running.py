@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from m3desk.bench.hostile.case import Case
+from m3desk.bench.hostile.invented import make
 from m3desk.bench.hostile.measuring import KINDS, Asked, _asked
-from m3desk.bench.hostile.running import Outcome, Runner, wrong
+from m3desk.bench.hostile.running import Outcome, Runner, left, wrong
 from m3desk.errors import UsageError
 
 
@@ -46,8 +48,41 @@ def test_the_words_of_the_benchmark_are_read_and_wrong_ones_are_refused() -> Non
     assert set(KINDS) == {"commands", "texts", "media", "documents", "graphs"}
 
 
-def test_a_try_runs_as_a_program_of_its_own(tmp_path: Path) -> None:
-    with Runner(tmp_path, seconds=10) as runner:
-        assert "m3desk" in runner.run(Case("command", "version", ("--version",))).output
-        refused = runner.run(Case("command", "none", ("people", "list", "-m", str(tmp_path / "none"))))
-        assert (refused.code, refused.verdict) == (1, "refused") and "no memory" in refused.errors
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    with Runner(tmp_path_factory.mktemp("runner")) as made:
+        yield made
+
+
+def test_a_try_runs_as_a_program_of_its_own(runner: Runner, tmp_path: Path) -> None:
+    assert "m3desk" in runner.run(Case("command", "version", ("--version",))).output
+    refused = runner.run(Case("command", "none", ("people", "list", "-m", str(tmp_path / "none"))))
+    assert (refused.code, refused.verdict) == (1, "refused") and "no memory" in refused.errors
+
+
+def test_a_memory_that_a_try_destroys_is_lost_whatever_the_command_says(runner: Runner, tmp_path: Path) -> None:
+    memory = make(tmp_path / "m.m3desk")
+    case = Case("command", "a", ("people", "list", "-m", str(memory)), memory, new=False)
+    assert left(case, outcome(), runner, checked=True) == []
+    whole = (memory / "memory.sqlite").read_bytes()
+    for content, why in ((b"", "empty"), (b"no database", "not a database"), (whole[:8192], "malformed")):
+        (memory / "memory.sqlite").write_bytes(content)
+        for code in (0, 1):
+            assert why in left(case, outcome(code), runner, checked=False)[0]
+    (memory / "memory.sqlite").unlink()
+    assert left(case, outcome(), runner, checked=False) == ["lost: the memory is gone"]
+
+
+def test_a_memory_that_a_refused_command_leaves_is_half_written(runner: Runner, tmp_path: Path) -> None:
+    case = Case("json", "a", ("import", "x.json", "-m", "new"), tmp_path / "new")
+    assert left(case, outcome(1), runner, checked=False) == []
+    (tmp_path / "new").mkdir()
+    assert left(case, outcome(1), runner, checked=False)[0].startswith("half-written")
+    (tmp_path / "new" / "memory.sqlite").write_bytes(b"")
+    assert left(case, outcome(1), runner, checked=False)[0].startswith("half-written")
+
+
+def test_a_try_that_never_ends_is_a_time_out_and_is_said_to_have_been_run_twice(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "seconds", 0.0)
+    late = runner.run(TRY)
+    assert wrong(TRY, late) == ["time-out"] and late.again

@@ -31,7 +31,7 @@ SAMPLE = 5
 
 @dataclass
 class Tally:
-    """What came of the tries of one kind. `peak`: bytes over the idle program."""
+    """What came of the tries of one kind. `peak`: bytes over the idle program. `again`: those that were run a second time."""
 
     tries: int = 0
     done: int = 0
@@ -42,7 +42,9 @@ class Tally:
     time_outs: int = 0
     half_written: int = 0
     not_clean: int = 0
+    lost: int = 0
     other: int = 0
+    again: int = 0
     longest: float = 0.0
     longest_name: str = ""
     peak: int = 0
@@ -53,6 +55,7 @@ class Tally:
         self.tries += 1
         self.done += outcome.verdict == "done"
         self.refused += outcome.verdict == "refused"
+        self.again += outcome.again
         for problem in problems:
             field_ = next((f for start, f in _COUNTED.items() if problem.startswith(start)), "other")
             setattr(self, field_, getattr(self, field_) + 1)
@@ -69,7 +72,7 @@ class Tally:
 
 _COUNTED = {
     "fault": "faults", "traceback": "tracebacks", "crash": "crashes", "time-out": "time_outs", "half-written": "half_written",
-    "not clean": "not_clean",
+    "not clean": "not_clean", "lost": "lost",
 }  # fmt: skip
 
 
@@ -164,7 +167,7 @@ def _kept(case: Case, outcome: Outcome, problems: list[str], place: Path) -> dic
 
 
 def _row(t: Tally) -> dict[str, Any]:
-    counts = {f: getattr(t, f) for f in ("tries", "done", "refused", *_COUNTED.values(), "other")}
+    counts = {f: getattr(t, f) for f in ("tries", "done", "refused", *_COUNTED.values(), "other", "again")}
     longest = {"longest_seconds": round(t.longest, 2), "longest": ascii(t.longest_name)[1:-1]}
     return {**counts, **longest, "peak_mb": round(t.peak / 1e6, 1), "peak": ascii(t.peak_name)[1:-1]}
 
@@ -208,7 +211,8 @@ def lines(report: dict[str, Any]) -> list[str]:
     told = [f"{report['tries']} tries in {report['minutes']} minutes, seed {report['seed']}; the idle program takes {report['idle_mb']} MB"]
     for kind, r in report["kinds"].items():
         bad = ", ".join(f"{r[f]} {f.replace('_', ' ')}" for f in (*_COUNTED.values(), "other"))
-        told.append(f"{KINDS[kind]}: {r['tries']} tries, {r['done']} done, {r['refused']} refused; {bad}")
+        twice = f"; {r['again']} were late or crashed at first, and were run again" if r["again"] else ""
+        told.append(f"{KINDS[kind]}: {r['tries']} tries, {r['done']} done, {r['refused']} refused; {bad}{twice}")
         told.append(f"  longest {r['longest_seconds']} s ({r['longest']}), most memory {r['peak_mb']} MB over idle ({r['peak']})")
     for w in report["wrong"]:
         told.append(f"wrong: {'; '.join(w['problems'])}: {w['name']}: {w['folder']}")

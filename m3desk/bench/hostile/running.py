@@ -8,10 +8,11 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,7 +35,10 @@ DOCUMENT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffd]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a try. `code`: its exit status, negative for a signal. `peak`: bytes of its largest process over the idle program's."""
+    """What came of a try. `code`: its exit status, negative for a signal. `peak`: bytes of its largest process over the idle program's.
+
+    `again`: it was late or crashed at first, and was run once more.
+    """
 
     code: int
     seconds: float
@@ -42,6 +46,7 @@ class Outcome:
     late: bool
     output: str
     errors: str
+    again: bool = False
 
     @property
     def verdict(self) -> str:
@@ -84,7 +89,7 @@ class Runner:
             return self._alone(case.arguments, environment)
         outcome = self._forked(case.arguments, environment)
         if outcome.verdict in ("late", "crashed") and (case.memory is None or not (case.new and case.memory.exists())):
-            return self._alone(case.arguments, self._environment(case))
+            return replace(self._alone(case.arguments, self._environment(case)), again=True)
         return outcome
 
     def sound(self, memory: Path) -> str | None:
@@ -178,7 +183,12 @@ def wrong(case: Case, outcome: Outcome) -> list[str]:
 
 
 def left(case: Case, outcome: Outcome, runner: Runner, *, checked: bool) -> list[str]:
-    """Return what is wrong with the memory that a try leaves; `checked`: also look into one that it says is done."""
+    """Return what is wrong with the memory that a try leaves.
+
+    One that was there before must still be whole in the eyes of SQLite; `checked`: also in those of `m3desk check`.
+    """
+    if case.memory is not None and not case.new and (why := _lost(case.memory / "memory.sqlite")) is not None:
+        return [f"lost: {why}"]
     if case.memory is None or not (case.memory / "memory.sqlite").exists():
         leftover = case.memory is not None and case.new and outcome.code != 0 and case.memory.is_dir()
         return ["half-written: an empty folder is left"] if leftover else []
@@ -189,6 +199,20 @@ def left(case: Case, outcome: Outcome, runner: Runner, *, checked: bool) -> list
     if checked and (why := runner.sound(case.memory)) is not None:
         return [f"not clean: {why}"]
     return []
+
+
+def _lost(database: Path) -> str | None:
+    """Return why a database can no longer be read, None where it can."""
+    if not database.is_file():
+        return "the memory is gone"
+    if not database.stat().st_size:
+        return "its database is empty"
+    try:
+        with contextlib.closing(sqlite3.connect(database)) as opened:
+            found = str(opened.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.Error as error:
+        return str(error)
+    return None if found == "ok" else found
 
 
 __all__ = ["PERCEIVING", "Outcome", "Runner", "left", "wrong"]
