@@ -64,6 +64,20 @@ def test_the_proof_finds_what_would_be_left(memory: Memory) -> None:
     assert "file note.txt: their name" in found
 
 
+def test_a_short_name_in_the_noise_of_a_picture_is_no_finding_and_in_words_it_is(memory: Memory) -> None:
+    memory.correct("name", {"person": "1", "name": "Ann"})
+    gone = memory.forget("1", "forget", narrower)
+    noise = np.random.default_rng(1).integers(128, 192, 500, dtype=np.uint8).tobytes()  # three bytes are in any 10 MB of pictures
+    (memory.folder / "media" / "ab").mkdir(exist_ok=True)
+    (memory.folder / "media" / "ab" / "noise.jpg").write_bytes(noise + b"\0Ann\0" + noise)
+    assert findings(memory, gone) == ()
+    for name, content in (
+        ("page", noise + "und Ann fährt morgen mit".encode() + noise), ("short.txt", b"Ann!"), ("row", noise + b"s1.c0.u12Ann0.75heard" + noise),
+    ):  # fmt: skip
+        (memory.folder / name).write_bytes(content)
+    assert findings(memory, gone) == tuple(f"file {name}: their name" for name in ("page", "row", "short.txt"))
+
+
 def test_others_keep_their_evidence_and_their_sentences(memory: Memory) -> None:
     before = [s.shown for s in memory.memories() if s.people == ("person_2",)]
     memory.forget("1", "forget", narrower)
