@@ -98,7 +98,11 @@ class App:
             except BaseException:
                 self._writer.shutdown()
                 raise
-            self._finish_forgetting()
+            try:
+                self._finish_forgetting()
+            except BaseException:
+                self.close()
+                raise
         elif not Path(self.path).is_dir():
             raise MemoryMissing(f"there is no memory at {self.path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(self.path)}")
         elif pending.marks(Path(self.path)):
@@ -515,8 +519,10 @@ class App:
                     gone = begun
                     self.write(lambda m: m.scrub())
                 report = self._prove(gone)
-            except (M3DeskError, OSError) as error:
-                hint = error.line() if isinstance(error, M3DeskError) else str(error)
+            except Exception as error:  # whatever it is, it keeps nobody from their memory
+                if not isinstance(error, (M3DeskError, OSError)):
+                    log.exception("a forgetting that was cut off could not be finished")
+                hint = error.line() if isinstance(error, M3DeskError) else f"{type(error).__name__}: {error}"
                 self.emit(events.Notice("warning", "Forgetting somebody was cut off earlier, and could not be finished now.", hint))
                 continue
             self.finished.append(report)

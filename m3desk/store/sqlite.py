@@ -31,7 +31,7 @@ from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.scorecard import Card
 from m3desk.domain.sentences import State, fold
 from m3desk.domain.suggestion import Suggestion, Verdict
-from m3desk.errors import ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, UsageError
+from m3desk.errors import CorrectionError, ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Cluster
 from m3desk.store import (
@@ -568,8 +568,18 @@ class Memory:
         return pending.read(self.folder)
 
     def was_forgotten(self, mark: pending.Pending) -> bool:
-        """Say whether the commit of a forgetting that has begun was made; if not, it is to be done again."""
-        return self._read(pending.committed, mark)
+        """Say whether nothing in the tables is of a person whose forgetting has begun: its commit was made, or they were forgotten anew
+        since. If not, it is to be done again.
+
+        Raises CorrectionError where their number is somebody else's by now (a copy of the database was put back).
+        """
+        if self._read(pending.committed, mark):
+            return True
+        who = self.state().who
+        owners = {h.person for o in mark.known.observations if (h := who.held.get(o)) is not None}
+        if owners and who.canonical.get(mark.person, mark.person) not in owners:
+            raise CorrectionError("it is not sure any more who was to be forgotten.", "Forget them anew: m3desk people forget PERSON.")
+        return not owners and bool(mark.known.observations)
 
     def forgotten(self, mark: pending.Pending) -> None:
         """Take away the mark of a forgetting: it is proven. A copy of what is left is kept in place of those that were deleted."""

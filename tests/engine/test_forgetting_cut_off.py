@@ -17,7 +17,7 @@ from m3desk.bench import small_memory
 from m3desk.bench.traces import Marks, marks, traces
 from m3desk.cli import main
 from m3desk.ports import Models
-from m3desk.store import backups, checking, files, pending
+from m3desk.store import backups, checking, files, pending, scrubbing
 from m3desk.store.sqlite import Memory
 
 GRACE = small_memory.NAMES[0]
@@ -170,6 +170,56 @@ def cut_off(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         patched.setattr(Memory, "scrub", killed)
         with pytest.raises(Killed), App(place) as app:
             app.forget(GRACE)
+
+
+def begun(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Leave a memory as a kill right before the commit would; return the mark."""
+    cut_off(place, monkeypatch)
+    (mark,) = pending.marks(place)
+    document = json.loads(mark.read_text("utf-8"))
+    mark.write_text(json.dumps({**document, "at": "2026-11-22T01:02:03.004+00:00"}), "utf-8")
+    return mark
+
+
+def test_what_was_begun_and_then_done_anew_by_hand_is_finished(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of = known(place)
+    mark = begun(place, monkeypatch)
+    with App(place) as app:
+        assert app.finished[0]["findings"] == []
+    assert not mark.exists() and left(place, of) == []
+
+
+def test_somebody_else_who_has_the_number_by_now_is_not_forgotten(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory.open(place) as memory:
+        others = [r.track.id for r in memory.tracks("s1") if r.person not in (None, memory.person(GRACE).id)]
+        before = {p.id for p in memory.people()}
+        gone = memory.person(GRACE).id
+    with Memory.open(place, write=True) as memory:
+        mark = pending.Pending(
+            gone, "forget", "2026-11-22T01:02:03.004+00:00", False, "", known=scrubbing.Known({gone}, observations=set(others))
+        )
+        pending.write(place, mark)
+    heard: list[Any] = []
+    with App(place, emit=heard.append):
+        pass
+    with Memory.open(place) as memory:
+        assert {p.id for p in memory.people()} == before
+    assert any("people forget" in e.hint for e in heard if isinstance(e, events.Notice))
+
+
+def test_a_fault_while_it_is_finished_keeps_nobody_from_their_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ValueError("shapes differ")
+
+    cut_off(place, monkeypatch)
+    heard: list[Any] = []
+    with monkeypatch.context() as patched:
+        patched.setattr("m3desk.proof.look", fails)
+        with App(place, emit=heard.append) as app, app.reader() as reader:
+            assert reader.people()
+    assert any("shapes differ" in e.hint for e in heard if isinstance(e, events.Notice)) and pending.marks(place)
+    with App(place) as app:
+        assert app.finished[0]["findings"] == [] and not pending.marks(place)
 
 
 def test_a_mark_that_does_not_read_is_scrubbed_without_knowing_whom(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
