@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import wave
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,12 @@ def test_the_copy_is_put_in_place_only_when_told_to(damaged: Path, capsys: pytes
 def test_import_and_memorize_make_no_memory_over_what_is_left_of_one(
     damaged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    export, sound = tmp_path / "x.json", tmp_path / "a.wav"
+    assert main(["export", "-m", str(small_memory.make(tmp_path / "whole.m3desk")), "-o", str(export)]) == 0
+    with wave.open(str(sound), "wb") as out:
+        out.setparams((1, 2, 16_000, 0, "NONE", ""))
+        out.writeframes(bytes(32_000))
     (damaged / "memory.sqlite").unlink()
-    (tmp_path / "x.json").write_text("{}")
-    assert main(["import", str(tmp_path / "x.json"), "-m", str(damaged)]) == 1
-    assert "is missing" in capsys.readouterr().err and not (damaged / "memory.sqlite").exists()
+    for command in (["import", str(export)], ["memorize", str(sound)]):
+        assert main([*command, "-m", str(damaged)]) == 1
+        assert "is missing" in capsys.readouterr().err and not (damaged / "memory.sqlite").exists()
