@@ -166,6 +166,25 @@ def test_characters_that_act_get_a_sign_and_places_stay() -> None:
     assert "\N{ZERO WIDTH SPACE}\u0301" not in plain.breakable(long_)
 
 
+def test_what_is_copied_is_the_text_without_the_places_where_it_may_be_broken(qtbot: QtBot) -> None:
+    path = "/home/ann/Videos/holidays-in-rome-2024/film-of-the-second-day.mp4.m3desk"
+    label, rich, page = plain.Label(path), plain.RichLabel(), plain.Page()
+    rich.say(path)
+    page.show_html(f"<p>{plain.html(path)}</p>")
+    for shown in (label, rich):
+        qtbot.addWidget(shown)
+        shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
+        shown.show()
+        QApplication.clipboard().clear()
+        shown.setSelection(0, len(path) + 1)  # with the place where it may be broken
+        qtbot.keyClick(shown, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+        assert QApplication.clipboard().text() == path
+    qtbot.addWidget(page)
+    page.selectAll()
+    copied = page.createMimeDataFromSelection()
+    assert copied.text() == path and "\N{ZERO WIDTH SPACE}" not in copied.html()
+
+
 def test_a_choice_gives_back_what_was_offered(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     offered: list[list[str]] = []
 

@@ -14,9 +14,19 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, QUrl
-from PySide6.QtGui import QAction, QImage, QPixmap, QStandardItem, QTextDocument
-from PySide6.QtWidgets import QInputDialog, QLabel, QListWidgetItem, QMessageBox, QTextBrowser, QToolTip, QWidget
+from PySide6.QtCore import QCoreApplication, QMimeData, QPoint, QRect, QSize, Qt, QUrl
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QGuiApplication,
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QPixmap,
+    QStandardItem,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QInputDialog, QLabel, QListWidgetItem, QMenu, QMessageBox, QTextBrowser, QToolTip, QWidget
 
 ENTRY, LINE, PARAGRAPH, TIP = 60, 240, 20_000, 1200
 """Code points shown at most: of a menu entry or a button, of a line, of a text that wraps, of a tooltip."""
@@ -85,6 +95,11 @@ def breakable(shown: str) -> str:
     return _LONG.sub(lambda hit: _broken(hit.group()), shown) if _LONG.search(shown) else shown
 
 
+def unbroken(copied: str) -> str:
+    """Return copied text without the places at which `breakable` let it be broken: a path that is pasted is the path."""
+    return copied.replace("\N{ZERO WIDTH SPACE}", "").replace("\u2029", "\n").replace("\u2028", "\n")
+
+
 def _broken(word: str) -> str:
     parts, start = [], 0
     while len(word) - start > WORD:
@@ -143,7 +158,30 @@ def show_tip(where: QPoint, foreign: object, widget: QWidget, area: QRect | None
 # ---------------------------------------------------------------- labels
 
 
-class Label(QLabel):
+class _Copied(QLabel):
+    """A label whose selected text is copied as it was given, by the keyboard and by its menu."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy) and self.hasSelectedText():
+            self._copy()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if not self.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse:
+            super().contextMenuEvent(event)
+            return
+        menu = QMenu(self)  # the words are those of Qt's own menu, in whose place it stands
+        copy = menu.addAction(QCoreApplication.translate("QWidgetTextControl", "&Copy"), self._copy)
+        copy.setEnabled(self.hasSelectedText())
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(unbroken(self.selectedText()))
+
+
+class Label(_Copied):
     """A label of plain text. It wraps or is cut rather than making the window wider."""
 
     def __init__(self, foreign: object = "", parent: QWidget | None = None, *, most: int = PARAGRAPH) -> None:
@@ -159,7 +197,7 @@ class Label(QLabel):
         return super().minimumSizeHint().boundedTo(QSize(NARROWEST, 1 << 20))
 
 
-class RichLabel(QLabel):
+class RichLabel(_Copied):
     """A label of HTML that the program wrote; foreign parts came through `html`. It loads nothing and opens no address."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -196,6 +234,13 @@ class Page(QTextBrowser):
         self.setOpenExternalLinks(False)
         self._document = _Document(self)
         self.setDocument(self._document)
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        data = super().createMimeDataFromSelection()
+        data.setText(unbroken(data.text()))
+        if data.hasHtml():
+            data.setHtml(unbroken(data.html()))
+        return data
 
     def show_html(self, written: str) -> None:
         """Show HTML that the program wrote."""
