@@ -60,7 +60,7 @@ def due(db: sqlite3.Connection, folder: Path) -> bool:
     if not found:
         return True
     size = int(db.execute("PRAGMA page_count").fetchone()[0]) * int(db.execute("PRAGMA page_size").fetchone()[0])
-    if size > LARGE and time.time() - found[0].stat().st_mtime < SPACED:
+    if size > LARGE and 0 <= time.time() - found[0].stat().st_mtime < SPACED:  # below 0: of a clock that was ahead
         return False
     return _changes_of(found[0]) != written
 
@@ -88,7 +88,8 @@ def keep(db: sqlite3.Connection, folder: Path) -> Path | None:
             return None
         private.settle(part)
         part.replace(final)
-        for old in copies(folder)[KEPT:]:
+        others = sorted((c for c in copies(folder) if c != final), key=lambda c: c.name > final.name)
+        for old in others[KEPT - 1 :]:  # first those of a clock that was ahead: they would be taken for the newest for years
             old.unlink(missing_ok=True)
         return final
     except (OSError, sqlite3.Error) as error:
@@ -128,7 +129,7 @@ def restore(folder: Path, file: str) -> Path:
         raise
     aside = private.folder(folder / ASIDE)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    for ending in ("-wal", "-shm", "-journal", ""):  # the database last: stopped in between, it is there still
+    for ending in ("", "-wal", "-shm", "-journal"):  # the database first: without its journal it would read, and lack what is in that
         old = folder / (file + ending)
         if old.exists():
             old.replace(aside / f"{stamp}-{file}{ending}")

@@ -185,6 +185,52 @@ def test_a_large_memory_is_copied_once_an_hour(folder: Path, monkeypatch: pytest
     assert len(backups.copies(folder)) == 2
 
 
+def test_copies_of_a_clock_that_was_ahead_do_not_push_out_new_ones(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (copy,) = backups.copies(folder)
+    for year in (2098, 2099):
+        ahead = copy.with_name(f"memory-{year}0101T000000000000.sqlite")
+        shutil.copy(copy, ahead)
+        os.utime(ahead, (4e9, 4e9))
+    copy.unlink()
+    monkeypatch.setattr(backups, "LARGE", 1000)
+    for name in ("Ann", "Bea"):
+        with Memory.open(folder, write=True) as memory:
+            memory.correct("name", {"person": "1", "name": name})
+        if name == "Ann":
+            for made in backups.copies(folder):
+                os.utime(made, (4e9, 4e9))
+    assert [p for p in backups.copies(folder) if "2099" in p.name or "2098" in p.name] == []
+    empty(folder)
+    Memory.put_copy_back(folder)
+    with Memory.open(folder) as memory:
+        assert memory.person("Bea").id == "person_1"
+
+
+def test_restoring_that_is_cut_off_never_shows_a_database_without_its_journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        pass
+
+    moved: list[Path] = []
+    replace = Path.replace
+
+    def cut(path: Path, to: Path) -> Path:
+        if moved:
+            raise Killed
+        moved.append(path)
+        return replace(path, to)
+
+    (folder / "memory.sqlite-wal").write_bytes(b"what was committed last")
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(Path, "replace", cut)
+        backups.restore(folder, "memory.sqlite")
+    with pytest.raises(MemoryDamaged, match="is missing"):
+        Memory.open(folder)
+    Memory.put_copy_back(folder)
+    with Memory.open(folder) as memory:
+        assert memory.people()
+    assert sorted(p.name.split("-", 1)[1] for p in (folder / "damaged").iterdir()) == ["memory.sqlite", "memory.sqlite-wal"]
+
+
 def test_a_copy_is_kept_before_the_format_changes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(folder / "backup")
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE later (a TEXT);"))

@@ -71,10 +71,9 @@ def test_a_short_name_in_the_noise_of_a_picture_is_no_finding_and_in_words_it_is
     (memory.folder / "media" / "ab").mkdir(exist_ok=True)
     (memory.folder / "media" / "ab" / "noise.jpg").write_bytes(noise + b"\0Ann\0" + noise)
     assert findings(memory, gone) == ()
-    for name, content in (
-        ("page", noise + "und Ann fährt morgen mit".encode() + noise), ("short.txt", b"Ann!"), ("row", noise + b"s1.c0.u12Ann0.75heard" + noise),
-    ):  # fmt: skip
-        (memory.folder / name).write_bytes(content)
+    (memory.folder / "page").write_bytes(noise + "und Ann fährt morgen mit".encode() + noise)
+    (memory.folder / "row").write_bytes(noise + b"s1.c0.u12Ann0.75heard" + noise)
+    (memory.folder / "short.txt").write_bytes(b"Ann!")
     assert findings(memory, gone) == tuple(f"file {name}: their name" for name in ("page", "row", "short.txt"))
 
 
