@@ -31,6 +31,9 @@ RESTARTS = 3
 """Times an engine that dies is started again within `RESTART_SECONDS`; after that the window keeps the memory open for reading."""
 RESTART_SECONDS = 300.0
 
+QUIET = 30.0
+"""Seconds without a command that changes something before a copy is kept within a session: corrections wait for none."""
+
 
 class EngineDesk:
     """A window's side: commands go to the engine process and return at once."""
@@ -372,11 +375,12 @@ class _Engine:
         settings = self._app.settings
         self._emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, self._app.missing()))
         self._app.work.resume()
+        self._app.keep_copy()  # not only at the end: a window that closes does not wait for its engine
         while True:
-            self._app.keep_copy()  # not only at the end: a window that closes does not wait for its engine
             self._work()
-            self._app.keep_copy()
-            self._wake.wait()
+            if not self._wake.wait(QUIET):
+                self._app.keep_copy()
+                self._wake.wait()
             self._wake.clear()
 
     def _work(self) -> None:

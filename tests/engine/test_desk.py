@@ -7,15 +7,17 @@ import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 
-from m3desk import events
+from m3desk import desk, events
 from m3desk.desk import EngineDesk
 from m3desk.errors import CorrectionError, SourceMissing
 
@@ -128,3 +130,37 @@ def test_an_engine_ends_with_its_window_even_if_that_is_killed(tmp_path: Path):
     window.kill()
     window.wait()
     engine.wait(30)
+
+
+def test_corrections_that_follow_each_other_wait_for_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    enough = threading.Event()
+
+    class FakeApp:
+        settings = SimpleNamespace(threads=1, profile="tiny")
+        work = SimpleNamespace(resume=lambda: None)
+
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        def missing(self) -> dict[str, str]:
+            return {}
+
+        def keep_copy(self) -> None:
+            done.append("copy")
+            if done.count("copy") > 1:
+                enough.set()
+
+    monkeypatch.setattr("m3desk.app.App", FakeApp)
+    monkeypatch.setattr(desk, "QUIET", 1.0)
+    pipe = SimpleNamespace(send=lambda _message: None)
+    engine = desk._Engine(pipe, "m")  # type: ignore[arg-type]
+
+    def work() -> None:
+        done.append("work")
+        if done.count("work") < 4:
+            engine._wake.set()  # a correction meanwhile
+
+    monkeypatch.setattr(engine, "_work", work)
+    threading.Thread(target=engine._open_and_work, daemon=True).start()
+    assert enough.wait(30)
+    assert done == ["copy", "work", "work", "work", "work", "copy"]
