@@ -113,10 +113,12 @@ class Out:
 
 
 def table(rows: Sequence[Sequence[str]], head: Sequence[str]) -> list[str]:
-    """Return rows as aligned lines under a head; the last column is not padded."""
+    """Return rows as lines under a head, aligned as a terminal shows them (Chinese is two cells wide); the last column is not padded."""
+    from rich.cells import cell_len
+
     shown = [[visible(str(cell)) for cell in row] for row in (head, *rows)]
-    widths = [max(len(r[i]) for r in shown) for i in range(len(head))]
-    shape = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in shown]
+    widths = [max(cell_len(r[i]) for r in shown) for i in range(len(head))]
+    shape = [[cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)] for row in shown]
     return ["  ".join(row).rstrip() for row in shape]
 
 

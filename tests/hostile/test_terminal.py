@@ -17,6 +17,7 @@ from m3desk import cli, events, logs
 from m3desk.app import App
 from m3desk.bench.hostile.invented import make
 from m3desk.bench.hostile.running import RAW
+from m3desk.cli.output import table
 from m3desk.domain.visible import as_json, plain, shortened, visible
 
 EVIL = "Ann\x1b[31m\u202eeve\x9b\x07\n=1\u2028"
@@ -35,6 +36,13 @@ def test_steering_characters_become_visible_and_the_rest_stays() -> None:
     assert visible(visible(EVIL)) == visible(EVIL)
     assert plain("a\tb\x1b\u202e") == "a b\\x1b\u202e"
     assert len(shortened("x" * 5000)) < 250
+
+
+def test_a_table_is_aligned_as_a_terminal_shows_it() -> None:
+    rows = table(
+        [["person_1", "王小明", "1.0 s"], ["person_2", "Zoë", "2.0 s"], ["person_3", "e\u0301va", "3.0 s"]], ["id", "name", "seen"]
+    )
+    assert rows[1:] == ["person_1  王小明  1.0 s", "person_2  Zoë     2.0 s", "person_3  e\u0301va     3.0 s"]
 
 
 def test_json_stays_the_same_document_without_a_raw_character() -> None:
