@@ -237,7 +237,7 @@ class Fetcher:
             told = f"answers {error.code}" if isinstance(error, urllib.error.HTTPError) else str(error)
             raise DownloadError(f"{_host(page)}: no page for {name} ({told}).") from error
         if len(body) > PAGE_BYTES:
-            raise DownloadError(f"{_host(page)}: its page for {name} does not end.")
+            raise DownloadError(f"{_host(page)}: its page for {name} is too large.")
         try:
             links = list(_links(body.decode("utf-8", "replace"), base, "json" in kind))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

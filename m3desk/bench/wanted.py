@@ -74,7 +74,7 @@ def check(name: str, args: Sequence[str]) -> None:
         elif memories and is_regular(Path(word) / "memory.sqlite"):
             memories -= 1
         else:
-            raise UsageError(f"{name} has no use for “{word}”.", f"It takes {_told(takes)}; see: m3desk bench.")
+            raise UsageError(f"“{word}” is no argument of the benchmark {name}.", f"It takes {_told(takes)}; see: m3desk bench.")
 
 
 def _told(takes: Takes) -> str:

@@ -91,9 +91,9 @@ def _readable(arguments: Sequence[str]) -> None:
         try:
             argument.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"“{shortened(argument)}” is not UTF-8.", "Type it anew; if it is a file, rename it first.") from None
+            raise UsageError(f"“{shortened(argument)}” is not UTF-8.", "Type it again; if it is a file, rename it first.") from None
         if "\x00" in argument:
-            raise UsageError(f"“{shortened(argument)}” holds a zero byte.", "Type it anew.")
+            raise UsageError(f"“{shortened(argument)}” holds a zero byte.", "Type it again.")
 
 
 def _play_by_default(arguments: list[str]) -> list[str]:
