@@ -7,6 +7,7 @@ from typing import Any
 from m3desk.cli.opening import App
 from m3desk.cli.output import Out, confirm
 from m3desk.cli.work import existing
+from m3desk.domain.visible import shortened
 from m3desk.errors import CorrectionError
 from m3desk.store.forgetting import How
 
@@ -24,7 +25,11 @@ def people(options: Any, out: Out) -> int:
         try:
             plan = app.may_forget(options.person, how)
         except CorrectionError as error:
-            if app.finished:  # by this opening; somebody who is gone has no name to be called by
+            if app.finished:  # by this opening; somebody who is gone has no name to be called by, so this may be another person's
+                out.warn(
+                    f"nobody here is called “{shortened(options.person)}” now. What follows is the report of the earlier forgetting; "
+                    "if you meant somebody else, check the name."
+                )
                 return _tell(app.finished[-1], options, out)
             raise CorrectionError(
                 f"{error}".rstrip(".") + ": never there, or forgotten already (whoever was forgotten leaves no name).", error.hint

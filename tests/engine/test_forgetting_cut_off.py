@@ -152,6 +152,7 @@ def test_forgetting_somebody_who_is_gone_finishes_it_and_says_so(
     cut_off(place, monkeypatch)
     assert main(["people", "forget", GRACE, "-m", str(place), "--yes"]) == 1  # without models, pictures were not looked at
     said = capsys.readouterr()
+    assert f"nobody here is called “{GRACE}” now" in said.err and "if you meant somebody else" in said.err
     assert "0 findings" in said.out and "finished now" in said.err and left(place, of) == []
     assert main(["people", "forget", GRACE, "-m", str(place), "--yes"]) == 1
     assert "forgotten already" in capsys.readouterr().err
