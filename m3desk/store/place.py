@@ -19,7 +19,6 @@ INDEX = "vectors"
 _FOLDERS = frozenset({MEDIA, INDEX, backups.FOLDER, backups.ASIDE})
 _FILES = (FILE, "writer.lock", "forgetting-")
 """How the names of a memory's files begin."""
-_HEAD = b"SQLite format 3\0"
 _TABLES = frozenset({"meta", "commits", "source", "clip", "node", "journal"})
 _QUICK = 16 << 20
 """Bytes of a database that are read in less than a tenth of a second."""
@@ -67,13 +66,10 @@ def check_file(folder: Path) -> None:
         if held := remains(folder):
             raise damaged(folder, f"its database {FILE} is missing, but the folder holds {', '.join(held)}")
         return
-    with file.open("rb") as opened:
-        head = opened.read(len(_HEAD))
-    if not head:
+    # Never open it here: closing a handle drops all locks that SQLite has on it in this process (sqlite.org/howtocorrupt.html, 2.2).
+    if not file.stat().st_size:
         held = remains(folder)
         raise damaged(folder, f"its database {FILE} is empty (0 bytes)" + (f", but the folder holds {', '.join(held)}" if held else ""))
-    if head != _HEAD:
-        raise damaged(folder, f"its database {FILE} is no SQLite file")
 
 
 def check_tables(db: sqlite3.Connection, folder: Path) -> None:
@@ -85,6 +81,13 @@ def check_tables(db: sqlite3.Connection, folder: Path) -> None:
 def damaged(folder: Path, what: str) -> MemoryDamaged:
     """Return the error for a damaged memory, which says how to get it back."""
     return MemoryDamaged(f"the memory at {folder} is damaged: {what}.", hint(folder))
+
+
+def unreadable(folder: Path, error: sqlite3.DatabaseError) -> MemoryDamaged:
+    """Return the error for a database that SQLite can't read."""
+    if "not a database" in str(error):
+        return damaged(folder, f"its database {FILE} is no SQLite file")
+    return MemoryDamaged(f"the truth of {folder} does not read: {error}.", hint(folder))
 
 
 def hint(folder: Path) -> str:
@@ -112,7 +115,7 @@ def damage(folder: Path, *, thorough: bool = True) -> str | None:
     except sqlite3.OperationalError as error:
         return None if "locked" in str(error) or "busy" in str(error) else str(error)
     except sqlite3.DatabaseError as error:
-        return str(error)
+        return str(unreadable(folder, error))
 
 
 def _reading(file: Path) -> sqlite3.Connection:
@@ -134,4 +137,4 @@ def examine(folder: Path, *, thorough: bool = True) -> events.Damaged | None:
     return events.Damaged(str(folder), text, next(map(backups.shown, backups.copies(folder)), "")) if text else None
 
 
-__all__ = ["FILE", "INDEX", "MEDIA", "check_file", "check_tables", "close", "damage", "damaged", "examine", "hint", "remains"]
+__all__ = ["FILE", "INDEX", "MEDIA", "check_file", "check_tables", "close", "damage", "damaged", "examine", "hint", "remains", "unreadable"]

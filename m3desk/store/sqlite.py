@@ -962,7 +962,7 @@ def _unusable(path: str, error: sqlite3.DatabaseError) -> MemoryProblem:
         return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
     if "disk is full" in str(error):
         return _no_room(path)
-    return MemoryDamaged(f"the truth of {path} does not read: {error}.", place.hint(Path(path)))
+    return place.unreadable(Path(path), error)
 
 
 def _last_sequence(db: sqlite3.Connection) -> int:

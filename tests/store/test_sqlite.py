@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import sqlite3
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,8 @@ import pytest
 from m3desk.domain.clip import Clip
 from m3desk.domain.memory import Decision, Draft, Sentence, Span
 from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, MemoryTooNew, ModelFailed, UsageError
+from m3desk.store import place
+from m3desk.store.scrubbing import Known
 from m3desk.store.sqlite import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
 
@@ -348,3 +352,18 @@ def test_check_finds_and_mends_a_table_that_is_not_what_the_log_says(memory: Mem
     (memory.folder / "media" / "zz" / "zzz.jpg").write_bytes(b"left by a clip that was interrupted")
     memory.repair()
     assert memory.integrity() == [] and not (memory.folder / "media" / "zz" / "zzz.jpg").exists()
+
+
+@pytest.mark.parametrize("look", ["open", "examine", "prove"])
+def test_looking_at_a_memory_keeps_its_writers_locks(memory: Memory, look: str) -> None:
+    if look == "open":
+        Memory.open(memory.folder).close()
+    elif look == "examine":
+        assert place.examine(memory.folder) is None
+    else:
+        memory.prove_forgotten(Known())
+    elsewhere = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT count(*) FROM meta').fetchall(); db.close()"
+    subprocess.run([sys.executable, "-c", elsewhere, str(memory.folder / "memory.sqlite")], check=True)
+    memory.set_setting("committed", "later")
+    read = f"import sqlite3; db = sqlite3.connect({str(memory.folder / 'memory.sqlite')!r}); print(*db.execute('SELECT key FROM meta'))"
+    assert "committed" in subprocess.run([sys.executable, "-c", read], check=True, capture_output=True, text=True).stdout
