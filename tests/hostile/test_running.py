@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from m3desk.bench.hostile.case import Case
 from m3desk.bench.hostile.invented import make
-from m3desk.bench.hostile.measuring import KINDS, Asked, _asked
+from m3desk.bench.hostile.measuring import KINDS, Asked, _asked, clear, generator
 from m3desk.bench.hostile.running import Outcome, Runner, left, wrong
 from m3desk.errors import UsageError
 
@@ -86,3 +88,20 @@ def test_a_try_that_never_ends_is_a_time_out_and_is_said_to_have_been_run_twice(
     monkeypatch.setattr(runner, "seconds", 0.0)
     late = runner.run(TRY)
     assert wrong(TRY, late) == ["time-out"] and late.again
+
+
+def test_code_of_a_graph_that_runs_is_counted(tmp_path: Path) -> None:
+    case = next(generator("graphs", tmp_path / "graphs", 1))
+    assert case.marker is not None and wrong(case, outcome(1, errors="m3desk: no.")) == []
+    subprocess.run([sys.executable, "-c", RUNS_IT, str(case.marker)], check=True)
+    assert wrong(case, outcome(1, errors="m3desk: no.")) == ["ran: code in the input was run"]
+    clear(case)
+    assert not case.marker.exists() and not any(path.exists() for path in case.files)
+
+
+RUNS_IT = """
+import pickle, sys
+from pathlib import Path
+from m3desk.bench.hostile.graphs import attacks
+pickle.loads(attacks(Path(sys.argv[1]))["os.system"])
+"""

@@ -22,7 +22,7 @@ class Case:
     `memory`: the memory folder that the command names, or None. `new`: it does not exist yet, so a refused command must not leave it.
     `files`: files and folders made for this try alone: kept when something goes wrong, else deleted after it. `settings`: the text of the
     settings file. `environment`: variables beside the usual ones. `document`: standard output is a document (an export to `-`), whose line
-    ends and marks of right-to-left languages are its own.
+    ends and marks of right-to-left languages are its own. `marker`: a file that is there afterwards only if code in the input ran.
     """
 
     kind: str
@@ -34,3 +34,4 @@ class Case:
     settings: bytes = PERCEIVING.encode()
     environment: Mapping[str, str] = field(default_factory=dict)
     document: bool = False
+    marker: Path | None = None

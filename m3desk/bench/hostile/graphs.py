@@ -242,12 +242,12 @@ def values(made: Any, chance: random.Random) -> Any:
 def cases(folder: Path, chance: random.Random) -> Iterator[Case]:
     """Write hostile graphs into `folder` without end, first those with a name, in an order by chance, then damaged copies."""
     folder.mkdir(parents=True, exist_ok=True)
-    marker = folder / "something ran"
+    marker = folder / "ran"
     named: list[tuple[str, Callable[[], bytes]]] = [(name, lambda data=data: data) for name, data in attacks(marker).items()]  # type: ignore[misc]
     named += [*BOMBS.items(), *ABSURD.items()]
     chance.shuffle(named)
     for count, (name, make) in enumerate(named):
-        yield _case(folder, count, name, make())
+        yield _case(folder, count, name, make(), marker)
     count = len(named)
     whole = [pickled(kitchen(), protocol) for protocol in (2, 4, 5)]
     while True:
@@ -258,13 +258,13 @@ def cases(folder: Path, chance: random.Random) -> Iterator[Case]:
             data, name = damaged(gzip.compress(chance.choice(whole), 1), chance), "damaged compression"
         else:
             data, name = pickled(values(kitchen(), chance)), "other values"
-        yield _case(folder, count, name, data)
+        yield _case(folder, count, name, data, marker)
         count += 1
 
 
-def _case(folder: Path, count: int, name: str, data: bytes) -> Case:
+def _case(folder: Path, count: int, name: str, data: bytes, marker: Path) -> Case:
     zipped = data[:2] == b"\x1f\x8b"
     path = folder / (f"graph {count}.pkl" + (".gz" if zipped else ""))
     path.write_bytes(data)
     memory = folder / f"graph {count}.m3desk"
-    return Case("pickle", f"{count}: {name}", ("import", str(path), "-m", str(memory)), memory)
+    return Case("pickle", f"{count}: {name}", ("import", str(path), "-m", str(memory)), memory, files=(path,), marker=marker)

@@ -43,6 +43,7 @@ class Tally:
     half_written: int = 0
     not_clean: int = 0
     lost: int = 0
+    code_ran: int = 0
     other: int = 0
     again: int = 0
     longest: float = 0.0
@@ -72,7 +73,7 @@ class Tally:
 
 _COUNTED = {
     "fault": "faults", "traceback": "tracebacks", "crash": "crashes", "time-out": "time_outs", "half-written": "half_written",
-    "not clean": "not_clean", "lost": "lost",
+    "not clean": "not_clean", "lost": "lost", "ran": "code_ran",
 }  # fmt: skip
 
 
@@ -140,7 +141,7 @@ def generator(kind: str, folder: Path, seed: int) -> Iterator[Case]:
 
 def clear(case: Case) -> None:
     """Delete what was made for a try."""
-    for path in (*case.files, *([case.memory] if case.memory is not None and case.new else [])):
+    for path in (*case.files, *([case.memory] if case.memory is not None and case.new else []), *([case.marker] if case.marker else [])):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:

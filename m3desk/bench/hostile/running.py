@@ -175,6 +175,8 @@ def wrong(case: Case, outcome: Outcome) -> list[str]:
         found.append("fault")
     if "Traceback (most recent call last)" in said:
         found.append("traceback")
+    if case.marker is not None and case.marker.exists():
+        found.append("ran: code in the input was run")
     if outcome.code in (1, 2) and not outcome.late and "m3desk" not in outcome.errors and not outcome.output.strip():
         found.append("no message")
     if raw := RAW.search(outcome.errors) or (DOCUMENT if case.document else RAW).search(outcome.output):
