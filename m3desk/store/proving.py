@@ -30,7 +30,8 @@ class Searched:
 def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequence[Path] = ()) -> Searched:
     """Search a memory's tables, index and files, and the files `elsewhere` (logs), for names, words, ids and media of a person.
 
-    Names are searched as whole words in any case; words from 20 code points on; what others demonstrably say too is theirs.
+    Names are searched as whole words in any case; words from 20 code points on; what others demonstrably say too is theirs, and what a
+    user called a file is the user's.
     """
     pattern = found.mention()
     others_too = [n for n in found.names if (whole := mention([n])) and any(whole.search(s) for s in found.spared)]
@@ -40,6 +41,7 @@ def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequen
     ) else None  # fmt: skip
     others = "\n".join(r[0] for r in db.execute("SELECT text FROM utterance"))
     words = [w for w in dict.fromkeys(found.words) if len(w) >= TELLING and w not in others]
+    files = _called([r[0] for r in db.execute("SELECT uri FROM source")])
     findings: list[str] = []
 
     def look(place: str, text: str, *, identifiers: bool = True) -> None:
@@ -57,8 +59,9 @@ def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequen
             for column, value in zip(row.keys(), tuple(row), strict=True):
                 cells += 1
                 if isinstance(value, str):
-                    # A uri is where the file lies: what a user called a file is theirs to keep.
-                    look(f"table {table}, {column}", value) if (table, column) != ("source", "uri") else None
+                    for file in files if table == "source" else ():
+                        value = value.replace(file, "")
+                    look(f"table {table}, {column}", value)
     rows = 0
     for text in _index(folder / "vectors"):
         rows += 1
@@ -70,8 +73,18 @@ def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequen
         count, size = count + 1, size + len(content)
         if path.name in found.media:
             findings.append(f"file {path.name}: a picture or sound of them")
-        findings += [f"file {_short(path, folder)}: {what}" for what in _bytes(content, names, words, found.media)]
+        if what := _bytes(content, names, words, found.media):
+            for file in files if path.parent == folder else ():
+                content = content.replace(file.encode(), b"")
+            what = _bytes(content, names, words, found.media)
+        findings += [f"file {_short(path, folder)}: {w}" for w in what]
     return Searched(len(tables), cells, rows, count, size, tuple(dict.fromkeys(findings)))
+
+
+def _called(uris: Iterable[str]) -> list[str]:
+    """Return the paths of files and, where they have an ending and so are more than a name, what the files are called."""
+    whole = set(uris)
+    return [*sorted(whole, key=len, reverse=True), *sorted({Path(u).name for u in whole if Path(u).suffix}, key=len, reverse=True)]
 
 
 def _content(path: Path) -> bytes:

@@ -77,6 +77,16 @@ def test_a_short_name_in_the_noise_of_a_picture_is_no_finding_and_in_words_it_is
     assert findings(memory, gone) == tuple(f"file {name}: their name" for name in ("page", "row", "short.txt"))
 
 
+def test_what_a_user_called_a_file_is_no_finding(memory: Memory) -> None:
+    film = "/films/Grace Hopper.mp4"
+    memory.set_source("s1", uri=film, state="partial", error=f"{film} is not there any more: put Grace Hopper.mp4 back.")
+    memory.correct("name", {"person": "1", "name": "Grace Hopper"})
+    gone = memory.forget("1", "forget", narrower)
+    assert findings(memory, gone) == ()
+    memory.set_source("s1", state="partial", error=f"{film} shows Grace Hopper.")
+    assert findings(memory, gone)[0] == "table source, error: their name"
+
+
 def test_others_keep_their_evidence_and_their_sentences(memory: Memory) -> None:
     before = [s.shown for s in memory.memories() if s.people == ("person_2",)]
     memory.forget("1", "forget", narrower)
