@@ -7,16 +7,16 @@ as if it had never been made; what later clips bound to the nodes it made stays 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from m3desk.domain.clip import source_of
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import COMPANY, MATE, Moment, company, enough, weigh
-from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, in_force, numbered
+from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, Voted, in_force, numbered
 from m3desk.domain.naming import plausible, whose
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
 from m3desk.domain.superseding import Standing, standing
+from m3desk.domain.tally import Tally, clip_order
 
 ALIKE = "consolidation "
 """What the votes begin with that a model casts for two nodes of one kind (domain.consolidation); its name follows."""
@@ -67,21 +67,44 @@ class Constraint:
 class Identities:
     """Who is who. `person_of`: node → person; `canonical`: any person id → the one it goes by now; `members`: person → node ids.
 
-    `distinct`: pairs of persons (both orders) that a user or one frame keeps apart. `held`: the observations in force; `evidence` says what
+    `distinct`: pairs of persons (both orders) that a user or one frame keeps apart. `bindings`: by observation, also those that were in force
+    once; `constraints`: by step; `owned`: node → observations. `held`: the observations in force; `evidence` says what
     stands in the place of others.
     """
 
     held: dict[str, Held] = field(default_factory=dict)
-    bindings: list[Binding] = field(default_factory=list)
+    bindings: dict[str, tuple[Binding, ...]] = field(default_factory=dict)
     nodes: dict[str, Birth] = field(default_factory=dict)
     person_of: dict[str, str] = field(default_factory=dict)
     canonical: dict[str, str] = field(default_factory=dict)
     members: dict[str, list[str]] = field(default_factory=dict)
     people: dict[str, Person] = field(default_factory=dict)
-    equivalences: list[Equivalence] = field(default_factory=list)
-    constraints: list[Constraint] = field(default_factory=list)
-    distinct: frozenset[tuple[str, str]] = frozenset()
+    equivalences: dict[tuple[str, str], Equivalence] = field(default_factory=dict)
+    constraints: dict[int, tuple[Constraint, ...]] = field(default_factory=dict)
+    distinct: Container[tuple[str, str]] = frozenset()
     evidence: Standing = field(default_factory=Standing)
+    owned: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    def every_constraint(self) -> Iterator[Constraint]:
+        """Yield what all steps in force demand, in order of steps."""
+        for step in sorted(self.constraints):
+            yield from self.constraints[step]
+
+    def every_equivalence(self) -> list[Equivalence]:
+        """Return the pairs of nodes that votes call one person, in order of their numbers."""
+        return [self.equivalences[pair] for pair in sorted(self.equivalences, key=lambda p: (numbered(p[0]), numbered(p[1])))]
+
+    def of_node(self, node: str) -> list[str]:
+        """Return the observations that a node holds, in order of time."""
+        return sorted(self.owned.get(node, ()), key=self._when)
+
+    def of_person(self, person: str) -> list[str]:
+        """Return the observations that a person owns, in order of time."""
+        return sorted((o for node in self.members.get(person, ()) for o in self.owned.get(node, ())), key=self._when)
+
+    def _when(self, observation: str) -> tuple[int, int, str]:
+        seen = self.evidence.seen[observation]
+        return seen.sequence, seen.start, seen.id
 
 
 class Partition:
@@ -90,6 +113,13 @@ class Partition:
     def __init__(self) -> None:
         self._parent: dict[str, str] = {}
         self._foes: dict[str, set[str]] = defaultdict(set)
+
+    def copy(self) -> Partition:
+        """Return a partition that can be changed by itself."""
+        made = Partition()
+        made._parent = dict(self._parent)
+        made._foes = defaultdict(set, {person: set(foes) for person, foes in self._foes.items()})
+        return made
 
     def root(self, person: str) -> str:
         parent = self._parent.setdefault(person, person)
@@ -156,9 +186,15 @@ def identities(log: Log) -> Identities:
     _link(partition, votes, births, state, log)
     _name_classes(state, partition, births, steps)
     state.distinct = frozenset((state.canonical[a], state.canonical[b]) for a, b in partition.kept_apart())
-    state.held = {o: Held(h.node, state.person_of.get(h.node) if h.node else None, h.set_aside, h.step) for o, h in state.held.items()}
-    state.equivalences = _equivalences(votes, state)
-    state.constraints = _constraints(log, steps, state, decided)
+    owned: dict[str, list[str]] = defaultdict(list)
+    for o, h in list(state.held.items()):
+        state.held[o] = Held(h.node, state.person_of.get(h.node) if h.node else None, h.set_aside, h.step)
+        if h.node:
+            owned[h.node].append(o)
+    state.owned = dict(owned)
+    state.equivalences = {pair: equivalence(pair, cast, state) for pair, cast in votes.items()}
+    found = {step.step: constraints(step, log, state, births, decided) for step in steps}
+    state.constraints = {step: rows for step, rows in found.items() if rows}
     _people(log, state, steps)
     return state
 
@@ -166,7 +202,7 @@ def identities(log: Log) -> Identities:
 # ---------------------------------------------------------------- bindings
 
 
-def _held(log: Log, steps: list[Step], evidence: Standing) -> tuple[dict[str, Held], list[Binding]]:
+def _held(log: Log, steps: list[Step], evidence: Standing) -> tuple[dict[str, Held], dict[str, tuple[Binding, ...]]]:
     """Return what holds for each observation in force and every binding that is or was in force, superseded ones marked.
 
     What stands in the place of another observation is whose that one would be, until somebody says otherwise.
@@ -174,46 +210,72 @@ def _held(log: Log, steps: list[Step], evidence: Standing) -> tuple[dict[str, He
     by_observation: dict[str, list[Bound]] = defaultdict(list)
     for b in log.bindings:
         by_observation[b.observation].append(b)
-    verdicts: dict[str, list[tuple[Step, str | None]]] = defaultdict(list)
+    verdicts: dict[str, list[Word]] = defaultdict(list)
     for step in steps:
-        for observation, node in step.args.get("bindings", {}).items():
-            if node in log.nodes:  # else its source was removed: the step waits until it is found again
-                verdicts[observation].append((step, node))
-        if step.kind == "set-aside":
-            for observation in step.args["observations"]:
-                verdicts[observation].append((step, None))
-    replaced = {old: log.observations[parts[0]].sequence for old, parts in evidence.successors.items()}
+        for observation, node in words_of(step, log):
+            verdicts[observation].append((step, node))
     stands: dict[str, Held] = {}
     now: dict[str, Binding] = {}
-    rows: list[Binding] = []
+    rows: dict[str, tuple[Binding, ...]] = {}
     for id_ in sorted(log.observations, key=lambda o: log.observations[o].sequence):  # parts come after what they replace
         if id_ in evidence.absent:
             continue
-        models, users, old = by_observation.get(id_, []), verdicts.get(id_, []), log.observations[id_].replaces
-        words = sorted([s.sequence for s, _ in users] + ([replaced[id_]] if id_ in replaced else []))
-        ends = sorted([b.sequence for b in models] + words)
-        mine: list[Binding] = []
-        if old in now:
-            mine.append(replace(now[old], observation=id_, sequence=log.observations[id_].sequence, superseded=next(iter(ends), None)))
-        for b in models:  # after a person's word none is in force, not even at first; nor does it end that word
-            late = bool(users) and users[0][0].sequence < b.sequence
-            end = b.sequence if late else next((e for e in ends if e > b.sequence), None)
-            mine.append(Binding(b.observation, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.sequence, end))
-        for step, node in users:
-            if node is not None:
-                end = next((e for e in words if e > step.sequence), None)
-                mine.append(Binding(id_, node, None, None, None, step.by, step.at, step.sequence, end))
-        if users:  # a person's word stands against every later clip and model
-            step, node = users[-1]
-            stands[id_] = Held(node, None, set_aside=node is None, step=step.step)
-        elif models:
-            stands[id_] = Held(models[-1].node, None)
-        else:
-            stands[id_] = stands[old] if old in stands else Held(None, None)
-        if in_now := [b for b in mine if b.node == stands[id_].node]:
-            now[id_] = in_now[-1]
-        rows += mine
+        seen = log.observations[id_]
+        old = seen.replaces or ""
+        mine, stands[id_], current = stand(
+            seen, by_observation.get(id_, ()), verdicts.get(id_, ()), evidence, now.get(old), stands.get(old)
+        )
+        if current is not None:
+            now[id_] = current
+        if mine:
+            rows[id_] = mine
     return {o: stands[o] for o in log.observations if o in stands and o not in evidence.successors}, rows
+
+
+Word = tuple[Step, str | None]
+"""What a step says of an observation: the node that it belongs to, None: nobody's."""
+
+
+def words_of(step: Step, log: Log) -> Iterator[tuple[str, str | None]]:
+    """Yield what a step says of observations: to which node each belongs, None = set aside."""
+    for observation, node in step.args.get("bindings", {}).items():
+        if node in log.nodes:  # else its source was removed: the step waits until it is found again
+            yield observation, node
+    if step.kind == "set-aside":
+        for observation in step.args["observations"]:
+            yield observation, None
+
+
+def stand(
+    seen: Seen, models: Sequence[Bound], users: Sequence[Word], evidence: Standing, replaced: Binding | None, before: Held | None
+) -> tuple[tuple[Binding, ...], Held, Binding | None]:
+    """Return the bindings that an observation has and had, what holds for it, and the binding in force.
+
+    `models`: of it, `users`: the words of the steps in force on it, both in order. `replaced`, `before`: the binding in force, and what holds,
+    of the observation in whose place it stands.
+    """
+    id_, parts = seen.id, evidence.successors.get(seen.id)
+    words = sorted([s.sequence for s, _ in users] + ([evidence.seen[parts[0]].sequence] if parts else []))
+    ends = sorted([b.sequence for b in models] + words)
+    mine: list[Binding] = []
+    if replaced is not None:
+        mine.append(replace(replaced, observation=id_, sequence=seen.sequence, superseded=next(iter(ends), None)))
+    for b in models:  # after a person's word none is in force, not even at first; nor does it end that word
+        late = bool(users) and users[0][0].sequence < b.sequence
+        end = b.sequence if late else next((e for e in ends if e > b.sequence), None)
+        mine.append(Binding(b.observation, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.sequence, end))
+    for step, node in users:
+        if node is not None:
+            end = next((e for e in words if e > step.sequence), None)
+            mine.append(Binding(id_, node, None, None, None, step.by, step.at, step.sequence, end))
+    if users:  # a person's word stands against every later clip and model
+        step, node = users[-1]
+        held = Held(node, None, set_aside=node is None, step=step.step)
+    elif models:
+        held = Held(models[-1].node, None)
+    else:
+        held = before or Held(None, None)
+    return tuple(mine), held, next((b for b in reversed(mine) if b.node == held.node), None)
 
 
 def born_in(log: Log, nodes: Mapping[str, Birth]) -> dict[str, str]:
@@ -270,14 +332,19 @@ def _keep_apart(partition: Partition, log: Log, state: Identities, births: Mappi
 def together(log: Log, evidence: Standing) -> Iterator[tuple[str, str]]:
     """Yield the pairs of observations in force that one frame or overlapping speech keeps apart; of parts, those there at one time."""
     for a, b in log.apart:
-        if a not in evidence.successors and b not in evidence.successors:
-            yield a, b
-            continue
-        for x in evidence.leaves(a):
-            for y in evidence.leaves(b):
-                one, two = evidence.seen.get(x), evidence.seen.get(y)
-                if one and two and one.start < two.end and two.start < one.end:
-                    yield x, y
+        yield from kept_apart(a, b, evidence)
+
+
+def kept_apart(a: str, b: str, evidence: Standing) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of observations in force that stand for a pair which one frame or overlapping speech keeps apart."""
+    if a not in evidence.successors and b not in evidence.successors:
+        yield a, b
+        return
+    for x in evidence.leaves(a):
+        for y in evidence.leaves(b):
+            one, two = evidence.seen.get(x), evidence.seen.get(y)
+            if one and two and one.start < two.end and two.start < one.end:
+                yield x, y
 
 
 Votes = dict[tuple[str, str], list[tuple[str, str, float]]]
@@ -291,13 +358,19 @@ def _votes(log: Log, state: Identities) -> Votes:
     votes: Votes = defaultdict(list)
     by = {b.observation: b.by for b in log.bindings}
     for v in log.votes:
-        if v.by.startswith(ALIKE) and any(by.get(o, v.by[len(ALIKE) :]) != v.by[len(ALIKE) :] for o in (v.a, v.b)):
-            continue
-        a, b = state.held.get(state.evidence.follow_beside(v.a, v.b)), state.held.get(state.evidence.follow_beside(v.b, v.a))
-        if a and b and a.node and b.node and a.node != b.node:
-            first, second = sorted((a.node, b.node), key=numbered)
-            votes[first, second].append((v.clip, v.by, v.weight))
+        if (pair := voted_pair(v, state, by)) is not None:
+            votes[pair].append((v.clip, v.by, v.weight))
     return votes
+
+
+def voted_pair(v: Voted, state: Identities, by: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the nodes, in number order, that a vote speaks of now, None where it counts for nothing. `by`: observation → its last model."""
+    if v.by.startswith(ALIKE) and any(by.get(o, v.by[len(ALIKE) :]) != v.by[len(ALIKE) :] for o in (v.a, v.b)):
+        return None
+    a, b = state.held.get(state.evidence.follow_beside(v.a, v.b)), state.held.get(state.evidence.follow_beside(v.b, v.a))
+    if a and b and a.node and b.node and a.node != b.node:
+        return (a.node, b.node) if numbered(a.node) < numbered(b.node) else (b.node, a.node)
+    return None
 
 
 def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: Identities, log: Log) -> None:
@@ -384,15 +457,13 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _name_classes(state: Identities, partition: Partition, births: Mapping[str, str], steps: list[Step]) -> None:
     """Give each class its id: the named one, of several named the one a merge kept, else the oldest."""
-    names = _names(steps)
+    names = names_given(steps)
     kept = [s.args["keep"] for s in reversed(steps) if s.kind == "merge"]
     born: dict[str, list[str]] = defaultdict(list)
     for node, person in births.items():
         born[person].append(node)
     for members in partition.classes().values():
-        named = [p for p in members if names.get(p)]
-        id_ = next((k for k in kept if k in named), None) if len(named) > 1 else None
-        id_ = id_ or (named[0] if named else members[0])
+        id_ = called(members, names, kept)
         for p in members:
             state.canonical[p] = id_
         state.members[id_] = sorted((n for p in members for n in born[p]), key=numbered)
@@ -400,7 +471,15 @@ def _name_classes(state: Identities, partition: Partition, births: Mapping[str, 
             state.person_of[node] = id_
 
 
-def _names(steps: Iterable[Step]) -> dict[str, str | None]:
+def called(members: Sequence[str], names: Mapping[str, str | None], kept: Sequence[str]) -> str:
+    """Return the id of persons who are one, in number order: the named one, of several named the one a merge kept (`kept`: latest first),
+    else the oldest."""
+    named = [p for p in members if names.get(p)]
+    id_ = next((k for k in kept if k in named), None) if len(named) > 1 else None
+    return id_ or (named[0] if named else members[0])
+
+
+def names_given(steps: Iterable[Step]) -> dict[str, str | None]:
     """Return person id → the name a user gave it."""
     names: dict[str, str | None] = {}
     for step in steps:
@@ -409,46 +488,45 @@ def _names(steps: Iterable[Step]) -> dict[str, str | None]:
     return names
 
 
-def _equivalences(votes: Votes, state: Identities) -> list[Equivalence]:
-    rows = []
-    for (a, b), cast in sorted(votes.items(), key=lambda v: (numbered(v[0][0]), numbered(v[0][1]))):
-        types = {state.nodes[a].type: a, state.nodes[b].type: b}
-        mixed = len(types) == 2
-        weight = round(sum(w for _, _, w in cast), 6)
-        accepted = state.person_of[a] == state.person_of[b]
-        rows.append(Equivalence(a, b, types["face"] if mixed else None, types["voice"] if mixed else None, weight, tuple(cast), accepted))
-    return rows
+def equivalence(pair: tuple[str, str], cast: Sequence[tuple[str, str, float]], state: Identities) -> Equivalence:
+    """Return a pair of nodes with its votes."""
+    a, b = pair
+    types = {state.nodes[a].type: a, state.nodes[b].type: b}
+    mixed = len(types) == 2
+    weight = round(sum(w for _, _, w in cast), 6)
+    accepted = state.person_of[a] == state.person_of[b]
+    return Equivalence(a, b, types["face"] if mixed else None, types["voice"] if mixed else None, weight, tuple(cast), accepted)
 
 
 # ---------------------------------------------------------------- constraints
 
 
-def _constraints(log: Log, steps: list[Step], state: Identities, decided: Mapping[tuple[int, str, str, str], bool]) -> list[Constraint]:
-    """Say of every demand of the steps in force whether it is kept."""
-    births = _births(log, state.nodes, steps)
+def constraints(
+    step: Step, log: Log, state: Identities, births: Mapping[str, str], decided: Mapping[tuple[int, str, str, str], bool]
+) -> tuple[Constraint, ...]:
+    """Say of every demand of a step in force whether it is kept."""
     rows: list[Constraint] = []
-    for step in steps:
-        for observation, node in step.args.get("bindings", {}).items():
-            person = births.get(node) or str(log.nodes[node].person if node in log.nodes else step.args.get("person"))
-            verdict = _verdict(state, observation, step, node) if node in log.nodes else "waiting"
-            rows.append(Constraint(step.step, "must", observation, person, step.by, verdict))
-        if step.kind == "set-aside":
-            for observation in step.args["observations"]:
-                rows.append(Constraint(step.step, "cannot", observation, "anybody", step.by, _verdict(state, observation, step, None)))
-        for id_ in step.args.get("made", ()) if step.kind != "enroll" else ():
-            seen = log.observations.get(id_)
-            verdict = "waiting" if seen is None else "overridden" if id_ in state.evidence.absent else "kept"
-            rows.append(Constraint(step.step, "stands", id_, seen.replaces or "" if seen else "", step.by, verdict))
-        for kind, a, b in demands(step, births):
-            outcome = decided.get((step.step, kind, a, b))
-            if outcome is None:
-                verdict = "waiting"
-            elif not outcome:
-                verdict = "overridden"
-            else:
-                verdict = "kept" if (state.canonical[a] == state.canonical[b]) == (kind == "must") else "broken"
-            rows.append(Constraint(step.step, kind, a, b, step.by, verdict))
-    return rows
+    for observation, node in step.args.get("bindings", {}).items():
+        person = births.get(node) or str(log.nodes[node].person if node in log.nodes else step.args.get("person"))
+        verdict = _verdict(state, observation, step, node) if node in log.nodes else "waiting"
+        rows.append(Constraint(step.step, "must", observation, person, step.by, verdict))
+    if step.kind == "set-aside":
+        for observation in step.args["observations"]:
+            rows.append(Constraint(step.step, "cannot", observation, "anybody", step.by, _verdict(state, observation, step, None)))
+    for id_ in step.args.get("made", ()) if step.kind != "enroll" else ():
+        seen = log.observations.get(id_)
+        verdict = "waiting" if seen is None else "overridden" if id_ in state.evidence.absent else "kept"
+        rows.append(Constraint(step.step, "stands", id_, seen.replaces or "" if seen else "", step.by, verdict))
+    for kind, a, b in demands(step, births):
+        outcome = decided.get((step.step, kind, a, b)) if a in state.canonical and b in state.canonical else None
+        if outcome is None:
+            verdict = "waiting"
+        elif not outcome:
+            verdict = "overridden"
+        else:
+            verdict = "kept" if (state.canonical[a] == state.canonical[b]) == (kind == "must") else "broken"
+        rows.append(Constraint(step.step, kind, a, b, step.by, verdict))
+    return tuple(rows)
 
 
 def _verdict(state: Identities, observation: str, step: Step, node: str | None) -> str:
@@ -466,14 +544,8 @@ def _verdict(state: Identities, observation: str, step: Step, node: str | None) 
 
 
 def _people(log: Log, state: Identities, steps: list[Step]) -> None:
-    names = _names(steps)
-    ignored: dict[str, bool] = {}
-    rejected: set[tuple[str, str]] = set()
-    for step in steps:
-        if step.kind == "ignore":
-            ignored[step.args["person"]] = bool(step.args.get("ignored", True))
-        if step.kind == "reject" and "name" in step.args:
-            rejected.add((state.canonical.get(step.args["person"], ""), step.args["name"].casefold()))
+    names = names_given(steps)
+    ignored, rejected = ignored_people(steps), rejected_names(steps, state.canonical)
     seen: dict[str, list[Seen]] = defaultdict(list)
     for id_, held in state.held.items():
         if held.person:
@@ -484,55 +556,55 @@ def _people(log: Log, state: Identities, steps: list[Step]) -> None:
         if alias != id_:
             others[id_].append(alias)
     for id_ in sorted(state.members, key=numbered):
-        aliases = sorted(others.get(id_, []), key=numbered)
-        name = names.get(id_)
-        aliases += [n for a in list(aliases) if (n := names.get(a)) and n != name]
-        hidden = any(ignored.get(p, False) for p in (id_, *others.get(id_, [])))
-        state.people[id_] = _person(state, id_, name, tuple(aliases), hidden, heard.get(id_, []), seen.get(id_, []))
+        tally = Tally.of(seen.get(id_, ()), state.evidence.enrolled)
+        state.people[id_] = person(state, id_, names, others.get(id_, ()), ignored, heard.get(id_, ()), tally)
 
 
-def _person(
-    state: Identities, id_: str, name: str | None, aliases: tuple[str, ...], ignored: bool, heard: list[SuggestedName], seen: list[Seen]
+def ignored_people(steps: Iterable[Step]) -> dict[str, bool]:
+    """Return person id → whether a user hides them."""
+    return {s.args["person"]: bool(s.args.get("ignored", True)) for s in steps if s.kind == "ignore"}
+
+
+def rejected_names(steps: Iterable[Step], canonical: Mapping[str, str]) -> set[tuple[str, str]]:
+    """Return (person, name) that a user refused."""
+    refused = [s.args for s in steps if s.kind == "reject" and "name" in s.args]
+    return {(canonical.get(args["person"], ""), args["name"].casefold()) for args in refused}
+
+
+def person(
+    state: Identities,
+    id_: str,
+    names: Mapping[str, str | None],
+    others: Sequence[str],
+    ignored: Mapping[str, bool],
+    suggested: Sequence[SuggestedName],
+    tally: Tally,
 ) -> Person:
-    heard = [h for h in heard if name is None or h.name.casefold() != name.casefold()]
+    """Return a person. `others`: the ids that go by this one; `tally`: of all that is theirs; `suggested`: best first."""
+    aliases = sorted(others, key=numbered)
+    name = names.get(id_)
+    aliases += [n for a in list(aliases) if (n := names.get(a)) and n != name]
+    heard = [h for h in suggested if name is None or h.name.casefold() != name.casefold()]
     best = heard[0] if heard and heard[0].score >= SHOWN_FROM else None
     status: NameState = "confirmed" if name else "suggested" if best else "none"
-    shown = name or (f"{best.name}?" if best else f"Person {numbered(id_)}")
-    shots = [o for o in seen if o.type == "face" and o.picture]
-    seen = [o for o in seen if o.id not in state.evidence.enrolled]  # a photo that taught us somebody is no moment of theirs
-    times = sorted((numbered_source(o.clip), o.start, o.end) for o in seen)
-    latest = max(((numbered_source(o.clip), o.end) for o in seen), default=None)
-    faces = [o for o in seen if o.type == "face"]
-    portrait = max(shots, key=lambda o: (o.quality, o.id), default=None)
     return Person(
         id=id_,
         number=numbered(id_),
         name=name,
         name_state=status,
-        shown=shown,
+        shown=name or (f"{best.name}?" if best else f"Person {numbered(id_)}"),
         suggested_names=tuple(heard),
-        aliases=aliases,
+        aliases=tuple(aliases),
         faces=tuple(n for n in state.members[id_] if state.nodes[n].type == "face"),
         voices=tuple(n for n in state.members[id_] if state.nodes[n].type == "voice"),
-        first_seen=(f"s{times[0][0]}", times[0][1]) if times else None,
-        last_seen=(f"s{latest[0]}", latest[1]) if latest else None,
-        screen_time=sum(o.end - o.start for o in faces),
-        speech_time=sum(o.end - o.start for o in seen if o.type == "voice"),
-        clips=tuple(sorted({o.clip for o in seen}, key=clip_order)),
-        ignored=ignored,
-        portrait=portrait.picture if portrait else None,
+        first_seen=(f"s{tally.first[0]}", tally.first[1]) if tally.first else None,
+        last_seen=(f"s{tally.last[0]}", tally.last[1]) if tally.last else None,
+        screen_time=tally.screen_time,
+        speech_time=tally.speech_time,
+        clips=tally.clips,
+        ignored=any(ignored.get(p, False) for p in (id_, *others)),
+        portrait=tally.picture,
     )
-
-
-def numbered_source(id_: str) -> int:
-    """Return the number of the source in a clip's or an observation's id: 1 of `s1.c12`."""
-    return int(source_of(id_)[1:])
-
-
-def clip_order(clip: str) -> tuple[int, int]:
-    """Return a key that sorts clip ids by source and time."""
-    source, index = clip.split(".")[:2]
-    return int(source[1:]), int(index[1:])
 
 
 def _heard(log: Log, state: Identities, rejected: set[tuple[str, str]], given: Mapping[str, str | None]) -> dict[str, list[SuggestedName]]:
@@ -546,15 +618,23 @@ def _heard(log: Log, state: Identities, rejected: set[tuple[str, str]], given: M
         name = plausible(h.name)
         if held and held.person and name and (held.person, name.casefold()) not in rejected:
             tally[held.person, name.casefold()].append((name, h))
-    confirmed = {state.canonical.get(p, p): n for p, n in given.items() if n}
-    theirs = whose({key: [(h.by, h.score) for _, h in rows] for key, rows in tally.items()}, confirmed)
+    theirs = whose({key: [(h.by, h.score) for _, h in rows] for key, rows in tally.items()}, confirmed_names(given, state.canonical))
     found: dict[str, list[SuggestedName]] = defaultdict(list)
     for (person, key), rows in tally.items():
-        if (person, key) not in theirs:
-            continue
-        spelling = max(Counter(n for n, _ in rows).items(), key=lambda c: (c[1], c[0]))[0]
-        score = round(min(1.0, sum(min(1.0, max(0.0, h.score)) for _, h in rows)), 6)
-        found[person].append(SuggestedName(spelling, score, tuple(dict.fromkeys(h.evidence for _, h in rows)), rows[0][1].words))
+        if (person, key) in theirs:
+            found[person].append(suggested_name(rows))
     for names in found.values():
         names.sort(key=lambda n: (-n.score, n.name))
     return found
+
+
+def confirmed_names(given: Mapping[str, str | None], canonical: Mapping[str, str]) -> dict[str, str]:
+    """Return person, as they are called now → the name a user gave them."""
+    return {canonical.get(p, p): n for p, n in given.items() if n}
+
+
+def suggested_name(rows: Sequence[tuple[str, NameHeard]]) -> SuggestedName:
+    """Return the suggestion that (spelling, where it was heard) of one name and person come to."""
+    spelling = max(Counter(n for n, _ in rows).items(), key=lambda c: (c[1], c[0]))[0]
+    score = round(min(1.0, sum(min(1.0, max(0.0, h.score)) for _, h in rows)), 6)
+    return SuggestedName(spelling, score, tuple(dict.fromkeys(h.evidence for _, h in rows)), rows[0][1].words)

@@ -65,7 +65,7 @@ def _odd(facts: Facts, person: Person, type_: ObservationType, node: str) -> Dra
 def _tangled(facts: Facts) -> list[Draft]:
     """Ask the same of a person whom votes put together of nodes that cannot be compared: those of another tool's graph."""
     who, known = facts.who, facts.known
-    votes = told_one(who.equivalences)
+    votes = told_one(who.every_equivalence())
     found = []
     against = None
     for person in who.people.values():

@@ -42,7 +42,7 @@ class Case:
 def verdict(case: Case, observation: str) -> Verdict:
     """Return why an observation is taken for whose it is; score, runner-up and margin by today's galleries, itself left out."""
     held, seen = case.who.held[observation], case.log.observations[observation]
-    bound = next((b for b in reversed(case.who.bindings) if b.observation == observation and b.superseded is None), None)
+    bound = next((b for b in reversed(case.who.bindings.get(observation, ())) if b.superseded is None), None)
     scores = _scores(case, held, seen)
     own = next((s for s, g in scores if held.node is not None and g.node == held.node), None)
     rival = next(((s, g) for s, g in scores if g.person != held.person), None)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from m3desk.domain.correction import Step
-from m3desk.domain.fold import Identities, clip_order, identities
-from m3desk.domain.graph import EdgeRow
-from m3desk.domain.log import Log, Told, in_force, numbered
+from m3desk.domain.fold import Equivalence, Identities, identities
+from m3desk.domain.log import Birth, Linked, Log, Reinforced, Told, in_force, numbered
 from m3desk.domain.memory import Span
 from m3desk.domain.tags import render
+from m3desk.domain.tally import Tally, clip_order, joined
 
 LABEL = 60
 """Code points of a sentence that fit on a node of the graph."""
@@ -46,20 +46,20 @@ class NodeNow:
 
 @dataclass(slots=True)
 class State:
-    """Everything folded: who is who, the nodes and the edges."""
+    """Everything folded: who is who, the nodes and the edges ((a, b, kind) → weight)."""
 
     who: Identities
     nodes: dict[str, NodeNow] = field(default_factory=dict)
-    edges: list[EdgeRow] = field(default_factory=list)
+    edges: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
 
 def fold(log: Log) -> State:
     """Return the present state of a log."""
     state = State(identities(log))
-    changes = _changes(in_force(log))
+    changes = changes_of(in_force(log))
     for told in log.sentences.values():
         if told.step is None or told.step in changes.active:
-            state.nodes[told.id] = _sentence(told, log, state.who, changes)
+            state.nodes[told.id] = sentence(told, log, state.who, changes)
     _knowledge(log, state, changes)
     _owners(log, state)
     _edges(log, state)
@@ -70,15 +70,18 @@ def fold(log: Log) -> State:
 
 
 @dataclass(slots=True)
-class _Changes:
+class Changes:
+    """What the steps in force do to sentences: `active`: their numbers; `edited`: sentence → its last edit."""
+
     active: set[int] = field(default_factory=set)
     edited: dict[str, Step] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     pinned: dict[str, bool] = field(default_factory=dict)
 
 
-def _changes(steps: list[Step]) -> _Changes:
-    changes = _Changes({s.step for s in steps})
+def changes_of(steps: list[Step]) -> Changes:
+    """Return what steps in force do to sentences."""
+    changes = Changes({s.step for s in steps})
     for step in steps:
         if step.kind == "edit":
             changes.edited[step.args["memory"]] = step
@@ -108,13 +111,16 @@ def spans_of(rows: Iterable[Any]) -> tuple[Span, ...]:
     return tuple(Span(int(s), int(e), tuple(o)) for s, e, o in rows)
 
 
-def _sentence(told: Told, log: Log, who: Identities, changes: _Changes) -> NodeNow:
+def sentence(told: Told, log: Log, who: Identities, changes: Changes) -> NodeNow:
+    """Return a sentence as it stands, before it is weighed."""
     text, spans, embedded, citations = told.text, told.spans, told.id, told.citations
     if (edit := changes.edited.get(told.id)) is not None:
         text, spans, embedded = edit.args["text"], spans_of(edit.args["spans"]), f"{told.id}@{edit.step}"
         citations = tuple(dict.fromkeys((*citations, *(o for s in spans for o in s.observations))))
     stale = told.id not in changes.edited and any(who.evidence.was_reworded(o) for o in citations)
-    if who.evidence.successors:  # what was superseded is spoken of by the part that was there then
+    superseded = who.evidence.successors
+    if superseded and any(o in superseded for many in (citations, *(s.observations for s in spans)) for o in many):
+        # What was superseded is spoken of by the part that was there then.
 
         def now(observation: str) -> str:
             return who.evidence.follow(observation, told.start, told.end)
@@ -153,35 +159,35 @@ def _sentence(told: Told, log: Log, who: Identities, changes: _Changes) -> NodeN
     )
 
 
-def _knowledge(log: Log, state: State, changes: _Changes) -> None:
+def _knowledge(log: Log, state: State, changes: Changes) -> None:
     """Weigh semantic sentences by their evidence, end those that were contradicted, mark those whose ground has changed."""
-    weight: Counter[str] = Counter()
-    clips: dict[str, list[str]] = defaultdict(list)
-    cited: dict[str, list[str]] = defaultdict(list)
-    until: dict[str, str] = {}
+    by_node: dict[str, list[Reinforced]] = defaultdict(list)
     for r in log.reinforcements:
-        weight[r.node] += r.amount  # type: ignore[assignment]
-        if r.amount > 0:
-            clips[r.node].append(r.clip)
-            cited[r.node] += r.citations
-        else:
-            until[r.node] = r.clip
+        by_node[r.node].append(r)
     grounds: dict[str, list[str]] = defaultdict(list)
     for link in log.links:
         if link.kind == "derived_from":
             grounds[link.a].append(link.b)
     for id_, node in state.nodes.items():
-        if node.type != "semantic":
-            continue
-        changed = [g for g in grounds[id_] if g in changes.edited or g in changes.deleted or (g in state.nodes and state.nodes[g].stale)]
-        state.nodes[id_] = _replace(
-            node,
-            weight=max(0.0, 1.0 + weight[id_]),
-            clips=tuple(sorted({*node.clips, *clips[id_]}, key=clip_order)),
-            citations=tuple(dict.fromkeys((*node.citations, *cited[id_]))),
-            valid_until=until.get(id_),
-            stale=(bool(changed) or node.stale) and id_ not in changes.edited,
-        )
+        if node.type == "semantic":
+            changed = any(g in changes.edited or g in changes.deleted or (g in state.nodes and state.nodes[g].stale) for g in grounds[id_])
+            state.nodes[id_] = weighed(node, by_node[id_], changed and id_ not in changes.edited)
+
+
+def weighed(node: NodeNow, reinforcements: Sequence[Reinforced], groundless: bool) -> NodeNow:
+    """Return a semantic sentence with what clips said for and against it. `groundless`: what it was concluded from has changed."""
+    weight = 0.0
+    for r in reinforcements:
+        weight += r.amount
+    backing = [r for r in reinforcements if r.amount > 0]
+    return _replace(
+        node,
+        weight=max(0.0, 1.0 + weight),
+        clips=tuple(sorted({*node.clips, *(r.clip for r in backing)}, key=clip_order)),
+        citations=tuple(dict.fromkeys((*node.citations, *(c for r in backing for c in r.citations)))),
+        valid_until=next((r.clip for r in reversed(reinforcements) if not r.amount > 0), None),
+        stale=groundless or node.stale,
+    )
 
 
 def _replace(node: NodeNow, **changes: Any) -> NodeNow:
@@ -205,34 +211,34 @@ def _owners(log: Log, state: State) -> None:
             for entity in told.entities:
                 spoken[entity].append(told.id)
     for id_, birth in who.nodes.items():
-        observed = [log.observations[o] for o in seen[id_]]
-        best = max((o for o in observed if o.picture), key=lambda o: (o.quality, o.id), default=None)
-        person = who.person_of.get(id_)
-        shown = who.people[person].shown if person else birth.content
-        clips = (
-            {o.clip for o in observed if o.id not in who.evidence.enrolled}
-            | {c for s in spoken[id_] for c in state.nodes[s].clips}
-            | ({birth.clip} if birth.clip else set())
-        )
-        state.nodes[id_] = NodeNow(
-            id=id_,
-            type=birth.type,
-            weight=float(len(observed) or len(spoken[id_])),
-            text=birth.content,
-            shown=shown,
-            tagged=f"<{person}>" if person else birth.content,
-            spans=(),
-            people=(person,) if person else (),
-            clips=tuple(sorted(clips, key=clip_order)),
-            citations=(),
-            topic=None,
-            valid_until=None,
-            pinned=False,
-            deleted=False,
-            stale=False,
-            embedded=id_,
-            picture=best.picture if best else None,
-        )
+        tally = Tally.of((log.observations[o] for o in seen[id_]), who.evidence.enrolled)
+        clips = {c for s in spoken[id_] for c in state.nodes[s].clips}
+        state.nodes[id_] = owner_node(birth, who, tally, len(spoken[id_]), joined((), clips))
+
+
+def owner_node(birth: Birth, who: Identities, tally: Tally, spoken: int, clips: tuple[str, ...]) -> NodeNow:
+    """Return a face, voice, object or place node. `tally`: of its observations; `spoken`: how many sentences speak of it, in which `clips`."""
+    person = who.person_of.get(birth.id)
+    rest = {c for c in (*tally.clips, birth.clip) if c} if clips else {birth.clip} if birth.clip else set()
+    return NodeNow(
+        id=birth.id,
+        type=birth.type,
+        weight=float(tally.count or spoken),
+        text=birth.content,
+        shown=who.people[person].shown if person else birth.content,
+        tagged=f"<{person}>" if person else birth.content,
+        spans=(),
+        people=(person,) if person else (),
+        clips=joined(clips or tally.clips, rest),
+        citations=(),
+        topic=None,
+        valid_until=None,
+        pinned=False,
+        deleted=False,
+        stale=False,
+        embedded=birth.id,
+        picture=tally.picture,
+    )
 
 
 def _edges(log: Log, state: State) -> None:
@@ -240,34 +246,42 @@ def _edges(log: Log, state: State) -> None:
     weights: dict[tuple[str, str, str], float] = {}
     for told in log.sentences.values():
         node = state.nodes.get(told.id)
-        if node is None or node.deleted:
-            continue
-        ends = [h.node for s in node.spans for o in s.observations if (h := state.who.held.get(o)) and h.node]
-        for end in (*ends, *(e for e in told.entities if e in state.nodes)):
-            weights[told.id, end, "mentions"] = node.weight
-    for e in state.who.equivalences:
+        if node is not None:
+            weights |= {(told.id, end, "mentions"): node.weight for end in ends(told, node, state)}
+    accepted: dict[str, list[Equivalence]] = defaultdict(list)
+    for e in state.who.equivalences.values():
         if e.accepted:
-            weights[e.a, e.b, "equivalence"] = e.weight
-    linked: dict[str, set[str]] = defaultdict(set)
-    for one, other, kind in weights:
-        if kind == "equivalence":
-            linked[one].add(other)
-            linked[other].add(one)
-    for members in state.who.members.values():
-        _joined_by_user(members, state, linked, weights)
+            accepted[state.who.person_of[e.a]].append(e)
+    for id_, members in state.who.members.items():
+        weights |= {(a, b, "equivalence"): w for (a, b), w in one_person(members, accepted[id_], state.who).items()}
     for link in log.links:
-        a, b = state.nodes.get(link.a), state.nodes.get(link.b)
-        if a and b and not a.deleted and not b.deleted:
+        if stands(link, state):
             weights[link.a, link.b, link.kind] = 1.0
-    rows = [EdgeRow(a, b, w, kind) for (a, b, kind), w in weights.items()]
-    state.edges = sorted(rows, key=lambda e: (numbered(e.a), numbered(e.b), e.kind))
+    state.edges = weights
 
 
-def _joined_by_user(members: list[str], state: State, linked: dict[str, set[str]], weights: dict[tuple[str, str, str], float]) -> None:
-    """Join the voices of a person that no vote joined (a user did) to the person's first face. `linked`: node → by votes one with it."""
-    faces = [m for m in members if state.nodes[m].type == "face"]
-    own = set(faces)
-    for voice in (m for m in members if state.nodes[m].type == "voice"):
-        if faces and not own & linked.get(voice, set()):
-            a, b = sorted((faces[0], voice), key=numbered)
-            weights[a, b, "equivalence"] = 1.0
+def ends(told: Told, node: NodeNow, state: State) -> tuple[str, ...]:
+    """Return the nodes that a sentence speaks of, none where it is deleted."""
+    if node.deleted:
+        return ()
+    whom = [h.node for s in node.spans for o in s.observations if (h := state.who.held.get(o)) and h.node]
+    return tuple(dict.fromkeys((*whom, *(e for e in told.entities if e in state.nodes))))
+
+
+def stands(link: Linked, state: State) -> bool:
+    """Say whether both ends of a typed link are there."""
+    a, b = state.nodes.get(link.a), state.nodes.get(link.b)
+    return a is not None and b is not None and not a.deleted and not b.deleted
+
+
+def one_person(members: Sequence[str], accepted: Iterable[Equivalence], who: Identities) -> dict[tuple[str, str], float]:
+    """Return the weights of the edges between the nodes of one person: by votes, and each voice that no vote joined (a user did) to the
+    person's first face.
+    """
+    weights = {(e.a, e.b): e.weight for e in accepted}
+    faces = {m: None for m in members if who.nodes[m].type == "face"}
+    linked = {a for pair in weights for a, b in (pair, pair[::-1]) if b in faces}
+    first = next(iter(faces), None)
+    for voice in (m for m in members if who.nodes[m].type == "voice" and m not in linked) if first is not None else ():
+        weights[min(first, voice, key=numbered), max(first, voice, key=numbered)] = 1.0
+    return weights

@@ -131,9 +131,9 @@ def _same_person(facts: Facts, a: Gallery, b: Gallery, p: float) -> Draft:
 def _links(facts: Facts) -> list[Draft]:
     """Ask whether a voice is a face's where votes speak for it, yet not enough, or for several faces."""
     who = facts.who
-    weights = {(e.face, e.voice): sum(weigh(e.votes).values()) for e in who.equivalences if e.face and e.voice}
+    weights = {(e.face, e.voice): sum(weigh(e.votes).values()) for e in who.every_equivalence() if e.face and e.voice}
     found = []
-    for e in who.equivalences:
+    for e in who.every_equivalence():
         if e.accepted or e.face is None or e.voice is None or weights[e.face, e.voice] < WEAK:
             continue
         face, voice = who.people.get(who.person_of[e.face]), who.people.get(who.person_of[e.voice])

@@ -7,12 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from m3desk.domain.fold import Constraint, Equivalence, clip_order
+from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.log import Log, numbered
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.sentences import State
 from m3desk.domain.suggestion import Suggestion
 from m3desk.domain.tags import TAG, placeholder
+from m3desk.domain.tally import clip_order
 from m3desk.domain.untangling import WORD, told_apart
 from m3desk.errors import M3DeskError
 from m3desk.ports import Reader
@@ -157,11 +158,11 @@ def _one_clip(memory: Checkable) -> list[dict[str, Any]]:
 def _alone(memory: Checkable) -> list[dict[str, Any]]:
     """Find faces and voices of a foreign graph that nothing joins: no sentence speaks of them, nobody is the same."""
     state = memory.state()
-    ends = {n for e in state.edges for n in (e.a, e.b)}
+    ends = {n for a, b, _ in state.edges for n in (a, b)}
     found = []
     for n in state.nodes.values():
         if n.type in ("face", "voice") and n.id not in ends and n.weight and "original_id" in (memory.node(n.id).extra or {}):
-            seen = [o for o, h in state.who.held.items() if h.node == n.id]
+            seen = state.who.of_node(n.id)
             fix = f"m3desk people set-aside {shlex.quote(seen[0])}"
             found.append(_finding("orphan", f"nothing speaks of {n.id}", list(n.people), [n.id], fix))
     return found

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
-from m3desk.domain.fold import clip_order
 from m3desk.domain.log import Log
 from m3desk.domain.sentences import fold
+from m3desk.domain.tally import clip_order
 from m3desk.errors import UsageError
 from m3desk.store import derived, rows, schema
 

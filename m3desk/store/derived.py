@@ -19,7 +19,7 @@ def tables(state: State) -> Tables:
     rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in DERIVED}
     for id_, h in who.held.items():
         rows["now_observation"].append((id_, h.node, h.person, int(h.set_aside), h.step))
-    for b in who.bindings:
+    for b in (b for many in who.bindings.values() for b in many):
         rows["now_binding"].append((b.observation, b.sequence, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.superseded))
     for n in state.nodes.values():
         spans = dump([[s.start, s.end, s.observations] for s in n.spans])
@@ -30,13 +30,11 @@ def tables(state: State) -> Tables:
     for p in who.people.values():
         rows["now_person"].append((p.id, p.number, person_body(p)))
     rows["now_alias"] = [(alias, id_) for alias, id_ in who.canonical.items()]
-    rows["now_edge"] = [(e.a, e.b, e.kind, e.weight) for e in state.edges]
-    for e in who.equivalences:
+    rows["now_edge"] = [(a, b, kind, weight) for (a, b, kind), weight in state.edges.items()]
+    for e in who.equivalences.values():
         rows["now_equivalence"].append((e.a, e.b, e.face, e.voice, e.weight, dump(e.votes), int(e.accepted)))
-    places: dict[int, int] = {}
-    for c in who.constraints:
-        places[c.step] = place = places.get(c.step, -1) + 1
-        rows["now_constraint"].append((c.step, place, c.kind, c.a, c.b, c.by, c.state))
+    for many in who.constraints.values():
+        rows["now_constraint"] += [(c.step, place, c.kind, c.a, c.b, c.by, c.state) for place, c in enumerate(many)]
     return {name: {row[: DERIVED[name]]: row for row in rows[name]} for name in DERIVED}
 
 

@@ -88,8 +88,8 @@ def _together_at(log: Log, a: str, b: str) -> tuple[str, int]:
 
 def _overridden(before: State, after: State, step: int, log: Log) -> Iterable[str]:
     """Name the earlier steps of the user that no longer hold: "overrides step 12 of Tuesday 17 November (keeps Ann and Bob apart)"."""
-    held = {(c.step, c.kind, c.a, c.b) for c in before.who.constraints if c.state == "kept"}
-    lost = {c.step for c in after.who.constraints if c.state == "overridden" and c.step != step and (c.step, c.kind, c.a, c.b) in held}
+    held = {(c.step, c.kind, c.a, c.b) for c in before.who.every_constraint() if c.state == "kept"}
+    lost = {c.step for c in after.who.every_constraint() if c.state == "overridden" and c.step != step and (c.step, c.kind, c.a, c.b) in held}
     for earlier in (s for s in log.steps if s.step in lost):
         yield f"overrides step {earlier.step}{_day(earlier.at)} ({earlier.text.split(' (')[0].split(';')[0]})"
 

@@ -333,7 +333,7 @@ def _part(db: DB, state: State, log: Log, found: Known, sequence: int, at: str) 
     """Let others' parts of what goes stand for themselves: theirs as they are now, without its crops, sound and vectors of the whole."""
     for old, parts in found.mixed.items():
         for part in sorted(parts):
-            mine = [b for b in state.who.bindings if b.observation == part and b.superseded is None]
+            mine = [b for b in state.who.bindings.get(part, ()) if b.superseded is None]
             by = mine[-1].by if mine else "user"
             for r in db.execute("SELECT id, a, b FROM vote WHERE a = ?1 OR b = ?1", (old,)).fetchall():
                 column, other = ("a", r["b"]) if r["a"] == old else ("b", r["a"])

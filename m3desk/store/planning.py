@@ -11,10 +11,10 @@ import numpy as np
 from m3desk.domain.clip import Clip, Source, clock
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, Perceived
-from m3desk.domain.fold import clip_order
 from m3desk.domain.log import Log, ObservationType, numbered
 from m3desk.domain.memory import Sentence, StoredSentence
 from m3desk.domain.sentences import State, owner
+from m3desk.domain.tally import clip_order
 from m3desk.errors import UsageError
 from m3desk.ports import Cluster
 from m3desk.store import commits, reading, rows, schema

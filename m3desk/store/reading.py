@@ -9,13 +9,14 @@ from typing import Any
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
-from m3desk.domain.fold import Constraint, Equivalence, clip_order
+from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.log import undone_steps
 from m3desk.domain.memory import Span, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.sentences import LABEL
 from m3desk.domain.superseding import MADE
+from m3desk.domain.tally import clip_order
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.store import rows
 

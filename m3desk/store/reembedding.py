@@ -245,7 +245,7 @@ def _kept_apart(state: State) -> set[tuple[str, str]]:
     canonical = state.who.canonical
     pairs = [
         (canonical[c.a], canonical[c.b])
-        for c in state.who.constraints
+        for c in state.who.every_constraint()
         if c.kind == "cannot" and c.state == "kept" and c.a in canonical and c.b in canonical
     ]
     return {p for a, b in pairs for p in ((a, b), (b, a))}
@@ -276,7 +276,7 @@ def _compare(before: State, after: State, log: Log, kind: ObservationType, model
     was, now, same = _pairs(p for p, _ in both), _pairs(q for _, q in both), _pairs(both)
     touched = tuple((c, s) for c, s in _states(before, after) if c.state != s)
     people = (len({p for p, _ in both}), len({q for _, q in both}))
-    counts = Counter(c.state for c in after.who.constraints)
+    counts = Counter(c.state for c in after.who.every_constraint())
     return Reembedded(
         kind, model, tuple(moved), now - same, was - same, same, people,
         {s: counts[s] for s in ("kept", "overridden", "waiting", "broken")}, touched,
@@ -288,6 +288,6 @@ def _pairs(groups: Iterator[Any] | list[Any]) -> int:
 
 
 def _states(before: State, after: State) -> Iterator[tuple[Constraint, str]]:
-    now = {(c.step, c.kind, c.a, c.b): c.state for c in after.who.constraints}
-    for c in before.who.constraints:
+    now = {(c.step, c.kind, c.a, c.b): c.state for c in after.who.every_constraint()}
+    for c in before.who.every_constraint():
         yield c, now.get((c.step, c.kind, c.a, c.b), "gone")

@@ -226,7 +226,7 @@ def _walls(desk: Desk, person: str) -> list[str]:
     """Return whom a user keeps apart from a person: what is split off was on this side of those walls, and votes can't take it across."""
     who = desk.state.who
     found: dict[str, None] = {}
-    for c in who.constraints:
+    for c in who.every_constraint():
         if c.kind == "cannot" and c.state == "kept":
             for a, b in ((c.a, c.b), (c.b, c.a)):
                 if who.canonical.get(a) == person and b in who.canonical:

@@ -327,7 +327,7 @@ def check(memory: Memory) -> derived.Tables:
     if broken := [c for c in memory.constraints() if c.state == "broken"]:
         raise Wrong(f"broken: {broken}")
     who = memory.state().who
-    for b in who.bindings:
+    for b in (b for rows in who.bindings.values() for b in rows):
         if b.superseded is None and (held := who.held.get(b.observation)) is not None and held.node != b.node:
             raise Wrong(f"{b.observation} belongs to {held.node}, but its binding to {b.node} is said to be in force")
     owners = Counter(n for members in who.members.values() for n in members)

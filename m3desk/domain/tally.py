@@ -1,0 +1,96 @@
+"""What a node's or a person's observations add up to: when they were seen, for how long, in which clips, and their best picture. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from m3desk.domain.clip import source_of
+from m3desk.domain.log import Seen
+
+
+def numbered_source(id_: str) -> int:
+    """Return the number of the source in a clip's or an observation's id: 1 of `s1.c12`."""
+    return int(source_of(id_)[1:])
+
+
+def clip_order(clip: str) -> tuple[int, int]:
+    """Return a key that sorts clip ids by source and time."""
+    source, index = clip.split(".")[:2]
+    return int(source[1:]), int(index[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The sum of some observations. `count`: of all; `first`: (source number, start, end), `last`: (source number, end); times: microseconds.
+
+    `clips`: in order. `best`: (quality, id) of the observation whose picture it is. A photo that somebody is taught from counts, and may be
+    the picture, but is no moment of theirs.
+    """
+
+    count: int = 0
+    first: tuple[int, int, int] | None = None
+    last: tuple[int, int] | None = None
+    screen_time: int = 0
+    speech_time: int = 0
+    clips: tuple[str, ...] = ()
+    best: tuple[float, str] | None = None
+    picture: str | None = None
+
+    @classmethod
+    def of(cls, observations: Iterable[Seen], enrolled: Collection[str] = ()) -> Tally:
+        """Return the sum of observations, of which `enrolled` are what somebody is taught from."""
+        return cls().with_(observations, enrolled)
+
+    def with_(self, observations: Iterable[Seen], enrolled: Collection[str] = ()) -> Tally:
+        """Return the sum of these and more observations."""
+        more = list(observations)
+        shots = [((o.quality, o.id), o.picture) for o in more if o.picture]
+        best, picture = max([*shots, *([(self.best, self.picture)] if self.best is not None else [])], default=(None, None))
+        real = [o for o in more if o.id not in enrolled] if enrolled else more
+        if not real:
+            return replace(self, count=self.count + len(more), best=best, picture=picture)
+        sources = [numbered_source(o.clip) for o in real]
+        first = min((n, o.start, o.end) for n, o in zip(sources, real, strict=True))
+        last = max((n, o.end) for n, o in zip(sources, real, strict=True))
+        return Tally(
+            self.count + len(more),
+            first if self.first is None else min(self.first, first),
+            last if self.last is None else max(self.last, last),
+            self.screen_time + sum(o.end - o.start for o in real if o.type == "face"),
+            self.speech_time + sum(o.end - o.start for o in real if o.type == "voice"),
+            joined(self.clips, {o.clip for o in real}),
+            best,
+            picture,
+        )
+
+
+def joined(clips: Sequence[str], more: Collection[str]) -> tuple[str, ...]:
+    """Return clips in order, with more of them; quick where few are added."""
+    if len(more) > 8:
+        return tuple(sorted({*clips, *more}, key=clip_order))
+    known = list(clips)
+    for clip in more:
+        place = bisect_left(known, clip_order(clip), key=clip_order)
+        if place == len(known) or known[place] != clip:
+            known.insert(place, clip)
+    return tuple(known)
+
+
+def merged(tallies: Iterable[Tally]) -> Tally:
+    """Return the sum of several sums of different observations."""
+    parts = [t for t in tallies if t.count]
+    if len(parts) < 2:
+        return parts[0] if parts else Tally()
+    best, picture = max(((t.best, t.picture) for t in parts if t.best is not None), default=(None, None))
+    return Tally(
+        sum(t.count for t in parts),
+        min((t.first for t in parts if t.first is not None), default=None),
+        max((t.last for t in parts if t.last is not None), default=None),
+        sum(t.screen_time for t in parts),
+        sum(t.speech_time for t in parts),
+        tuple(sorted({c for t in parts for c in t.clips}, key=clip_order)),
+        best,
+        picture,
+    )
