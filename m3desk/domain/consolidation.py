@@ -7,7 +7,6 @@ likenesses joins two people and a gallery that holds two people is like neither.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +60,11 @@ def whole(a: Floats, b: Floats, rule: Calibration) -> float:
     return round(min(float(one), float(other)), 6)
 
 
+def as_wholes(a: Gallery, b: Gallery, rule: Calibration) -> float:
+    """Return what `whole` says of two galleries."""
+    return round(float(a.direction @ b.direction), 6) if rule.whole else whole(a.vectors, b.vectors, rule)
+
+
 def alike(
     galleries: Sequence[Gallery],
     rule: Calibration,
@@ -77,11 +81,11 @@ def alike(
         return []
     nodes = sorted((g for g in galleries if len(g.vectors)), key=lambda g: numbered(g.node))
     found: list[tuple[Gallery, Gallery, float]] = []
-    for i, k in _places(nodes, touched) if touched is not None else _possible(nodes, rule.alike, rule):
+    for i, k in _possible(nodes, rule.alike, rule, touched):
         a, b = nodes[i], nodes[k]
         if a.person == b.person or a.vectors.shape[1] != b.vectors.shape[1]:
             continue
-        score = whole(a.vectors, b.vectors, rule)
+        score = as_wholes(a, b, rule)
         if score >= rule.alike:
             found.append((a, b, score))
     near = {(x.node, y.node): s for a, b, s in found for x, y in ((a, b), (b, a))}
@@ -98,27 +102,26 @@ def alike(
     return sorted(pairs, key=lambda p: (-p.certainty, -p.score, numbered(p.a), numbered(p.b)))
 
 
-def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration) -> Iterable[tuple[int, int]]:
+def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration, touched: Container[str] | None) -> Iterable[tuple[int, int]]:
     """Return the places (i < k) of the pairs that can be as alike as `least`, in order, in little time: of 500 nodes few of 125,000 pairs.
 
-    Faces: no mean of likenesses is above their greatest.
+    `touched`: only of pairs with one of these nodes. Faces: no mean of likenesses is above their greatest.
     """
+    mine = [i for i, g in enumerate(nodes) if touched is None or g.node in touched]
+    if not mine:
+        return []
     if len({g.vectors.shape[1] for g in nodes}) != 1:
-        return combinations(range(len(nodes)), 2)
+        return sorted({(min(i, k), max(i, k)) for i in mine for k in range(len(nodes)) if i != k})
     if rule.whole:
-        means = np.stack([mean_of(g.vectors) for g in nodes])
-        near = means @ means.T
+        near = np.stack([nodes[i].direction for i in mine]) @ np.stack([g.direction for g in nodes]).T
     else:
-        starts = np.cumsum([0, *(len(g.vectors) for g in nodes[:-1])])
-        rows = np.concatenate([g.vectors for g in nodes])
-        near = np.stack([np.maximum.reduceat((g.vectors @ rows.T).max(axis=0), starts) for g in nodes])
-    return [(int(i), int(k)) for i, k in np.argwhere(np.triu(near >= least - 1e-4, 1))]
-
-
-def _places(nodes: Sequence[Gallery], touched: Container[str]) -> Iterable[tuple[int, int]]:
-    """Return the places (i < k) of the pairs to look at, in order."""
-    mine = [i for i, g in enumerate(nodes) if g.node in touched]
-    return sorted({(min(i, k), max(i, k)) for i in mine for k in range(len(nodes)) if i != k})
+        rows = np.zeros((len(nodes), max(len(g.vectors) for g in nodes), nodes[0].vectors.shape[1]), np.float32)
+        for i, g in enumerate(nodes):
+            rows[i, : len(g.vectors)] = g.vectors
+        # Many small products: for a large one the library starts threads, which wait for each other where the processor is busy.
+        near = np.stack([(rows @ nodes[i].vectors.T).max(axis=(1, 2)) for i in mine])
+    found = {(mine[int(i)], int(k)) for i, k in np.argwhere(near >= least - 1e-4)}
+    return sorted({(min(i, k), max(i, k)) for i, k in found if i != k})
 
 
 def _poor(a: Gallery, b: Gallery, rule: Calibration) -> float:
@@ -160,7 +163,7 @@ def overwhelming(
         mine, theirs = groups[pair.a], groups[pair.b]
         if pair.certainty < 1.0 or mine is theirs:
             continue
-        if all(whole(x.vectors, y.vectors, rule) >= rule.even and (x.person, y.person) not in distinct for x in mine for y in theirs):
+        if all(as_wholes(x, y, rule) >= rule.even and (x.person, y.person) not in distinct for x in mine for y in theirs):
             joined.append(pair)
             both = mine + theirs
             groups |= {g.node: both for g in both}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 SUFFICIENT = 1.0
 """Summed weight of votes of one clip that links a face and a voice by itself (lips in step, or alone in view, for seconds on end)."""
@@ -74,12 +74,13 @@ def company(said: Iterable[Moment], seen: Mapping[str, Sequence[tuple[int, int, 
     together = anybody = 0
     for clip, start, end in said:
         faces = seen.get(clip, ())
-        anybody += _covered(start, end, ((a, b) for a, b, _ in faces))
-        together += _covered(start, end, ((a, b) for a, b, mine in faces if mine))
+        anybody += covered(start, end, ((a, b) for a, b, _ in faces))
+        together += covered(start, end, ((a, b) for a, b, mine in faces if mine))
     return together / anybody if anybody else 1.0
 
 
-def _covered(start: int, end: int, spans: Iterable[tuple[int, int]]) -> int:
+def covered(start: int, end: int, spans: Iterable[tuple[int, int]]) -> int:
+    """Return how much of [start, end) any of the spans covers."""
     total, at = 0, start
     for a, b in sorted(s for s in spans if s[0] < end and s[1] > start):
         total += max(0, min(b, end) - max(a, at))
@@ -89,8 +90,21 @@ def _covered(start: int, end: int, spans: Iterable[tuple[int, int]]) -> int:
 
 def enough(by_clip: Mapping[str, float], runner_up: float) -> bool:
     """Say whether the votes for one face–voice pair (summed by clip) link them: strong, or from two clips, and well ahead of the next."""
-    total = sum(by_clip.values())
+    return enough_in_all(in_all(by_clip.values()), runner_up)
+
+
+Sums = tuple[float, float, int]
+"""What the votes for a pair come to: in all, in the clip with most, and how many clips support it."""
+
+
+def in_all(weights: Collection[float]) -> Sums:
+    """Sum up the votes of clips."""
+    return sum(weights), max(weights, default=0.0), sum(w >= WEAK for w in weights)
+
+
+def enough_in_all(sums: Sums, runner_up: float) -> bool:
+    """Say what `enough` says, of sums."""
+    total, greatest, supporting = sums
     if total <= 0 or total < LEAD * max(0.0, runner_up):
         return False
-    supporting = [w for w in by_clip.values() if w >= WEAK]
-    return (total >= SUFFICIENT and max(by_clip.values()) >= SUFFICIENT) or (len(supporting) >= 2 and total >= TOGETHER)
+    return (total >= SUFFICIENT and greatest >= SUFFICIENT) or (supporting >= 2 and total >= TOGETHER)

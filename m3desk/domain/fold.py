@@ -16,7 +16,7 @@ from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, Voted, in_forc
 from m3desk.domain.naming import plausible, whose
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
 from m3desk.domain.superseding import Standing, standing
-from m3desk.domain.tally import Tally, clip_order
+from m3desk.domain.tally import Tally
 
 ALIKE = "consolidation "
 """What the votes begin with that a model casts for two nodes of one kind (domain.consolidation); its name follows."""
@@ -67,9 +67,9 @@ class Constraint:
 class Identities:
     """Who is who. `person_of`: node → person; `canonical`: any person id → the one it goes by now; `members`: person → node ids.
 
-    `distinct`: pairs of persons (both orders) that a user or one frame keeps apart. `bindings`: by observation, also those that were in force
-    once; `constraints`: by step; `owned`: node → observations. `held`: the observations in force; `evidence` says what
-    stands in the place of others.
+    `distinct`: pairs of persons (both orders) that a user or one frame keeps apart. `held`: the observations in force; `evidence` says what
+    stands in the place of others; `bindings`: by observation, also those that were in force once; `owned`: node → observations in force;
+    `told`: nodes into which a user put some; `constraints`: by step.
     """
 
     held: dict[str, Held] = field(default_factory=dict)
@@ -84,6 +84,7 @@ class Identities:
     distinct: Container[tuple[str, str]] = frozenset()
     evidence: Standing = field(default_factory=Standing)
     owned: Mapping[str, Collection[str]] = field(default_factory=dict)
+    told: Container[str] = frozenset()
 
     def every_constraint(self) -> Iterator[Constraint]:
         """Yield what all steps in force demand, in order of steps."""
@@ -112,7 +113,7 @@ class Partition:
 
     def __init__(self) -> None:
         self._parent: dict[str, str] = {}
-        self._foes: dict[str, set[str]] = defaultdict(set)
+        self._foes: dict[str, set[str]] = defaultdict(set)  # roots
 
     def copy(self) -> Partition:
         """Return a partition that can be changed by itself."""
@@ -132,7 +133,7 @@ class Partition:
         return self.root(a) == self.root(b)
 
     def foes(self, a: str, b: str) -> bool:
-        return self.root(b) in {self.root(f) for f in self._foes[self.root(a)]}
+        return self.root(b) in self._foes[self.root(a)]
 
     def join(self, a: str, b: str) -> bool:
         """Make two one; False where they must stay apart."""
@@ -143,7 +144,11 @@ class Partition:
             return False
         keep, gone = sorted((a, b), key=numbered)
         self._parent[gone] = keep
-        self._foes[keep] |= self._foes.pop(gone, set())
+        theirs = self._foes.pop(gone, set())
+        for foe in theirs:
+            self._foes[foe].discard(gone)
+            self._foes[foe].add(keep)
+        self._foes[keep] |= theirs
         return True
 
     def part(self, a: str, b: str) -> bool:
@@ -156,7 +161,7 @@ class Partition:
 
     def kept_apart(self) -> list[tuple[str, str]]:
         """Return the pairs of roots that must not be joined, in both orders."""
-        return [(self.root(a), self.root(b)) for a, foes in self._foes.items() for b in foes]
+        return [(a, b) for a, foes in self._foes.items() for b in foes]
 
     def classes(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
@@ -192,6 +197,7 @@ def identities(log: Log) -> Identities:
         if h.node:
             owned[h.node].append(o)
     state.owned = dict(owned)
+    state.told = frozenset(h.node for h in state.held.values() if h.node and h.step is not None)
     state.equivalences = {pair: equivalence(pair, cast, state) for pair, cast in votes.items()}
     found = {step.step: constraints(step, log, state, births, decided) for step in steps}
     state.constraints = {step: rows for step, rows in found.items() if rows}
@@ -251,8 +257,8 @@ def stand(
 ) -> tuple[tuple[Binding, ...], Held, Binding | None]:
     """Return the bindings that an observation has and had, what holds for it, and the binding in force.
 
-    `models`: of it, `users`: the words of the steps in force on it, both in order. `replaced`, `before`: the binding in force, and what holds,
-    of the observation in whose place it stands.
+    `models`: of it, `users`: the words of the steps in force on it, both in order. `replaced`, `before`: the binding in force, and
+    what holds, of the observation in whose place it stands.
     """
     id_, parts = seen.id, evidence.successors.get(seen.id)
     words = sorted([s.sequence for s, _ in users] + ([evidence.seen[parts[0]].sequence] if parts else []))
@@ -364,7 +370,7 @@ def _votes(log: Log, state: Identities) -> Votes:
 
 
 def voted_pair(v: Voted, state: Identities, by: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the nodes, in number order, that a vote speaks of now, None where it counts for nothing. `by`: observation → its last model."""
+    """Return the nodes, in number order, that a vote speaks of now; None where it does not count. `by`: observation → its last model."""
     if v.by.startswith(ALIKE) and any(by.get(o, v.by[len(ALIKE) :]) != v.by[len(ALIKE) :] for o in (v.a, v.b)):
         return None
     a, b = state.held.get(state.evidence.follow_beside(v.a, v.b)), state.held.get(state.evidence.follow_beside(v.b, v.a))

@@ -6,7 +6,7 @@ A doubtful match makes a new node: an over-split is one click to mend, an over-m
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,22 @@ class Gallery:
     duration: int = 0
     quality: float = 1.0
     count: int = 1
+    _means: list[Floats] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def mean(self) -> Floats:
+        """Return the (d,) mean of the rows."""
+        return self._both()[0]
+
+    @property
+    def direction(self) -> Floats:
+        """Return the (d,) unit mean of the rows."""
+        return self._both()[1]
+
+    def _both(self) -> list[Floats]:
+        if not self._means:
+            self._means.extend((self.vectors.mean(0), mean_of(self.vectors)))
+        return self._means
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +103,14 @@ def gallery_rows(vectors: Floats, quality: Floats, limit: int = GALLERY) -> list
     return sorted(int(pool[i]) for i in chosen)
 
 
-def typical_rows(vectors: Floats, quality: Floats, limit: int = GALLERY) -> list[int]:
+def typical_rows(vectors: Floats, quality: Floats, limit: int = GALLERY, mean: Floats | None = None) -> list[int]:
     """Choose the rows that speak for the whole, weighted by quality: what is unlike the rest of a voice is crosstalk or noise.
 
-    vectors: (n, d) unit rows. quality: (n,) in 0–1.
+    vectors: (n, d) unit rows. quality: (n,) in 0–1. mean: (d,) the rows' weighted mean, where it is known.
     """
     if len(vectors) <= limit:
         return list(range(len(vectors)))
-    typical = np.round(vectors @ mean_of(vectors, quality), 6)
+    typical = np.round(vectors @ (mean_of(vectors, quality) if mean is None else mean), 6)
     return sorted(int(i) for i in np.argsort(-(quality * typical), kind="stable")[:limit])
 
 
@@ -135,7 +151,7 @@ def likenesses(candidates: Sequence[Candidate], galleries: Sequence[Gallery], ru
         places = [j for j, g in enumerate(galleries) if len(g.vectors) and g.vectors.shape[1] == d]
         asking = [i for i, c in enumerate(candidates) if len(c.vectors) and c.vectors.shape[1] == d]
         if rule.whole:
-            means = np.stack([galleries[j].vectors.mean(0) for j in places])
+            means = np.stack([galleries[j].mean for j in places])
             for i in asking:
                 table[i, places] = means @ candidates[i].vectors.mean(0)
             continue
@@ -240,7 +256,10 @@ def _ahead(candidate: Candidate, gallery: Gallery, score: float, rule: Calibrati
 
 def _double(a: Gallery, b: Gallery, rule: Calibration, distinct: Container[tuple[str, str]]) -> bool:
     """Say whether two nodes of different persons may well be one person that was split."""
-    return (a.person, b.person) not in distinct and likeness(a.vectors, b.vectors, rule) >= rule.accept + rule.margin
+    if (a.person, b.person) in distinct:
+        return False
+    alike = round(float(a.mean @ b.mean), 6) if rule.whole else similarity(a.vectors, b.vectors)
+    return alike >= rule.accept + rule.margin
 
 
 def _enemies(candidates: Sequence[Candidate], apart: Iterable[tuple[str, str]]) -> list[set[int]]:

@@ -69,22 +69,23 @@ def whose(heard: Mapping[tuple[str, str], Iterable[tuple[str, float]]], confirme
         score[key] = round(sum(s for _, s in evidence), 6)
         if any(kind in SELF_SPOKEN for kind, _ in evidence):
             bears.add(key)
-        for word in _ends(key[1]):
+        for word in ends(key[1]):
             by_word[word].append(key)
     given: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for key in confirmed.items():
-        for word in _ends(key[1]):
+        for word in ends(key[1]):
             given[word].append(key)
 
     def theirs(key: tuple[str, str]) -> bool:
         person, name = key
-        rivals = [k for word in _ends(name) for k in by_word[word] if k[0] != person and one_name(k[1], name)]
-        taken = any(p != person and one_name(n, name) for word in _ends(name) for p, n in given.get(word, ()))
+        rivals = [k for word in ends(name) for k in by_word[word] if k[0] != person and one_name(k[1], name)]
+        taken = any(p != person and one_name(n, name) for word in ends(name) for p, n in given.get(word, ()))
         return not taken and not any(k in bears for k in rivals) and all(score[key] >= LEAD * score[k] for k in rivals)
 
     return {key for key in score if key in bears or theirs(key)}
 
 
-def _ends(name: str) -> set[str]:
+def ends(name: str) -> set[str]:
+    """Return the first and the last word of a name: names that may be one person's share one of them."""
     words = name.casefold().split()
     return {words[0], words[-1]} if words else set()

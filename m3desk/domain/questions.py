@@ -52,7 +52,9 @@ class Facts:
         self.born = births(known)
         self.observations: dict[str, list[str]] = defaultdict(list)
         self.of_node: dict[str, list[str]] = defaultdict(list)
-        for o, h in self.who.held.items():
+        seen = known.log.observations
+        for o in sorted(self.who.held, key=lambda o: (seen[o].sequence, seen[o].start, o)):
+            h = self.who.held[o]
             if h.person and h.node:
                 self.observations[h.person].append(o)
                 self.of_node[h.node].append(o)

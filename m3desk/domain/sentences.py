@@ -208,7 +208,7 @@ def _owners(log: Log, state: State) -> None:
     spoken: dict[str, list[str]] = defaultdict(list)
     for told in log.sentences.values():
         if told.id in state.nodes and not state.nodes[told.id].deleted:
-            for entity in told.entities:
+            for entity in dict.fromkeys(told.entities):
                 spoken[entity].append(told.id)
     for id_, birth in who.nodes.items():
         tally = Tally.of((log.observations[o] for o in seen[id_]), who.evidence.enrolled)
@@ -217,7 +217,7 @@ def _owners(log: Log, state: State) -> None:
 
 
 def owner_node(birth: Birth, who: Identities, tally: Tally, spoken: int, clips: tuple[str, ...]) -> NodeNow:
-    """Return a face, voice, object or place node. `tally`: of its observations; `spoken`: how many sentences speak of it, in which `clips`."""
+    """Return a face, voice, object or place node. `tally`: of its observations; `spoken`: how many sentences name it, `clips`: where."""
     person = who.person_of.get(birth.id)
     rest = {c for c in (*tally.clips, birth.clip) if c} if clips else {birth.clip} if birth.clip else set()
     return NodeNow(
@@ -282,6 +282,8 @@ def one_person(members: Sequence[str], accepted: Iterable[Equivalence], who: Ide
     faces = {m: None for m in members if who.nodes[m].type == "face"}
     linked = {a for pair in weights for a, b in (pair, pair[::-1]) if b in faces}
     first = next(iter(faces), None)
-    for voice in (m for m in members if who.nodes[m].type == "voice" and m not in linked) if first is not None else ():
+    for voice in (m for m in members if who.nodes[m].type == "voice" and m not in linked):
+        if first is None:
+            break
         weights[min(first, voice, key=numbered), max(first, voice, key=numbered)] = 1.0
     return weights

@@ -77,15 +77,19 @@ class Standing:
 
 def standing(log: Log, steps: Sequence[Step]) -> Standing:
     """Say how the observations of a log stand, by the steps in force."""
-    made = sorted((n, o) for o in log.observations if (n := step_of(o)) is not None)
+    return stand(log.observations, sorted((n, o) for o in log.observations if (n := step_of(o)) is not None), steps)
+
+
+def stand(observations: Mapping[str, Seen], made: Sequence[tuple[int, str]], steps: Sequence[Step]) -> Standing:
+    """Say how observations stand. `made`: those that corrections made, each behind the number of its step, in order."""
     if not made:
-        return Standing(log.observations)
+        return Standing(observations)
     active = {s.step: s for s in steps}
     in_place: dict[str, dict[int, list[Seen]]] = defaultdict(dict)
     absent: set[str] = set()
     for step, id_ in made:
-        seen = log.observations[id_]
-        if step not in active or (seen.replaces and (seen.replaces not in log.observations or seen.replaces in absent)):
+        seen = observations[id_]
+        if step not in active or (seen.replaces and (seen.replaces not in observations or seen.replaces in absent)):
             absent.add(id_)
         elif seen.replaces:
             in_place[seen.replaces].setdefault(step, []).append(seen)
@@ -96,10 +100,10 @@ def standing(log: Log, steps: Sequence[Step]) -> Standing:
         absent |= {s.id for n, rows in by_step.items() if n != latest for s in rows}
     # What rested on parts that gave way to later ones is gone with them.
     for _step, id_ in made:
-        if log.observations[id_].replaces in absent:
+        if observations[id_].replaces in absent:
             absent.add(id_)
     return Standing(
-        log.observations,
+        observations,
         {old: parts for old, parts in successors.items() if old not in absent},
         frozenset(absent),
         frozenset(o for n, o in made if n in active and active[n].kind == "enroll"),

@@ -23,7 +23,7 @@ def clip_order(clip: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The sum of some observations. `count`: of all; `first`: (source number, start, end), `last`: (source number, end); times: microseconds.
+    """The sum of some observations. `count`: of all; `first`: (source number, start, end), `last`: (source number, end), microseconds.
 
     `clips`: in order. `best`: (quality, id) of the observation whose picture it is. A photo that somebody is taught from counts, and may be
     the picture, but is no moment of theirs.

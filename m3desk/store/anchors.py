@@ -9,7 +9,7 @@ from typing import Any
 
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import born_in
-from m3desk.domain.log import Log, undone_steps
+from m3desk.domain.log import Log, numbered, undone_steps
 from m3desk.domain.sentences import State
 from m3desk.domain.superseding import MADE
 
@@ -47,16 +47,16 @@ def _spoken_of(args: dict[str, Any]) -> list[str]:
 def _owned(state: State, person: str, limit: int = 5) -> list[str]:
     """Return observations that tell a person: first those of nodes born in them, which stay theirs when votes say otherwise one day."""
     born = _born(state, person, limit)
-    return [*born, *(o for o, h in state.who.held.items() if h.person == person and o not in born)][:limit]
+    return [*born, *(o for o in state.who.of_person(person) if o not in born)][:limit]
 
 
 def _born(state: State, person: str, limit: int = 5) -> list[str]:
-    nodes = {n.id for n in state.who.nodes.values() if n.person == person}
-    return [o for o, h in state.who.held.items() if h.node in nodes][:limit]
+    nodes = sorted((n.id for n in state.who.nodes.values() if n.person == person), key=numbered)
+    return [o for n in nodes for o in state.who.of_node(n)][:limit]
 
 
 def _bound(state: State, node: str, limit: int = 5) -> list[str]:
-    return [o for o, h in state.who.held.items() if h.node == node][:limit]
+    return state.who.of_node(node)[:limit]
 
 
 def _observation(db: DB, id_: str) -> dict[str, Any]:

@@ -16,12 +16,14 @@ from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.clip import Clip, source_of
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.graph import PLACES
-from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, match, mean_of, typical_rows
+from m3desk.domain.growing import many
+from m3desk.domain.identity import Candidate, Gallery, Match, match, mean_of
 from m3desk.domain.log import ObservationType, undone_steps
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.domain.sentences import State
 from m3desk.errors import ModelFailed
 from m3desk.store import anchors, rows
+from m3desk.store.galleries import Look
 from m3desk.store.rows import dump, insert
 
 DB = sqlite3.Connection
@@ -58,37 +60,6 @@ def new_person(db: DB) -> str:
 # ---------------------------------------------------------------- who is who
 
 
-def galleries(
-    db: DB, state: State, type_: ObservationType, model: str, *, only: str | None = None, without: Container[str] = ()
-) -> list[Gallery]:
-    """Return what each face or voice node looks or sounds like to a model, by the bindings in force in `state`.
-
-    `only`: of this node. `without`: as if these observations were set aside.
-    """
-    table, good = ("face_track", "t.quality") if type_ == "face" else ("utterance", "1 - 0.5 * t.overlapped")
-    held: dict[str, list[tuple[Floats, float, int]]] = {}
-    query = f"""SELECT e.*, {good} AS good, t."end" - t.start AS duration FROM embedding e
-        JOIN {table} t ON t.id = e.owner WHERE e.kind = ? AND e.model = ? ORDER BY t.rowid"""
-    for r in db.execute(query, (type_, model)):
-        now = state.who.held.get(r["owner"])
-        if now is None or now.node is None or r["owner"] in without or only not in (None, now.node):
-            continue
-        # A long utterance tells more of a voice than a word, and one that somebody talks into half; a face's quality says it all.
-        clear = r["duration"] if type_ == "face" else round(r["good"] * r["duration"])
-        worth = r["good"] if type_ == "face" else min(1.0, clear / 4_000_000)
-        held.setdefault(now.node, []).append((rows.vectors(r), worth, clear))
-    found = []
-    for node, mine in held.items():
-        vectors = np.concatenate([v for v, _, _ in mine])
-        # Rows of an observation come best first: later ones count a little less.
-        worths = np.concatenate([w * np.power(0.95, np.arange(len(v))) for v, w, _ in mine]).astype(np.float32)
-        chosen = gallery_rows(vectors, worths) if type_ == "face" else typical_rows(vectors, worths)
-        best = max(w for _, w, _ in mine) if type_ == "face" else 1.0
-        length = sum(d for _, _, d in mine)
-        found.append(Gallery(node, state.who.person_of[node], vectors[chosen], length, best, _count(len(mine), length)))
-    return found
-
-
 def candidates(perceived: Perceived, type_: ObservationType, alone: Container[str] = frozenset()) -> list[Candidate]:
     """Return the clip's clusters of one kind, in order of their first observation; those in `alone` each for itself."""
     groups: dict[tuple[int, str], list[Any]] = {}
@@ -104,7 +75,7 @@ def candidates(perceived: Perceived, type_: ObservationType, alone: Container[st
         duration = sum(_clear(o) for o in with_vectors)
         quality = max((o.quality for o in with_vectors), default=1.0) if type_ == "face" else 1.0
         before = tuple(o.continues for o in group if type_ == "face" and o.continues)
-        found.append(Candidate(tuple(o.id for o in group), vectors, duration, quality, before, _count(len(with_vectors), duration)))
+        found.append(Candidate(tuple(o.id for o in group), vectors, duration, quality, before, many(len(with_vectors), duration)))
     return found
 
 
@@ -113,23 +84,20 @@ MISPLACED = 0.15
 librispeech (three orders), the reel, AMI and katie_steve: all but one at most .01 more like any other voice, the wrong one .28."""
 
 
-def _count(observations: int, duration: int) -> int:
-    """Return how many utterances' worth of evidence this is: a long one, as somebody is taught from, is worth one every 5 seconds."""
-    return max(observations, duration // 5_000_000)
-
-
 def _clear(o: Any) -> int:
     """Return how many microseconds of an observation tell of its owner: about half of what is said while somebody else talks."""
     length = int(o.end - o.start)
     return length // 2 if getattr(o, "overlapped", False) else length
 
 
-def recognise(db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str) -> tuple[list[Candidate], list[Match]]:
-    """Say of each cluster of a clip which node it is, by the state of this moment."""
+def recognise(
+    db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str, look: Look
+) -> tuple[list[Candidate], list[Match]]:
+    """Say of each cluster of a clip which node it is, by the state of this moment and its galleries."""
     found = candidates(perceived, type_)
     if not found:
         return [], []
-    known = galleries(db, state, type_, model)
+    known = look(type_, model)
     if type_ == "voice" and (alone := misplaced(perceived, known, calibration(model, type_))):
         found = candidates(perceived, type_, alone)
     held = [_held(state, c) for c in found] if type_ == "face" else _goes_on(db, state, perceived, found)
@@ -146,7 +114,7 @@ def misplaced(perceived: Perceived, known: Sequence[Gallery], rule: Calibration)
     for mine in clusters.values():
         for o in mine if len(mine) > 1 else ():
             row = perceived.vectors[o][0]
-            there = [mean_of(g.vectors) for g in known if len(g.vectors) and g.vectors.shape[1] == len(row)]
+            there = [g.direction for g in known if len(g.vectors) and g.vectors.shape[1] == len(row)]
             own = round(float(row @ mean_of(np.stack([perceived.vectors[p][0] for p in mine if p != o]))), 6)
             best = max((round(float(row @ m), 6) for m in there), default=-1.0)
             if best >= rule.accept and best >= own + MISPLACED:
@@ -173,10 +141,10 @@ def _goes_on(db: DB, state: State, perceived: Perceived, found: list[Candidate])
 
 
 def _bind(
-    db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str, draft: Draft, sequence: int, at: str
+    db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str, draft: Draft, sequence: int, at: str, look: Look
 ) -> list[str]:
     """Bind a clip's clusters to known or new nodes; return the nodes."""
-    found, verdicts = recognise(db, state, perceived, type_, model)
+    found, verdicts = recognise(db, state, perceived, type_, model, look)
     voted = {o for v in draft.votes for o in (v.a, v.b)} | {n.observation for n in draft.names}
     touched = []
     born = max(calibration(model, type_).least, calibration(model, type_).born)
@@ -237,12 +205,14 @@ def evidence(db: DB, clip: Clip, perceived: Perceived, models: Mapping[str, str]
     )
 
 
-def bind(db: DB, state: State, perceived: Perceived, draft: Draft, models: Mapping[str, str], sequence: int, at: str) -> list[str]:
+def bind(
+    db: DB, state: State, perceived: Perceived, draft: Draft, models: Mapping[str, str], sequence: int, at: str, look: Look
+) -> list[str]:
     """Bind faces, then voices; write votes and names heard. Return the nodes bound to."""
     nodes: list[str] = []
     types: tuple[ObservationType, ...] = ("face", "voice")
     for type_ in types:
-        nodes += _bind(db, state, perceived, type_, models.get(f"{type_}_vectors", ""), draft, sequence, at)
+        nodes += _bind(db, state, perceived, type_, models.get(f"{type_}_vectors", ""), draft, sequence, at, look)
     for v in draft.votes:
         insert(db, "vote", sequence=sequence, a=v.a, b=v.b, by=v.by, weight=v.weight, clip=perceived.clip)
     for n in draft.names:
@@ -277,7 +247,8 @@ def write_sentence(db: DB, clip: Clip | None, s: Sentence, model: str, sequence:
 
 def _entity(db: DB, clip: Clip | None, label: str, s: Sentence, sequence: int) -> str:
     type_ = "place" if label.casefold() in PLACES else "object"
-    row = db.execute("SELECT id FROM node WHERE type = ? AND content = ?", (type_, label)).fetchone()
+    query = "SELECT id FROM node WHERE type IN ('object', 'place') AND type = ? AND content = ?"  # as its index wants it
+    row = db.execute(query, (type_, label)).fetchone()
     if row:
         return str(row[0])
     return new_node(
@@ -304,8 +275,8 @@ def write_sentences(
 
 def _tombstones(db: DB, clip: Clip) -> list[dict[str, Any]]:
     """Return the sentences of this clip's source that a user deleted, as the journal's anchors tell them: those outlive the nodes."""
-    undone = undone_steps(rows.full_log_of_steps(db))
-    deletes = db.execute("SELECT step, anchor FROM journal WHERE kind = 'delete' ORDER BY step")
+    deletes = db.execute("SELECT step, anchor FROM journal WHERE kind = 'delete' ORDER BY step").fetchall()
+    undone = undone_steps(rows.full_log_of_steps(db)) if deletes else {}
     told = [m for r in deletes if r["step"] not in undone for m in json.loads(r["anchor"]).get("memories", ())]
     return [m for m in told if clip.source in anchors.places(db, m["sha256"])]
 

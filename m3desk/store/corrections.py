@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from m3desk.domain.correction import KINDS, Effect
 from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.log import can_redo, can_undo
 from m3desk.errors import CorrectionError, UsageError
-from m3desk.store import commits, effects, enrolling, resolving, suggesting, superseding
+from m3desk.store import commits, effects, enrolling, reading, resolving, suggesting, superseding
 from m3desk.store.anchors import anchor
+from m3desk.store.ledger import Ledger
 from m3desk.store.resolving import Desk
 from m3desk.store.rows import dump, insert
-
-if TYPE_CHECKING:
-    from m3desk.store.sqlite import Memory
 
 RESOLVE = {**resolving.RESOLVE, **suggesting.RESOLVE, **superseding.RESOLVE, **enrolling.RESOLVE}
 
@@ -29,7 +27,7 @@ class _Rehearsed(Exception):
 
 
 def correct(
-    memory: Memory,
+    ledger: Ledger,
     kind: str,
     args: Mapping[str, Any],
     *,
@@ -48,10 +46,10 @@ def correct(
     if why is not None and not resolving.plain(why):
         raise CorrectionError("the note can't be read.", "Use plain text of at most 100,000 characters.")
     given = resolving.checked(kind, args)
-    before = memory.state()
     effect: Effect | None = None
     try:
-        with memory.writing() as db:
+        with ledger.writing() as db:
+            before = ledger.state()
             sequence = commits.begin(db, "revert" if kind == "revert" else "correction", at)
             step = int(db.execute("SELECT coalesce(max(step), 0) + 1 FROM journal").fetchone()[0])
             kept = RESOLVE[kind](Desk(db, before, sequence, step, at, likeness, tuple(lessons)), given)
@@ -59,8 +57,9 @@ def correct(
                 db, "journal", step=step, sequence=sequence, kind=kind, args=dump(kept), anchor=dump(anchor(db, before, kept)), at=at,
                 by=by, why=why, text="",
             )  # fmt: skip
-            effect = effects.effect(before, memory.state_with(db), kept.get("as", kind), kept, step, memory.log())
+            effect = effects.effect(ledger.changes(db), kept.get("as", kind), kept, step, ledger.log())
             db.execute("UPDATE journal SET text = ? WHERE step = ?", (effect.text, step))
+            ledger.log().steps[-1] = replace(ledger.log().steps[-1], text=effect.text)
             if dry_run:
                 raise _Rehearsed
     except _Rehearsed:
@@ -70,18 +69,18 @@ def correct(
     return effect
 
 
-def mark(memory: Memory, count: int, *, undone: bool, at: str) -> Effect:
+def mark(ledger: Ledger, count: int, *, undone: bool, at: str) -> Effect:
     """Undo or redo the next `count` steps of their stack, whole or not at all."""
-    before, log = memory.state(), memory.log()
+    log = ledger.log()
     stack = can_undo(log) if undone else can_redo(log)
     verb = "undo" if undone else "redo"
     if count < 1 or len(stack) < count:
         has = f"only {len(stack)} can be" if stack else "there is nothing to"
         raise CorrectionError(f"{has} {verb}{'ne' if stack else ''}.", "See: m3desk journal.")
-    with memory.writing() as db:
+    texts = {s.step: s.text for s in ledger.read(reading.journal)}
+    with ledger.writing() as db:
         for step in stack[:count]:
             sequence = commits.begin(db, verb, at)
             insert(db, "journal_mark", sequence=sequence, step=step, undone=int(undone))
-    texts = {s.step: s.text for s in memory.journal()}
-    changed = effects.effect(before, memory.state(), verb, {}, stack[count - 1], memory.log())
+        changed = effects.effect(ledger.changes(db), verb, {}, stack[count - 1], ledger.log())
     return replace(changed, text=f"{verb}: " + "; ".join(texts[n] for n in stack[:count]))

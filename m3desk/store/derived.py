@@ -3,39 +3,77 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from m3desk.domain.sentences import State
-from m3desk.store.rows import dump, person_body
+from m3desk.store.rows import dump, dump_grown, person_body
 from m3desk.store.schema import DERIVED
 
 Key = tuple[Any, ...]
-Tables = dict[str, dict[Key, tuple[Any, ...]]]
+Row = tuple[Any, ...]
+Tables = dict[str, dict[Key, Row]]
+
+
+def _held(id_: str, h: Any) -> Iterator[Row]:
+    yield id_, h.node, h.person, int(h.set_aside), h.step
+
+
+def _bindings(_: str, many: Any) -> Iterator[Row]:
+    for b in many:
+        yield b.observation, b.sequence, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.superseded
+
+
+def _node(_: str, n: Any) -> Iterator[Row]:
+    spans = dump([[s.start, s.end, s.observations] for s in n.spans]) if n.spans else "[]"
+    yield (
+        n.id, n.weight, n.text, n.shown, n.tagged, spans, dump(n.people), dump_grown(n.id, n.clips), dump(n.citations), n.topic,
+        n.valid_until, int(n.pinned), int(n.deleted), int(n.stale), n.embedded, n.picture,
+    )  # fmt: skip
+
+
+def _person(_: str, p: Any) -> Iterator[Row]:
+    yield p.id, p.number, person_body(p)
+
+
+def _alias(alias: str, id_: Any) -> Iterator[Row]:
+    yield alias, id_
+
+
+def _edge(edge: tuple[str, str, str], weight: Any) -> Iterator[Row]:
+    yield *edge, weight
+
+
+def _equivalence(_: tuple[str, str], e: Any) -> Iterator[Row]:
+    yield e.a, e.b, e.face, e.voice, e.weight, dump_grown(f"{e.a} {e.b}", e.votes), int(e.accepted)
+
+
+def _constraints(_: int, many: Any) -> Iterator[Row]:
+    for place, c in enumerate(many):
+        yield c.step, place, c.kind, c.a, c.b, c.by, c.state
+
+
+_ROWS: Mapping[str, tuple[str, Callable[[Any, Any], Iterator[Row]]]] = {
+    "held": ("now_observation", _held), "bindings": ("now_binding", _bindings), "nodes": ("now_node", _node),
+    "people": ("now_person", _person), "canonical": ("now_alias", _alias), "edges": ("now_edge", _edge),
+    "equivalences": ("now_equivalence", _equivalence), "constraints": ("now_constraint", _constraints),
+}  # fmt: skip
+"""Part of a state (`domain.projection`) → its table, and the rows of one of its keys."""
 
 
 def tables(state: State) -> Tables:
     """Return a state as the rows of the `now_*` tables: table → key → row."""
     who = state.who
-    rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in DERIVED}
-    for id_, h in who.held.items():
-        rows["now_observation"].append((id_, h.node, h.person, int(h.set_aside), h.step))
-    for b in (b for many in who.bindings.values() for b in many):
-        rows["now_binding"].append((b.observation, b.sequence, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.superseded))
-    for n in state.nodes.values():
-        spans = dump([[s.start, s.end, s.observations] for s in n.spans])
-        rows["now_node"].append((
-            n.id, n.weight, n.text, n.shown, n.tagged, spans, dump(n.people), dump(n.clips), dump(n.citations), n.topic, n.valid_until,
-            int(n.pinned), int(n.deleted), int(n.stale), n.embedded, n.picture,
-        ))  # fmt: skip
-    for p in who.people.values():
-        rows["now_person"].append((p.id, p.number, person_body(p)))
-    rows["now_alias"] = [(alias, id_) for alias, id_ in who.canonical.items()]
-    rows["now_edge"] = [(a, b, kind, weight) for (a, b, kind), weight in state.edges.items()]
-    for e in who.equivalences.values():
-        rows["now_equivalence"].append((e.a, e.b, e.face, e.voice, e.weight, dump(e.votes), int(e.accepted)))
-    for many in who.constraints.values():
-        rows["now_constraint"] += [(c.step, place, c.kind, c.a, c.b, c.by, c.state) for place, c in enumerate(many)]
-    return {name: {row[: DERIVED[name]]: row for row in rows[name]} for name in DERIVED}
+    parts: dict[str, Mapping[Any, Any]] = {
+        "held": who.held, "bindings": who.bindings, "nodes": state.nodes, "people": who.people, "canonical": who.canonical,
+        "edges": state.edges, "equivalences": who.equivalences, "constraints": who.constraints,
+    }  # fmt: skip
+    found: Tables = {}
+    for part, held in parts.items():
+        name, rows = _ROWS[part]
+        found[name] = {row[: DERIVED[name]]: row for key, value in held.items() for row in rows(key, value)}
+    return found
 
 
 def stored(db: sqlite3.Connection) -> Tables:
@@ -45,23 +83,62 @@ def stored(db: sqlite3.Connection) -> Tables:
 
 def write(db: sqlite3.Connection, old: Tables, new: Tables) -> None:
     """Turn the rows `old`, which the tables hold, into `new`."""
-    for name, keys in DERIVED.items():
-        before, after = old.get(name, {}), new[name]
-        gone = [key for key in before if key not in after]
-        changed = [row for key, row in after.items() if before.get(key) != row]
-        columns = [r[1] for r in db.execute(f"PRAGMA table_info({name})")][:keys]
-        if gone:
-            db.executemany(f"DELETE FROM {name} WHERE " + " AND ".join(f"{c} = ?" for c in columns), gone)
-        if changed:
-            db.executemany(f"INSERT OR REPLACE INTO {name} VALUES ({', '.join('?' * len(changed[0]))})", changed)
+    for name in DERIVED:
+        _write(db, name, old.get(name, {}), new[name])
+
+
+def write_changes(db: sqlite3.Connection, changes: Mapping[str, Mapping[Any, tuple[Any, Any]]]) -> None:
+    """Write what changed of a state (`domain.projection.Delta.tables`)."""
+    for part, changed in changes.items():
+        name, rows = _ROWS[part]
+        keys = DERIVED[name]
+        old: dict[Key, Row] = {}
+        new: dict[Key, Row] = {}
+        if part == "nodes":
+            changed = _reworded(db, changed)
+        for key, (before, after) in changed.items():
+            if before is not None and (after is None or part in ("bindings", "constraints")):
+                old |= {row[:keys]: row for row in rows(key, before)}
+            if after is not None:
+                new |= {row[:keys]: row for row in rows(key, after)}
+        _write(db, name, old, new)
+
+
+def _reworded(db: sqlite3.Connection, changed: Mapping[Any, tuple[Any, Any]]) -> Mapping[Any, tuple[Any, Any]]:
+    """Write the nodes that only show somebody else, or somebody by another name; return the other changes."""
+    rest: dict[Any, tuple[Any, Any]] = {}
+    rows: list[Row] = []
+    for key, (before, after) in changed.items():
+        if (
+            before is not None
+            and after is not None
+            and replace(before, shown=after.shown, tagged=after.tagged, people=after.people) == after
+        ):
+            rows.append((after.shown, after.tagged, dump(after.people), after.id))
+        else:
+            rest[key] = before, after
+    db.executemany("UPDATE now_node SET shown = ?, tagged = ?, people = ? WHERE id = ?", rows)
+    return rest
+
+
+def _write(db: sqlite3.Connection, name: str, before: Mapping[Key, Row], after: Mapping[Key, Row]) -> None:
+    gone = [key for key in before if key not in after]
+    changed = [row for key, row in after.items() if before.get(key) != row]
+    if gone:
+        columns = [r[1] for r in db.execute(f"PRAGMA table_info({name})")][: DERIVED[name]]
+        db.executemany(f"DELETE FROM {name} WHERE " + " AND ".join(f"{c} = ?" for c in columns), gone)
+    if changed:
+        db.executemany(f"INSERT OR REPLACE INTO {name} VALUES ({', '.join('?' * len(changed[0]))})", changed)
 
 
 def differences(stored_: Tables, folded: Tables) -> list[str]:
     """Say where the tables are not what the log makes of them."""
-    found = []
+    return list(_differences(stored_, folded))
+
+
+def _differences(stored_: Tables, folded: Tables) -> Iterable[str]:
     for name in DERIVED:
         a, b = stored_[name], folded[name]
         for key in sorted(a.keys() | b.keys(), key=str):
             if a.get(key) != b.get(key):
-                found.append(f"{name}: {' '.join(str(k) for k in key)} is not what the log says")
-    return found
+                yield f"{name}: {' '.join(str(k) for k in key)} is not what the log says"

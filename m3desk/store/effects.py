@@ -8,8 +8,9 @@ from typing import Any
 
 from m3desk.domain.clip import clock, source_of
 from m3desk.domain.correction import Effect
-from m3desk.domain.fold import together
+from m3desk.domain.fold import kept_apart
 from m3desk.domain.log import Log
+from m3desk.domain.projection.projection import Delta, Rebuilt
 from m3desk.domain.sentences import State
 
 Args = Mapping[str, Any]
@@ -17,20 +18,18 @@ QUOTED = 60
 """Code points of somebody's words that an effect repeats."""
 
 
-def effect(before: State, after: State, kind: str, args: Args, step: int, log: Log) -> Effect:
+def effect(delta: Delta | Rebuilt, kind: str, args: Args, step: int, log: Log) -> Effect:
     """Say what a step changes. `log`: with the step; `args` as they are kept."""
-    moved = [o for o in after.who.held.keys() | before.who.held.keys() if _whose(before, o) != _whose(after, o)]
-    told = [
-        n for n in after.nodes.keys() | before.nodes.keys()
-        if n.startswith(("episodic", "semantic")) and _face_of(before, n) != _face_of(after, n)
-    ]  # fmt: skip
+    before, after, changed = delta.before, delta.after, delta.tables()
+    moved = [o for o in changed["held"] if _whose(before, o) != _whose(after, o)]
+    told = [n for n in changed["nodes"] if n.startswith(("episodic", "semantic")) and _face_of(before, n) != _face_of(after, n)]
     people = {h.person for o in moved for s in (before, after) if (h := s.who.held.get(o)) is not None and h.person}
-    people |= {p for p in after.who.people if p in before.who.people and after.who.people[p].shown != before.who.people[p].shown}
+    people |= {p for p, (old, new) in changed["people"].items() if old and new and old.shown != new.shown}
     if args.get("person") in after.who.people:
         people.add(args["person"])
     text = _verb(before, after, kind, args) + _counts(before, after, moved, told)
     if kind not in ("undo", "redo"):
-        text += "".join(f"; {w}" for w in (*_evidence(before, after, log), *_overridden(before, after, step, log)))
+        text += "".join(f"; {w}" for w in (*_evidence(delta, moved, log), *_overridden(changed["constraints"], step, log)))
     ordered = tuple(sorted(people, key=lambda p: int(p.rsplit("_", 1)[1])))
     return Effect(text, ordered, tuple(sorted(moved, key=lambda o: (source_of(o), o))), tuple(sorted(told)), step)
 
@@ -68,9 +67,11 @@ def _counts(before: State, after: State, moved: list[str], told: list[str]) -> s
 # ---------------------------------------------------------------- what it was said against
 
 
-def _evidence(before: State, after: State, log: Log) -> Iterable[str]:
+def _evidence(delta: Delta | Rebuilt, moved: Iterable[str], log: Log) -> Iterable[str]:
     """Warn where people are one now though one frame shows both, or both speak at once: mirrors and video calls exist, slips too."""
-    known = [(a, b) for a, b in together(log, after.who.evidence) if a in log.observations and b in log.observations]
+    before, after = delta.before, delta.after
+    pairs = (pair for a, b in delta.kept_apart(moved) for pair in kept_apart(a, b, after.who.evidence))
+    known = {(a, b) for a, b in pairs if a in log.observations and b in log.observations}
     for a, b in sorted(known, key=lambda p: (_together_at(log, *p), p)):
         (x, y), (p, q) = ((s.who.held.get(a), s.who.held.get(b)) for s in (after, before))
         if x is None or y is None or not x.person or x.person != y.person:
@@ -86,10 +87,13 @@ def _together_at(log: Log, a: str, b: str) -> tuple[str, int]:
     return source_of(a), max(log.observations[a].start, log.observations[b].start)
 
 
-def _overridden(before: State, after: State, step: int, log: Log) -> Iterable[str]:
+def _overridden(changed: Mapping[int, tuple[Any, Any]], step: int, log: Log) -> Iterable[str]:
     """Name the earlier steps of the user that no longer hold: "overrides step 12 of Tuesday 17 November (keeps Ann and Bob apart)"."""
-    held = {(c.step, c.kind, c.a, c.b) for c in before.who.every_constraint() if c.state == "kept"}
-    lost = {c.step for c in after.who.every_constraint() if c.state == "overridden" and c.step != step and (c.step, c.kind, c.a, c.b) in held}
+    lost = set()
+    for number, (old, new) in changed.items():
+        held = {(c.kind, c.a, c.b) for c in old or () if c.state == "kept"}
+        if number != step and any(c.state == "overridden" and (c.kind, c.a, c.b) in held for c in new or ()):
+            lost.add(number)
     for earlier in (s for s in log.steps if s.step in lost):
         yield f"overrides step {earlier.step}{_day(earlier.at)} ({earlier.text.split(' (')[0].split(';')[0]})"
 

@@ -16,6 +16,7 @@ from m3desk.domain.people import Person
 from m3desk.domain.superseding import made_id
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, rows
+from m3desk.store.galleries import galleries as galleries_of
 from m3desk.store.resolving import Args, Desk, bind_to, clean
 from m3desk.store.superseding import LOOK
 
@@ -61,7 +62,7 @@ def _like(desk: Desk, type_: ObservationType, lessons: Sequence[Lesson]) -> Matc
     model = mine[0].likeness.model
     pieces = [p for x in mine for p in x.pieces]
     candidate = Candidate(("taught",), np.concatenate([like.vectors for like, _ in pieces]), sum(n or LOOK for _, n in pieces))
-    known = commits.galleries(desk.db, desk.state, type_, model)
+    known = galleries_of(desk.db, desk.state, type_, model)
     return match([candidate], known, (), calibration(model, type_), desk.state.who.distinct)[0]
 
 

@@ -18,6 +18,7 @@ from m3desk.domain.tally import clip_order
 from m3desk.errors import UsageError
 from m3desk.ports import Cluster
 from m3desk.store import commits, reading, rows, schema
+from m3desk.store.galleries import Look
 
 DB = sqlite3.Connection
 
@@ -150,26 +151,32 @@ def remember_models(db: DB, models: Mapping[str, str], text_model: str) -> None:
         db.execute("INSERT OR REPLACE INTO meta VALUES ('text_vectors', ?)", (text_model,))
 
 
-def preview(db: DB, state: State, perceived: Perceived, models: Mapping[str, str] | None) -> tuple[Cluster, ...]:
+def preview(db: DB, state: State, perceived: Perceived, models: Mapping[str, str] | None, look: Look) -> tuple[Cluster, ...]:
     """Return the clip's clusters, provisional tags given, with what is known of them before the commit."""
     found: list[Cluster] = []
     types: tuple[ObservationType, ...] = ("face", "voice")
     source, index = clip_order(perceived.clip)
     for type_ in types:
         model = (models or {}).get(f"{type_}_vectors") or reading.setting(db, f"{type_}_vectors") or ""
-        clusters, verdicts = commits.recognise(db, state, perceived, type_, model)
+        clusters, verdicts = commits.recognise(db, state, perceived, type_, model, look)
         for n, (cluster, verdict) in enumerate(zip(clusters, verdicts, strict=True), 1):
-            last = _last_seen(db, state, verdict.node, source, index) if verdict.node else None
+            last = _last_seen(state, verdict.node, source, index) if verdict.node else None
             found.append(Cluster(f"<{type_}_{n}>", cluster.observations, verdict.node is not None, last))
     return tuple(found)
 
 
-def _last_seen(db: DB, state: State, node: str, source: int, index: int) -> int | None:
+def _last_seen(state: State, node: str, source: int, index: int) -> int | None:
     """Return when the owner of a node was last seen or heard in earlier clips of a source."""
-    person = state.who.person_of[node]
-    mine = [o for o, h in state.who.held.items() if h.person == person and clip_order(o)[0] == source and clip_order(o)[1] < index]
-    ends = [r[0] for o in mine for t in ("face_track", "utterance") for r in db.execute(f'SELECT "end" FROM {t} WHERE id = ?', (o,))]
-    return max(ends, default=None)
+    who, latest = state.who, None
+    person = who.people[who.person_of[node]]
+    if person.clips and person.last_seen and clip_order(person.clips[-1]) < (source, index) and person.last_seen[0] == f"s{source}":
+        return person.last_seen[1]
+    for mine in who.members[who.person_of[node]]:
+        for o in who.owned.get(mine, ()):
+            seen = who.evidence.seen[o]
+            if (latest is None or seen.end > latest) and clip_order(seen.clip)[0] == source and clip_order(seen.clip)[1] < index:
+                latest = seen.end
+    return latest
 
 
 def vectors(db: DB, kind: str, model: str | None) -> tuple[list[str], Floats]:

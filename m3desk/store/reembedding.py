@@ -16,18 +16,18 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from m3desk.domain.calibration import calibration
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
 from m3desk.domain.fold import Constraint, Held, Identities
+from m3desk.domain.identity import Gallery
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.sentences import State
 from m3desk.store import commits, consolidating, reading, rows
-
-if TYPE_CHECKING:
-    from m3desk.store.sqlite import Memory
+from m3desk.store.galleries import galleries
+from m3desk.store.ledger import Ledger
 
 DB = sqlite3.Connection
 
@@ -86,16 +86,16 @@ def beside(db: DB, perceived: Perceived, found: Mapping[str, Mapping[str, Floats
                 rows.insert_vectors(db, o, "face" if o in faces else "voice", model, many, sequence)
 
 
-def reembed(memory: Memory, kind: ObservationType, model: str, *, dry_run: bool, at: str) -> Reembedded:
+def reembed(ledger: Ledger, kind: ObservationType, model: str, *, dry_run: bool, at: str) -> Reembedded:
     """Bind everything of a kind again by `model`, whose vectors are stored, and use it from now on; on a dry run only say what changes."""
-    before, found = memory.state(), None
+    before, found = ledger.state(), None
     try:
-        with memory.writing() as db:
+        with ledger.writing() as db:
             sequence = commits.begin(db, "reembed", at, None, {f"{kind}_vectors": model})
-            _Again(db, before, memory.log(), kind, model, sequence, at).bind()
-            _consolidate(db, memory.state_with(db), kind, model, at)
+            _Again(db, before, ledger.log(), kind, model, sequence, at).bind()
+            _consolidate(db, ledger.rebuild(db), kind, model, at)  # `before` stays what it is
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{kind}_vectors", model))
-            found = _compare(before, memory.state_with(db), memory.log(), kind, model)
+            found = _compare(before, ledger.state_with(db), ledger.log(), kind, model)
             blind = db.execute("SELECT count(*) FROM unwanted WHERE kind = ? AND model != ?", (kind, model)).fetchone()[0]
             found = replace(found, unknown=int(blind))
             if dry_run:
@@ -185,7 +185,7 @@ class _Again:
     def _one(
         self, perceived: Perceived, spoken_of: set[str], anchored: set[str], apart: set[tuple[str, str]], history: Mapping[str, list[str]]
     ) -> None:
-        found, verdicts = commits.recognise(self.db, State(self.who), perceived, self.kind, self.model)
+        found, verdicts = commits.recognise(self.db, State(self.who), perceived, self.kind, self.model, self._look)
         least = calibration(self.model, self.kind).least
         for cluster, verdict in zip(found, verdicts, strict=True):
             past = history.get(cluster.observations[0], [])
@@ -210,6 +210,9 @@ class _Again:
                     if (held := self.before.who.held.get(leaf)) is not None:
                         told = held.step is not None or held.set_aside
                         self.who.held[leaf] = held if told else Held(node, self.who.person_of.get(node))
+
+    def _look(self, kind: ObservationType, model: str) -> list[Gallery]:
+        return galleries(self.db, State(self.who), kind, model)
 
     def _new(self, perceived: Perceived, first: str) -> str:
         seen, person = perceived.observation(first), commits.new_person(self.db)
@@ -254,8 +257,9 @@ def _kept_apart(state: State) -> set[tuple[str, str]]:
 def _consolidate(db: DB, state: State, kind: ObservationType, model: str, at: str) -> None:
     """Note which nodes turn out to be one person by this model; the old model's votes on that no longer count (domain.fold)."""
     seen: set[tuple[str, str]] = set()
+    known = galleries(db, state, kind, model)
     for clip in committed_clips(db):
-        for v in consolidating.votes(db, state, reading.clip(db, clip), {f"{kind}_vectors": model}):
+        for v in consolidating.votes(db, state, reading.clip(db, clip), {f"{kind}_vectors": model}, lambda *_: known):
             if (v.a, v.b) not in seen:
                 seen.add((v.a, v.b))
                 sequence = commits.begin(db, "consolidation", at, clip, {f"{kind}_vectors": model})

@@ -158,7 +158,7 @@ def _apart(desk: Desk, kept: str, person: str, going: list[str]) -> list[str]:
     take back what goes.
     """
     who, gone = desk.state.who, set(going)
-    stay = {h.node for o, h in who.held.items() if h.node and h.person == person and o not in gone}
+    stay = {n for n in who.members.get(person, ()) if any(o not in gone for o in who.owned.get(n, ()))}
     born = born_in(rows.full_log_of_steps(desk.db), {n: who.nodes[n] for n in stay})
     found = sorted(set(born.values()), key=lambda p: (p != kept, numbered(p)))
     return found or [kept or person]
@@ -208,9 +208,9 @@ def _distinct(desk: Desk, args: Args) -> Args:
 
 def _split(desk: Desk, args: Args) -> Args:
     person = desk.person(args.get("person"))
-    mine = [o for o, h in desk.state.who.held.items() if h.person == person.id]
+    mine = desk.state.who.of_person(person.id)
     ids = [o for o in mine if o.startswith(f"{args['clip']}.")] if args.get("clip") else desk.observations(args)
-    if wrong := [o for o in ids if o not in mine]:
+    if wrong := [o for o in ids if desk.state.who.held[o].person != person.id]:
         raise CorrectionError(f"{', '.join(wrong)} is not {person.shown}'s.", "See: m3desk people show.")
     if not ids or len(ids) == len(mine):
         raise CorrectionError(f"that would leave nothing of {person.shown} on one side.", "Choose some of the observations.")
@@ -315,11 +315,8 @@ def _read_text(desk: Desk, args: Args, language: str) -> tuple[str, tuple[Span, 
 
 def best_observations(state: State, person: str, limit: int = 3) -> list[str]:
     """Return a few observations that stand for a person: the first of each node, faces first."""
-    mine = [(h.node or "", o) for o, h in state.who.held.items() if h.person == person]
-    first: dict[str, str] = {}
-    for node, o in mine:
-        first.setdefault(node, o)
-    return [first[n] for n in sorted(first, key=lambda n: (not n.startswith("face"), int(n.rsplit("_", 1)[1])))][:limit]
+    nodes = [n for n in state.who.members.get(person, ()) if state.who.owned.get(n)]
+    return [state.who.of_node(n)[0] for n in sorted(nodes, key=lambda n: (not n.startswith("face"), numbered(n)))[:limit]]
 
 
 def _add(desk: Desk, args: Args) -> Args:

@@ -26,6 +26,30 @@ def dump(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
+LONG = 32
+"""Items from which a list's JSON is kept for when it has grown."""
+
+KEPT = 4096
+"""Lists whose JSON is kept."""
+
+_grown: dict[str, tuple[tuple[Any, ...], str]] = {}
+
+
+def dump_grown(name: str, value: tuple[Any, ...]) -> str:
+    """Return compact JSON of a list that grows at its end, quicker where it had this `name` when it was shorter."""
+    if len(value) < LONG:
+        return dump(value)
+    old, text = _grown.get(name, ((), ""))
+    if old and value[: len(old)] == old:
+        text = text if len(old) == len(value) else f"{text[:-1]},{dump(value[len(old) :])[1:]}"
+    else:
+        text = dump(value)
+    if name not in _grown and len(_grown) >= KEPT:
+        del _grown[next(iter(_grown))]
+    _grown[name] = value, text
+    return text
+
+
 def insert(db: sqlite3.Connection, table: str, **values: Any) -> int:
     """Insert one row; return its rowid."""
     columns = ", ".join(f'"{name}"' for name in values)
@@ -128,6 +152,8 @@ def vectors(row: Row) -> Floats:
 def load(db: sqlite3.Connection, since: int = 0) -> Iterator[Any]:
     """Yield the log's rows of commits after `since`, in the order in which they happened."""
     after = (since,)
+    # A few new rows are found by their sequence, then sorted (the sign forbids SQLite the other way); all rows are read in their order.
+    by = "+" if since else ""
     for r in db.execute("SELECT * FROM face_track WHERE sequence > ? ORDER BY sequence, start, id", after):
         crops = json.loads(r["crops"])
         yield Seen(
@@ -135,35 +161,35 @@ def load(db: sqlite3.Connection, since: int = 0) -> Iterator[Any]:
         )
     for r in db.execute("SELECT * FROM utterance WHERE sequence > ? ORDER BY sequence, start, id", after):
         yield Seen(r["id"], "voice", r["clip"], r["start"], r["end"], r["confidence"], None, r["replaces"], r["sequence"])
-    yield from _load_nodes(db, after)
-    for r in db.execute("SELECT * FROM binding WHERE sequence > ? ORDER BY id", after):
+    yield from _load_nodes(db, after, by)
+    for r in db.execute(f"SELECT * FROM binding WHERE sequence > ? ORDER BY {by}id", after):
         yield Bound(r["observation"], r["node"], r["score"], r["runner_up"], r["margin"], r["by"], r["at"], r["sequence"])
-    for r in db.execute("SELECT * FROM vote WHERE sequence > ? ORDER BY id", after):
+    for r in db.execute(f"SELECT * FROM vote WHERE sequence > ? ORDER BY {by}id", after):
         yield Voted(r["a"], r["b"], r["by"], r["weight"], r["clip"], r["sequence"])
-    for r in db.execute("SELECT * FROM heard_name WHERE sequence > ? ORDER BY id", after):
+    for r in db.execute(f"SELECT * FROM heard_name WHERE sequence > ? ORDER BY {by}id", after):
         yield NameHeard(r["observation"], r["name"], r["score"], r["by"], r["evidence"], r["words"], r["at"], r["sequence"])
-    for r in db.execute("SELECT * FROM apart WHERE sequence > ? ORDER BY a, b", after):
+    for r in db.execute(f"SELECT * FROM apart WHERE sequence > ? ORDER BY {by}a, {by}b", after):
         yield r["a"], r["b"]
-    for r in db.execute("SELECT * FROM reinforcement WHERE sequence > ? ORDER BY id", after):
+    for r in db.execute(f"SELECT * FROM reinforcement WHERE sequence > ? ORDER BY {by}id", after):
         yield Reinforced(r["node"], r["clip"], r["amount"], tuple(json.loads(r["citations"])), r["sequence"])
-    for r in db.execute("SELECT * FROM link WHERE sequence > ? ORDER BY id", after):
+    for r in db.execute(f"SELECT * FROM link WHERE sequence > ? ORDER BY {by}id", after):
         yield Linked(r["a"], r["b"], r["kind"], r["sequence"])
-    for r in db.execute("SELECT * FROM journal WHERE sequence > ? ORDER BY step", after):
+    for r in db.execute(f"SELECT * FROM journal WHERE sequence > ? ORDER BY {by}step", after):
         yield step(r)
-    for r in db.execute("SELECT * FROM journal_mark WHERE sequence > ? ORDER BY id", after):
+    for r in db.execute(f"SELECT * FROM journal_mark WHERE sequence > ? ORDER BY {by}id", after):
         yield Mark(r["step"], bool(r["undone"]), r["sequence"])
-    for r in db.execute("SELECT * FROM renamed WHERE sequence > ? ORDER BY id", after):
+    for r in db.execute(f"SELECT * FROM renamed WHERE sequence > ? ORDER BY {by}id", after):
         yield Renamed(r["old"], r["new"], r["sequence"])
 
 
-def _load_nodes(db: sqlite3.Connection, after: tuple[int]) -> Iterator[Any]:
-    texts = "FROM {} WHERE node IN (SELECT id FROM node WHERE sequence > ?) ORDER BY 1, 2"
+def _load_nodes(db: sqlite3.Connection, after: tuple[int], by: str) -> Iterator[Any]:
+    texts = "FROM node CROSS JOIN {} t ON t.node = node.id WHERE node.sequence > ? ORDER BY 1, 2"  # the new nodes first, then theirs
     spans: dict[str, list[Span]] = {}
-    for r in db.execute(f'SELECT node, start, "end", observations {texts.format("span")}', after):
+    for r in db.execute(f'SELECT t.node, t.start, t."end", t.observations {texts.format("span")}', after):
         spans.setdefault(r["node"], []).append(Span(r["start"], r["end"], tuple(json.loads(r["observations"]))))
-    cited = _lists(db.execute(f"SELECT node, place, observation {texts.format('citation')}", after))
-    mentioned = _lists(db.execute(f"SELECT node, place, entity {texts.format('mention')}", after))
-    for r in db.execute("SELECT * FROM node WHERE sequence > ? ORDER BY number", after):
+    cited = _lists(db.execute(f"SELECT t.node, t.place, t.observation {texts.format('citation')}", after))
+    mentioned = _lists(db.execute(f"SELECT t.node, t.place, t.entity {texts.format('mention')}", after))
+    for r in db.execute(f"SELECT * FROM node WHERE sequence > ? ORDER BY {by}number", after):
         if r["type"] in ("episodic", "semantic"):
             yield Told(
                 r["id"], r["number"], r["type"], r["content"], r["language"], tuple(spans.get(r["id"], ())), tuple(cited.get(r["id"], ())),
@@ -209,11 +235,10 @@ def full_log_of_steps(db: sqlite3.Connection) -> Log:
 
 def person_body(p: Person) -> str:
     names = [[n.name, n.score, n.evidence, n.words] for n in p.suggested_names]
-    return dump([
+    before = dump([
         p.name, p.name_state, p.shown, names, p.aliases, p.faces, p.voices, p.first_seen, p.last_seen, p.screen_time, p.speech_time,
-        p.clips,
-        p.ignored, p.portrait,
     ])  # fmt: skip
+    return f"{before[:-1]},{dump_grown(p.id, p.clips)},{dump([p.ignored, p.portrait])[1:]}"
 
 
 def person(row: Row | Sequence[Any]) -> Person:

@@ -118,7 +118,18 @@ CREATE TABLE unwanted (
   id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, kind TEXT NOT NULL, model TEXT NOT NULL, vectors TEXT NOT NULL);
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
+_LOG = ("face_track", "utterance", "node", "binding", "vote", "heard_name", "apart", "reinforcement", "link", "journal", "journal_mark",
+        "renamed")  # fmt: skip
+_V4 = """
+-- What a commit added, and a thing by its label, are found without reading everything.
+""" + "\n".join(
+    [
+        *(f"CREATE INDEX {name}_sequence ON {name} (sequence);" for name in _LOG),
+        "CREATE INDEX node_thing ON node (type, content) WHERE type IN ('object', 'place');",
+    ]
+)
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)

@@ -1,7 +1,7 @@
 """A memory on disk: one SQLite file as the only truth, media files beside it, one writer and any number of readers.
 
-Every write is one transaction: rows are added to the log, the whole log is folded (`domain.sentences`), and what changed in the folded
-tables is written with it. Readers see one consistent snapshot per call. Must not know: models, video, windows, the search index.
+Writes go through the ledger (`store.ledger`). Readers see one consistent snapshot per call. Must not know: models, video, windows, the
+search index.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import contextlib
 import errno
 import shlex
 import sqlite3
-import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -43,7 +42,6 @@ from m3desk.store import (
     commits,
     consolidating,
     corrections,
-    derived,
     enrolling,
     files,
     foreign,
@@ -61,15 +59,13 @@ from m3desk.store import (
     transfer,
     withholding,
 )
+from m3desk.store.ledger import FAULTS, Ledger, is_busy, no_room, unusable
 from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
 FILE = place.FILE
 WAIT = 10.0
 """Seconds to wait for a lock that somebody else holds."""
-
-_FAULTS = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
-"""What wrong rows or calls raise: no sign of a file that does not read."""
 
 
 class Memory:
@@ -82,12 +78,9 @@ class Memory:
         self.path = str(folder)
         self.folder = folder
         self._lock = lock
-        self._guard = threading.RLock()
         self._db = _connect(folder, write=write)
-        self._log: Log | None = None
-        self._state: State | None = None
-        self._tables: derived.Tables = {}
-        self._loaded = 0
+        self._ledger = Ledger(self._db, self.path, write=lock is not None, damage=self.damage)
+        self._guard = self._ledger.guard
         self._closed = False
         self._folded: tuple[int, State, Log] | None = None
         self.looks_back: believing.LookBack | None = None
@@ -160,7 +153,7 @@ class Memory:
                 memory._db.close()
             lock.release()
             if isinstance(error, sqlite3.DatabaseError):
-                raise _unusable(str(folder), error) from error
+                raise unusable(str(folder), error) from error
             raise
         return memory
 
@@ -226,92 +219,28 @@ class Memory:
 
     # ------------------------------------------------------------------ transactions
 
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
+    def snapshot(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
         """Give a connection inside one read transaction (or inside the write that is going on)."""
-        with self._guard:
-            if self._db.in_transaction:
-                yield self._db
-                return
-            self._db.execute("BEGIN")
-            try:
-                yield self._db
-            except _FAULTS:
-                raise
-            except sqlite3.DatabaseError as error:
-                raise _unusable(self.path, error) from error
-            except cells.WRONG as error:
-                if (damage := self.damage()) is not None:
-                    raise damage from error
-                raise
-            finally:
-                self._db.rollback()
+        return self._ledger.snapshot()
 
     def _read(self, query: Callable[..., T], *args: Any) -> T:
-        with self.snapshot() as db:
-            return query(db, *args)
+        return self._ledger.read(query, *args)
 
-    @contextlib.contextmanager
-    def writing(self, *, folds: bool = True) -> Iterator[sqlite3.Connection]:
-        """Give a connection inside one write transaction; fold the log and commit at its end, or roll everything back."""
-        if self._lock is None:
-            raise UsageError(f"{self.path} is open for reading only.")
-        with self._guard:
-            if folds:
-                self.state()
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                raise _unusable(self.path, error) from error
-            try:
-                yield self._db
-                if folds:
-                    self._refold()
-                self._db.execute("INSERT INTO meta VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = value + 1")
-                self._db.commit()
-            except BaseException as error:
-                self._db.rollback()
-                self.forget_fold()
-                if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _FAULTS):
-                    raise _unusable(self.path, error) from error
-                if isinstance(error, cells.WRONG) and (damage := self.damage()) is not None:
-                    raise damage from error
-                raise
+    def writing(self, *, folds: bool = True) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """Give a connection inside one write transaction (`Ledger.writing`)."""
+        return self._ledger.writing(folds=folds)
 
     def state(self) -> State:
-        """Return the folded state that the tables hold now (a writer's; kept between commits)."""
-        with self._guard:
-            if self._state is None:
-                with self.snapshot() as db:
-                    self._log = rows.full_log(db)
-                    self._loaded = _last_sequence(db)
-                    self._tables = derived.stored(db)
-                    self._state = fold(self._log)
-            return self._state
+        """Return the state that the tables hold now (a writer's; it is kept up to date, so take from it what must last)."""
+        return self._ledger.state()
 
     def log(self) -> Log:
         """Return the log, up to the last commit."""
-        self.state()
-        assert self._log is not None
-        return self._log
-
-    def state_with(self, db: sqlite3.Connection) -> State:
-        """Return the state with what the open transaction has added so far (dropped again if that is rolled back)."""
-        state, log, last = self.state(), self.log(), _last_sequence(db)
-        if last != self._loaded:
-            log.add(rows.load(db, self._loaded))
-            state = fold(log)
-            self._loaded, self._state = last, state
-        return state
-
-    def _refold(self) -> None:
-        tables = derived.tables(self.state_with(self._db))
-        derived.write(self._db, self._tables, tables)
-        self._tables = tables
+        return self._ledger.log()
 
     def forget_fold(self) -> None:
         """Drop the kept state; the next call reads the log anew."""
-        self._log, self._state, self._tables, self._loaded = None, None, {}, 0
+        self._ledger.forget()
 
     # ------------------------------------------------------------------ sources and clips
 
@@ -377,7 +306,7 @@ class Memory:
     def match(self, perceived: Perceived, models: Mapping[str, str] | None = None) -> tuple[Cluster, ...]:
         """Say which in-clip clusters are somebody this memory knows, as a preview for the writer; the commit decides again."""
         with self.snapshot() as db:
-            return planning.preview(db, self.state(), perceived, models)
+            return planning.preview(db, self.state(), perceived, models, self._ledger.galleries)
 
     def commit_episodic(
         self,
@@ -408,7 +337,7 @@ class Memory:
             sequence = commits.begin(db, "clip-episodic", at, clip.id, models)
             reembedding.beside(db, perceived, beside or {}, sequence)  # first: `perceived` gives back the rows of what perceived it
             commits.evidence(db, clip, perceived, models, sequence)
-            commits.bind(db, self.state(), perceived, draft, models, sequence, at)
+            commits.bind(db, self.state(), perceived, draft, models, sequence, at, self._ledger.galleries)
             commits.write_sentences(db, clip, draft.sentences, draft.model, text_vectors, text_model, sequence)
             planning.remember_models(db, models, text_model)
             db.execute("UPDATE clip SET state = 'episodic', error = NULL WHERE id = ?", (clip.id,))
@@ -419,7 +348,7 @@ class Memory:
 
     def _look_back(self, db: sqlite3.Connection, clip: Clip, models: Mapping[str, str], at: str) -> None:
         """Note which nodes turn out to be one person, now that a clip adds to them."""
-        if found := consolidating.votes(db, self.state_with(db), clip, models):
+        if found := consolidating.votes(db, self._ledger.state_with(db), clip, models, self._ledger.galleries):
             sequence = commits.begin(db, "consolidation", at, clip.id, models)
             for v in found:
                 rows.insert(db, "vote", sequence=sequence, a=v.a, b=v.b, by=v.by, weight=v.weight, clip=v.clip)
@@ -429,7 +358,7 @@ class Memory:
             files.write(self.folder / "media", media)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise _no_room(self.path) from error
+                raise no_room(self.path) from error
             raise MemoryProblem(
                 f"{self.folder / 'media'} can't be written: {error.strerror}.", "What was memorized is kept. Mend it, then go on."
             ) from error
@@ -460,14 +389,14 @@ class Memory:
         """Note where things that corrections name lie now, after their source was memorized anew."""
 
         def again(kind: str, args: dict[str, Any], step: int) -> list[str] | None:
-            state = self.state_with(db)
+            state = self._ledger.state_with(db)
             sequence = commits.begin(db, "renamed", at)
             made = superseding.make_again(db, state, kind, args, step, sequence)
             if made is None:
                 db.execute("DELETE FROM commits WHERE sequence = ?", (sequence,))
             return made
 
-        if found := anchors.found_again(db, lambda: self.state_with(db), self.log(), again):
+        if found := anchors.found_again(db, lambda: self._ledger.state_with(db), self.log(), again):
             sequence = commits.begin(db, "renamed", at)
             for old, new in found:
                 rows.insert(db, "renamed", sequence=sequence, old=old, new=new)
@@ -476,7 +405,8 @@ class Memory:
         with self.snapshot() as db:
             nodes = tuple(r[0] for r in db.execute("SELECT id FROM node WHERE clip = ? ORDER BY number", (clip,)))
             people = db.execute(
-                "SELECT DISTINCT person FROM now_observation WHERE person IS NOT NULL AND observation GLOB ?", (clip + ".*",)
+                "SELECT DISTINCT person FROM now_observation WHERE observation > ? AND observation < ? AND person IS NOT NULL",
+                (clip + ".", clip + "/"),  # the sign after the point
             )
             found = tuple(sorted((r[0] for r in people), key=lambda p: int(p.rsplit("_", 1)[1])))
         return ClipCommitted(clip, state, nodes, found, tuple(n for n in nodes if n.startswith(("episodic", "semantic"))))
@@ -550,7 +480,7 @@ class Memory:
             pending.write(self.folder, mark)
         except OSError as error:
             raise (
-                _no_room(self.path)
+                no_room(self.path)
                 if error.errno in (errno.ENOSPC, errno.EDQUOT)
                 else MemoryProblem(f"{self.folder} can't be written to: {error.strerror}.", "Nobody was forgotten.")
             ) from error
@@ -602,7 +532,7 @@ class Memory:
                 self._db.execute("VACUUM")
                 return not self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             except sqlite3.DatabaseError as error:
-                raise _unusable(self.path, error) from error
+                raise unusable(self.path, error) from error
 
     def prove_forgotten(self, known: forgetting.Known, elsewhere: Sequence[Path] = ()) -> tuple[proving.Searched, list[tuple[str, float]]]:
         """Search everything for a forgotten person; return that and stored observations that are still as like them as one person is."""
@@ -631,7 +561,7 @@ class Memory:
 
     def reembed(self, kind: ObservationType, model: str, *, dry_run: bool = True, at: str | None = None) -> reembedding.Reembedded:
         """Bind all faces (or voices) again by a model whose vectors are stored, and use it from now on; else say what would change."""
-        return reembedding.reembed(self, kind, model, dry_run=dry_run, at=at or _now())
+        return reembedding.reembed(self._ledger, kind, model, dry_run=dry_run, at=at or _now())
 
     def vectors(self, kind: str = "text", model: str | None = None) -> tuple[list[str], Floats]:
         """Return owner ids (observations for faces and voices, an id a row; nodes for text) and their (n, d) rows, by one model.
@@ -648,6 +578,8 @@ class Memory:
         """Keep vectors of another model or of edited sentences: one row (or rows) an id."""
         with self.writing(folds=False) as db:
             planning.store_vectors(db, kind, model, ids, matrix)
+            if kind != "text":
+                self._ledger.forget_galleries()
 
     def settings(self) -> dict[str, str]:
         """Return this memory's own settings and the models in use."""
@@ -684,15 +616,17 @@ class Memory:
         if not dry_run:
             looks = (likeness, *(like for x in lessons for like, _ in x.pieces))
             self._keep_media({k: v for part in looks if part for k, v in part.media.items()})
-        return corrections.correct(self, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now(), likeness=likeness, lessons=lessons)
+        return corrections.correct(
+            self._ledger, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now(), likeness=likeness, lessons=lessons
+        )
 
     def undo(self, n: int = 1, *, at: str | None = None) -> Effect:
         """Take the last `n` corrections out of the fold. Raises CorrectionError when there are fewer."""
-        return corrections.mark(self, n, undone=True, at=at or _now())
+        return corrections.mark(self._ledger, n, undone=True, at=at or _now())
 
     def redo(self, n: int = 1, *, at: str | None = None) -> Effect:
         """Bring back what undo took out, until a new step is made."""
-        return corrections.mark(self, n, undone=False, at=at or _now())
+        return corrections.mark(self._ledger, n, undone=False, at=at or _now())
 
     def revert(self, step: int, *, with_dependents: bool = False, at: str | None = None) -> Effect:
         """Append a step that takes an older one back, and those that rest on it too if told so."""
@@ -834,7 +768,7 @@ class Memory:
     def _present(self, db: sqlite3.Connection) -> tuple[State, Log]:
         """Return state and log as this snapshot has them; a reader's are kept until something was written."""
         if self._lock is not None:
-            return self.state_with(db), self.log()
+            return self._ledger.state_with(db), self.log()
         version = reading.version(db)
         if self._folded is None or self._folded[0] != version:
             log = rows.full_log(db)
@@ -873,7 +807,7 @@ class Memory:
                 self.forget_fold()
         except BaseException as error:
             files.sweep(folder, before)
-            if isinstance(error, (*_FAULTS, sqlite3.InterfaceError, *cells.WRONG)):  # what the fold can't make sense of comes from outside
+            if isinstance(error, (*FAULTS, sqlite3.InterfaceError, *cells.WRONG)):  # what the fold can't make sense of comes from outside
                 told = " ".join(str(error).split())[:120]
                 raise ImportProblem(
                     f"the export does not fit together: {type(error).__name__} {told}.", "Export the memory again. Nothing was written."
@@ -891,7 +825,7 @@ class Memory:
             with self.writing() as db:
                 foreign.write(db, graph, at or _now(), going)
                 self._keep_media(graph.media)
-        except (*_FAULTS, sqlite3.InterfaceError, *cells.WRONG) as error:
+        except (*FAULTS, sqlite3.InterfaceError, *cells.WRONG) as error:
             raise ImportProblem(f"the graph does not fit together: {error}.", "Nothing was written.") from error
 
     def integrity(self) -> list[str]:
@@ -938,35 +872,14 @@ def _connect(folder: Path, *, write: bool) -> sqlite3.Connection:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
             db.close()
-            if _is_busy(error):
+            if is_busy(error):
                 raise
             # A folder we may not write to: nobody else can either, so the file stands still.
             db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
             db.row_factory = sqlite3.Row
         return db
     except sqlite3.DatabaseError as error:
-        raise _unusable(str(folder), error) from error
-
-
-def _is_busy(error: sqlite3.DatabaseError) -> bool:
-    return "locked" in str(error) or "busy" in str(error)
-
-
-def _no_room(path: str) -> MemoryProblem:
-    return MemoryProblem(f"the disk of {path} is full.", "Nothing is lost: what was memorized is kept. Make room, then go on.")
-
-
-def _unusable(path: str, error: sqlite3.DatabaseError) -> MemoryProblem:
-    """Return what an error of SQLite means for who works with this memory."""
-    if _is_busy(error):
-        return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
-    if "disk is full" in str(error):
-        return _no_room(path)
-    return place.unreadable(Path(path), error)
-
-
-def _last_sequence(db: sqlite3.Connection) -> int:
-    return int(db.execute("SELECT coalesce(max(sequence), 0) FROM commits").fetchone()[0])
+        raise unusable(str(folder), error) from error
 
 
 def _now() -> str:

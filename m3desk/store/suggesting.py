@@ -23,6 +23,7 @@ from m3desk.domain.suggesting import ask, suggest
 from m3desk.domain.suggestion import Suggestion, Verdict
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, reading, resolving, rows
+from m3desk.store.galleries import galleries as galleries_of
 from m3desk.store.resolving import Args, Desk
 
 DB = sqlite3.Connection
@@ -35,7 +36,7 @@ def known(db: DB, state: State, log: Log) -> Known:
     vectors: dict[str, Floats] = {}
     for type_ in TYPES:
         model = reading.setting(db, f"{type_}_vectors") or ""
-        galleries[type_] = commits.galleries(db, state, type_, model)
+        galleries[type_] = galleries_of(db, state, type_, model)
         rules[type_] = calibration(model, type_)
         for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (type_, model)):
             vectors[r["owner"]] = rows.vectors(r)
@@ -170,7 +171,7 @@ def why(db: DB, state: State, log: Log, observation: str) -> Verdict:
         raise CorrectionError(f"there is no observation {observation}.", "See: m3desk people show PERSON.")
     type_ = log.observations[observation].type
     model = reading.setting(db, f"{type_}_vectors") or ""
-    everybody = commits.galleries(db, state, type_, model)
+    everybody = galleries_of(db, state, type_, model)
     node = state.who.held[observation].node
     mine = {observation, *(o for o, h in state.who.held.items() if node is not None and h.node == node)}
     vectors = {
@@ -180,7 +181,7 @@ def why(db: DB, state: State, log: Log, observation: str) -> Verdict:
     }
 
     def without(node: str, gone: frozenset[str]) -> Gallery | None:
-        return next(iter(commits.galleries(db, state, type_, model, only=node, without=gone)), None)
+        return next(iter(galleries_of(db, state, type_, model, only=node, without=gone)), None)
 
     case = Case(state.who, log, everybody, calibration(model, type_), vectors, without, _mates(db, observation, type_))
     return verdict(case, observation)

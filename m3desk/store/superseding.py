@@ -28,7 +28,8 @@ from m3desk.domain.identity import Candidate, calibration, match
 from m3desk.domain.sentences import State
 from m3desk.domain.superseding import made_id
 from m3desk.errors import CorrectionError
-from m3desk.store import anchors, commits, reading, rows
+from m3desk.store import anchors, reading, rows
+from m3desk.store.galleries import galleries as galleries_of
 from m3desk.store.resolving import Args, Desk
 
 DB = sqlite3.Connection
@@ -251,7 +252,7 @@ def _recognise(db: DB, state: State, made: Observation, like: Likeness, sequence
     rule = calibration(like.model, "face")
     apart = [(r[0], r[1]) for r in db.execute("SELECT a, b FROM apart WHERE a = ?1 OR b = ?1", (made.id,))]
     beside = {state.who.held[o].person for pair in apart for o in pair if o in state.who.held}
-    known = [g for g in commits.galleries(db, state, "face", like.model) if g.person not in beside]
+    known = [g for g in galleries_of(db, state, "face", like.model) if g.person not in beside]
     candidate = Candidate((made.id,), like.vectors, MICROSECOND)
     (verdict,) = match([candidate], known, (), rule, state.who.distinct)
     if verdict.node is not None:

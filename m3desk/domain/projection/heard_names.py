@@ -1,0 +1,116 @@
+"""Which names were heard for whom: counted again for the names that were touched, and for those that are like them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from m3desk.domain.fold import Identities, confirmed_names, rejected_names, suggested_name
+from m3desk.domain.log import Log
+from m3desk.domain.naming import ends, plausible, whose
+from m3desk.domain.people import SuggestedName
+from m3desk.domain.projection.decisions import Decisions
+from m3desk.domain.projection.evidence import Evidence
+from m3desk.domain.projection.tables import Index, Table, Tables
+
+Key = tuple[str, str]
+"""A person, and a name in lower case."""
+
+
+class Names:
+    """The names that were heard or read."""
+
+    def __init__(self, tables: Tables, log: Log, who: Identities, evidence: Evidence) -> None:
+        self._log, self._who, self._evidence = log, who, evidence
+        self._of: Index[str, int] = tables.index()  # first original → places in the log's names
+        self._key_at: Table[int, Key] = tables.table()
+        self._places: Table[Key, tuple[int, ...]] = tables.table()
+        self._alike: Index[str, Key] = tables.index()  # first or last word → names
+        self._suggested: Index[str, Key] = tables.index()  # person → names that stand
+        self._said: Table[str, Mapping[str, str] | frozenset[Key]] = tables.table()
+        self._said.put("given", {})
+        self._said.put("rejected", frozenset())
+        self._plain: dict[str, str | None] = {}
+
+    def add(self, places: range) -> None:
+        """Take in names that were heard, by their places in the log."""
+        for i in places:
+            self._of.add(self._evidence.root(self._log.names[i].observation), i)
+
+    def weigh(self, families: Iterable[str], new: range, decisions: Decisions, renamed: bool) -> set[str]:
+        """Say whose the names of touched families and new ones are; return the persons whose names changed.
+
+        `renamed`: who goes by which id has changed, or what users say of names.
+        """
+        touched = self._place({*new, *(i for f in families for i in self._of[f])})
+        if renamed:
+            touched |= self._hear(decisions)
+        if not touched:
+            return set()
+        near = touched | self._like(touched)
+        confirmed, rejected = self._said["given"], self._said["rejected"]
+        assert isinstance(confirmed, dict) and isinstance(rejected, frozenset)
+        around = {k for k in near | self._like(near) if k in self._places and k not in rejected}
+        rows = {k: [(self._log.names[i].by, self._log.names[i].score) for i in self._places[k]] for k in around}
+        theirs = whose(rows, confirmed)
+        people = {person for person, _ in touched}
+        for key in near:
+            if self._suggested.add(key[0], key) if key in theirs else self._suggested.remove(key[0], key):
+                people.add(key[0])
+        return people
+
+    def of(self, person: str) -> list[SuggestedName]:
+        """Return the names that were heard for a person, best first."""
+        found = [suggested_name([(self._plain_name(i), self._log.names[i]) for i in self._places[k]]) for k in self._suggested[person]]
+        return sorted(found, key=lambda n: (-n.score, n.name))
+
+    def _plain_name(self, place: int) -> str:
+        heard = self._log.names[place].name
+        if heard not in self._plain:
+            self._plain[heard] = plausible(heard)
+        return self._plain[heard] or ""
+
+    def _place(self, places: Iterable[int]) -> set[Key]:
+        added: dict[Key, set[int]] = defaultdict(set)
+        removed: dict[Key, set[int]] = defaultdict(set)
+        for i in places:
+            h = self._log.names[i]
+            held = self._who.held.get(self._who.evidence.follow(h.observation, h.at, h.at + 1))
+            name = self._plain_name(i)
+            key = (held.person, name.casefold()) if held and held.person and name else None
+            old = self._key_at.get(i)
+            if key == old:
+                continue
+            if old is not None:
+                removed[old].add(i)
+                self._key_at.drop(i)
+            if key is not None:
+                added[key].add(i)
+                self._key_at.put(i, key)
+        for key in added.keys() | removed.keys():
+            now = tuple(sorted({*self._places.get(key, ()), *added.get(key, ())} - removed.get(key, set())))
+            for word in ends(key[1]):
+                _ = self._alike.add(word, key) if now else self._alike.remove(word, key)
+            _ = self._places.put(key, now) if now else self._places.drop(key)
+        return set(added.keys() | removed.keys())
+
+    def _hear(self, decisions: Decisions) -> set[Key]:
+        """Take in what users say of names; return the names that this may change."""
+        confirmed, rejected = (
+            confirmed_names(decisions.names, self._who.canonical),
+            frozenset(rejected_names(decisions.refusing, self._who.canonical)),
+        )
+        old, refused = self._said["given"], self._said["rejected"]
+        assert isinstance(old, dict) and isinstance(refused, frozenset)
+        self._said.put("given", confirmed)
+        self._said.put("rejected", rejected)
+        found = {k for k in refused ^ rejected if k in self._places}
+        for person, name in old.items() ^ confirmed.items():
+            for word in ends(name):
+                found |= set(self._alike[word])
+            found |= set(self._suggested[person])
+        return found
+
+    def _like(self, keys: Iterable[Key]) -> set[Key]:
+        """Return the names that share their first or last word with some of these."""
+        return {k for word in {w for _, name in keys for w in ends(name)} for k in self._alike[word]}

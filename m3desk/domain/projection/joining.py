@@ -1,0 +1,429 @@
+"""Which persons are one, decided again only in the connected components that were touched.
+
+Demands of steps, votes, and frames that show two people connect persons. A component may hold more than is connected (what an undone
+step had connected stays together): that costs time, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from m3desk.domain.equivalence import COMPANY, MATE, Sums, covered, enough_in_all, in_all, weigh
+from m3desk.domain.fold import Identities, Partition, called, demands, kept_apart, voted_pair
+from m3desk.domain.log import Log, numbered
+from m3desk.domain.projection.decisions import Decisions
+from m3desk.domain.projection.evidence import Evidence
+from m3desk.domain.projection.tables import Index, Table, Tables
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """The votes for one pair of nodes. `places`: in the log's votes; `by_clip`: what they come to (`equivalence.weigh`)."""
+
+    places: tuple[int, ...]
+    cast: tuple[tuple[str, str, float], ...]
+    by_clip: dict[str, float]
+    sums: Sums
+
+    @classmethod
+    def of(cls, places: Sequence[int], log: Log) -> Votes:
+        """Return the votes at some places, which are in order."""
+        cast = tuple((v.clip, v.by, v.weight) for v in (log.votes[i] for i in places))
+        by_clip = weigh(cast)
+        return cls(tuple(places), cast, by_clip, in_all(by_clip.values()))
+
+    def and_(self, places: Sequence[int], log: Log) -> Votes:
+        """Return these votes and later ones."""
+        cast = tuple((v.clip, v.by, v.weight) for v in (log.votes[i] for i in places))
+        if any(clip in self.by_clip for clip, _, _ in cast):
+            return Votes.of((*self.places, *places), log)
+        by_clip = self.by_clip | weigh(cast)
+        return Votes((*self.places, *places), (*self.cast, *cast), by_clip, in_all(by_clip.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Persons who are decided together, up to where faces and voices are linked. `groups`: voice → face → the pairs of nodes that vote for
+    them, both as roots of `partition`; `taken`: roots with a face; `joins`: votes may have joined nodes of one kind, so that the order in
+    which things were decided matters."""
+
+    people: tuple[str, ...]
+    partition: Partition
+    groups: Mapping[str, Mapping[str, tuple[Pair, ...]]]
+    taken: frozenset[str]
+    joins: bool
+
+
+@dataclass(slots=True)
+class Changed:
+    """What `Joining.decide` changed. `nodes`: of somebody else; `people`: ids of persons of whom other nodes are, or who others go by (gone
+    ones too); `renamed`: persons who go by another id; `steps`: whose demands are decided otherwise."""
+
+    nodes: set[str] = field(default_factory=set)
+    people: set[str] = field(default_factory=set)
+    renamed: set[str] = field(default_factory=set)
+    steps: set[int] = field(default_factory=set)
+
+
+class Distinct:
+    """The pairs of persons, in both orders, who are kept apart."""
+
+    def __init__(self, distinct_from: Index[str, str]) -> None:
+        self._distinct_from = distinct_from
+
+    def __contains__(self, pair: object) -> bool:
+        return isinstance(pair, tuple) and pair[1] in self._distinct_from[pair[0]]
+
+
+class Joining:
+    """Who is whom."""
+
+    def __init__(self, tables: Tables, log: Log, who: Identities, evidence: Evidence) -> None:
+        self._log, self._who, self._evidence = log, who, evidence
+        self.births: Table[str, str] = tables.table()  # node → the person it is born in
+        self.born: Index[str, str] = tables.index()
+        self.votes: Table[Pair, Votes] = tables.table()
+        self.pairs_of: Index[str, Pair] = tables.index()  # node → pairs that votes speak of
+        self.apart_of: Index[str, int] = tables.index()  # first original → places in the log's `apart`
+        self.going_by: Index[str, str] = tables.index()  # id → all persons who go by it
+        self.decided: Table[tuple[int, str, str, str], bool] = tables.table()
+        self._votes_of: Index[str, int] = tables.index()  # first original → places in the log's votes
+        self._pair_at: Table[int, Pair] = tables.table()
+        self._cannot_links_at: Table[int, tuple[Pair, ...]] = tables.table()
+        self._cannot_links: Table[Pair, int] = tables.table()  # nodes that frames keep apart → how many do
+        self._cannot_links_of: Index[str, Pair] = tables.index()
+        self._component_of: Table[str, str] = tables.table()
+        self._people_in: Table[str, frozenset[str]] = tables.table()
+        self._components: Table[str, Component] = tables.table()
+        self._final: Table[str, tuple[frozenset[Pair], Partition]] = tables.table()  # component → what was linked, and the partition then
+        self._root_of: Table[str, str] = tables.table()  # node → the root of its person before faces and voices are linked
+        self._company_in: Table[str, tuple[dict[str, int], dict[Pair, int]]] = tables.table()  # clip → see `_company`
+        self._anybody: Table[str, int] = tables.table()  # voice → microseconds of it while any face is in view
+        self._together: Table[Pair, int] = tables.table()  # voice, face → microseconds of that voice while that face is in view
+        self._distinct_from: Index[str, str] = tables.index()
+        self._undecided: set[str] = set()  # components
+        self._unlinked: set[str] = set()
+        self._uncalled: set[str] = set()
+        self._new_cannot_links: dict[str, list[Pair]] = {}
+        who.distinct = Distinct(self._distinct_from)
+
+    # ------------------------------------------------------------------ what connects persons
+
+    def _unite(self, a: str, b: str) -> str:
+        """Put two persons into one component; return it."""
+        one, two = self._own(a), self._own(b)
+        if one == two:
+            return one
+        if len(self._people_in[one]) < len(self._people_in[two]):
+            one, two = two, one
+        moving = self._people_in[two]
+        self._people_in.put(one, self._people_in[one] | moving)
+        for p in moving:
+            self._component_of.put(p, one)
+        for table in (self._people_in, self._components, self._final):
+            table.drop(two)
+        for waiting in (self._undecided, self._unlinked, self._uncalled):
+            waiting.discard(two)
+        self._undecided.add(one)
+        return one
+
+    def _own(self, person: str) -> str:
+        component = self._component_of.get(person)
+        if component is None:
+            component = person
+            self._component_of.put(person, component)
+            self._people_in.put(component, frozenset((person,)))
+            self._undecided.add(component)
+        return component
+
+    def bear(self, node: str, person: str | None) -> bool:
+        """Note in whom a node is born (None: it is not there); return whether that is new."""
+        old = self.births.get(node)
+        if old == person:
+            return False
+        if old is not None:
+            self.births.drop(node)
+            self._root_of.drop(node)
+            self.born.remove(old, node)
+            self._undecided.add(self._own(old))
+        if person is not None:
+            self.births.put(node, person)
+            self.born.add(person, node)
+            self._undecided.add(self._unite(old or person, person))
+            for pairs in (self.pairs_of, self._cannot_links_of):
+                for a, b in pairs[node]:
+                    if (other := self.births.get(a if b == node else b)) is not None:
+                        self._unite(person, other)
+        return True
+
+    def say(self, people: Iterable[str], persons_apart: Iterable[Pair]) -> None:
+        """Note that steps of which something changed name these people, and demand something of these pairs."""
+        for p in people:
+            self._uncalled.add(self._own(p))
+        for a, b in persons_apart:
+            self._undecided.add(self._unite(a, b))
+
+    def add(self, votes: range, apart: range) -> None:
+        """Take in new votes and pairs that are kept apart, by their places in the log."""
+        root = self._evidence.root
+        for i in votes:
+            for o in {self._log.votes[i].a, self._log.votes[i].b}:
+                self._votes_of.add(root(o), i)
+        for i in apart:
+            for o in set(self._log.apart[i]):
+                self.apart_of.add(root(o), i)
+
+    def vote(self, families: Iterable[str], new: range) -> set[Pair]:
+        """Say of which pairs votes speak now, those of touched families and new ones; return the pairs whose votes changed."""
+        added: dict[Pair, list[int]] = defaultdict(list)
+        removed: dict[Pair, set[int]] = defaultdict(set)
+        for i in sorted({*new, *(i for f in families for i in self._votes_of[f])}):
+            pair = voted_pair(self._log.votes[i], self._who, self._evidence.last_model)
+            old = self._pair_at.get(i)
+            if pair == old:
+                continue
+            if old is not None:
+                removed[old].add(i)
+                self._pair_at.drop(i)
+            if pair is not None:
+                added[pair].append(i)
+                self._pair_at.put(i, pair)
+        for pair in added.keys() | removed.keys():
+            self._count(pair, added.get(pair, []), removed.get(pair, set()))
+        return set(added.keys() | removed.keys())
+
+    def _count(self, pair: Pair, added: list[int], removed: set[int]) -> None:
+        old = self.votes.get(pair)
+        places = sorted({*(old.places if old else ()), *added} - removed)
+        if not places:
+            self.votes.drop(pair)
+            for node in pair:
+                self.pairs_of.remove(node, pair)
+        elif old is not None and not removed and added[0] > old.places[-1]:
+            self.votes.put(pair, old.and_(added, self._log))
+        else:
+            self.votes.put(pair, Votes.of(places, self._log))
+            for node in pair:
+                self.pairs_of.add(node, pair)
+        people = [p for n in pair if (p := self.births.get(n)) is not None]
+        component = self._unite(people[0], people[-1]) if people else None
+        if component is None:
+            return
+        mixed = len({self._log.nodes[n].type for n in pair}) == 2
+        if mixed and old is not None and places and old.places[0] == places[0]:
+            self._unlinked.add(component)
+        else:  # the pairs to look at, their order, or who of one kind is one
+            self._undecided.add(component)
+
+    def cannot_link(self, families: Iterable[str], new: range) -> None:
+        """Say which nodes frames keep apart now, by the pairs of touched families and new ones."""
+        held = self._who.held
+        for i in {*new, *(i for f in families for i in self.apart_of[f])}:
+            nodes = []
+            one, two = self._log.apart[i]
+            for x, y in kept_apart(one, two, self._who.evidence):
+                a, b = held.get(x), held.get(y)
+                if a and b and a.node and b.node and a.node != b.node:
+                    nodes.append((a.node, b.node) if a.node < b.node else (b.node, a.node))
+            old, now = self._cannot_links_at.get(i, ()), tuple(nodes)
+            if old == now:
+                continue
+            _ = self._cannot_links_at.put(i, now) if now else self._cannot_links_at.drop(i)
+            for pair, by in [(p, -1) for p in old] + [(p, 1) for p in now]:
+                count = self._cannot_links.get(pair, 0)
+                self._cannot_links.put(pair, count + by)
+                if bool(count) != bool(count + by):
+                    for node in pair:
+                        _ = self._cannot_links_of.add(node, pair) if count + by else self._cannot_links_of.remove(node, pair)
+                    people = [p for n in pair if (p := self.births.get(n)) is not None]
+                    one_component = len(people) == 2 and self._own(people[0]) == self._own(people[1])
+                    if not people:
+                        continue
+                    component = self._unite(people[0], people[-1])
+                    if one_component and by == 1 and component in self._components and not self._components[component].joins:
+                        self._new_cannot_links.setdefault(component, []).append((people[0], people[1]))
+                    else:
+                        self._undecided.add(component)
+
+    # ------------------------------------------------------------------ deciding
+
+    def decide(self, decisions: Decisions, clips: set[str]) -> Changed:
+        """Decide the touched components again. `clips`: those in which somebody appears, vanishes or is somebody else."""
+        changed = Changed()
+        for component in sorted(self._undecided):
+            clips |= self._first(component, decisions, changed)
+        for clip in clips:
+            self._measure_company(clip)
+        for component, pairs in self._new_cannot_links.items():
+            if component not in self._undecided and component in self._components:
+                self._part(component, pairs)
+        for component in sorted(self._undecided | self._unlinked | self._uncalled):
+            if self._link(component) or component in self._undecided or component in self._uncalled:
+                self._call(component, decisions, changed)
+        for component, pairs in self._new_cannot_links.items():
+            if component not in self._undecided and component in self._components:
+                self._keep_apart(component, pairs)
+        self.forget_waiting()
+        return changed
+
+    def forget_waiting(self) -> None:
+        """Forget what was to be decided."""
+        self._undecided, self._unlinked, self._uncalled, self._new_cannot_links = set(), set(), set(), {}
+
+    def _first(self, component: str, decisions: Decisions, changed: Changed) -> set[str]:
+        """Apply users' decisions, frames, and votes for nodes of one kind; return the clips of nodes whose root is another now."""
+        people = [p for p in self._people_in[component] if p in self.born]
+        there, births = set(people), self.births
+        partition = Partition()
+        for p in sorted(people, key=numbered):
+            partition.root(p)
+        for step in decisions.demanding:
+            for kind, a, b in demands(step, births):
+                if a in there and b in there:
+                    held = partition.join(a, b) if kind == "must" else partition.part(a, b)
+                    if self.decided.put((step.step, kind, a, b), held):
+                        changed.steps.add(step.step)
+        nodes = [n for p in people for n in self.born[p]]
+        for node in nodes:
+            for a, b in self._cannot_links_of[node]:
+                if a == node:
+                    partition.part(births[a], births[b])
+        types = self._who.nodes
+        pairs = [pair for node in nodes for pair in self.pairs_of[node] if pair[0] == node]
+        alike = [(self.votes[p].sums[0], p) for p in pairs if types[p[0]].type == types[p[1]].type]
+        strong = [(weight, pair) for weight, pair in alike if enough_in_all(in_all([weight]), 0.0)]
+        for _, (a, b) in sorted(strong, key=lambda r: (-r[0], numbered(r[1][0]), numbered(r[1][1]))):
+            partition.join(births[a], births[b])
+        groups: dict[str, dict[str, list[Pair]]] = {}
+        for pair in sorted(pairs, key=lambda p: self.votes[p].places[0]):
+            by_type = {types[n].type: n for n in pair}
+            if len(by_type) == 2:
+                face, voice = partition.root(births[by_type["face"]]), partition.root(births[by_type["voice"]])
+                if not partition.foes(face, voice):  # what a user keeps apart is no rival either
+                    groups.setdefault(voice, {}).setdefault(face, []).append(pair)
+        taken = frozenset(partition.root(births[n]) for n in nodes if types[n].type == "face")
+        firm = {v: {f: tuple(mine) for f, mine in faces.items()} for v, faces in groups.items()}
+        self._components.put(component, Component(tuple(people), partition, firm, taken, bool(strong)))
+        self._final.drop(component)
+        moved = {n for n in nodes if self._root_of.put(n, partition.root(births[n]))}
+        return {self._log.observations[o].clip for n in moved for o in self._evidence.owned[n]}
+
+    def _part(self, id_: str, pairs: Iterable[Pair]) -> None:
+        """Keep more persons of a component apart. As no votes for nodes of one kind join anybody there, it may come last."""
+        component = self._components[id_]
+        partition = component.partition.copy()
+        for a, b in pairs:
+            partition.part(a, b)
+        groups = {v: {f: mine for f, mine in faces.items() if not partition.foes(f, v)} for v, faces in component.groups.items()}
+        self._components.put(id_, replace(component, partition=partition, groups={v: faces for v, faces in groups.items() if faces}))
+        self._unlinked.add(id_)
+
+    def _keep_apart(self, id_: str, pairs: Iterable[Pair]) -> None:
+        """Note who of a component, whose persons are one as before, are kept apart besides."""
+        canonical, partition = self._who.canonical, self._final[id_][1]
+        for a, b in pairs:
+            if partition.foes(a, b):
+                self._distinct_from.add(canonical[a], canonical[b])
+                self._distinct_from.add(canonical[b], canonical[a])
+
+    def _measure_company(self, clip: str) -> None:
+        """Say anew how long each voice of a clip is heard while each face is in view."""
+        log, held = self._log.observations, self._who.held
+        said: list[tuple[int, int, str]] = []
+        seen: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for id_ in self._evidence.in_clip[clip]:
+            h = held.get(id_)
+            root = self._root_of.get(h.node) if h is not None and h.node is not None else None
+            if root is not None:
+                o = log[id_]
+                if o.type == "face":
+                    seen[root].append((o.start, o.end))
+                else:
+                    said.append((o.start, o.end, root))
+        anybody: dict[str, int] = {}
+        together: dict[Pair, int] = {}
+        all_seen = [span for spans in seen.values() for span in spans]
+        for start, end, voice in said if all_seen else ():
+            anybody[voice] = anybody.get(voice, 0) + covered(start, end, all_seen)
+            for face, spans in seen.items():
+                together[voice, face] = together.get((voice, face), 0) + covered(start, end, spans)
+        old = self._company_in.get(clip, ({}, {}))
+        if old == (anybody, together):
+            return
+        _ = self._company_in.put(clip, (anybody, together)) if anybody else self._company_in.drop(clip)
+        for voice in old[0].keys() | anybody.keys():
+            self._anybody.put(voice, self._anybody.get(voice, 0) + anybody.get(voice, 0) - old[0].get(voice, 0))
+            if (component := self._component_of.get(voice)) is not None:
+                self._unlinked.add(component)
+        for pair in old[1].keys() | together.keys():
+            self._together.put(pair, self._together.get(pair, 0) + together.get(pair, 0) - old[1].get(pair, 0))
+
+    def _link(self, id_: str) -> bool:
+        """Link the voices of a component to faces; return whether its persons are joined otherwise than before."""
+        component = self._components[id_]
+        ranked: list[tuple[float, int, str, str]] = []
+        for voice, faces in component.groups.items():
+            if voice in component.taken:
+                continue
+            sums = {f: self._sums(pairs) for f, pairs in faces.items()}
+            totals = sorted(((total, -numbered(f), f) for f, (total, _, _) in sums.items()), reverse=True)
+            best, runner = totals[0], totals[1][0] if len(totals) > 1 else 0.0
+            if enough_in_all(sums[best[2]], runner):
+                ranked.append((-best[0], numbered(voice), voice, best[2]))
+        partition, joined = component.partition.copy(), set()
+        mates: dict[str, float] = {}
+        for total, _n, voice, face in sorted(ranked):
+            anybody = self._anybody.get(voice, 0)
+            company = self._together.get((voice, face), 0) / anybody if anybody else 1.0
+            if MATE * -total >= mates.get(face, 0.0) and company >= COMPANY and partition.join(face, voice):
+                mates.setdefault(face, -total)
+                joined.add((face, voice))
+        old, linked = self._final.get(id_), frozenset(joined)
+        self._final.put(id_, (linked, partition))
+        return old is None or old[0] != linked  # in whatever order
+
+    def _sums(self, pairs: Sequence[Pair]) -> Sums:
+        if len(pairs) == 1:
+            return self.votes[pairs[0]].sums
+        clips: dict[str, float] = defaultdict(float)
+        for pair in pairs:
+            for clip, weight in self.votes[pair].by_clip.items():
+                clips[clip] += weight
+        return in_all(clips.values())
+
+    def _call(self, id_: str, decisions: Decisions, changed: Changed) -> None:
+        """Give each class of a component its id, and say who of them are kept apart."""
+        who, partition = self._who, self._final[id_][1]
+        canonical: dict[str, str] = {}
+        members: dict[str, list[str]] = {}
+        for class_ in partition.classes().values():
+            name = called(class_, decisions.names, decisions.keeps)
+            canonical |= dict.fromkeys(class_, name)
+            members[name] = sorted((n for p in class_ for n in self.born[p]), key=numbered)
+        put: Callable[..., bool]
+        for p in self._people_in[id_]:
+            old = who.canonical.get(p)
+            put = who.canonical.put if p in canonical else who.canonical.drop  # type: ignore[attr-defined]
+            if put(p, canonical[p]) if p in canonical else put(p):
+                changed.people |= {x for x in (old, canonical.get(p)) if x}
+                changed.renamed.add(p)
+                if old is not None:
+                    self.going_by.remove(old, p)
+                if p in canonical:
+                    self.going_by.add(canonical[p], p)
+            if p not in members and who.members.drop(p):  # type: ignore[attr-defined]
+                changed.people.add(p)
+        for name, nodes in members.items():
+            if who.members.put(name, nodes):  # type: ignore[attr-defined]
+                changed.people.add(name)
+            changed.nodes |= {n for n in nodes if who.person_of.put(n, name)}  # type: ignore[attr-defined]
+        distinct = {(canonical[a], canonical[b]) for a, b in partition.kept_apart()}
+        for a in self._people_in[id_]:
+            for b in [b for b in self._distinct_from[a] if (a, b) not in distinct]:
+                self._distinct_from.remove(a, b)
+        for a, b in distinct:
+            self._distinct_from.add(a, b)

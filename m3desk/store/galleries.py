@@ -1,0 +1,110 @@
+"""What each face or voice node looks or sounds like to a model: read from the rows, and kept between commits by a writer."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+
+from m3desk.domain.fold import Identities
+from m3desk.domain.growing import GrowingGallery
+from m3desk.domain.identity import Gallery
+from m3desk.domain.log import ObservationType, numbered
+from m3desk.domain.sentences import State
+from m3desk.store import rows
+from m3desk.store.rows import dump
+
+DB = sqlite3.Connection
+Look = Callable[[ObservationType, str], Sequence[Gallery]]
+"""Returns the galleries of a type by a model."""
+
+_QUERIES: Mapping[str, str] = {
+    type_: f"""SELECT e.*, {good} AS good, t."end" - t.start AS duration, t.rowid AS place
+        FROM embedding e JOIN {table} t ON t.id = e.owner WHERE e.kind = '{type_}' AND e.model = ?1"""
+    for type_, table, good in (("face", "face_track", "t.quality"), ("voice", "utterance", "1 - 0.5 * t.overlapped"))
+}
+
+
+def galleries(
+    db: DB, state: State, type_: ObservationType, model: str, *, only: str | None = None, without: Container[str] = ()
+) -> list[Gallery]:
+    """Return what each face or voice node looks or sounds like to a model, by the bindings in force in `state`.
+
+    `only`: of this node. `without`: as if these observations were set aside.
+    """
+    found: dict[str, GrowingGallery] = {}
+    for r in db.execute(_QUERIES[type_] + " ORDER BY t.rowid", (model,)):
+        now = state.who.held.get(r["owner"])
+        if now is not None and now.node is not None and r["owner"] not in without and only in (None, now.node):
+            _add(found.setdefault(now.node, GrowingGallery(type_)), r)
+    return [grown.gallery(node, state.who.person_of[node]) for node, grown in found.items()]
+
+
+def _add(grown: GrowingGallery, row: sqlite3.Row) -> None:
+    grown.add(row["place"], rows.vectors(row), row["good"], row["duration"])
+
+
+class Galleries:
+    """The galleries of the state that a ledger keeps."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[tuple[ObservationType, str], dict[str, GrowingGallery]] = {}
+        self._more: dict[tuple[ObservationType, str], dict[str, list[str]]] = {}
+        self._stale: dict[tuple[ObservationType, str], set[str]] = {}
+        self._touched: set[str] = set()
+
+    def move(self, given: Mapping[str, Sequence[str]], taken: Collection[str]) -> None:
+        """Note which observations nodes were given, and from which some were taken."""
+        self._touched |= {*given, *taken}
+        for key in self._nodes:
+            for node, observations in given.items():
+                self._more[key][node] += observations
+            self._stale[key] |= set(taken)
+
+    def settle(self) -> None:
+        """Note that what was moved stays."""
+        self._touched.clear()
+
+    def back(self) -> None:
+        """Note that what was moved since `settle` is where it was."""
+        for key in self._nodes:
+            self._stale[key] |= self._touched
+        self._touched.clear()
+
+    def forget(self) -> None:
+        """Drop what is kept: vectors were written beside the log, or the state was computed anew."""
+        for kept in (self._nodes, self._more, self._stale):
+            kept.clear()
+        self._touched.clear()
+
+    def of(self, db: DB, who: Identities, type_: ObservationType, model: str) -> list[Gallery]:
+        """Return the galleries of all nodes of a type, by the state that is kept, in order of their numbers."""
+        key = (type_, model)
+        if key not in self._nodes:
+            self._nodes[key], self._more[key], self._stale[key] = {}, defaultdict(list), set()
+            for r in db.execute(_QUERIES[type_] + " ORDER BY t.rowid", (model,)):
+                now = who.held.get(r["owner"])
+                if now is not None and now.node is not None:
+                    _add(self._nodes[key].setdefault(now.node, GrowingGallery(type_)), r)
+        self._catch_up(db, who, type_, model)
+        return [grown.gallery(node, who.person_of[node]) for node, grown in sorted(self._nodes[key].items(), key=lambda r: numbered(r[0]))]
+
+    def _catch_up(self, db: DB, who: Identities, type_: ObservationType, model: str) -> None:
+        key = (type_, model)
+        growing, stale = self._nodes[key], self._stale[key]
+        query = _QUERIES[type_] + " AND e.owner IN (SELECT value FROM json_each(?2)) ORDER BY t.rowid"
+        for node, observations in self._more[key].items():
+            if node in stale:
+                continue
+            found = db.execute(query, (model, dump(observations))).fetchall()
+            grown = growing.get(node)
+            if found and grown is not None and found[0]["place"] <= grown.last:
+                stale.add(node)
+                continue
+            for r in found:
+                _add(growing.setdefault(node, GrowingGallery(type_)), r)
+        for node in stale:
+            growing.pop(node, None)
+            for r in db.execute(query, (model, dump(sorted(who.owned.get(node, ()))))):
+                _add(growing.setdefault(node, GrowingGallery(type_)), r)
+        self._more[key], self._stale[key] = defaultdict(list), set()

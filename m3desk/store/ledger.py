@@ -1,0 +1,212 @@
+"""The ledger of a memory: its log, what that comes to now, and the transactions that add to both.
+
+Every write is one transaction: rows are added to the log, the projection takes them in, and what changed of it is written to the derived
+tables. Where rows were taken away or altered (`forget`), or what a journal names is found again by another id, the whole log is read anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from m3desk.domain.identity import Gallery
+from m3desk.domain.log import Log, ObservationType
+from m3desk.domain.projection.projection import Delta, Projection, Rebuilt
+from m3desk.domain.sentences import State
+from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryProblem, UsageError
+from m3desk.store import cells, derived, place, rows
+from m3desk.store.galleries import Galleries
+
+T = TypeVar("T")
+
+FAULTS = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+"""What wrong rows or calls raise: no sign of a file that does not read."""
+
+
+class Ledger:
+    """The one connection that an open memory has. `path` names the memory in errors; `damage` finds a damaged cell.
+
+    `counts`: how often the state was brought up to date by what was added (extended), and how often it was computed as a whole.
+    """
+
+    def __init__(self, db: sqlite3.Connection, path: str, *, write: bool, damage: Callable[[], MemoryDamaged | None]) -> None:
+        self.db, self.path, self.writable, self._damage = db, path, write, damage
+        self.guard = threading.RLock()
+        self.counts: Counter[str] = Counter()
+        self._galleries = Galleries()
+        self._projection: Projection | None = None
+        self._loaded = 0
+        self._before: tuple[Projection, int] | None = None
+
+    # ------------------------------------------------------------------ transactions
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection inside one read transaction (or inside the write that is going on)."""
+        with self.guard:
+            if self.db.in_transaction:
+                yield self.db
+                return
+            self.db.execute("BEGIN")
+            try:
+                yield self.db
+            except FAULTS:
+                raise
+            except sqlite3.DatabaseError as error:
+                raise unusable(self.path, error) from error
+            except cells.WRONG as error:
+                if (damage := self._damage()) is not None:
+                    raise damage from error
+                raise
+            finally:
+                self.db.rollback()
+
+    def read(self, query: Callable[..., T], *args: Any) -> T:
+        """Return what a query of one snapshot says."""
+        with self.snapshot() as db:
+            return query(db, *args)
+
+    @contextlib.contextmanager
+    def writing(self, *, folds: bool = True) -> Iterator[sqlite3.Connection]:
+        """Give a connection inside one write transaction; bring the state up to date and commit at its end, or roll everything back."""
+        if not self.writable:
+            raise UsageError(f"{self.path} is open for reading only.")
+        with self.guard:
+            if folds:
+                self._before = self._present(), self._loaded
+            try:
+                self.db.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                raise unusable(self.path, error) from error
+            try:
+                yield self.db
+                if folds:
+                    self._refold(self.db)
+                self.db.execute("INSERT INTO meta VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = value + 1")
+                self.db.commit()
+            except BaseException as error:
+                self.db.rollback()
+                if folds:
+                    self._back()
+                if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, FAULTS):
+                    raise unusable(self.path, error) from error
+                if isinstance(error, cells.WRONG) and (damage := self._damage()) is not None:
+                    raise damage from error
+                raise
+            if folds:
+                self._present().settle()
+                self._galleries.settle()
+                self._before = None
+
+    # ------------------------------------------------------------------ the state
+
+    def state(self) -> State:
+        """Return the state that the derived tables hold now (a writer's; it is kept up to date, so take from it what must last)."""
+        with self.guard:
+            return self._present().state
+
+    def log(self) -> Log:
+        """Return the log, up to the last commit."""
+        with self.guard:
+            return self._present().log
+
+    def state_with(self, db: sqlite3.Connection) -> State:
+        """Return the state with what the open transaction has added so far (dropped again if that is rolled back)."""
+        last = last_sequence(db)
+        present = self._present()
+        if last != self._loaded:
+            new = list(rows.load(db, self._loaded))
+            if present.can_extend(new):
+                moved = present.extend(new).moved
+                self._galleries.move(moved.given, moved.taken)
+                self.counts["extended"] += 1
+            else:
+                present = self._projection = self._whole(db)
+            self._loaded = last
+        return present.state
+
+    def changes(self, db: sqlite3.Connection) -> Delta | Rebuilt:
+        """Return what the open transaction has changed so far; valid until it changes more."""
+        self.state_with(db)
+        present = self._present()
+        assert self._before is not None
+        return Delta(present) if self._before[0] is present else Rebuilt(Delta(self._before[0]).before, present)
+
+    def galleries(self, type_: ObservationType, model: str) -> Sequence[Gallery]:
+        """Return what each node looks or sounds like to a model, by the state as it was last taken (`state`, `state_with`)."""
+        with self.snapshot() as db:
+            return self._galleries.of(db, self._present().state.who, type_, model)
+
+    def forget_galleries(self) -> None:
+        """Drop the kept galleries: vectors were written beside the log."""
+        self._galleries.forget()
+
+    def rebuild(self, db: sqlite3.Connection) -> State:
+        """Compute the state as a whole, beside the one that is kept, which stays what it is; it takes that one's place."""
+        self._projection, self._loaded = self._whole(db), last_sequence(db)
+        return self._projection.state
+
+    def forget(self) -> None:
+        """Drop the kept state; the next call reads the log anew."""
+        self._projection, self._loaded = None, 0
+        self._galleries.forget()
+
+    def _present(self) -> Projection:
+        if self._projection is None:
+            with self.snapshot() as db:
+                self._projection, self._loaded = self._whole(db), last_sequence(db)
+        return self._projection
+
+    def _whole(self, db: sqlite3.Connection) -> Projection:
+        self._galleries.forget()
+        projection = Projection()
+        projection.extend(rows.load(db))
+        projection.settle()
+        self.counts["whole"] += 1
+        return projection
+
+    def _refold(self, db: sqlite3.Connection) -> None:
+        if self._projection is not None:
+            self.state_with(db)
+        present = self._present()
+        if self._before is not None and present is self._before[0]:
+            derived.write_changes(db, Delta(present).tables())
+        else:
+            derived.write(db, derived.stored(db), derived.tables(present.state))
+
+    def _back(self) -> None:
+        """Be again what was there before the transaction that was rolled back."""
+        if self._before is not None:
+            self._projection, self._loaded = self._before
+            self._projection.back()
+            self._galleries.back()
+            self._before = None
+
+
+def unusable(path: str, error: sqlite3.DatabaseError) -> MemoryProblem:
+    """Return what an error of SQLite means for who works with this memory."""
+    if is_busy(error):
+        return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
+    if "disk is full" in str(error):
+        return no_room(path)
+    return place.unreadable(Path(path), error)
+
+
+def is_busy(error: sqlite3.DatabaseError) -> bool:
+    """Say whether somebody else holds the file."""
+    return "locked" in str(error) or "busy" in str(error)
+
+
+def no_room(path: str) -> MemoryProblem:
+    """Return the error of a full disk."""
+    return MemoryProblem(f"the disk of {path} is full.", "Nothing is lost: what was memorized is kept. Make room, then go on.")
+
+
+def last_sequence(db: sqlite3.Connection) -> int:
+    """Return the number of the last commit."""
+    return int(db.execute("SELECT coalesce(max(sequence), 0) FROM commits").fetchone()[0])

@@ -1,0 +1,74 @@
+"""The ledger: the state is brought up to date by what was added, and is what it was when a write is taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from m3desk.errors import CorrectionError
+from m3desk.store.sqlite import Memory
+from tests.store.invented import MODELS, clips, remember, source
+from tests.store.random_corrections import state_tables, unlike_galleries
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    with Memory.create(tmp_path / "m.m3desk") as made:
+        made.set_setting("imported_without_media", "1")
+        made.plan_clips(made.add_source(source(seconds=180)).id, clips("s1", 6), fps=5.0)
+        for people in ((1, 2), (1, 3), (2, 3)):
+            remember(made, made.next_clips("s1")[0], people)
+        yield made
+
+
+def test_clips_and_corrections_and_their_undo_never_compute_the_state_as_a_whole(memory: Memory) -> None:
+    memory._ledger.counts.clear()
+    memory.correct("name", {"person": "1", "name": "Ann"})
+    memory.correct("merge", {"keep": "Ann", "others": ["2"]})
+    remember(memory, memory.next_clips("s1")[0], (1, 2, 3))
+    memory.correct("split-at", {"observation": "s1.c0.u0", "at": 3_000_000})
+    memory.undo(2)
+    memory.redo()
+    remember(memory, memory.next_clips("s1")[0], (1, 4))
+    state_tables(memory)
+    assert memory._ledger.counts["whole"] == 0 and memory._ledger.counts["extended"] >= 7
+
+
+def test_a_rehearsed_and_a_refused_correction_leave_the_state_as_it_was(memory: Memory) -> None:
+    before = state_tables(memory)
+    steps, held = list(memory.log().steps), dict(memory.state().who.held)
+    memory.correct("split", {"person": "1", "observations": ["s1.c0.f0"], "name": "Bob"}, dry_run=True)
+    assert memory.log().steps == steps and memory.state().who.held == held and state_tables(memory) == before
+    with pytest.raises(CorrectionError):
+        memory.correct("merge", {"keep": "1", "others": ["1"]})
+    assert state_tables(memory) == before and memory._ledger.counts["whole"] == 1
+
+
+def test_a_write_that_fails_leaves_the_state_as_it_was(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = state_tables(memory)
+    monkeypatch.setattr("m3desk.store.derived.write_changes", lambda *_: (_ for _ in ()).throw(RuntimeError("a fault")))
+    with pytest.raises(RuntimeError):
+        remember(memory, memory.next_clips("s1")[0], (1, 2))
+    monkeypatch.undo()
+    assert state_tables(memory) == before
+    remember(memory, memory.next_clips("s1")[0], (1, 2))
+    state_tables(memory)
+
+
+def test_kept_galleries_are_those_read_anew_after_clips_corrections_and_rehearsals(memory: Memory) -> None:
+    def check() -> None:
+        assert list(unlike_galleries(memory)) == [] and len(memory._ledger.galleries("face", MODELS["face_vectors"])) >= 3
+
+    check()
+    remember(memory, memory.next_clips("s1")[0], (1, 2, 3))
+    check()
+    memory.correct("assign", {"observations": ["s1.c0.f0", "s1.c1.u0"], "person": "3"}, dry_run=True)
+    check()
+    memory.correct("assign", {"observations": ["s1.c0.f0", "s1.c1.u0"], "person": "3"})
+    memory.correct("set-aside", {"observation": "s1.c2.f0"})
+    check()
+    memory.undo(2)
+    check()
+    memory.remove_source("s1")
+    assert memory._ledger.galleries("face", MODELS["face_vectors"]) == []
