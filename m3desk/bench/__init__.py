@@ -25,6 +25,7 @@ _NAMES = {
     "hostile": "hostile input until the minutes are over (default 10), one process a try: faults, time-outs, half-written memories "
     "[MINUTES] [commands texts media documents graphs] [--seed N] [--tries N]",
     "privacy": "the main jobs where every address leads here: lookups, connections, files outside of the own folders [FILE [SECONDS]]",
+    "scale": "a commit at clip 5,000 against clip 10, a correction at 60,000 memories; invented clips [CLIPS]",
     "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
 }
 

@@ -1,0 +1,178 @@
+"""What a memory costs as it grows: a commit at clip 5,000 against clip 10, and a correction at 60,000 memories; invented clips, no models.
+
+A clip: three people of forty show their face and talk; twelve sentences speak of them. Vectors are directions in space with noise, so
+that everybody is recognised. Times are of the call, the disk's part included.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from m3desk.domain.clip import MICROSECOND, Clip, Source
+from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance, Word, media_id
+from m3desk.domain.memory import Draft, HeardName, Sentence, Span, Vote
+from m3desk.store.sqlite import Memory
+
+MODELS = {"face_vectors": "sface 2021dec", "voice_vectors": "campplus 1"}
+TEXTS = "e5 1"
+PEOPLE = 40
+AT_ONCE = 3
+CLIPS = 5_000
+FIRST = 10
+"""The clip that the last one is compared with."""
+
+AROUND = 11
+"""Commits whose median is a figure."""
+
+TURN = 9 * MICROSECOND
+SECONDS = 30 * MICROSECOND
+THINGS = ("cup", "table", "book", "chair", "phone", "kitchen", "garden", "laptop")
+
+
+def measure(args: Sequence[str] = ()) -> dict[str, Any]:
+    """Grow a memory and return what its commits and corrections took, in milliseconds. `args`: how many clips; a folder to keep it in."""
+    count = int(args[0]) if args else CLIPS
+    with tempfile.TemporaryDirectory(prefix="m3desk-scale-") as folder:
+        place = Path(args[1]) if len(args) > 1 else Path(folder)
+        with Memory.create(place / "m.m3desk") as memory:
+            return grow(memory, count)
+
+
+def grow(memory: Memory, count: int) -> dict[str, Any]:
+    """Commit `count` clips, then correct; return the figures."""
+    memory.set_setting("imported_without_media", "1")
+    source = memory.add_source(Source("", "/invented.mp4", count * SECONDS, 640, 360, 25.0, True, "0" * 64, None, 1000)).id
+    clips = [Clip(f"{source}.c{i}", source, i, i * SECONDS, (i + 1) * SECONDS) for i in range(count)]
+    memory.plan_clips(source, clips, fps=5.0)
+    dice = random.Random(7)
+    matches, commits = Times(), Times()
+    for clip in clips:
+        perceived, draft, vectors = invented(clip, dice)
+        matches.take(memory.match, perceived, MODELS)
+        commits.take(memory.commit_episodic, clip, perceived, draft, text_vectors=vectors, text_model=TEXTS, models=MODELS)
+    return {
+        "clips": count,
+        "memories": len(memory.memories()),
+        "people": len(memory.people()),
+        "commit_ms": commits.compared(FIRST, count),
+        "match_ms": matches.compared(FIRST, count),
+        "correction_ms": corrections(memory),
+    }
+
+
+def lines(report: dict[str, Any]) -> list[str]:
+    """Return the figures as people read them."""
+    told = [f"{report['clips']} clips, {report['memories']} memories, {report['people']} people; milliseconds (of them the processor's)"]
+    for name in ("commit", "match"):
+        f = report[f"{name}_ms"]
+        first, last = f"{f['first']} ({f['first_cpu']}) at clip {FIRST}", f"{f['last']} ({f['last_cpu']}) at clip {report['clips']}"
+        told.append(f"{name}: {first}, {last}: {f['ratio']} × as much ({f['ratio_cpu']} ×)")
+    return [*told, *(f"{name}: {f['median']} ({f['cpu']})" for name, f in report["correction_ms"].items())]
+
+
+def corrections(memory: Memory) -> dict[str, dict[str, float]]:
+    """Return what each correction took from command to committed; undo takes it back each time."""
+    one, two = sorted(memory.people(), key=lambda p: (-len(p.clips), p.number))[:2]
+    tracks = memory.state().who.of_person(two.id)
+    said: list[tuple[str, dict[str, Any]]] = [
+        ("name", {"person": one.id, "name": "Ann"}),
+        ("assign", {"observations": tracks[:1], "person": one.id}),
+        ("merge", {"keep": one.id, "others": [two.id]}),
+        ("split", {"person": two.id, "observations": tracks[: len(tracks) // 2]}),
+    ]
+    took: dict[str, Times] = {}
+    for _ in range(3):
+        for kind, given in said:
+            took.setdefault(f"{kind}, rehearsed", Times()).take(memory.correct, kind, given, dry_run=True)
+            took.setdefault(kind, Times()).take(memory.correct, kind, given)
+            took.setdefault(f"undo {kind}", Times()).take(memory.undo)
+    return {name: {"median": _median(t.wall), "cpu": _median(t.cpu)} for name, t in took.items()}
+
+
+@dataclass(slots=True)
+class Times:
+    """What calls took, in milliseconds: by the clock, and of this thread's processor (which other programs don't slow)."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def take(self, call: Callable[..., Any], *args: Any, **how: Any) -> None:
+        """Call, and note what it took."""
+        began, busy = time.perf_counter(), time.thread_time()
+        call(*args, **how)
+        self.wall.append((time.perf_counter() - began) * 1000)
+        self.cpu.append((time.thread_time() - busy) * 1000)
+
+    def compared(self, first: int, last: int) -> dict[str, float]:
+        """Return the medians around two calls (counted from 1), and how many times the first the last is."""
+        a, b = _median(_around(self.wall, first)), _median(_around(self.wall, last))
+        c, d = _median(_around(self.cpu, first)), _median(_around(self.cpu, last))
+        return {"first": a, "last": b, "ratio": round(b / a, 2), "first_cpu": c, "last_cpu": d, "ratio_cpu": round(d / c, 2)}
+
+
+def _median(times: Sequence[float]) -> float:
+    return round(statistics.median(times), 1)
+
+
+def _around(times: Sequence[float], place: int) -> Sequence[float]:
+    """Return the times of the calls up to and around a place."""
+    end = min(len(times), place + AROUND // 2)
+    return times[max(0, end - AROUND) : end]
+
+
+# ---------------------------------------------------------------- clips
+
+
+def invented(clip: Clip, dice: random.Random) -> tuple[Perceived, Draft, Floats]:
+    """Return a clip with its draft and the vectors of its sentences."""
+    faces, speech, votes, told = [], [], [], []
+    vectors: dict[str, Floats] = {}
+    media: dict[str, bytes] = {}
+    cast = dice.sample(range(PEOPLE), AT_ONCE)
+    for k, who in enumerate(cast):
+        at = clip.start + k * TURN
+        crop = f"{who} in {clip.id}".encode()
+        picture = media_id(crop, ".jpg")
+        media[picture] = crop
+        f, u = f"{clip.id}.f{k}", f"{clip.id}.u{k}"
+        boxes = tuple(TimedBox(t, 10.0 * who, 20.0, 40.5, 50.0) for t in range(at, at + TURN - MICROSECOND, MICROSECOND // 5))
+        marks = (((1.0, 2.0),) * 5,)
+        faces.append(FaceTrack(f, clip.id, at, at + TURN - MICROSECOND, boxes, 0.9, dice.uniform(0.6, 0.95), (picture,), marks, k))
+        words = tuple(Word(at + i * MICROSECOND, at + (i + 1) * MICROSECOND, w) for i, w in enumerate(["We", "drink", "some", "tea."], 1))
+        speech.append(Utterance(u, clip.id, at + MICROSECOND, at + TURN - 2 * MICROSECOND, "We drink some tea.", words, "en", 0.9, None, k))
+        vectors[f] = around(who, 128, 1, dice)
+        vectors[u] = around(who, 192, 2, dice)
+        votes.append(Vote(f, u, "lips", 1.0))
+        for n, (text, cites) in enumerate(
+            (
+                ("someone appears", (f,)),
+                ("someone says: “We drink some tea.”", (u, f)),
+                ("someone sits down", (f,)),
+                ("someone leaves", (f,)),
+            )
+        ):
+            thing = (dice.choice(THINGS),) if n == 2 else ()
+            told.append(Sentence(text, "episodic", at, at + TURN, (Span(0, 7, cites),), cites[:1], thing, event="says" if n == 1 else None))
+    names = (HeardName(faces[0].id, f"Name{'abcdefgh'[cast[0] % 8]}", 0.4, "addressed", speech[1].id, "Thanks", clip.start),)
+    perceived = Perceived(
+        clip.id, tuple(faces), tuple(speech), (), (), vectors, media,
+        frozenset((a.id, b.id) for a in faces for b in faces if a.id < b.id), None, (), {"motion": 0.25},
+    )  # fmt: skip
+    draft = Draft(tuple(sorted(told, key=lambda s: s.start)), tuple(votes), names if clip.index % 10 == 0 else (), "rules 1")
+    return perceived, draft, np.full((len(told), 16), 0.25, np.float32)
+
+
+def around(who: int, d: int, modality: int, dice: random.Random) -> Floats:
+    """Return (3, d) unit rows around somebody's own direction."""
+    own = np.random.default_rng(1000 * modality + who).normal(size=d)
+    rows = own / np.linalg.norm(own) + 0.2 * np.random.default_rng(dice.randrange(2**31)).normal(size=(3, d)) / np.sqrt(d)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
