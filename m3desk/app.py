@@ -14,7 +14,6 @@ import shutil
 import threading
 import time
 import uuid
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -26,7 +25,9 @@ from m3desk import config, events, likeness, lookup, models, outside, paths, pro
 from m3desk.backends import PROFILES, Backends, available
 from m3desk.config import Settings
 from m3desk.control import loop
+from m3desk.control.kept import Kept, Snapshot
 from m3desk.control.search import Search
+from m3desk.domain.changed import Changed
 from m3desk.domain.clip import source_of
 from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson, Likeness
@@ -41,14 +42,16 @@ from m3desk.store import pending
 from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import Forgotten, How
 from m3desk.store.pending import Pending
-from m3desk.store.plain_index import PlainIndex
 from m3desk.store.reembedding import Reembedded
 from m3desk.store.sqlite import Memory
-from m3desk.store.vectors import VectorIndex
+from m3desk.store.words import words
 from m3desk.work import Work
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+SETTLE = 0.3
+"""Seconds after a commit before what search keeps is brought up to date; commits often come several at once."""
+
 PART = 256
 """Sentences embedded and kept at a time: an import of thousands (20 ms each) that is stopped goes on where it was."""
 
@@ -80,8 +83,9 @@ class App:
         )
         self.work = Work(self.write, self.backends, self.settings, emit)
         self._asks: dict[str, threading.Event] = {}
-        self._index: VectorIndex | None = None
-        self._index_lock = threading.Lock()
+        self._kept = Kept(words, told=write)
+        self._changed = threading.Event()
+        self._closing = threading.Event()
         self._writer = ThreadPoolExecutor(1, "m3desk-writer")
         self._memory: Memory | None = None
         self.finished: list[dict[str, Any]] = []
@@ -89,6 +93,7 @@ class App:
         if write:
             try:
                 self._memory = self._writer.submit(Memory.open_or_create, Path(self.path)).result()
+                self._writer.submit(self._memory.watch, self._note).result()
             except OSError as error:
                 self._writer.shutdown()
                 raise MemoryProblem(
@@ -136,6 +141,8 @@ class App:
     def close(self) -> None:
         """Stop all work at the next safe moment and close; what was committed stays."""
         self.work.stop()
+        self._closing.set()
+        self._changed.set()
         for stop in self._asks.values():
             stop.set()
         if self._memory is not None:
@@ -176,42 +183,44 @@ class App:
     # ------------------------------------------------------------------ searching and asking
 
     def search(self, reader: Memory) -> Search:
-        """Return a search over what `reader` sees, the index brought up to date with the whole memory first.
+        """Return a search over what `reader` sees; what is kept of the memory between questions is brought up to date first.
 
-        What was believed at a date had other words (edited since, deleted since): such a look back is given an index of its own, for once.
+        A look back is read for itself. What was believed at a date had other words too (edited since, deleted since); what was known by a
+        clip is found by the index of all, as is everything.
         """
         embedder = self.backends.get("text_vectors")
         model = embedder.name if embedder else ""
-        try:
-            return Search(reader, self._index_for(reader, model), embedder)
-        except M3DeskError:
-            raise
-        except Exception as error:  # Lance raises its own, OSError, ValueError, RuntimeError: on a full disk all of them
-            log.info("no search index can be kept: %s", error)
-            self._index = None
-            what = "The search index can't be written (is the disk full?): searched without it, more slowly."
-            self.emit(events.Notice("warning", what, "Make room on the disk."))
-            search = Search(reader, PlainIndex(reader, model), embedder)
-            search.notices.append(what)
-            return search
+        if reader.looks_back is None:
+            now = self._kept.snapshot(reader, model)
+            return Search(reader, now, embedder, now, self._kept.sentence)
+        if reader.looks_back.sequence is not None:
+            then = Snapshot.read(reader, words, model)
+            return Search(reader, then, embedder, then)
+        with self.reader() as everything:
+            now = self._kept.snapshot(everything, model)
+        return Search(reader, now, embedder, Snapshot.read(reader, words))
 
-    def _index_for(self, reader: Memory, model: str) -> VectorIndex:
-        """Return the index that a reader needs, in step with what it sees."""
-        if reader.looks_back is not None and reader.looks_back.sequence is not None:
-            folder = paths.temporary("index")
-            once = VectorIndex(Path(folder.name))
-            weakref.finalize(once, folder.cleanup)
-            once.sync(reader, model)
-            return once
-        with self._index_lock:
-            if self._index is None:
-                self._index = VectorIndex(Path(self.path) / "vectors")
-            with self.reader() as everything:
-                self._index.sync(everything, model)
-            for notice in self._index.notices:
-                self.emit(events.Notice("info", notice))
-            self._index.notices.clear()
-            return self._index
+    def keep_up(self) -> None:
+        """Read what search keeps now, and bring it up to date after each commit, in a thread that ends with `close`.
+
+        So a question need not: one that comes sooner reads what changed by itself.
+        """
+        threading.Thread(target=self._keep_up, name="m3desk-search", daemon=True).start()
+
+    def _note(self, changed: Changed) -> None:
+        self._kept.note(changed)
+        self._changed.set()
+
+    def _keep_up(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with self.reader() as reader:
+                    self.search(reader).evidence  # noqa: B018 (reads what questions about who and when are answered from)
+            except M3DeskError as error:
+                log.warning("what search keeps was not brought up to date: %s", error)
+            self._changed.wait()
+            self._closing.wait(SETTLE)  # what follows at once is read together
+            self._changed.clear()
 
     def embed_lacking(self) -> int:
         """Embed sentences that the active text model has not embedded (edited ones, an import's); return how many. What is done stays."""
@@ -478,8 +487,7 @@ class App:
             models = self.models_in_use("faces", "face_vectors", "voice_vectors") if known.vectors else Models()
         except ModelMissing:
             models = Models()  # then the report says what could not be searched
-        with self._index_lock:
-            self._index = None
+        self._kept.drop()
         if gone.with_sources:
             with self.reader() as reader:
                 there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
@@ -498,8 +506,6 @@ class App:
             looked = replace(looked, found=tuple(id_ for id_ in looked.found if id_ in left))
         reached = outside.forget(Path(self.path), known)
         self.embed_lacking()
-        with self.reader() as reader:
-            self.search(reader)  # makes the index anew, so that the proof searches the one that will be used
         rewritten = self.write(lambda m: m.clean())
         with self.reader() as reader:
             searched, alike = reader.prove_forgotten(known, reached.left)

@@ -15,7 +15,7 @@ from m3desk.control.search import Before, Hit, Search
 from m3desk.control.times import FOREVER
 from m3desk.control.wording import ASKING, NUMBERS, say
 from m3desk.domain.clip import MICROSECOND, clock
-from m3desk.domain.people import Person
+from m3desk.domain.people import Observed, Person
 
 MOST_PEOPLE = 30
 MOST_SAYINGS = 6
@@ -65,23 +65,38 @@ def beyond(asked: Asked, search: Search) -> list[str]:
 
 def presences(asked: Asked, search: Search, before: Before | None) -> dict[str, Presence]:
     """Return when each person is seen and heard within what is asked, in the order in which they come."""
+    evidence = search.evidence
+    if asked.stretches or before is not None:
+        return _presences(asked, search, before)
+    if evidence.presences is None:
+        evidence.presences = _presences(asked, search, before)
+    kept: dict[str, Presence] = evidence.presences
+    return kept
+
+
+def _presences(asked: Asked, search: Search, before: Before | None) -> dict[str, Presence]:
     known = {p.id for p in search.people if not p.ignored}
-    told = _tellers(search)
+    evidence, told = search.evidence, search.tellers
     found: dict[str, Presence] = {}
     for source, start, end in _scopes(asked, search):
-        for track in search.reader.tracks(source, start, end):
-            if track.person in known and not track.set_aside and _known(track.track.clip, before):
-                moment = Moment(track.track.clip, source, track.track.start, track.track.end, track.node)
-                found.setdefault(track.person or "", Presence()).seen.append(moment)
-        for row in search.reader.speech(source, start, end):
-            u = row.utterance
-            if row.person in known and not row.set_aside and u.text.strip() and _known(u.clip, before):
-                moment = Moment(u.clip, source, u.start, u.end, told.get(u.id, row.node))
-                found.setdefault(row.person or "", Presence()).heard.append((moment, u.text.strip()))
+        for o in _touching(evidence.seen.get(source, ()), start, end):
+            if o.person in known and _known(o.clip, before):
+                found.setdefault(o.person, Presence()).seen.append(Moment(o.clip, source, o.start, o.end, o.node))
+        for o in _touching(evidence.heard.get(source, ()), start, end):
+            if o.person in known and _known(o.clip, before):
+                moment = Moment(o.clip, source, o.start, o.end, told.get(o.id, o.node))
+                found.setdefault(o.person, Presence()).heard.append((moment, (o.words or "").strip()))
     for presence in found.values():
         presence.seen.sort(key=lambda m: (m.source, m.start))
         presence.heard.sort(key=lambda h: (h[0].source, h[0].start))
     return dict(sorted(found.items(), key=lambda item: _first(item[1])))
+
+
+def _touching(observed: Sequence[Observed], start: int | None, end: int | None) -> Iterable[Observed]:
+    """Return what touches [start, end), in microseconds; None: no end there."""
+    if start is None and end is None:
+        return observed
+    return [o for o in observed if (start is None or o.end > start) and (end is None or o.start < end)]
 
 
 def _who(asked: Asked, search: Search, before: Before | None) -> Reading | None:
@@ -168,10 +183,7 @@ def _who_is(asked: Asked, search: Search, before: Before | None) -> Reading | No
     for moment, words, _ in _joined([(m, w, person.id) for m, w in there.heard])[:1]:
         parts.append(Part(say("says", language, who=person.shown, words=words), (moment,)))
     ids = {p.id for p in people}
-    known = [
-        s for s in search.sentences() if s.kind == "semantic" and ids & set(s.people) and not s.valid_until and search.visible(s, before)
-    ]
-    parts += [Part(_ended(s.shown, language), (moment_of(s),)) for s in sorted(known, key=lambda s: (-s.weight, s.start))[:3]]
+    parts += [Part(_ended(s.shown, language), (moment_of(s),)) for s in search.known_of(ids, before, 3)]
     return Reading(tuple(parts)) if parts else Reading((Part(say("absent", language)),), found=False)
 
 
@@ -189,7 +201,7 @@ def _introduced(people: Sequence[Person], search: Search, there: Presence, langu
 def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
     """Return the moment that a name's evidence means: an observation's id or `screen:START-END` (microseconds)."""
     if not evidence.startswith("screen:"):
-        told = _tellers(search).get(evidence)
+        told = search.tellers.get(evidence)
         sentence = search.sentence(told) if told else None
         return moment_of(sentence) if sentence else None
     start, end = (int(t) for t in evidence.removeprefix("screen:").split("-"))
@@ -253,10 +265,9 @@ def in_role(asked: Asked, search: Search, before: Before | None) -> tuple[str, .
     shown = {p.id: p.shown for p in search.people}
     if asked.people or not wanted:
         return ()
-    for s in search.sentences():
-        if s.event == "text" and s.people and search.visible(s, before) and wanted <= set(search.telling(s.text)):
-            names = {shown[p] for p in s.people if p in shown}
-            return tuple(p for p in shown if shown[p] in names)
+    for s in search.captions(wanted, before):
+        names = {shown[p] for p in s.people if p in shown}
+        return tuple(p for p in shown if shown[p] in names)
     return ()
 
 
@@ -315,7 +326,7 @@ def _told(hits: Sequence[Hit], language: str) -> Reading:
 def _on_screen(asked: Asked, search: Search, before: Before | None) -> Reading | None:
     if beyond(asked, search):
         return None
-    told = {(s.source, s.start): s.id for s in search.sentences() if s.event == "text"}
+    told = search.known.texts
     found: dict[str, Part] = {}
     for source, start, end in _scopes(asked, search):
         for t in search.reader.texts(source, start, end):
@@ -356,11 +367,6 @@ def _scopes(asked: Asked, search: Search) -> Iterable[tuple[str, int | None, int
     if asked.stretches:
         return [(s.source, s.start, min(s.end, FOREVER)) for s in asked.stretches]
     return [(s.id, None, None) for s in search.sources]
-
-
-def _tellers(search: Search) -> dict[str, str]:
-    """Return, for each utterance, the sentence that tells of it."""
-    return {o: s.id for s in search.sentences() if s.event == "says" for o in s.citations}
 
 
 def _known(clip: str, before: Before | None) -> bool:

@@ -6,8 +6,9 @@ English and Chinese; a question in another language is searched as it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from m3desk.control.times import Stretch, read_times
@@ -118,19 +119,19 @@ def read(
     question: str,
     people: Sequence[Person],
     sources: Sequence[Source],
-    clips: Sequence[Clip] = (),
+    clips: Sequence[Clip] | Mapping[str, Clip] = (),
     stretch: Stretch | None = None,
 ) -> Asked:
     """Read a question against who and what is in the memory. `stretch`: where the user has limited the question to."""
     text = " ".join(fitting(question).split())
     language = "zh" if _HAN.search(text) else "en"
     named, rest = _people(text, people, PLACEHOLDER[language])
-    clip_ids, rest, notes = _clips(rest, sources, clips)
+    known = clips if isinstance(clips, Mapping) else {c.id: c for c in clips}
+    clip_ids, rest, notes = _clips(rest, sources, known)
     source = stretch.source if stretch else sources[-1].id if sources else None
     times, rest = read_times(rest, next((s for s in sources if s.id == source), None))
     if times and len(sources) > 1 and stretch is None:
         notes.append(f"The time is read in {source}, the newest source." if language == "en" else f"时间按最新的来源 {source} 理解。")
-    known = {c.id: c for c in clips}
     stretches = [Stretch(known[c].source, known[c].start, known[c].end) for c in clip_ids if c in known] + times
     if stretch is not None:
         within = [s for s in (_overlap(t, stretch) for t in stretches) if s is not None]
@@ -182,6 +183,7 @@ def _people(text: str, people: Sequence[Person], placeholder: str) -> tuple[list
     return list(dict.fromkeys(w for _, _, w in taken)), rest + text[at:]
 
 
+@lru_cache(maxsize=10_000)
 def _spelled(name: str) -> re.Pattern[str]:
     """Return a pattern for a whole name, a question mark after a suggested one included; Chinese has no word borders."""
     body = r"\s+".join(re.escape(part) for part in name.split())
@@ -206,10 +208,9 @@ _COMMON = frozenset(_TITLES.split())
 """Parts of names that are also common words or titles: alone they name nobody."""
 
 
-def _clips(text: str, sources: Sequence[Source], clips: Sequence[Clip]) -> tuple[list[str], str, list[str]]:
+def _clips(text: str, sources: Sequence[Source], there: Mapping[str, Clip]) -> tuple[list[str], str, list[str]]:
     found: list[str] = []
     notes: list[str] = []
-    there = {c.id for c in clips}
     for match in _CLIP.finditer(text):
         groups = match.groups()
         number = int(next(g for g in (groups[1], groups[3], groups[4], groups[5]) if g is not None))

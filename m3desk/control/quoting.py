@@ -76,13 +76,11 @@ def quoted(sentences: Sequence[StoredSentence], language: str) -> list[Part]:
 
 def scene(asked: Asked, search: Search) -> Reading:
     """Tell what happens, in order: the sentences of the span asked for, evenly chosen where there are many."""
-    told = [s for s in search.sentences() if s.kind == "episodic" and _within(s, asked)]
-    told.sort(key=lambda s: (s.source, s.start, s.id))
-    if not told:
+    told = search.story(asked.stretches, ("says", "appears", "text"))
+    step = max(1.0, len(told) / MOST_OF_A_SCENE)
+    chosen = [s for n in range(min(MOST_OF_A_SCENE, len(told))) if (s := search.sentence(told[int(n * step)])) is not None]
+    if not chosen:
         return Reading((Part(say("absent" if asked.stretches else "empty", asked.language)),), found=False)
-    telling = [s for s in told if s.event in ("says", "appears", "text")] or told
-    step = max(1.0, len(telling) / MOST_OF_A_SCENE)
-    chosen = [telling[int(n * step)] for n in range(min(MOST_OF_A_SCENE, len(telling)))]
     lead = say("quoting", asked.language) + say("scene", asked.language) + "\n"
     return Reading((Part(lead), *quoted(chosen, asked.language)))
 
@@ -95,7 +93,3 @@ def absent(asked: Asked, search: Search, hits: Sequence[Hit]) -> Reading:
     if asked.language == "zh" or not missing:
         return Reading((Part(say("absent", asked.language)),), found=False)
     return Reading((Part(say("absent_words", asked.language, words=" ".join(missing[:8]))),), found=False)
-
-
-def _within(s: StoredSentence, asked: Asked) -> bool:
-    return not asked.stretches or any(s.source == t.source and s.start < t.end and s.end > t.start for t in asked.stretches)

@@ -6,20 +6,28 @@ query names is fetched. Without a text model it goes by words alone and says so.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from m3desk.control.kept import Evidence, Reading, Snapshot
 from m3desk.control.query import Asked, read
+from m3desk.control.table import ENDED, NOBODY, PINNED, STALE, Mask, Rows, index_of
 from m3desk.control.times import FOREVER, Stretch
 from m3desk.control.wording import GENERIC
 from m3desk.domain.clip import Clip, clock
-from m3desk.domain.evidence import Floats
+from m3desk.domain.evidence import Floats, ObjectSeen, TextOnScreen
+from m3desk.domain.graph import NodeRow
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
-from m3desk.ports import Found, FoundClip, Reader, TextEmbedder
+from m3desk.errors import CorrectionError
+from m3desk.ports import Found, FoundClip, TextEmbedder
+
+Numbers = NDArray[np.float64]
 
 Before = tuple[str, int]
 """A source and the last clip of it that is known, by index (−1: none): what was learned from later ones is hidden."""
@@ -39,13 +47,23 @@ RRF = 10
 
 
 class Index(Protocol):
-    """The search index, as `store.vectors.VectorIndex` has it. `only`: kinds, source, start, end, clips, before (source, time)."""
+    """What finds sentences by meaning and by words (`control.kept.Snapshot`, `store.vectors.VectorIndex`).
 
-    notices: list[str]
+    `only`: kinds, source, start, end, before (source, time).
+    """
 
     def words(self, text: str) -> list[str]: ...
-    def by_vector(self, vector: Floats, k: int, **only: object) -> list[tuple[str, float]]: ...
-    def by_words(self, query: Sequence[str], k: int, **only: object) -> list[tuple[str, float]]: ...
+    def by_vector(self, vector: Floats, k: int, **only: Any) -> list[tuple[str, float]]: ...
+    def by_words(self, query: Sequence[str], k: int, **only: Any) -> list[tuple[str, float]]: ...
+
+
+class Memory(Reading, Protocol):
+    """What is asked of a memory to search it and to show what was found (a `Reader` has it)."""
+
+    def node(self, id_: str) -> NodeRow: ...
+    def things(self) -> list[NodeRow]: ...
+    def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]: ...
+    def texts(self, source: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]: ...
 
 
 @dataclass(slots=True)
@@ -63,21 +81,45 @@ class Hit:
     why: list[str] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Candidates:
+    """Rows that may answer a query, in order, with what speaks for each. `open`: which rows of the table may be given out at all."""
+
+    rows: Rows
+    score: Numbers
+    similarity: Numbers
+    cover: Numbers
+    holds: dict[str, Mask]
+    open: Mask
+
+
 class Search:
     """Search over one snapshot of a memory (make a new one for a new question)."""
 
-    def __init__(self, reader: Reader, index: Index | None, text_vectors: TextEmbedder | None) -> None:
+    def __init__(
+        self,
+        reader: Memory,
+        index: Index,
+        text_vectors: TextEmbedder | None,
+        known: Snapshot | None = None,
+        sentence: Callable[[str, Callable[[str], StoredSentence]], StoredSentence] | None = None,
+    ) -> None:
+        """Search `known`, what was read of a memory before (None: read it now), by what `index` finds.
+
+        `sentence`: gives a sentence that it keeps, or reads it by the function that it is given (`Kept.sentence`).
+        """
         self.reader = reader
         self.notices: list[str] = []
         self._index = index
         self._text_vectors = text_vectors
         self.near: tuple[float, float] = getattr(text_vectors, "near", NO_NEAR)
-        self.sources = reader.sources()
-        self.clip_list = reader.clips()
-        self._clips = {c.id: c for c in self.clip_list}
-        self.people = [p for p in reader.people() if p.faces or p.voices]
-        self._sentences = {s.id: s for s in reader.memories()}
-        self._order = self._neighbours()
+        self.known = known or Snapshot.read(reader, index.words)
+        self._table = self.known.table
+        self.sources = list(self.known.sources)
+        self._clips = self.known.clips
+        self.people = [p for p in self.known.people if p.faces or p.voices]
+        self._read: dict[str, StoredSentence] = {}
+        self._sentence = sentence or (lambda id_, read: self._read.get(id_) or self._read.setdefault(id_, read(id_)))
         if text_vectors is None:
             self.notices.append("Searched by words alone: the text model is not here.")
 
@@ -123,59 +165,74 @@ class Search:
 
     def read(self, query: str, stretch: Stretch | None = None) -> Asked:
         """Read a query against the people, sources and clips of this memory."""
-        return read(query, self.people, self.sources, self.clip_list, stretch)
+        return read(query, self.people, self.sources, self._clips, stretch)
 
     def hits(
         self, asked: Asked, k: int = 20, *, kinds: Collection[str] = TEXT_KINDS, before: Before | None = None, skip: Collection[str] = ()
     ) -> list[Hit]:
         """Return the k best sentences for a query, best first. `skip`: ids that were shown already."""
-        hits = self._candidates(asked, tuple(kinds), before)
-        self._cover(asked, hits)
-        self._boost(asked, hits)
-        self._lend(hits, asked, tuple(kinds), before)
-        ranked = sorted((h for h in hits.values() if h.sentence.id not in skip and h.score > 0), key=lambda h: (-h.score, h.sentence.id))
-        return ranked[:k]
+        found = self._candidates(asked, tuple(kinds), before)
+        self._cover(asked, found)
+        self._boost(asked, found)
+        rows, scores = self._lend(found)
+        shown = [row for id_ in skip if (row := self._table.row(id_)) is not None]
+        allowed = (scores > 0) & ~np.isin(rows, shown) if shown else scores > 0
+        rows, scores = rows[allowed], scores[allowed]
+        if len(rows) > k:
+            least = np.partition(scores, len(scores) - k)[len(scores) - k]
+            rows, scores = rows[scores >= least], scores[scores >= least]
+        ids = self._table.ids
+        best = sorted(zip(scores.tolist(), rows.tolist(), strict=True), key=lambda x: (-x[0], ids[x[1]]))[:k]
+        return [hit for score, row in best if (hit := self._hit(asked, found, row, score)) is not None]
 
     def visible(self, sentence: StoredSentence, before: Before | None) -> bool:
         """Say whether a sentence was known by then."""
-        return before is None or sentence.source != before[0] or _index_of(sentence.clip) <= before[1]
+        return before is None or sentence.source != before[0] or index_of(sentence.clip) <= before[1]
 
-    def _candidates(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> dict[str, Hit]:
-        """Gather what meaning, words, persons and times bring up, scored by the ranks of the first two."""
-        hits: dict[str, Hit] = {}
-
-        def add(node: str) -> Hit | None:
-            sentence = self._sentences.get(node)
-            if (
-                sentence is None
-                or sentence.kind not in kinds
-                or not self.visible(sentence, before)
-                or not _inside(sentence, asked.stretches)
-            ):
-                return None
-            return hits.setdefault(node, Hit(sentence))
-
-        for only in self._filters(asked, kinds, before):
-            if self._index is not None:
-                for rank, (node, _) in enumerate(self._index.by_words(self._index.words(asked.plain), _POOL, **only)):
-                    if (hit := add(node)) is not None:
-                        hit.score += _vote(rank)
-            if self._index is not None and self._text_vectors is not None:
-                vector = self._text_vectors.embed([asked.plain], query=True)[0]
-                for rank, (node, similarity) in enumerate(self._index.by_vector(vector, _POOL, **only)):
-                    if (hit := add(node)) is not None:
-                        hit.similarity = similarity
-                        hit.score += _vote(rank)
-        if asked.stretches or asked.people:
-            for sentence in self._sentences.values():
-                if asked.stretches or set(sentence.people) & set(asked.people):
-                    add(sentence.id)
-        return hits
-
-    def _filters(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> Iterable[dict[str, object]]:
-        hidden: dict[str, object] = {"kinds": kinds}
+    def _may_be_found(self, kinds: tuple[str, ...], stretches: Sequence[Stretch], before: Before | None) -> Mask:
+        """Return which rows are of these kinds, were known by then, and touch what is asked for."""
+        table = self._table
+        found = table.of_kinds(kinds)
         if before is not None:
-            ends = [c.end for c in self.clip_list if c.source == before[0] and c.index <= before[1]]
+            found &= ~table.of_source(before[0]) | (table.column("clip") <= before[1])
+        if stretches:
+            start, end = table.column("start"), table.column("end")
+            inside = np.zeros(table.count, np.bool_)
+            for t in stretches:
+                inside |= table.of_source(t.source) & (start < t.end) & (end >= t.start)
+            found &= inside
+        return found
+
+    def _candidates(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> _Candidates:
+        """Gather what meaning, words, persons and times bring up, scored by the ranks of the first two."""
+        table, may = self._table, self._may_be_found(kinds, asked.stretches, before)
+        votes: dict[int, float] = {}
+        similar: dict[int, float] = {}
+        vector = None if self._text_vectors is None else self._text_vectors.embed([asked.plain], query=True)[0]
+        for only in self._filters(asked, kinds, before):
+            for rank, (node, _) in enumerate(self._index.by_words(self._index.words(asked.plain), _POOL, **only)):
+                if (row := table.row(node)) is not None and may[row]:
+                    votes[row] = votes.get(row, 0.0) + _vote(rank)
+            if vector is not None:
+                for rank, (node, similarity) in enumerate(self._index.by_vector(vector, _POOL, **only)):
+                    if (row := table.row(node)) is not None and may[row]:
+                        similar[row] = similarity
+                        votes[row] = votes.get(row, 0.0) + _vote(rank)
+        rows = np.array(sorted(votes), np.int64)
+        score = np.array([votes[row] for row in rows.tolist()], np.float64)
+        similarity_ = np.array([similar.get(row, np.nan) for row in rows.tolist()], np.float64)
+        if asked.stretches or asked.people:
+            more = np.flatnonzero(may if asked.stretches else may & table.speaks_of(asked.people))
+            every = np.union1d(rows, more)
+            at = np.searchsorted(every, rows)
+            score, similarity_ = _spread(score, at, len(every), 0.0), _spread(similarity_, at, len(every), np.nan)
+            rows = every
+        return _Candidates(rows, score, similarity_, np.zeros(len(rows)), {}, may)
+
+    def _filters(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> Iterable[dict[str, Any]]:
+        hidden: dict[str, Any] = {"kinds": kinds}
+        if before is not None:
+            ends = [c.end for c in self._clips.values() if c.source == before[0] and c.index <= before[1]]
             hidden["before"] = (before[0], max(ends, default=0))
         if not asked.stretches:
             yield hidden
@@ -184,95 +241,139 @@ class Search:
 
     def telling(self, text: str) -> list[str]:
         """Return the words of a question that evidence has to hold (neither stop words nor words of asking)."""
-        if self._index is None:
-            return []
         return [w for w in dict.fromkeys(self._index.words(text)) if w not in GENERIC]
 
-    def _cover(self, asked: Asked, hits: dict[str, Hit]) -> None:
+    def _cover(self, asked: Asked, found: _Candidates) -> None:
         """Say of each candidate which of the query's words it holds and what share that is; rare words weigh more."""
-        if self._index is None:
-            return
         wanted = self.telling(asked.plain) or list(dict.fromkeys(self._index.words(asked.plain)))
-        holds = {
-            node: set(self._index.words(f"{h.sentence.text} {' '.join(h.sentence.entities)}")) & set(wanted) for node, h in hits.items()
-        }
-        count = len(hits) or 1
-        weight = {w: math.log(1 + count / (0.5 + max(1, sum(w in held for held in holds.values())))) for w in wanted}
+        found.holds = {w: self._holding(w, found.rows) for w in wanted}
+        count = len(found.rows) or 1
+        weight = {w: math.log(1 + count / (0.5 + max(1, int(np.count_nonzero(held))))) for w, held in found.holds.items()}
         total = sum(weight.values())
-        for node, hit in hits.items():
-            hit.words = tuple(w for w in wanted if w in holds[node])
-            hit.cover = sum(weight[w] for w in hit.words) / total if total else 0.0
+        if total:
+            for w, held in found.holds.items():
+                found.cover += weight[w] * held
+            found.cover /= total
 
-    def _boost(self, asked: Asked, hits: dict[str, Hit]) -> None:
+    def _holding(self, word: str, rows: Rows) -> Mask:
+        """Return which of some rows (in order) hold a word."""
+        holding, _ = self.known.keywords.holding(word)
+        if not len(holding):
+            return np.zeros(len(rows), np.bool_)
+        at = np.minimum(np.searchsorted(holding, rows), len(holding) - 1)
+        return np.asarray(holding[at] == rows)
+
+    def _boost(self, asked: Asked, found: _Candidates) -> None:
         """Let the graph speak: named persons restrict and boost, a named time is fetched, old knowledge counts less."""
-        shown = {p.id: p.shown for p in self.people}
-        for hit in hits.values():
-            s = hit.sentence
-            hit.score = 0.75 * hit.score + 0.25 * hit.cover
-            if hit.words:
-                hit.why.append(("词：" if asked.language == "zh" else "words: ") + ", ".join(hit.words))
-            if hit.similarity is not None:
-                hit.why.append(("语义 " if asked.language == "zh" else "meaning ") + f"{hit.similarity:.2f}")
-            if asked.people:
-                named = [p for p in asked.people if p in s.people]
-                share = len(named) / len(asked.people)
-                hit.score = (0.15 * share + hit.score * 0.85) if named else 0.4 * hit.score
-                hit.why += [shown[p] for p in named if p in shown]
-            if asked.stretches:
-                hit.score = 0.2 + 0.8 * hit.score
-                hit.why.append(f"{clock(s.start)}–{clock(s.end)}")
-            if s.valid_until:
-                hit.score *= 0.6
-            elif s.stale:
-                hit.score *= 0.8
-            elif s.pinned:
-                hit.score = min(1.0, 1.1 * hit.score)
+        rows = found.rows
+        score = 0.75 * found.score + 0.25 * found.cover
+        if asked.people:
+            named = sum(self._table.speaks_of([p])[rows].astype(np.int64) for p in asked.people)
+            share = named / len(asked.people)
+            score = np.where(share > 0, 0.15 * share + score * 0.85, 0.4 * score)
+        if asked.stretches:
+            score = 0.2 + 0.8 * score
+        flags = self._table.column("flags")[rows]
+        pinned = np.where(flags & PINNED, np.minimum(1.0, 1.1 * score), score)
+        found.score = np.where(flags & ENDED, score * 0.6, np.where(flags & STALE, score * 0.8, pinned))
 
-    def _lend(self, hits: dict[str, Hit], asked: Asked, kinds: tuple[str, ...], before: Before | None) -> None:
-        """Give each sentence a share of its neighbours' scores; a neighbour that nothing else found comes in by it."""
-        lent: dict[str, float] = {}
-        for node, hit in hits.items():
-            for near in self._order.get(node, ()):
-                lent[near] = max(lent.get(near, 0.0), hit.score)
-        for node, score in lent.items():
-            sentence = self._sentences[node]
-            if node not in hits:
-                if (
-                    score < 0.5
-                    or sentence.kind not in kinds
-                    or not self.visible(sentence, before)
-                    or not _inside(sentence, asked.stretches)
-                ):
-                    continue
-                hits[node] = Hit(sentence, why=["紧邻另一条结果" if asked.language == "zh" else "next to another result"])
-            hits[node].score = (hits[node].score + NEIGHBOUR * score) / (1 + NEIGHBOUR)
-        for node, hit in hits.items():
-            if node not in lent:
-                hit.score /= 1 + NEIGHBOUR
+    def _lend(self, found: _Candidates) -> tuple[Rows, Numbers]:
+        """Return rows and scores after each gave its neighbours a share; a neighbour that nothing else found comes in by it."""
+        near = np.concatenate([self._table.column(name)[found.rows] for name in ("previous", "next")]).astype(np.int64)
+        lends = np.concatenate([found.score, found.score])[near != NOBODY]
+        borrowers, which = np.unique(near[near != NOBODY], return_inverse=True)
+        lent = np.zeros(len(borrowers))
+        np.maximum.at(lent, which, lends)
+        score = found.score / (1 + NEIGHBOUR)
+        if len(borrowers) and len(found.rows):
+            at = np.minimum(np.searchsorted(found.rows, borrowers), len(found.rows) - 1)
+            among = found.rows[at] == borrowers
+            score[at[among]] = (found.score[at[among]] + NEIGHBOUR * lent[among]) / (1 + NEIGHBOUR)
+            new = ~among & (lent >= 0.5) & found.open[borrowers]
+            return np.concatenate([found.rows, borrowers[new]]), np.concatenate([score, (NEIGHBOUR * lent[new]) / (1 + NEIGHBOUR)])
+        return found.rows, score
 
-    def _neighbours(self) -> dict[str, list[str]]:
-        """Return the episodic sentences before and after each, within one source."""
-        told = sorted((s for s in self._sentences.values() if s.kind == "episodic"), key=lambda s: (s.source or "", s.start, s.end, s.id))
-        near: dict[str, list[str]] = {}
-        for a, b in itertools.pairwise(told):
-            if a.source == b.source:
-                near.setdefault(a.id, []).append(b.id)
-                near.setdefault(b.id, []).append(a.id)
-        return near
+    def _hit(self, asked: Asked, found: _Candidates, row: int, score: float) -> Hit | None:
+        """Return a row as a hit, with the reasons why it was found; None where the sentence is gone by now."""
+        sentence = self.sentence(self._table.ids[row])
+        if sentence is None:
+            return None
+        chinese = asked.language == "zh"
+        at = int(np.searchsorted(found.rows, row))
+        if at >= len(found.rows) or found.rows[at] != row:
+            return Hit(sentence, score, why=["紧邻另一条结果" if chinese else "next to another result"])
+        words = tuple(w for w, held in found.holds.items() if held[at])
+        similarity = None if math.isnan(found.similarity[at]) else float(found.similarity[at])
+        why = []
+        if words:
+            why.append(("词：" if chinese else "words: ") + ", ".join(words))
+        if similarity is not None:
+            why.append(("语义 " if chinese else "meaning ") + f"{similarity:.2f}")
+        shown = {p.id: p.shown for p in self.people} if asked.people else {}
+        why += [shown[p] for p in asked.people if p in self._table.people(row) and p in shown]
+        if asked.stretches:
+            why.append(f"{clock(sentence.start)}–{clock(sentence.end)}")
+        return Hit(sentence, score, similarity, words, float(found.cover[at]), why)
 
     # ------------------------------------------------------------ results
 
     def sentence(self, node: str) -> StoredSentence | None:
         """Return a sentence of this snapshot."""
-        return self._sentences.get(node)
+        if self._table.row(node) is None:
+            return None
+        try:
+            return self._sentence(node, self.reader.sentence)
+        except CorrectionError:  # it went a moment ago
+            return None
 
-    def sentences(self) -> Iterable[StoredSentence]:
-        """Return every sentence of this snapshot."""
-        return self._sentences.values()
+    def known_of(self, people: Collection[str], before: Before | None, k: int) -> list[StoredSentence]:
+        """Return the k weightiest semantic sentences about any of these people that still hold, of equal weight the earliest."""
+        table = self._table
+        rows = self._may_be_found(("semantic",), (), before) & table.speaks_of(people) & (table.column("flags") & ENDED == 0)
+        found = table.in_order(np.flatnonzero(rows))
+        best = found[np.lexsort((table.column("start")[found], -table.column("weight")[found]))][:k]
+        return [s for row in best.tolist() if (s := self.sentence(table.ids[row])) is not None]
+
+    def captions(self, words: Collection[str], before: Before | None) -> Iterator[StoredSentence]:
+        """Yield, in order, the sentences about texts on screen that stand with a person and hold all these words."""
+        table = self._table
+        rows = table.in_order(np.flatnonzero(table.of_event("text") & self._may_be_found(TEXT_KINDS, (), before)))
+        for word in words:
+            rows = rows[np.isin(rows, self.known.keywords.holding(word)[0])]
+        for row in rows.tolist():
+            if table.people(row) and (s := self.sentence(table.ids[row])) is not None and set(words) <= set(self.telling(s.text)):
+                yield s
+
+    def story(self, stretches: Sequence[Stretch], events: Collection[str]) -> list[str]:
+        """Return the ids of what happens in these spans (none: at all), in order: of these events, or all where there is none of them."""
+        table = self._table
+        start, end = table.column("start"), table.column("end")
+        rows = table.of_kinds(["episodic"])
+        if stretches:
+            inside = np.zeros(table.count, np.bool_)
+            for t in stretches:
+                inside |= table.of_source(t.source) & (start < t.end) & (end > t.start)
+            rows &= inside
+        telling = np.zeros(table.count, np.bool_)
+        for event in events:
+            telling |= table.of_event(event)
+        chosen = np.flatnonzero(rows & telling) if (rows & telling).any() else np.flatnonzero(rows)
+        source, names = table.column("source"), table.sources.values
+        return [table.ids[row] for row in sorted(chosen.tolist(), key=lambda row: (names[source[row]], start[row], table.ids[row]))]
+
+    @property
+    def tellers(self) -> Mapping[str, str]:
+        """Return, for each utterance, the sentence that tells of it."""
+        return self.known.tellers
+
+    @property
+    def evidence(self) -> Evidence:
+        """Return who is seen and heard when."""
+        return self.known.evidence(self.reader)
 
     def clip_at(self, source: str, at: int) -> Clip | None:
         """Return the clip that holds a moment of a source."""
-        mine = [c for c in self.clip_list if c.source == source]
+        mine = [c for c in self._clips.values() if c.source == source]
         return next((c for c in mine if c.start <= at < c.end), mine[-1] if mine else None)
 
     def found(self, hit: Hit) -> Found:
@@ -305,19 +406,17 @@ class Search:
                     found += [self._entity(n, kind, by_id[person], score, why) for n in nodes]
         if kinds is not None and set(kinds) & {"object", "place"}:
             found += self._things(asked, kinds)
-        return [f for f in found if before is None or f.source != before[0] or f.clip is None or _index_of(f.clip) <= before[1]]
+        return [f for f in found if before is None or f.source != before[0] or f.clip is None or index_of(f.clip) <= before[1]]
 
     def _entity(self, node: str, kind: str, person: Person, score: float, why: str) -> Found:
         row = self.reader.node(node)
         return Found(node, kind, person.shown, score, why, row.clip, row.source, row.start, row.end, (person.id,))
 
     def _things(self, asked: Asked, kinds: Collection[str]) -> list[Found]:
-        if self._index is None:
-            return []
         wanted = set(self._index.words(asked.plain))
         found = []
-        for row in self.reader.graph().nodes:
-            if row.type in ("object", "place") and row.type in kinds and (held := wanted & set(self._index.words(row.label))):
+        for row in self.reader.things():
+            if row.type in kinds and (held := wanted & set(self._index.words(row.label))):
                 why = "words: " + ", ".join(sorted(held))
                 found.append(Found(row.id, row.type, row.content, 1.0, why, row.clip, row.source, row.start, row.end, row.people))
         return found
@@ -328,13 +427,11 @@ def _vote(rank: int) -> float:
     return 0.5 * RRF / (RRF + rank)
 
 
-def _index_of(clip: str | None) -> int:
-    """Return the number in a clip's id; −1 for a memory of no clip, which is always known."""
-    return int(clip.rsplit(".c", 1)[1]) if clip and ".c" in clip else -1
-
-
-def _inside(s: StoredSentence, stretches: Sequence[Stretch]) -> bool:
-    return not stretches or any(s.source == t.source and s.start < t.end and s.end >= t.start for t in stretches)
+def _spread(values: Numbers, at: Rows, count: int, empty: float) -> Numbers:
+    """Return `count` numbers, `values` at their places and `empty` between them."""
+    found = np.full(count, empty)
+    found[at] = values
+    return found
 
 
 def _stretch(source: str | None, start: int | None, end: int | None) -> Stretch | None:

@@ -8,7 +8,7 @@ is, is looked up through the bindings in force whenever the sentence is shown.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Topic = Literal["attribute", "relationship", "habit", "plot", "general"]
 TOPICS: tuple[Topic, ...] = ("attribute", "relationship", "habit", "plot", "general")
@@ -119,6 +119,30 @@ class StoredSentence:
     model: str = ""
     language: str = "en"
     entities: tuple[str, ...] = ()
+
+
+class Outline(NamedTuple):
+    """What search keeps of a sentence in force: what ranks it, nothing that is only shown.
+
+    `people`: person ids in order of mention. `ended`: it has an end of validity. `cites`: observations that a spoken sentence rests on,
+    () of others.
+    """
+
+    id: str
+    kind: str
+    text: str
+    clip: str
+    source: str
+    start: int
+    end: int
+    weight: float = 1.0
+    people: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    event: str | None = None
+    ended: bool = False
+    stale: bool = False
+    pinned: bool = False
+    cites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

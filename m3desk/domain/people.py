@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from m3desk.domain.evidence import FaceTrack, Utterance
 
@@ -81,3 +81,16 @@ class SpeechRow:
     person: str | None
     shown: str
     set_aside: bool = False
+
+
+class Observed(NamedTuple):
+    """A face track or utterance that belongs to somebody, without what is only shown. `words`: what was said; None for a face."""
+
+    id: str
+    clip: str
+    source: str
+    start: int
+    end: int
+    node: str | None
+    person: str
+    words: str | None

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from m3desk.domain.changed import Changed
 from m3desk.domain.identity import Gallery
 from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.projection.projection import Delta, Projection, Rebuilt
 from m3desk.domain.sentences import State
 from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryProblem, UsageError
-from m3desk.store import cells, derived, place, rows
+from m3desk.store import cells, derived, place, reading, rows, watching
 from m3desk.store.galleries import Galleries
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ class Ledger:
         self._projection: Projection | None = None
         self._loaded = 0
         self._before: tuple[Projection, int] | None = None
+        self._tell: Callable[[Changed], None] | None = None
 
     # ------------------------------------------------------------------ transactions
 
@@ -88,6 +90,8 @@ class Ledger:
                 if folds:
                     self._refold(self.db)
                 self.db.execute("INSERT INTO meta VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = value + 1")
+                version = reading.version(self.db)
+                changed = watching.taken(self.db, version - 1, version) if self._tell is not None else None
                 self.db.commit()
             except BaseException as error:
                 self.db.rollback()
@@ -102,6 +106,14 @@ class Ledger:
                 self._present().settle()
                 self._galleries.settle()
                 self._before = None
+            if changed is not None and self._tell is not None:
+                self._tell(changed)
+
+    def watch(self, tell: Callable[[Changed], None]) -> None:
+        """Call `tell` after every commit with what it changed, on the thread that wrote; it must return at once."""
+        with self.guard:
+            watching.watch(self.db)
+            self._tell = tell
 
     # ------------------------------------------------------------------ the state
 

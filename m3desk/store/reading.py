@@ -248,6 +248,11 @@ def node(db: DB, id_: str) -> NodeRow:
     return _node(row)
 
 
+def things(db: DB) -> list[NodeRow]:
+    """Return the nodes of objects and places."""
+    return [_node(r) for r in db.execute(_NODES + " AND node.type IN ('object', 'place') ORDER BY node.number")]
+
+
 def neighbours(db: DB, id_: str) -> list[EdgeRow]:
     return [EdgeRow(r["a"], r["b"], r["weight"], r["kind"]) for r in db.execute("SELECT * FROM now_edge WHERE a = ?1 OR b = ?1", (id_,))]
 

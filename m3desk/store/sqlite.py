@@ -10,13 +10,14 @@ import contextlib
 import errno
 import shlex
 import sqlite3
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from m3desk import private
+from m3desk.domain.changed import Changed
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.editing import Lesson, Likeness
@@ -25,8 +26,8 @@ from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.foreign import ForeignGraph
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
-from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
-from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+from m3desk.domain.memory import Decision, Draft, Outline, Sentence, StoredSentence
+from m3desk.domain.people import Binding, Observed, Person, SpeechRow, TrackRow
 from m3desk.domain.scorecard import Card
 from m3desk.domain.sentences import State, fold
 from m3desk.domain.suggestion import Suggestion, Verdict
@@ -46,6 +47,7 @@ from m3desk.store import (
     files,
     foreign,
     forgetting,
+    outlines,
     pending,
     place,
     planning,
@@ -229,6 +231,10 @@ class Memory:
     def writing(self, *, folds: bool = True) -> contextlib.AbstractContextManager[sqlite3.Connection]:
         """Give a connection inside one write transaction (`Ledger.writing`)."""
         return self._ledger.writing(folds=folds)
+
+    def watch(self, tell: Callable[[Changed], None]) -> None:
+        """Call `tell` after every commit with what it changed (`Ledger.watch`)."""
+        self._ledger.watch(tell)
 
     def state(self) -> State:
         """Return the state that the tables hold now (a writer's; it is kept up to date, so take from it what must last)."""
@@ -715,6 +721,19 @@ class Memory:
             known = reading.visible_nodes(db, before) if before is not None else None
         return found if known is None else [s for s in found if s.id in known]
 
+    def outlines(self, ids: Collection[str] | None = None) -> list[Outline]:
+        """Return what search keeps of all sentences in force, or of those of `ids`."""
+        return self._read(outlines.outlines, ids)
+
+    def text_vectors(self, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[str], Floats]]:
+        """Yield ids of sentences in force and their (n, d) rows by a text model, some thousands at a time; of all, or of `ids`."""
+        with self.snapshot() as db:
+            yield from outlines.text_vectors(db, model, ids)
+
+    def observed(self, ids: Collection[str] | None = None) -> list[Observed]:
+        """Return who is seen and heard when, of all evidence or of these observations."""
+        return self._read(outlines.observed, ids)
+
     def visible_nodes(self, before: tuple[str, int] | None) -> set[str]:
         """Return the nodes known by a clip (source, index; inclusive, −1 = nothing of that source); all where it is None."""
         if before is None:
@@ -726,6 +745,10 @@ class Memory:
 
     def node(self, id_: str) -> NodeRow:
         return self._read(reading.node, id_)
+
+    def things(self) -> list[NodeRow]:
+        """Return the nodes of objects and places."""
+        return self._read(reading.things)
 
     def neighbours(self, id_: str) -> list[EdgeRow]:
         return self._read(reading.neighbours, id_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,8 @@ from m3desk.control.search import Search
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, Utterance
 from m3desk.domain.graph import GraphView, NodeRow
-from m3desk.domain.memory import Span, StoredSentence
-from m3desk.domain.people import Person, SpeechRow, SuggestedName, TrackRow
+from m3desk.domain.memory import Outline, Span, StoredSentence
+from m3desk.domain.people import Observed, Person, SpeechRow, SuggestedName, TrackRow
 from m3desk.ports import Message
 from m3desk.store.vectors import VectorIndex
 from m3desk.store.words import words
@@ -171,6 +171,28 @@ class MadeReader:
         rows = [NodeRow(f"object_{n}", "object", t, t, 1.0, o.clip, "s1", o.start, o.end) for n, (t, o) in enumerate(things.items())]
         return GraphView(tuple(rows), (), self.version())
 
+    def things(self) -> list[NodeRow]:
+        return list(self.graph().nodes)
+
+    def sentence(self, node: str) -> StoredSentence:
+        return next(s for s in self._sentences if s.id == node)
+
+    def outlines(self, ids: Collection[str] | None = None) -> list[Outline]:
+        return [outline(s) for s in self._sentences if ids is None or s.id in ids]
+
+    def text_vectors(self, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[str], np.ndarray]]:
+        names, rows = self.vectors("text", model)
+        held = [n for n, id_ in enumerate(names) if ids is None or id_ in ids]
+        yield [names[n] for n in held], rows[held]
+
+    def observed(self, ids: Collection[str] | None = None) -> list[Observed]:
+        rows = [(r.track, r, None) for r in self._tracks] + [(r.utterance, r, r.utterance.text) for r in self._speech]
+        return [
+            Observed(o.id, o.clip, o.clip.split(".")[0], o.start, o.end, r.node, r.person, words)
+            for o, r, words in rows
+            if r.person and not r.set_aside and (words is None or words.strip()) and (ids is None or o.id in ids)
+        ]
+
     def vectors(self, kind: str, model: str) -> tuple[list[str], np.ndarray]:
         return [s.id for s in self._sentences], BagOfWords().embed([s.text for s in self._sentences])
 
@@ -178,6 +200,14 @@ class MadeReader:
 def _touches(o: object, source: str, start: int | None, end: int | None) -> bool:
     clip, a, b = o.clip, o.start, o.end  # type: ignore[attr-defined]
     return clip.startswith(source + ".") and (start is None or b >= start) and (end is None or a < end)
+
+
+def outline(s: StoredSentence) -> Outline:
+    """Return what search keeps of a sentence."""
+    return Outline(
+        s.id, s.kind, s.text, s.clip, s.source, s.start, s.end, s.weight, s.people, s.entities, s.event, bool(s.valid_until), s.stale,
+        s.pinned, s.citations if s.event == "says" else (),
+    )  # fmt: skip
 
 
 class BagOfWords:

@@ -1,0 +1,311 @@
+"""What search keeps of a memory between questions, brought up to date by what changed since (`Changed`), never read anew for a question.
+
+A `Snapshot` never changes: a question keeps the one that it began with. The next one shares all that stayed the same. What was committed a
+moment ago is in it too: if nobody brought it up to date meanwhile, the question reads the few rows that changed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from m3desk.control.keywords import Keywords, Split
+from m3desk.control.nearest import Nearest
+from m3desk.control.table import Mask, Table
+from m3desk.domain.changed import Changed
+from m3desk.domain.clip import Clip, Source, source_of
+from m3desk.domain.evidence import Floats
+from m3desk.domain.memory import Outline, StoredSentence
+from m3desk.domain.people import Observed, Person
+
+SENTENCES = 20_000
+"""Sentences that are kept whole, the last that were read; about 30 MB."""
+
+WAIT = 0.2
+"""Seconds that a question waits to be told what a commit changed, which it is as soon as the commit is done."""
+
+_DEAD = 2_000
+"""Rows of sentences that are gone above which all is read again, if they are a quarter of all."""
+
+
+class Reading(Protocol):
+    """What is asked of a memory to search it (a `Reader` has it)."""
+
+    def version(self) -> int: ...
+    def sources(self) -> list[Source]: ...
+    def clips(self, source: str | None = None) -> list[Clip]: ...
+    def people(self) -> list[Person]: ...
+    def sentence(self, node: str) -> StoredSentence: ...
+    def outlines(self, ids: Collection[str] | None = None) -> list[Outline]: ...
+    def text_vectors(self, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[str], Floats]]: ...
+    def observed(self, ids: Collection[str] | None = None) -> list[Observed]: ...
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Who is seen and heard when, by source, in time order. `presences`: what `control.facts` makes of all of it."""
+
+    seen: dict[str, list[Observed]]
+    heard: dict[str, list[Observed]]
+    presences: Any = None
+
+    @staticmethod
+    def of(observed: Sequence[Observed]) -> Evidence:
+        """Sort observations into an evidence."""
+        return Evidence({}, {}).changed((), observed)
+
+    def changed(self, touched: Collection[str], observed: Sequence[Observed]) -> Evidence:
+        """Return the evidence with the observations of these ids replaced by what they are now."""
+        gone = set(touched)
+        sources = {o.source for o in observed} | {source_of(id_) for id_ in gone}
+        new = Evidence(dict(self.seen), dict(self.heard))
+        for by_source in (new.seen, new.heard):
+            for source in sources:
+                by_source[source] = [o for o in by_source.get(source, ()) if o.id not in gone]
+        for o in observed:
+            (new.seen if o.words is None else new.heard)[o.source].append(o)
+        for by_source in (new.seen, new.heard):
+            for source in sources:
+                by_source[source].sort(key=lambda o: (o.start, o.id))
+        return new
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Snapshot:
+    """A memory as search sees it at one version. `model`: whose vectors these are, "" for none."""
+
+    version: int
+    model: str
+    split: Split
+    table: Table
+    keywords: Keywords
+    nearest: Nearest
+    people: tuple[Person, ...]
+    sources: tuple[Source, ...]
+    clips: Mapping[str, Clip]
+    lazy: dict[str, Any] = field(default_factory=dict)
+    """What is made on first use: `tellers`, `texts`, `evidence`."""
+    notices: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def read(reader: Reading, split: Split, model: str = "") -> Snapshot:
+        """Read a whole memory."""
+        version, outlines = reader.version(), reader.outlines()
+        table = Table.of(outlines)
+        return Snapshot(
+            version,
+            model,
+            split,
+            table,
+            Keywords.of(outlines, split),
+            Nearest.of(table.count, _vectors(reader, table, model)),
+            tuple(reader.people()),
+            tuple(reader.sources()),
+            {c.id: c for c in reader.clips()},
+        )
+
+    def changed(self, reader: Reading, changed: Changed) -> Snapshot | None:
+        """Return the snapshot after a change; None where reading all again is better."""
+        if changed.whole:
+            return None
+        table, died, fresh = self.table, list[int](), list[Outline]()
+        if changed.sentences:
+            table, died, fresh = table.changed(changed.sentences, reader.outlines(changed.sentences))
+        dead = table.count - table.size
+        if dead > _DEAD and dead > table.count // 4:
+            return None
+        lazy = self._still(reader, changed)
+        return replace(
+            self,
+            version=changed.version,
+            table=table,
+            keywords=self.keywords.changed(died, fresh, self.split) if died or fresh else self.keywords,
+            nearest=self._nearest(reader, table, changed.vectors | {o.id for o in fresh}),
+            people=tuple(reader.people()) if changed.people else self.people,
+            sources=tuple(reader.sources()) if changed.clips else self.sources,
+            clips={c.id: c for c in reader.clips()} if changed.clips else self.clips,
+            lazy=lazy,
+            notices=[],
+        )
+
+    def _nearest(self, reader: Reading, table: Table, ids: Collection[str]) -> Nearest:
+        places = {id_: row for id_ in ids if (row := table.row(id_)) is not None}
+        if not places and table.count == self.table.count:
+            return self.nearest
+        parts = list(_vectors(reader, table, self.model, places)) if places else []
+        rows = [row for at, _ in parts for row in at]
+        vectors = np.concatenate([v for _, v in parts]) if parts else np.zeros((0, 0), np.float32)
+        return self.nearest.changed(table.count, rows, vectors, sorted(set(places.values()) - set(rows)))
+
+    def _still(self, reader: Reading, changed: Changed) -> dict[str, Any]:
+        """Return of what was made on first use what still holds."""
+        lazy = dict(self.lazy)
+        if changed.sentences:
+            lazy.pop("tellers", None)
+            lazy.pop("texts", None)
+        evidence = lazy.get("evidence")
+        if evidence is not None and changed.observations:
+            lazy["evidence"] = evidence.changed(changed.observations, reader.observed(changed.observations))
+        elif evidence is not None and (changed.people or changed.sentences):
+            lazy["evidence"] = Evidence(evidence.seen, evidence.heard)
+        return lazy
+
+    # ------------------------------------------------------------ an index (`control.search.Index`)
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a text as they are searched."""
+        return self.split(text)
+
+    def by_vector(self, vector: Floats, k: int, **only: Any) -> list[tuple[str, float]]:
+        """Return (node id, cosine similarity) of the k nearest sentences, nearest first; `only` as in `mask`."""
+        rows, scores = self.table.best(*self.nearest.near(vector, k, self.mask(**only)), k)
+        return [(self.table.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+    def by_words(self, query: Sequence[str], k: int, **only: Any) -> list[tuple[str, float]]:
+        """Return (node id, BM25) of the k sentences that share most with these words (as `words` gives them), best first."""
+        rows, scores = self.table.best(*self.keywords.ranked(query, self.table.column("alive"), self.mask(**only)), k)
+        return [(self.table.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+    def mask(
+        self,
+        *,
+        kinds: Sequence[str] | None = None,
+        source: str | None = None,
+        start: int | None = None,
+        end: int | None = None,
+        before: tuple[str, int] | None = None,
+    ) -> Mask:
+        """Return which rows may be found: of these kinds, of this source, touching [start, end) microseconds.
+
+        `before`: (source, microseconds): nothing of that source that starts at this time or later.
+        """
+        table = self.table
+        found = table.column("alive") if kinds is None else table.of_kinds(kinds)
+        if source is not None:
+            found = found & table.of_source(source)
+        if start is not None:
+            found = found & (table.column("end") >= start)
+        if end is not None:
+            found = found & (table.column("start") < end)
+        if before is not None:
+            found = found & ~(table.of_source(before[0]) & (table.column("start") >= before[1]))
+        return found
+
+    # ------------------------------------------------------------ what readings ask for
+
+    @property
+    def tellers(self) -> Mapping[str, str]:
+        """Return, for each utterance, the sentence that tells of it."""
+        if "tellers" not in self.lazy:
+            rows = self.table.in_order(np.flatnonzero(self.table.of_event("says")))
+            ids, cites = self.table.ids, self.table.column("cites")
+            self.lazy["tellers"] = {o: ids[row] for row in rows.tolist() for o in cites[row]}
+        found: dict[str, str] = self.lazy["tellers"]
+        return found
+
+    @property
+    def texts(self) -> Mapping[tuple[str, int], str]:
+        """Return, for each source and time at which a text appears, the sentence that tells of it."""
+        if "texts" not in self.lazy:
+            rows = self.table.in_order(np.flatnonzero(self.table.of_event("text")))
+            start, source, sources = self.table.column("start"), self.table.column("source"), self.table.sources.values
+            self.lazy["texts"] = {(sources[source[row]], int(start[row])): self.table.ids[row] for row in rows.tolist()}
+        found: dict[tuple[str, int], str] = self.lazy["texts"]
+        return found
+
+    def evidence(self, reader: Reading) -> Evidence:
+        """Return who is seen and heard when; read on first use."""
+        if "evidence" not in self.lazy:
+            self.lazy["evidence"] = Evidence.of(reader.observed())
+        found: Evidence = self.lazy["evidence"]
+        return found
+
+
+def _vectors(reader: Reading, table: Table, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[int], Floats]]:
+    """Yield rows of a table and their vectors."""
+    if not model:
+        return
+    for names, vectors in reader.text_vectors(model, ids):
+        rows = [table.row(id_) for id_ in names]
+        held = [n for n, row in enumerate(rows) if row is not None]
+        yield [row for row in rows if row is not None], vectors if len(held) == len(rows) else vectors[held]
+
+
+class Kept:
+    """What search keeps of one memory; safe from any thread. `told`: whether `note` is called after every commit."""
+
+    def __init__(self, split: Split, *, told: bool = False) -> None:
+        self._split, self._told = split, told
+        self._now: Snapshot | None = None
+        self._lock = threading.Lock()
+        self._news = threading.Condition()
+        self._changed: Changed | None = None
+        self._sentences: OrderedDict[str, StoredSentence] = OrderedDict()
+
+    def note(self, changed: Changed) -> None:
+        """Hear what a commit changed; returns at once."""
+        with self._news:
+            old = self._changed
+            self._changed = old.then(changed) if old is not None and old.version == changed.before else changed
+            self._news.notify_all()
+
+    def drop(self) -> None:
+        """Keep nothing any more; the next question reads all."""
+        with self._lock:
+            self._now = None
+            self._sentences.clear()
+
+    @property
+    def version(self) -> int | None:
+        """Return the version of what is kept; None where nothing is."""
+        now = self._now
+        return None if now is None else now.version
+
+    def snapshot(self, reader: Reading, model: str = "") -> Snapshot:
+        """Return the memory as it is now, or later. `model`: whose vectors are searched."""
+        with self._lock:
+            now, version = self._now, reader.version()
+            if now is not None and now.model == model:
+                if now.version >= version:
+                    return now
+                changed = self._since(now.version, version)
+                try:
+                    new = None if changed is None else now if changed.nothing else now.changed(reader, changed)
+                except ValueError:  # vectors of another length: another text model of the same name
+                    new = None
+                if new is not None and changed is not None:
+                    for id_ in changed.sentences:
+                        self._sentences.pop(id_, None)
+                    self._now = new if new.version == changed.version else replace(new, version=changed.version)
+                    return self._now
+            self._sentences.clear()
+            self._now = Snapshot.read(reader, self._split, model)
+            return self._now
+
+    def _since(self, old: int, version: int) -> Changed | None:
+        """Take what changed from version `old` to `version` or later; None where that is not known."""
+        with self._news:
+            if self._told:
+                self._news.wait_for(lambda: self._changed is not None and self._changed.version >= version, WAIT)
+            changed, self._changed = self._changed, None
+        # What reaches further back was read already; to read it again does no harm.
+        return changed if changed is not None and changed.before <= old and changed.version >= version else None
+
+    def sentence(self, id_: str, read: Callable[[str], StoredSentence]) -> StoredSentence:
+        """Return a sentence, kept or read."""
+        found = self._sentences.get(id_)
+        if found is not None:
+            return found
+        version = self.version
+        found = read(id_)
+        with self._lock:
+            if self.version == version:  # else it may have changed since it was read
+                self._sentences[id_] = found
+                if len(self._sentences) > SENTENCES:
+                    self._sentences.popitem(last=False)
+        return found
