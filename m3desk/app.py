@@ -43,6 +43,7 @@ from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import Forgotten, How
 from m3desk.store.pending import Pending
 from m3desk.store.reembedding import Reembedded
+from m3desk.store.scratch import room
 from m3desk.store.sqlite import Memory
 from m3desk.store.words import words
 from m3desk.work import Work
@@ -83,7 +84,7 @@ class App:
         )
         self.work = Work(self.write, self.backends, self.settings, emit)
         self._asks: dict[str, threading.Event] = {}
-        self._kept = Kept(words, told=write)
+        self._kept = Kept(words, told=write, room=partial(room, Path(self.path)))
         self._changed = threading.Event()
         self._closing = threading.Event()
         self._writer = ThreadPoolExecutor(1, "m3desk-writer")

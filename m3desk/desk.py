@@ -374,6 +374,7 @@ class _Engine:
             return
         settings = self._app.settings
         self._emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, self._app.missing()))
+        self._app.keep_up()
         self._app.work.resume()
         self._app.keep_copy()  # not only at the end: a window that closes does not wait for its engine
         while True:

@@ -16,7 +16,7 @@ import numpy as np
 
 from m3desk.control.keywords import Keywords, Split
 from m3desk.control.nearest import Nearest
-from m3desk.control.table import Mask, Table
+from m3desk.control.table import Mask, Room, Table
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import Clip, Source, source_of
 from m3desk.domain.evidence import Floats
@@ -90,11 +90,10 @@ class Snapshot:
     clips: Mapping[str, Clip]
     lazy: dict[str, Any] = field(default_factory=dict)
     """What is made on first use: `tellers`, `texts`, `evidence`."""
-    notices: list[str] = field(default_factory=list)
 
     @staticmethod
-    def read(reader: Reading, split: Split, model: str = "") -> Snapshot:
-        """Read a whole memory."""
+    def read(reader: Reading, split: Split, model: str = "", room: Room | None = None) -> Snapshot:
+        """Read a whole memory. `room`: makes the array for very many vectors, see `control.nearest`."""
         version, outlines = reader.version(), reader.outlines()
         table = Table.of(outlines)
         return Snapshot(
@@ -103,7 +102,7 @@ class Snapshot:
             split,
             table,
             Keywords.of(outlines, split),
-            Nearest.of(table.count, _vectors(reader, table, model)),
+            Nearest.of(table.count, _vectors(reader, table, model), room),
             tuple(reader.people()),
             tuple(reader.sources()),
             {c.id: c for c in reader.clips()},
@@ -130,7 +129,6 @@ class Snapshot:
             sources=tuple(reader.sources()) if changed.clips else self.sources,
             clips={c.id: c for c in reader.clips()} if changed.clips else self.clips,
             lazy=lazy,
-            notices=[],
         )
 
     def _nearest(self, reader: Reading, table: Table, ids: Collection[str]) -> Nearest:
@@ -239,8 +237,8 @@ def _vectors(reader: Reading, table: Table, model: str, ids: Collection[str] | N
 class Kept:
     """What search keeps of one memory; safe from any thread. `told`: whether `note` is called after every commit."""
 
-    def __init__(self, split: Split, *, told: bool = False) -> None:
-        self._split, self._told = split, told
+    def __init__(self, split: Split, *, told: bool = False, room: Room | None = None) -> None:
+        self._split, self._told, self._room = split, told, room
         self._now: Snapshot | None = None
         self._lock = threading.Lock()
         self._news = threading.Condition()
@@ -284,7 +282,7 @@ class Kept:
                     self._now = new if new.version == changed.version else replace(new, version=changed.version)
                     return self._now
             self._sentences.clear()
-            self._now = Snapshot.read(reader, self._split, model)
+            self._now = Snapshot.read(reader, self._split, model, self._room)
             return self._now
 
     def _since(self, old: int, version: int) -> Changed | None:

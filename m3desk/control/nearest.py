@@ -1,9 +1,10 @@
 """Search by meaning: the sentences whose vectors are nearest to a query's, by brute force over one contiguous array.
 
-Few rows are compared whole. Of many, a first look goes over the `LOOK` strongest directions of the rows (found once, from a sample) and the
-best `AGAIN` of that are compared whole: 100 nearest of 50,000 in a fifth of the time. Measured on 4,124 sentences by e5 the first look
-misses 2 of 10,000 of the 100 nearest, and none of the 10 nearest (README, "Measured"). All products are done row by row (`np.vecdot`): the
-threads of a matrix library wait for each other for a slice of the scheduler, 8 ms, where the machine is busy.
+Few rows are compared whole. Of many, a first look goes over the strongest directions of the rows (found once, from a sample), and the best
+thousands of that are compared whole. Measured against comparing all (README, "Measured"): of 4,124 sentences by e5, 2 in 10,000 of the 100
+nearest are missed and none of the 10 nearest. Of more than `IN_MEMORY` rows only the first look is in memory (256 bytes a row), the rest in
+a file that goes with the process; LanceDB was measured slower at every size. All products are done row by row (`np.vecdot`): the threads
+of a matrix library wait for each other for a slice of the scheduler, 8 ms, where the machine is busy.
 """
 
 from __future__ import annotations
@@ -14,17 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from m3desk.control.table import Column, Mask, Rows
+from m3desk.control.table import Column, Mask, Room, Rows
 from m3desk.domain.evidence import Floats
 
 WHOLE = 20_000
 """Rows up to which all are compared whole."""
 
-LOOK = 96
-"""Dimensions of the first look."""
-
-AGAIN = 2_000
-"""Rows that are compared whole after the first look."""
+IN_MEMORY = 200_000
+"""Rows up to which all is in memory: 1,536 bytes each at 384 numbers, 384 more for the first look."""
 
 _SAMPLE = 20_000
 
@@ -42,9 +40,13 @@ class Nearest:
     look: Column | None = None
 
     @staticmethod
-    def of(count: int, parts: Iterable[tuple[Sequence[int], Floats]]) -> Nearest:
-        """Return the vectors of a table of `count` rows; `parts`: rows and their vectors, thousands at a time. Raises ValueError."""
-        found = Nearest(Column(np.zeros((count, 0), np.float32)), np.zeros(count, np.bool_))
+    def of(count: int, parts: Iterable[tuple[Sequence[int], Floats]], room: Room | None = None) -> Nearest:
+        """Return the vectors of a table of `count` rows; `parts`: rows and their vectors, thousands at a time. Raises ValueError.
+
+        `room`: makes the array for more than `IN_MEMORY` rows.
+        """
+        rows = Column(np.zeros((count, 0), np.float32), room if count > IN_MEMORY else None)
+        found = Nearest(rows, np.zeros(count, np.bool_))
         for at, vectors in parts:
             found = found._written(at, vectors)
         return found._looked(count, ())
@@ -60,7 +62,7 @@ class Nearest:
         `without`: rows that have no vector any more.
         """
         old = len(self.has)
-        rows = self.rows if self.rows.count == old else Column(self.rows.data[:old].copy())
+        rows = self.rows if self.rows.count == old else Column(self.rows.data[:old].copy(), self.rows.room)
         rows.extend(np.zeros((count - old, self.dimension), np.float32))
         has = np.zeros(count, np.bool_)
         has[:old] = self.has
@@ -75,7 +77,9 @@ class Nearest:
         if self.dimension != vectors.shape[1]:
             if self.has.any():
                 raise ValueError(f"vectors of {vectors.shape[1]} numbers among those of {self.dimension}")
-            new = replace(self, rows=Column(np.zeros((len(self.has), vectors.shape[1]), np.float32)), turn=None, look=None)
+            shape, room = (len(self.has), vectors.shape[1]), self.rows.room
+            rows = Column(np.zeros(shape, np.float32) if room is None else room(*shape), room)
+            new = replace(self, rows=rows, turn=None, look=None)
         units, good = _unit(vectors)
         places = np.asarray(at, np.int64)
         new.rows.data[places[good]] = units[good]
@@ -86,18 +90,19 @@ class Nearest:
         """Keep the first look in step, or begin it where there are enough rows by now. `old`: rows before; `at`: rows written."""
         count = len(self.has)
         if self.turn is None or self.look is None:
-            if np.count_nonzero(self.has) <= WHOLE or self.dimension <= LOOK:
+            wide = 96 if count <= IN_MEMORY else 64
+            if np.count_nonzero(self.has) <= WHOLE or self.dimension <= wide:
                 return self
             held = np.flatnonzero(self.has)
             sample = self.rows.data[held[:: max(1, len(held) // _SAMPLE)]]
             _, axes = np.linalg.eigh((sample.T @ sample).astype(np.float64))
-            turn = np.ascontiguousarray(axes[:, ::-1][:, :LOOK].T, np.float32)
-            look = np.empty((count, LOOK), np.float32)
+            turn = np.ascontiguousarray(axes[:, ::-1][:, :wide].T, np.float32)
+            look = np.empty((count, wide), np.float32)
             for a in range(0, count, 65_536):
                 look[a : a + 65_536] = self.rows.data[a : min(count, a + 65_536)] @ turn.T
             return replace(self, turn=turn, look=Column(look))
         looked = self.look if self.look.count == old else Column(self.look.data[:old].copy())
-        looked.extend(np.zeros((count - old, LOOK), np.float32))
+        looked.extend(np.zeros((count - old, len(self.turn)), np.float32))
         if len(at):
             places = np.asarray(at, np.int64)
             looked.data[places] = self.rows.data[places] @ self.turn.T
@@ -109,15 +114,35 @@ class Nearest:
         query, good = _unit(np.asarray(vector, np.float32)[None])
         if not count or not good[0] or query.shape[1] != self.dimension:
             return np.empty(0, np.int64), np.empty(0)
-        allowed = np.flatnonzero(self.has & only)
-        again = max(AGAIN, 4 * k)
-        if self.turn is not None and self.look is not None and len(allowed) > max(WHOLE, again):
-            along = self.turn @ query[0]
-            first = np.vecdot(self.look.data[:count], along)[allowed]
-            allowed = allowed[np.argpartition(first, len(first) - again)[len(first) - again :]]
-        elif len(allowed) * 2 > count:  # most of them: no copy
-            return allowed, np.vecdot(self.rows.data[:count], query[0]).astype(np.float64)[allowed]
-        return allowed, np.vecdot(self.rows.data[allowed], query[0]).astype(np.float64)
+        may = self.has & only
+        size = int(np.count_nonzero(may))
+        again = max(again_of(count), 4 * k)
+        if self.turn is not None and self.look is not None and size > max(WHOLE, again):
+            first = np.vecdot(self.look.data[:count], self.turn @ query[0])
+            first[~may] = -np.inf
+            rows = _best(first, again)
+            return rows, np.vecdot(self.rows.data[rows], query[0]).astype(np.float64)
+        rows = np.flatnonzero(may)
+        if size * 2 > count:  # most of them: no copy
+            return rows, np.vecdot(self.rows.data[:count], query[0]).astype(np.float64)[rows]
+        return rows, np.vecdot(self.rows.data[rows], query[0]).astype(np.float64)
+
+
+def again_of(count: int) -> int:
+    """Return how many of `count` rows are compared whole after the first look."""
+    return 2_000 if count <= IN_MEMORY else 4_000
+
+
+def _best(scores: Floats, k: int) -> Rows:
+    """Return at least k places of the highest scores, in no order; a sample says from where they may be."""
+    step = 64
+    sample = scores[::step]
+    wanted = min(len(sample) - 1, 2 * k // step + 8)
+    least = np.partition(sample, len(sample) - 1 - wanted)[len(sample) - 1 - wanted]
+    rows = np.flatnonzero(scores >= least)
+    if not k <= len(rows) <= 16 * k:
+        return np.argpartition(scores, len(scores) - k)[len(scores) - k :]
+    return rows[np.argpartition(scores[rows], len(rows) - k)[len(rows) - k :]]
 
 
 def _unit(vectors: Floats) -> tuple[Floats, Mask]:

@@ -7,7 +7,7 @@ clip adds costs little. 1,000,000 sentences take about 350 MB.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from m3desk.domain.memory import Outline
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+Room = Callable[[int, int], NDArray[Any]]
+"""Makes an empty array of so many rows of so many numbers, for instance in a file."""
 
 ENDED, STALE, PINNED = 1, 2, 4
 """Bits of the column `flags`."""
@@ -35,17 +38,18 @@ neighbours in time. `cites`: observations that a spoken sentence rests on."""
 
 
 class Column:
-    """Numbers that grow at the end; what was read of them stays as it is."""
+    """Numbers that grow at the end; what was read of them stays as it is. `room`: makes an array of a shape, where not in memory."""
 
-    __slots__ = ("count", "data")
+    __slots__ = ("count", "data", "room")
 
-    def __init__(self, data: NDArray[Any]) -> None:
-        self.data, self.count = data, len(data)
+    def __init__(self, data: NDArray[Any], room: Room | None = None) -> None:
+        self.data, self.count, self.room = data, len(data), room
 
     def extend(self, values: NDArray[Any]) -> None:
         needed = self.count + len(values)
         if needed > len(self.data):
-            data = np.empty((max(needed + 1024, needed * 5 // 4), *self.data.shape[1:]), self.data.dtype)
+            shape = (max(needed + 1024, needed * 5 // 4), *self.data.shape[1:])
+            data = np.empty(shape, self.data.dtype) if self.room is None else self.room(*shape)
             data[: self.count] = self.data[: self.count]
             self.data = data
         self.data[self.count : needed] = values

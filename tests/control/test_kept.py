@@ -14,7 +14,7 @@ import pytest
 from m3desk.bench import invented
 from m3desk.control import nearest
 from m3desk.control.kept import Kept, Snapshot
-from m3desk.control.nearest import AGAIN, Nearest
+from m3desk.control.nearest import Nearest, again_of
 from m3desk.control.search import Search
 from m3desk.errors import CorrectionError
 from m3desk.store.sqlite import Memory
@@ -244,7 +244,7 @@ def test_many_rows_are_looked_at_twice_and_the_nearest_are_found(monkeypatch: py
     rows, found = np.concatenate([rows, more]), 0
     for query in invention.vectors(20):
         at, scores = grown.near(query, 100, grown.has)
-        assert len(at) == AGAIN
+        assert len(at) == again_of(count)
         best = set(np.argsort(-(rows @ query))[:100].tolist())
         found += len(best & set(at[np.argsort(-scores)][:100].tolist()))
     assert found >= 0.98 * 2_000

@@ -1,0 +1,134 @@
+"""Questions to an open memory: each sees what was committed just before, nothing is read anew for it, a thread keeps what search needs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from m3desk.app import App
+from m3desk.control.kept import Snapshot
+from m3desk.store.sqlite import Memory
+from tests.control.made import BagOfWords
+from tests.store.invented import clips, remember, source
+
+
+class WordsAlone:
+    """Backends that have nothing but a text model of hashed words."""
+
+    def get(self, port: str) -> Any:
+        return BagOfWords() if port == "text_vectors" else None
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    with App(tmp_path / "m.m3desk", backends=WordsAlone()) as opened:  # type: ignore[arg-type]
+        opened.write(lambda m: m.plan_clips(m.add_source(source()).id, clips("s1"), fps=5.0))
+        commit(opened, (1, 2))
+        yield opened
+
+
+def commit(app: App, people: tuple[int, ...]) -> None:
+    app.write(lambda m: remember(m, m.next_clips("s1")[0], people))
+    app.embed_lacking()
+
+
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list to which every reading of a whole memory adds its ids (None: all)."""
+    seen: list[Any] = []
+    plain = Memory.outlines
+
+    def outlines(self: Memory, ids: Any = None) -> Any:
+        seen.append(ids)
+        return plain(self, ids)
+
+    monkeypatch.setattr(Memory, "outlines", outlines)
+    return seen
+
+
+def test_the_first_question_reads_all_and_later_ones_only_what_changed(app: App, readings: list[Any]) -> None:
+    first = app.search_nodes("We drink tea")
+    assert first and readings == [None]
+    list(app.ask("Who appears?"))
+    assert app.search_nodes("We drink tea") == first and readings == [None], "the chat that was kept is nothing to search"
+    app.correct("name", {"person": "person_1", "name": "Zoe"})
+    assert "Zoe" in app.search_nodes("Zoe tea", kinds=["episodic"])[0].content
+    commit(app, (1, 3))
+    assert {f.clip for f in app.search_nodes("drink tea", k=50, kinds=["episodic"])} == {"s1.c0", "s1.c1"}
+    assert None not in readings[1:] and all(len(ids) < 20 for ids in readings[1:])
+
+
+def test_what_the_evidence_answers_follows_a_correction_and_a_clip(app: App) -> None:
+    def told(question: str) -> str:
+        return str(list(app.ask(question))[-1].answer)
+
+    assert told("How many people appear?").startswith("Two")
+    commit(app, (1, 3))
+    assert told("How many people appear?").startswith("Three")
+    app.correct("merge", {"keep": "person_1", "others": ["person_2"]})
+    assert told("How many people appear?").startswith("Two")
+    app.undo()
+    assert told("How many people appear?").startswith("Three")
+
+
+def test_looks_back_read_for_themselves_and_leave_what_is_kept(app: App, readings: list[Any]) -> None:
+    commit(app, (1, 3))
+    now = app.search_nodes("drink tea", k=50)
+    then = app.search_nodes("drink tea", k=50, before=("s1", 0))
+    assert {f.clip for f in then} == {"s1.c0"} and len(now) > len(then)
+    assert app.search_nodes("drink tea", k=50, before=("s1", -1)) == []
+    believed = app.search_nodes("drink tea", k=50, believed_at="2026-11-21T23:00")
+    assert [f.id for f in believed] == [f.id for f in now] and readings.count(None) == 4
+    assert app.search_nodes("drink tea", k=50) == now and readings.count(None) == 4
+
+
+def test_a_thread_reads_after_each_commit_so_that_a_question_need_not(app: App, readings: list[Any]) -> None:
+    app.keep_up()
+    version = app.write(Memory.version)
+    assert _soon(lambda: app._kept.version == version)
+    commit(app, (1, 3))
+    version = app.write(Memory.version)
+    assert _soon(lambda: app._kept.version == version)
+    known = len(readings)
+    assert app.search_nodes("We drink tea") and len(readings) == known
+
+
+def test_a_memory_that_another_process_writes_is_searched_as_it_is(app: App) -> None:
+    with App(app.path, write=False, backends=WordsAlone()) as other:  # type: ignore[arg-type]
+        before = other.search_nodes("drink tea", k=50)
+        commit(app, (1, 3))
+        assert len(other.search_nodes("drink tea", k=50)) > len(before)
+
+
+def test_a_very_large_memory_keeps_its_vectors_in_a_file_and_finds_the_same(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = app.search_nodes("We drink tea", k=50)
+    app._kept.drop()
+    monkeypatch.setattr("m3desk.control.nearest.IN_MEMORY", 3)
+    assert app.search_nodes("We drink tea", k=50) == expected
+    rows = app._kept.snapshot(app.reader(), BagOfWords.name).nearest.rows
+    assert rows.room is not None and isinstance(rows.data.base, object) and type(rows.data.base).__name__ in ("memmap", "mmap")
+    commit(app, (1, 3))
+    with app.reader() as reader:
+        assert app.search_nodes("We drink tea", k=50) == _fresh(app, reader)
+    assert not [p for p in Path(app.path).iterdir() if p.suffix not in (".sqlite", ".lock", ".sqlite-wal", ".sqlite-shm") and p.is_file()]
+
+
+def _fresh(app: App, reader: Memory) -> Any:
+    from m3desk.control.search import Search
+    from m3desk.store.words import words
+
+    anew = Snapshot.read(reader, words, BagOfWords.name)
+    return Search(reader, anew, BagOfWords(), anew).nodes("We drink tea", k=50)
+
+
+def _soon(holds: Any, seconds: float = 30.0) -> bool:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
