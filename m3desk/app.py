@@ -216,7 +216,9 @@ class App:
         while not self._closing.is_set():
             try:
                 with self.reader() as reader:
-                    self.search(reader).evidence  # noqa: B018 (reads what questions about who and when are answered from)
+                    model = self._kept.model  # what questions use; before the first, no model is opened for this
+                    model = reader.settings().get("text_vectors", "") if model is None else model
+                    self._kept.snapshot(reader, model).evidence(reader)
             except M3DeskError as error:
                 log.warning("what search keeps was not brought up to date: %s", error)
             self._changed.wait()

@@ -264,6 +264,12 @@ class Kept:
         now = self._now
         return None if now is None else now.version
 
+    @property
+    def model(self) -> str | None:
+        """Return whose vectors are kept; None where nothing is."""
+        now = self._now
+        return None if now is None else now.model
+
     def snapshot(self, reader: Reading, model: str = "") -> Snapshot:
         """Return the memory as it is now, or later. `model`: whose vectors are searched."""
         with self._lock:
@@ -283,6 +289,9 @@ class Kept:
                     return self._now
             self._sentences.clear()
             self._now = Snapshot.read(reader, self._split, model, self._room)
+            with self._news:
+                if self._changed is not None and self._changed.version <= self._now.version:
+                    self._changed = None  # it was read with the rest
             return self._now
 
     def _since(self, old: int, version: int) -> Changed | None:
