@@ -219,8 +219,8 @@ class App:
                     model = self._kept.model  # what questions use; before the first, no model is opened for this
                     model = reader.settings().get("text_vectors", "") if model is None else model
                     self._kept.snapshot(reader, model).evidence(reader)
-            except M3DeskError as error:
-                log.warning("what search keeps was not brought up to date: %s", error)
+            except Exception:  # questions read what they need by themselves
+                log.exception("what search keeps was not brought up to date")
             self._changed.wait()
             self._closing.wait(SETTLE)  # what follows at once is read together
             self._changed.clear()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from m3desk.control.keywords import Keywords, Split
+from m3desk.control.keywords import Gathered, Keywords, Split
 from m3desk.control.nearest import Nearest
 from m3desk.control.table import Mask, Room, Table
 from m3desk.domain.changed import Changed
@@ -41,7 +41,7 @@ class Reading(Protocol):
     def clips(self, source: str | None = None) -> list[Clip]: ...
     def people(self) -> list[Person]: ...
     def sentence(self, node: str) -> StoredSentence: ...
-    def outlines(self, ids: Collection[str] | None = None) -> list[Outline]: ...
+    def outlines(self, ids: Collection[str] | None = None) -> Iterable[Outline]: ...
     def text_vectors(self, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[str], Floats]]: ...
     def observed(self, ids: Collection[str] | None = None) -> list[Observed]: ...
 
@@ -94,14 +94,14 @@ class Snapshot:
     @staticmethod
     def read(reader: Reading, split: Split, model: str = "", room: Room | None = None) -> Snapshot:
         """Read a whole memory. `room`: makes the array for very many vectors, see `control.nearest`."""
-        version, outlines = reader.version(), reader.outlines()
-        table = Table.of(outlines)
+        version, words = reader.version(), Gathered(split)
+        table = Table.of(_each(reader.outlines(), words.add))
         return Snapshot(
             version,
             model,
             split,
             table,
-            Keywords.of(outlines, split),
+            words.keywords(),
             Nearest.of(table.count, _vectors(reader, table, model), room),
             tuple(reader.people()),
             tuple(reader.sources()),
@@ -114,7 +114,7 @@ class Snapshot:
             return None
         table, died, fresh = self.table, list[int](), list[Outline]()
         if changed.sentences:
-            table, died, fresh = table.changed(changed.sentences, reader.outlines(changed.sentences))
+            table, died, fresh = table.changed(changed.sentences, list(reader.outlines(changed.sentences)))
         dead = table.count - table.size
         if dead > _DEAD and dead > table.count // 4:
             return None
@@ -161,7 +161,8 @@ class Snapshot:
 
     def by_vector(self, vector: Floats, k: int, **only: Any) -> list[tuple[str, float]]:
         """Return (node id, cosine similarity) of the k nearest sentences, nearest first; `only` as in `mask`."""
-        rows, scores = self.table.best(*self.nearest.near(vector, k, self.mask(**only)), k)
+        may = self.mask(**only)
+        rows, scores = self.table.best(*self.nearest.near(vector, k, self.table.column("alive") if may is None else may), k)
         return [(self.table.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
     def by_words(self, query: Sequence[str], k: int, **only: Any) -> list[tuple[str, float]]:
@@ -177,12 +178,14 @@ class Snapshot:
         start: int | None = None,
         end: int | None = None,
         before: tuple[str, int] | None = None,
-    ) -> Mask:
-        """Return which rows may be found: of these kinds, of this source, touching [start, end) microseconds.
+    ) -> Mask | None:
+        """Return which rows may be found: of these kinds, of this source, touching [start, end) microseconds; None for all in force.
 
         `before`: (source, microseconds): nothing of that source that starts at this time or later.
         """
         table = self.table
+        if (source, start, end, before) == (None, None, None, None) and (kinds is None or not table.has_kinds_but(kinds)):
+            return None
         found = table.column("alive") if kinds is None else table.of_kinds(kinds)
         if source is not None:
             found = found & table.of_source(source)
@@ -222,6 +225,13 @@ class Snapshot:
             self.lazy["evidence"] = Evidence.of(reader.observed())
         found: Evidence = self.lazy["evidence"]
         return found
+
+
+def _each(outlines: Iterable[Outline], take: Callable[[Outline], None]) -> Iterator[Outline]:
+    """Pass outlines on, and give each to `take`."""
+    for outline in outlines:
+        take(outline)
+        yield outline
 
 
 def _vectors(reader: Reading, table: Table, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[int], Floats]]:

@@ -7,6 +7,7 @@ what the LanceDB index ranks by, so that both give the same order. 1,000,000 sen
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -45,27 +46,12 @@ class Keywords:
     """Words of all sentences in force."""
 
     @staticmethod
-    def of(outlines: Sequence[Outline], split: Split) -> Keywords:
-        """Return the words of these sentences, whose rows are their places here."""
-        codes: dict[str, int] = {}
-        words, rows, times = [], [], []
-        lengths = np.zeros(len(outlines), np.int32)
-        for row, outline in enumerate(outlines):
-            found = held(outline, split)
-            lengths[row] = len(found)
-            for word, n in Counter(found).items():
-                words.append(codes.setdefault(word, len(codes)))
-                rows.append(row)
-                times.append(n)
-        return Keywords(
-            len(outlines),
-            codes,
-            *_by_word(np.array(words, np.int32), np.array(rows, np.int32), np.array(times, np.uint16), len(codes)),
-            Column(lengths),
-            {},
-            len(outlines),
-            int(lengths.sum()),
-        )
+    def of(outlines: Iterable[Outline], split: Split) -> Keywords:
+        """Return the words of these sentences, whose rows are their places here; they are not held all at once."""
+        gathered = Gathered(split)
+        for outline in outlines:
+            gathered.add(outline)
+        return gathered.keywords()
 
     def changed(self, died: Sequence[int], fresh: Sequence[Outline], split: Split) -> Keywords:
         """Return the words after rows died and sentences came as new rows at the end."""
@@ -117,6 +103,7 @@ class Keywords:
     def ranked(self, query: Iterable[str], alive: Mask, only: Mask | None) -> tuple[Rows, NDArray[np.float64]]:
         """Return the rows that share a word with the query and their BM25, in no order. `only`: rows that may be found; None: all."""
         size = int(np.count_nonzero(alive))
+        all_alive = size == self.count
         if not size or not self.total:
             return np.empty(0, np.int64), np.empty(0)
         mean = self.total / size
@@ -125,8 +112,9 @@ class Keywords:
         shares: list[NDArray[np.float64]] = []
         for word, wanted in Counter(query).items():
             rows, times = self.holding(word)
-            living = alive[rows]
-            rows, times = rows[living], times[living]
+            if not all_alive:
+                living = alive[rows]
+                rows, times = rows[living], times[living]
             if not len(rows):
                 continue
             rarity = wanted * math.log(1 + (size - len(rows) + 0.5) / (len(rows) + 0.5)) * (K1 + 1)
@@ -146,6 +134,31 @@ class Keywords:
             return rows, scores[rows]
         rows, which = np.unique(together, return_inverse=True)
         return rows, np.asarray(np.bincount(which, weights=weights), np.float64)
+
+
+class Gathered:
+    """Words of sentences as they come, each in the next row."""
+
+    def __init__(self, split: Split) -> None:
+        self._split = split
+        self._codes: dict[str, int] = {}
+        self._words, self._rows, self._times, self._lengths = array("i"), array("i"), array("H"), array("i")
+
+    def add(self, outline: Outline) -> None:
+        """Take in the words of a sentence."""
+        found, row = held(outline, self._split), len(self._lengths)
+        self._lengths.append(len(found))
+        for word, times in Counter(found).items():
+            self._words.append(self._codes.setdefault(word, len(self._codes)))
+            self._rows.append(row)
+            self._times.append(min(times, 0xFFFF))
+
+    def keywords(self) -> Keywords:
+        """Return what was taken in."""
+        words, rows = np.frombuffer(self._words, np.int32), np.frombuffer(self._rows, np.int32)
+        lengths = np.array(self._lengths, np.int32)
+        by_word = _by_word(words, rows, np.frombuffer(self._times, np.uint16), len(self._codes))
+        return Keywords(len(lengths), self._codes, *by_word, Column(lengths), {}, len(lengths), int(lengths.sum()))
 
 
 def held(outline: Outline, split: Split) -> list[str]:

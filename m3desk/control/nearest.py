@@ -119,7 +119,8 @@ class Nearest:
         again = max(again_of(count), 4 * k)
         if self.turn is not None and self.look is not None and size > max(WHOLE, again):
             first = np.vecdot(self.look.data[:count], self.turn @ query[0])
-            first[~may] = -np.inf
+            if size < count:
+                first[~may] = -np.inf
             rows = _best(first, again)
             return rows, np.vecdot(self.rows.data[rows], query[0]).astype(np.float64)
         rows = np.flatnonzero(may)
@@ -130,7 +131,7 @@ class Nearest:
 
 def again_of(count: int) -> int:
     """Return how many of `count` rows are compared whole after the first look."""
-    return 2_000 if count <= IN_MEMORY else 4_000
+    return 2_000 if count <= IN_MEMORY else 6_000
 
 
 def _best(scores: Floats, k: int) -> Rows:

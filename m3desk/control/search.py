@@ -268,7 +268,7 @@ class Search:
         rows = found.rows
         score = 0.75 * found.score + 0.25 * found.cover
         if asked.people:
-            named = sum(self._table.speaks_of([p])[rows].astype(np.int64) for p in asked.people)
+            named = sum(self._table.speaks_of([p], rows).astype(np.int64) for p in asked.people)
             share = named / len(asked.people)
             score = np.where(share > 0, 0.15 * share + score * 0.85, 0.4 * score)
         if asked.stretches:

@@ -8,6 +8,7 @@ clip adds costs little. 1,000,000 sentences take about 350 MB.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,10 @@ _COLUMNS: dict[str, Any] = {
 """`clip`: index within its source, −1 for none. `cast`: code of the people spoken of. `wording`: hash of all that is searched by words.
 `place`, `number`: the numbers in the ids of source and sentence, by which sentences are in order. `previous`, `next`: rows of the
 neighbours in time. `cites`: observations that a spoken sentence rests on."""
+
+
+_PART = 20_000
+"""Sentences that are taken in at a time."""
 
 
 class Column:
@@ -103,21 +108,28 @@ class Table:
         """Return how many sentences are in force."""
         return int(np.count_nonzero(self.column("alive")))
 
+    def has_kinds_but(self, kinds: Collection[str]) -> bool:
+        """Say whether there may be sentences of other kinds than these."""
+        return not set(self.kinds.values) <= set(kinds)
+
     def people(self, row: int) -> tuple[str, ...]:
         """Return whom a sentence speaks of."""
         found: tuple[str, ...] = self.casts.values[self.column("cast")[row]]
         return found
 
-    def speaks_of(self, people: Collection[str]) -> Mask:
-        """Return which rows speak of any of these people."""
+    def speaks_of(self, people: Collection[str], rows: Rows | None = None) -> Mask:
+        """Return which rows, of all or of `rows`, speak of any of these people."""
         wanted = set(people)
         casts = self.casts.values[:]
         holds = np.fromiter((not wanted.isdisjoint(cast) for cast in casts), np.bool_, len(casts))
-        return np.asarray(holds[self.column("cast")]) if len(casts) else np.zeros(self.count, np.bool_)
+        cast = self.column("cast") if rows is None else self.column("cast")[rows]
+        return np.asarray(holds[cast]) if len(casts) else np.zeros(len(cast), np.bool_)
 
     def of_kinds(self, kinds: Iterable[str]) -> Mask:
         """Return which rows in force are of these kinds."""
-        codes = [self.kinds.codes[k] for k in kinds if k in self.kinds.codes]
+        codes = sorted({self.kinds.codes[k] for k in kinds if k in self.kinds.codes})
+        if len(codes) == len(self.kinds.values):
+            return self.column("alive").copy()
         kind = self.column("kind")
         found: Mask = np.zeros(self.count, np.bool_)
         for code in codes:
@@ -153,10 +165,11 @@ class Table:
     # ------------------------------------------------------------ making
 
     @staticmethod
-    def of(outlines: Sequence[Outline]) -> Table:
-        """Return the table of these sentences."""
-        table = Table()
-        table._append(outlines)
+    def of(outlines: Iterable[Outline]) -> Table:
+        """Return the table of these sentences, whose rows are in their order; they are not held all at once."""
+        table, rest = Table(), iter(outlines)
+        while part := list(islice(rest, _PART)):
+            table._append(part)
         table._order(range(len(table.sources.values)))
         return table
 

@@ -35,22 +35,18 @@ def _ids(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
-def outlines(db: DB, ids: Collection[str] | None = None) -> list[Outline]:
-    """Return the outlines of all sentences in force, or of those of `ids` that are; in no particular order."""
-    found: list[Outline] = []
+def outlines(db: DB, ids: Collection[str] | None = None) -> Iterator[Outline]:
+    """Yield the outlines of all sentences in force, or of those of `ids` that are; in no particular order."""
     for only, values in _parts(ids, "n.id"):
         things: dict[str, list[str]] = {}
         mentioned = only.replace("AND n.id", "WHERE m.node")
         for node, label in db.execute(f"{_THINGS} {mentioned} ORDER BY m.node, m.place", values):
             things.setdefault(node, []).append(label)
         for r in db.execute(f"{_OUTLINES} {only}", values):
-            found.append(
-                Outline(
-                    r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], _ids(r[8]), tuple(things.get(r[0], ())), r[9], bool(r[10]), bool(r[11]),
-                    bool(r[12]), tuple(json.loads(r[13])) if r[13] else (),
-                )
-            )  # fmt: skip
-    return found
+            cites = tuple(json.loads(r[13])) if r[13] else ()
+            held = tuple(things.get(r[0], ()))
+            ended, stale, pinned = bool(r[10]), bool(r[11]), bool(r[12])
+            yield Outline(r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], _ids(r[8]), held, r[9], ended, stale, pinned, cites)
 
 
 def text_vectors(db: DB, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[str], Floats]]:

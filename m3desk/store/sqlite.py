@@ -721,9 +721,10 @@ class Memory:
             known = reading.visible_nodes(db, before) if before is not None else None
         return found if known is None else [s for s in found if s.id in known]
 
-    def outlines(self, ids: Collection[str] | None = None) -> list[Outline]:
-        """Return what search keeps of all sentences in force, or of those of `ids`."""
-        return self._read(outlines.outlines, ids)
+    def outlines(self, ids: Collection[str] | None = None) -> Iterator[Outline]:
+        """Yield what search keeps of all sentences in force, or of those of `ids`."""
+        with self.snapshot() as db:
+            yield from outlines.outlines(db, ids)
 
     def text_vectors(self, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[str], Floats]]:
         """Yield ids of sentences in force and their (n, d) rows by a text model, some thousands at a time; of all, or of `ids`."""

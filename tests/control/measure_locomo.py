@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from m3desk.control.kept import Snapshot
 from m3desk.control.search import Search
-from m3desk.store.vectors import VectorIndex
+from m3desk.store.words import words
 from tests.control.made import MadeReader, person
 
 
@@ -54,20 +54,18 @@ def main() -> None:
     for row in json.loads(Path(file).read_text("utf-8"))[:count]:
         reader = Conversation(turns_of(row["conversation"]), text_vectors)
         there = set(reader.turn.values())
-        with tempfile.TemporaryDirectory() as folder:
-            index = VectorIndex(folder)
-            index.sync(reader, text_vectors.name if text_vectors else "")
-            search = Search(reader, index, text_vectors)
-            for q in row["qa"]:
-                evidence = {e for part in q.get("evidence", ()) for e in re.split(r"[;,\s]+", part)} & there
-                if q["category"] == 5 or not evidence:
-                    continue
-                begun = time.monotonic()
-                found = [reader.turn[h.sentence.id] for h in search.hits(search.read(q["question"]), 10)]
-                seconds += time.monotonic() - begun
-                at_5 += len(set(found[:5]) & evidence) / len(evidence)
-                at_10 += len(set(found) & evidence) / len(evidence)
-                asked += 1
+        known = Snapshot.read(reader, words, text_vectors.name if text_vectors else "")
+        search = Search(reader, known, text_vectors, known)
+        for q in row["qa"]:
+            evidence = {e for part in q.get("evidence", ()) for e in re.split(r"[;,\s]+", part)} & there
+            if q["category"] == 5 or not evidence:
+                continue
+            begun = time.monotonic()
+            found = [reader.turn[h.sentence.id] for h in search.hits(search.read(q["question"]), 10)]
+            seconds += time.monotonic() - begun
+            at_5 += len(set(found[:5]) & evidence) / len(evidence)
+            at_10 += len(set(found) & evidence) / len(evidence)
+            asked += 1
         print(
             f"{model}: {asked:.0f} questions, recall@5 {at_5 / asked:.3f}, recall@10 {at_10 / asked:.3f}, {1000 * seconds / asked:.0f} ms",
             flush=True,
