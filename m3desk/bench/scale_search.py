@@ -21,8 +21,10 @@ from m3desk.app import App
 from m3desk.bench import invented
 from m3desk.control.search import Search
 from m3desk.domain.evidence import Floats
+from m3desk.errors import UsageError
 
 SIZES = (1_000, 50_000, 1_000_000)
+LEAST = 100
 ROUNDS = 300
 ASKED_OF = 100_000
 """Sentences up to which whole questions are asked."""
@@ -54,10 +56,15 @@ class Backends:
 
 def measure(args: Sequence[str] = ()) -> dict[str, Any]:
     """Measure memories of these many sentences (default: 1,000, 50,000 and 1,000,000). `--keep FOLDER`: make and leave them there."""
-    words = list(args)
-    keep = Path(words.pop(at + 1)) if (at := words.index("--keep") if "--keep" in words else -1) >= 0 else None
-    sizes = [int(w) for w in words if w != "--keep"] or list(SIZES)
-    return {"rows": rows(sizes, keep)}
+    words, keep = list(args), None
+    if "--keep" in words[:-1]:
+        at = words.index("--keep")
+        keep = Path(words[at + 1])
+        words[at : at + 2] = []
+    for w in words:
+        if not (w.isascii() and w.isdecimal() and len(w) < 9 and int(w) >= LEAST):
+            raise UsageError(f"scale_search has no use for “{w}”.", f"It takes numbers of sentences from {LEAST}, and --keep FOLDER.")
+    return {"rows": rows([int(w) for w in words] or SIZES, keep)}
 
 
 def rows(sizes: Sequence[int] = SIZES, keep: Path | None = None) -> list[dict[str, Any]]:
