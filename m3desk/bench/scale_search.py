@@ -47,6 +47,8 @@ class Meaning:
 class Backends:
     """Nothing but the invented text model."""
 
+    problem = None
+
     def __init__(self) -> None:
         self._meaning = Meaning()
 

@@ -19,6 +19,8 @@ from tests.store.invented import clips, remember, source
 class WordsAlone:
     """Backends that have nothing but a text model of hashed words."""
 
+    problem = None
+
     def get(self, port: str) -> Any:
         return BagOfWords() if port == "text_vectors" else None
 
