@@ -33,7 +33,7 @@ _DEAD = 2_000
 """Rows of sentences that are gone above which all is read again, if they are a quarter of all."""
 
 
-class Reading(Protocol):
+class SearchReader(Protocol):
     """What is asked of a memory to search it (a `Reader` has it)."""
 
     def version(self) -> int: ...
@@ -92,7 +92,7 @@ class Snapshot:
     """What is made on first use: `tellers`, `texts`, `evidence`."""
 
     @staticmethod
-    def read(reader: Reading, split: Split, model: str = "", room: Room | None = None) -> Snapshot:
+    def read(reader: SearchReader, split: Split, model: str = "", room: Room | None = None) -> Snapshot:
         """Read a whole memory. `room`: makes the array for very many vectors, see `control.nearest`."""
         version, words = reader.version(), Gathered(split)
         table = Table.of(_each(reader.outlines(), words.add))
@@ -108,7 +108,7 @@ class Snapshot:
             {c.id: c for c in reader.clips()},
         )
 
-    def changed(self, reader: Reading, changed: Changed) -> Snapshot | None:
+    def changed(self, reader: SearchReader, changed: Changed) -> Snapshot | None:
         """Return the snapshot after a change; None where reading all again is better."""
         if changed.whole:
             return None
@@ -131,7 +131,7 @@ class Snapshot:
             lazy=lazy,
         )
 
-    def _nearest(self, reader: Reading, table: Table, ids: Collection[str]) -> Nearest:
+    def _nearest(self, reader: SearchReader, table: Table, ids: Collection[str]) -> Nearest:
         places = {id_: row for id_ in ids if (row := table.row(id_)) is not None}
         if not places and table.count == self.table.count:
             return self.nearest
@@ -140,7 +140,7 @@ class Snapshot:
         vectors = np.concatenate([v for _, v in parts]) if parts else np.zeros((0, 0), np.float32)
         return self.nearest.changed(table.count, rows, vectors, sorted(set(places.values()) - set(rows)))
 
-    def _still(self, reader: Reading, changed: Changed) -> dict[str, Any]:
+    def _still(self, reader: SearchReader, changed: Changed) -> dict[str, Any]:
         """Return of what was made on first use what still holds."""
         lazy = dict(self.lazy)
         if changed.sentences:
@@ -219,7 +219,7 @@ class Snapshot:
         found: dict[tuple[str, int], str] = self.lazy["texts"]
         return found
 
-    def evidence(self, reader: Reading) -> Evidence:
+    def evidence(self, reader: SearchReader) -> Evidence:
         """Return who is seen and heard when; read on first use."""
         if "evidence" not in self.lazy:
             self.lazy["evidence"] = Evidence.of(reader.observed())
@@ -234,7 +234,7 @@ def _each(outlines: Iterable[Outline], take: Callable[[Outline], None]) -> Itera
         yield outline
 
 
-def _vectors(reader: Reading, table: Table, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[int], Floats]]:
+def _vectors(reader: SearchReader, table: Table, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[int], Floats]]:
     """Yield rows of a table and their vectors."""
     if not model:
         return
@@ -254,6 +254,8 @@ class Kept:
         self._news = threading.Condition()
         self._changed: Changed | None = None
         self._sentences: OrderedDict[str, StoredSentence] = OrderedDict()
+        self._keeping = threading.Lock()
+        """Held for a moment, where `_now` is replaced and `_sentences` follow it; `_lock` is held while a memory is read."""
 
     def note(self, changed: Changed) -> None:
         """Hear what a commit changed; returns at once."""
@@ -265,8 +267,7 @@ class Kept:
     def drop(self) -> None:
         """Keep nothing any more; the next question reads all."""
         with self._lock:
-            self._now = None
-            self._sentences.clear()
+            self._replace(None, None)
 
     @property
     def version(self) -> int | None:
@@ -280,7 +281,7 @@ class Kept:
         now = self._now
         return None if now is None else now.model
 
-    def snapshot(self, reader: Reading, model: str = "") -> Snapshot:
+    def snapshot(self, reader: SearchReader, model: str = "") -> Snapshot:
         """Return the memory as it is now, or later. `model`: whose vectors are searched."""
         with self._lock:
             now, version = self._now, reader.version()
@@ -293,16 +294,25 @@ class Kept:
                 except ValueError:  # vectors of another length: another text model of the same name
                     new = None
                 if new is not None and changed is not None:
-                    for id_ in changed.sentences:
-                        self._sentences.pop(id_, None)
-                    self._now = new if new.version == changed.version else replace(new, version=changed.version)
-                    return self._now
-            self._sentences.clear()
-            self._now = Snapshot.read(reader, self._split, model, self._room)
+                    now = new if new.version == changed.version else replace(new, version=changed.version)
+                    self._replace(now, changed.sentences)
+                    return now
+            now = Snapshot.read(reader, self._split, model, self._room)
+            self._replace(now, None)
             with self._news:
-                if self._changed is not None and self._changed.version <= self._now.version:
+                if self._changed is not None and self._changed.version <= now.version:
                     self._changed = None  # it was read with the rest
-            return self._now
+            return now
+
+    def _replace(self, now: Snapshot | None, touched: Collection[str] | None) -> None:
+        """Keep another snapshot, and of the sentences those that it did not touch (None: none)."""
+        with self._keeping:
+            self._now = now
+            if touched is None:
+                self._sentences.clear()
+            else:
+                for id_ in touched:
+                    self._sentences.pop(id_, None)
 
     def _since(self, old: int, version: int) -> Changed | None:
         """Take what changed from version `old` to `version` or later; None where that is not known."""
@@ -320,7 +330,7 @@ class Kept:
             return found
         version = self.version
         found = read(id_)
-        with self._lock:
+        with self._keeping:
             if self.version == version:  # else it may have changed since it was read
                 self._sentences[id_] = found
                 if len(self._sentences) > SENTENCES:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from m3desk.control.kept import Evidence, Reading, Snapshot
+from m3desk.control.kept import Evidence, SearchReader, Snapshot
 from m3desk.control.query import Asked, read
 from m3desk.control.table import ENDED, NOBODY, PINNED, STALE, Mask, Rows, index_of
 from m3desk.control.times import FOREVER, Stretch
@@ -57,7 +57,7 @@ class Index(Protocol):
     def by_words(self, query: Sequence[str], k: int, **only: Any) -> list[tuple[str, float]]: ...
 
 
-class Memory(Reading, Protocol):
+class ResultReader(SearchReader, Protocol):
     """What is asked of a memory to search it and to show what was found (a `Reader` has it)."""
 
     def node(self, id_: str) -> NodeRow: ...
@@ -98,7 +98,7 @@ class Search:
 
     def __init__(
         self,
-        reader: Memory,
+        reader: ResultReader,
         index: Index,
         text_vectors: TextEmbedder | None,
         known: Snapshot | None = None,
