@@ -145,6 +145,8 @@ def test_corrections_that_follow_each_other_wait_for_no_copy(monkeypatch: pytest
         def missing(self) -> dict[str, str]:
             return {}
 
+        def keep_up(self) -> None: ...
+
         def keep_copy(self) -> None:
             done.append("copy")
             if done.count("copy") > 1:
