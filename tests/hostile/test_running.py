@@ -36,6 +36,8 @@ TRY = Case("command", "a", ("people", "list"))
         (outcome(1), ["no message"]),
         (outcome(0, output="\x1b[31m"), ["raw character '\\x1b'"]),
         (outcome(0, output="\u202e"), ["raw character '\\u202e'"]),
+        (outcome(0, output="\udc9b"), ["raw character '\\udc9b'"]),
+        (outcome(1, errors="m3desk: it names m\ufffd."), []),
     ],
 )
 def test_what_goes_wrong_is_called_by_its_name(ended: Outcome, called: list[str]) -> None:

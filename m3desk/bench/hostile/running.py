@@ -26,10 +26,10 @@ SECONDS = 30.0
 MEMORY = 3 << 30
 """Bytes that a try's process may own; the embedded models in full take 2.5 GB."""
 
-RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffd]")
-"""What must not reach a terminal: control characters but tab and newline, and marks that turn or break lines; U+FFFD: it was no UTF-8."""
+RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What must not reach a terminal: control characters but tab and newline, marks that turn or break lines, and what was no UTF-8."""
 
-DOCUMENT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
+DOCUMENT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """What must not be in a document on standard output: its format's own line ends and the marks of right-to-left languages may be."""
 
 
@@ -158,7 +158,7 @@ class Runner:
 
 
 def _text(path: Path) -> str:
-    return path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
+    return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
 
 
 def wrong(case: Case, outcome: Outcome) -> list[str]:
