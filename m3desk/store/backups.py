@@ -92,7 +92,7 @@ def keep(db: sqlite3.Connection, folder: Path) -> Path | None:
         for old in others[KEPT - 1 :]:  # first those of a clock that was ahead: they would be taken for the newest for years
             old.unlink(missing_ok=True)
         return final
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
         log.warning("no copy of %s could be kept: %s", folder, error)
         if part is not None:
             with contextlib.suppress(OSError):
@@ -143,7 +143,7 @@ def readable(copy: Path) -> bool:
     try:
         with contextlib.closing(sqlite3.connect(copy.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)) as db:
             return faults(db) is None and changes(db) >= 0
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return False
 
 
@@ -157,7 +157,7 @@ def _changes_of(copy: Path) -> int | None:
     try:
         with contextlib.closing(sqlite3.connect(copy.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)) as db:
             return changes(db)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return None
 
 

@@ -20,7 +20,7 @@ from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.projection.projection import Delta, Projection, Rebuilt
 from m3desk.domain.sentences import State
 from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryProblem, UsageError
-from m3desk.store import cells, derived, place, reading, rows, watching
+from m3desk.store import cells, derived, place, reading, rows, schema, watching
 from m3desk.store.galleries import Galleries
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Ledger:
                 yield self.db
             except FAULTS:
                 raise
-            except sqlite3.DatabaseError as error:
+            except schema.UNREADABLE as error:
                 raise unusable(self.path, error) from error
             except cells.WRONG as error:
                 if (damage := self._damage()) is not None:
@@ -97,7 +97,7 @@ class Ledger:
                 self.db.rollback()
                 if folds:
                     self._back()
-                if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, FAULTS):
+                if isinstance(error, schema.UNREADABLE) and not isinstance(error, FAULTS):
                     raise unusable(self.path, error) from error
                 if isinstance(error, cells.WRONG) and (damage := self._damage()) is not None:
                     raise damage from error
@@ -200,7 +200,7 @@ class Ledger:
             self._before = None
 
 
-def unusable(path: str, error: sqlite3.DatabaseError) -> MemoryProblem:
+def unusable(path: str, error: sqlite3.DatabaseError | UnicodeDecodeError) -> MemoryProblem:
     """Return what an error of SQLite means for who works with this memory."""
     if is_busy(error):
         return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
@@ -209,7 +209,7 @@ def unusable(path: str, error: sqlite3.DatabaseError) -> MemoryProblem:
     return place.unreadable(Path(path), error)
 
 
-def is_busy(error: sqlite3.DatabaseError) -> bool:
+def is_busy(error: sqlite3.DatabaseError | UnicodeDecodeError) -> bool:
     """Say whether somebody else holds the file."""
     return "locked" in str(error) or "busy" in str(error)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from m3desk import events, private
 from m3desk.errors import MemoryDamaged
-from m3desk.store import backups, files
+from m3desk.store import backups, files, schema
 
 FILE = "memory.sqlite"
 MEDIA = "media"
@@ -83,11 +83,12 @@ def damaged(folder: Path, what: str) -> MemoryDamaged:
     return MemoryDamaged(f"the memory at {folder} is damaged: {what}.", hint(folder))
 
 
-def unreadable(folder: Path, error: sqlite3.DatabaseError) -> MemoryDamaged:
+def unreadable(folder: Path, error: sqlite3.DatabaseError | UnicodeDecodeError) -> MemoryDamaged:
     """Return the error for a database that SQLite can't read."""
     if "not a database" in str(error):
         return damaged(folder, f"its database {FILE} is no SQLite file")
-    return MemoryDamaged(f"the truth of {folder} does not read: {error}.", hint(folder))
+    told = "names in it are damaged" if isinstance(error, UnicodeDecodeError) else error
+    return MemoryDamaged(f"the database of {folder} does not read: {told}.", hint(folder))
 
 
 def hint(folder: Path) -> str:
@@ -114,7 +115,7 @@ def damage(folder: Path, *, thorough: bool = True) -> str | None:
         return str(error)
     except sqlite3.OperationalError as error:
         return None if "locked" in str(error) or "busy" in str(error) else str(error)
-    except sqlite3.DatabaseError as error:
+    except schema.UNREADABLE as error:
         return str(unreadable(folder, error))
 
 

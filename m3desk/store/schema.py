@@ -140,6 +140,9 @@ DERIVED: dict[str, int] = {
 }  # fmt: skip
 """The folded tables and how many leading columns are their key."""
 
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What a database that does not read raises; the second where SQLite's message quotes a damaged name that Python can't decode."""
+
 EVIDENCE = ("face_track", "utterance", "object_seen", "text_on_screen")
 
 
@@ -148,9 +151,9 @@ def version_of(db: sqlite3.Connection, path: str) -> int:
     try:
         version = int(db.execute("PRAGMA user_version").fetchone()[0])
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.DatabaseError as error:
+    except UNREADABLE as error:
         raise MemoryDamaged(
-            f"the truth of {path} does not read: {error}.",
+            f"the database of {path} does not read: {error}.",
             f"See whether a copy of it can be put in place: m3desk check --restore -m {shlex.quote(path)}",
         ) from error
     if version > VERSION:

@@ -154,7 +154,7 @@ class Memory:
             if memory is not None:
                 memory._db.close()
             lock.release()
-            if isinstance(error, sqlite3.DatabaseError):
+            if isinstance(error, schema.UNREADABLE):
                 raise unusable(str(folder), error) from error
             raise
         return memory
@@ -209,7 +209,7 @@ class Memory:
                 raise UsageError(f"nothing is wrong with the database of {folder}.", "So nothing was replaced.")
             copy = backups.restore(folder, FILE)
         except LookupError:
-            raise place.damaged(folder, "and there is no good copy of its database") from None
+            raise place.damaged(folder, "its database does not read, and there is no good copy of it") from None
         except OSError as error:
             raise MemoryProblem(
                 f"the copy could not be put back ({error.strerror or error}).", "Nothing was deleted; try again."
@@ -902,7 +902,7 @@ def _connect(folder: Path, *, write: bool) -> sqlite3.Connection:
             db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
             db.row_factory = sqlite3.Row
         return db
-    except sqlite3.DatabaseError as error:
+    except schema.UNREADABLE as error:
         raise unusable(str(folder), error) from error
 
 

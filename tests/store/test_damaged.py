@@ -51,7 +51,15 @@ def scribbled(folder: Path) -> None:
     file.write_bytes(content)
 
 
-HARMS = [empty, garbage, gone, cut, another, scribbled]
+def unsaid(folder: Path) -> None:
+    """Damage a table's name so that SQLite's own message about it is no UTF-8."""
+    file = folder / "memory.sqlite"
+    content = file.read_bytes()
+    assert b"CREATE TABLE node" in content
+    file.write_bytes(content.replace(b"CREATE TABLE node", b"CR\xa7ATE TABLE node"))
+
+
+HARMS = [empty, garbage, gone, cut, another, scribbled, unsaid]
 
 
 @pytest.fixture
