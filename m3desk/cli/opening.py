@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from m3desk import app, events
 from m3desk.cli.output import Out
+from m3desk.errors import MemoryProblem
+from m3desk.store import pending
 
 
 def warn(event: Any) -> None:
@@ -17,9 +20,15 @@ def warn(event: Any) -> None:
 
 
 class App(app.App):
-    """The engine as commands open it."""
+    """The engine as commands open it: also one that only reads first finishes a forgetting that was cut off, unless `finish` is False.
 
-    def __init__(self, path: str | Path, *, emit: Callable[[Any], None] = warn, **how: Any) -> None:
+    Where another program is writing, or nothing may be written, it is said that something is not finished.
+    """
+
+    def __init__(self, path: str | Path, *, emit: Callable[[Any], None] = warn, finish: bool = True, **how: Any) -> None:
+        if finish and not how.get("write", True) and pending.marks(Path(path)):
+            with contextlib.suppress(MemoryProblem):
+                app.App(path, emit=emit).close()
         super().__init__(path, emit=emit, **how)
 
 

@@ -12,7 +12,7 @@ from m3desk.cli.opening import App
 from m3desk.cli.output import Follower, Out, confirm, exact, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
-from m3desk.errors import ImportProblem, M3DeskError, MemoryMissing, UsageError
+from m3desk.errors import Cancelled, ImportProblem, M3DeskError, MemoryMissing, UsageError
 from m3desk.regular import check_regular
 from m3desk.store import place
 from m3desk.work import NO_CLIP, Options, readable
@@ -162,7 +162,14 @@ def import_(options: Any, out: Out) -> int:
             raise
         if graph:
             _of_graph(report, options.memory, out)
-        app.embed_lacking()
+        try:
+            app.embed_lacking()
+        except KeyboardInterrupt:
+            place_ = shlex.quote(str(options.memory))
+            raise Cancelled(
+                "stopped; the import is whole, and is found by words.",
+                f"The app makes the rest searchable by meaning: m3desk open {place_}",
+            ) from None
     lines = [f"Imported {report['clips']} clips, {report['people']} people, {report['memories']} memories into {options.memory}."]
     out.result(report, lines)
     return 0
@@ -197,7 +204,7 @@ def export(options: Any, out: Out) -> int:
 def check(options: Any, out: Out) -> int:
     if options.restore:
         _restore(options, out)
-    with App(existing(options.memory), write=options.repair) as app:
+    with App(existing(options.memory), write=options.repair, finish=False) as app:  # it reports what is not finished
         report = app.check(repair=options.repair)
     lines = []
     if report["ok"]:
@@ -219,8 +226,11 @@ def _restore(options: Any, out: Out) -> None:
     out.line(wrong.text)
     if wrong.copy:
         confirm(f"Put the copy of {wrong.copy} in its place? What was memorized or corrected later is not in it.", options.yes, lost=False)
+    aside = Path(options.memory) / "damaged"
+    before = set(aside.glob("*"))
     taken = App.restore(options.memory)
-    out.line(f"The copy of {taken} is in place. The damaged file is kept in {Path(options.memory) / 'damaged'}.")
+    kept = f" The damaged file is kept in {aside}." if set(aside.glob("*")) - before else ""
+    out.line(f"The copy of {taken} is in place.{kept}")
 
 
 __all__ = ["check", "existing", "export", "import_", "memorize", "sources"]

@@ -20,7 +20,10 @@ class WriterLock:
             _lock(self._file)
         except OSError:
             os.close(self._file)
-            raise MemoryBusy(f"another M3Desk is writing to {folder}.", "Close it there, or open this memory read-only.") from None
+            raise MemoryBusy(
+                f"another M3Desk is writing to {folder}.",
+                "Close it there, or wait until it is done. Commands that only read work meanwhile.",
+            ) from None
 
     def release(self) -> None:
         """Let others write; safe to call twice."""

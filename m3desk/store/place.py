@@ -57,6 +57,10 @@ def remains(folder: Path) -> list[str]:
     return found
 
 
+def _listed(parts: list[str]) -> str:
+    return " and ".join((", ".join(parts[:-1]), parts[-1])) if len(parts) > 1 else parts[0]
+
+
 def check_file(folder: Path) -> None:
     """Raise MemoryDamaged where the database is missing though a memory was here, or can't be one; SQLite would make a new one of it."""
     file = folder / FILE
@@ -64,12 +68,12 @@ def check_file(folder: Path) -> None:
         if file.exists():
             raise damaged(folder, f"its database {FILE} is no regular file")
         if held := remains(folder):
-            raise damaged(folder, f"its database {FILE} is missing, but the folder holds {', '.join(held)}")
+            raise damaged(folder, f"its database {FILE} is missing, but the folder holds {_listed(held)}")
         return
     # Never open it here: closing a handle drops all locks that SQLite has on it in this process (sqlite.org/howtocorrupt.html, 2.2).
     if not file.stat().st_size:
         held = remains(folder)
-        raise damaged(folder, f"its database {FILE} is empty (0 bytes)" + (f", but the folder holds {', '.join(held)}" if held else ""))
+        raise damaged(folder, f"its database {FILE} is empty (0 bytes)" + (f", but the folder holds {_listed(held)}" if held else ""))
 
 
 def check_tables(db: sqlite3.Connection, folder: Path) -> None:
