@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from m3desk import config, events, likeness, lookup, models, outside, paths, proof, reembedding, regular
+from m3desk import config, events, models, outside, paths, regular
 from m3desk.backends import PROFILES, Backends, available
 from m3desk.config import Settings
 from m3desk.control import loop
@@ -38,14 +38,15 @@ from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissin
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
-from m3desk.store import pending
+from m3desk.samples import lookup, proof, reembedding, teaching
 from m3desk.store.cells import WRONG
-from m3desk.store.forgetting import Forgotten, How
-from m3desk.store.pending import Pending
-from m3desk.store.reembedding import Reembedded
-from m3desk.store.scratch import room
-from m3desk.store.sqlite import Memory
-from m3desk.store.words import words
+from m3desk.store.forgetting import pending
+from m3desk.store.forgetting.pending import Pending
+from m3desk.store.forgetting.removing import Forgotten, How
+from m3desk.store.index.scratch import room
+from m3desk.store.index.words import words
+from m3desk.store.memory import Memory
+from m3desk.store.rebinding import Reembedded
 from m3desk.work import Work
 
 log = logging.getLogger(__name__)
@@ -419,15 +420,15 @@ class App:
         self.write(lambda m: m.correct("add-face", args, dry_run=True))
         with self.reader() as reader:
             source = reader.source(source_of(str(args["clip"])))
-        likeness.there(source)
+        teaching.there(source)
         box = args.get("box") or [args[k] for k in ("x", "y", "width", "height")]
-        return likeness.missed_face(source.uri, source, round(args["at"]), tuple(box), self.models_in_use("faces", "face_vectors"))
+        return teaching.missed_face(source.uri, source, round(args["at"]), tuple(box), self.models_in_use("faces", "face_vectors"))
 
     def _lessons(self, files: Sequence[str]) -> tuple[Lesson, ...]:
         if not files:
             return ()
-        models = self.models_in_use(*likeness.ports([Path(f) for f in files]))
-        return tuple(likeness.learn(Path(f), models) for f in files)
+        models = self.models_in_use(*teaching.ports([Path(f) for f in files]))
+        return tuple(teaching.learn(Path(f), models) for f in files)
 
     def look_again(self) -> int:
         """Give what corrections made its own crops, sound and vectors, where the file or what was stored of it allows; return how many."""
@@ -444,9 +445,9 @@ class App:
             with self.reader() as reader:
                 source = reader.source(source_of(x.made.id))
                 if isinstance(x.made, FaceTrack):
-                    found = likeness.track_again(x.uri, source, x.made, models)
+                    found = teaching.track_again(x.uri, source, x.made, models)
                 else:
-                    found = likeness.speech_again(x.uri, source, x.made, x.old, x.clip_start, reader.media, models)
+                    found = teaching.speech_again(x.uri, source, x.made, x.old, x.clip_start, reader.media, models)
             if found is not None:
                 self.write(partial(Memory.complete, observation=x.made.id, likeness=found))
                 done += 1
@@ -478,7 +479,7 @@ class App:
     def forget(self, person: str, how: How = "forget", *, sources: bool = False) -> dict[str, Any]:
         """Remove everything derived of a person for good, then search all that is left for them; return that report.
 
-        `how`: see `store.forgetting.How`. `sources`: also remove the sources that show them.
+        `how`: see `store.forgetting.removing.How`. `sources`: also remove the sources that show them.
         """
         gone = self.write(lambda m: m.forget(person, how, proof.tighten, at=now(), sources=sources))
         return self._prove(gone)

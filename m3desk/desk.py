@@ -131,7 +131,7 @@ class EngineDesk:
     def reader(self) -> Any:
         from pathlib import Path
 
-        from m3desk.store.sqlite import Memory
+        from m3desk.store.memory import Memory
 
         return Memory.open(Path(self.path), write=False)
 
@@ -259,7 +259,7 @@ def damage(path: str) -> events.Damaged | None:
 
 def restore(path: str) -> str:
     """Put the last good copy in the place of a damaged database; return its date. Raises MemoryProblem, UsageError."""
-    from m3desk.store.sqlite import Memory
+    from m3desk.store.memory import Memory
 
     return Memory.put_copy_back(path)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from m3desk import config, paths
-from m3desk.store.scrubbing import TELLING, Known
+from m3desk.store.forgetting.scrubbing import TELLING, Known
 
 _TEMPORARY = re.compile(r"(?:m3desk-)?[a-z]+-(\d+)-\w+")
 _EARLIER = re.compile(r"m3desk-(?:index|sound|scorecard)-[a-z0-9_]{8}")

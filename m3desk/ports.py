@@ -21,7 +21,7 @@ from m3desk.domain.evidence import Box, Floats, ObjectSeen, Perceived, TextOnScr
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.memory import Draft, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
-from m3desk.domain.suggestion import Suggestion, Verdict
+from m3desk.domain.questions.types import Suggestion, Verdict
 
 Picture = NDArray[np.uint8]
 """(height, width, 3) uint8, BGR, as displayed (rotation applied)."""

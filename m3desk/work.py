@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from m3desk import events, reembedding
+from m3desk import events
 from m3desk.backends import Backends
 from m3desk.config import Settings
 from m3desk.domain.clip import Source, clock
@@ -27,7 +27,8 @@ from m3desk.memorization.knowledge import LlmKnowledgeWriter
 from m3desk.pipeline import Memorizer, Tally
 from m3desk.ports import Models
 from m3desk.regular import is_regular
-from m3desk.store.sqlite import Memory
+from m3desk.samples import reembedding
+from m3desk.store.memory import Memory
 
 T = TypeVar("T")
 Write = Callable[[Callable[[Memory], Any]], Any]

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from m3desk_ui import launch, main_window
-from m3desk_ui.chat_view import ChatView
-from m3desk_ui.services import real
-from m3desk_ui.window_state import WindowState
+from m3desk_ui import launch
+from m3desk_ui.chat.view import ChatView
+from m3desk_ui.hub.services import real
+from m3desk_ui.window import main_window
+from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 

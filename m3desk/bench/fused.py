@@ -16,7 +16,7 @@ from typing import Any
 
 from m3desk.bench.material import data
 from m3desk.interop import m3agent
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 LABELS: Mapping[str, Sequence[tuple[str, str, str, int]]] = {
     "living_room_06": (

@@ -15,8 +15,8 @@ import numpy as np
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance
 from m3desk.domain.memory import Draft, Sentence, Span, Vote
+from m3desk.store.memory import Memory
 from m3desk.store.rows import dump
-from m3desk.store.sqlite import Memory
 
 DIMENSION = 384
 MODEL = "invented text vectors 1"

@@ -29,7 +29,7 @@ from m3desk.bench import small_memory
 from m3desk.bench.material import command, data
 from m3desk.bench.traces import Marks, marks, traces
 from m3desk.interop.exports import export, export_json, same_memory
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 SEED = 20261121
 ROWS = ("memorize", "import", "forget", "merge", "repair")

@@ -20,7 +20,7 @@ import numpy as np
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance, Word, media_id
 from m3desk.domain.memory import Draft, HeardName, Sentence, Span, Vote
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 MODELS = {"face_vectors": "sface 2021dec", "voice_vectors": "campplus 1"}
 TEXTS = "e5 1"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)

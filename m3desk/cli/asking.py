@@ -15,7 +15,7 @@ from m3desk.control.query import fitting
 from m3desk.domain.clip import seconds
 from m3desk.errors import M3DeskError, MemoryProblem, UsageError
 from m3desk.ports import Found, FoundClip
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 KINDS = ("face", "voice", "episodic", "semantic", "object", "place")
 

@@ -9,7 +9,7 @@ from m3desk.cli.output import Out, confirm
 from m3desk.cli.work import existing
 from m3desk.domain.visible import shortened
 from m3desk.errors import CorrectionError
-from m3desk.store.forgetting import How
+from m3desk.store.forgetting.removing import How
 
 CHOICES = (
     "to choose: (nothing) forget, they may reappear as somebody new · --spans also remove what else was remembered while they were there · "

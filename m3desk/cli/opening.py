@@ -10,7 +10,7 @@ from typing import Any
 from m3desk import app, events
 from m3desk.cli.output import Out
 from m3desk.errors import MemoryProblem
-from m3desk.store import pending
+from m3desk.store.forgetting import pending
 
 
 def warn(event: Any) -> None:

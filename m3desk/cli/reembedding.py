@@ -7,7 +7,7 @@ from typing import Any
 from m3desk.cli.opening import App
 from m3desk.cli.output import Follower, Out
 from m3desk.cli.work import existing
-from m3desk.store.reembedding import Reembedded
+from m3desk.store.rebinding import Reembedded
 
 
 def reembed(options: Any, out: Out) -> int:

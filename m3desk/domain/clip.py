@@ -14,7 +14,7 @@ MICROSECOND = 1_000_000
 
 ClipState = Literal["queued", "episodic", "done", "failed", "skipped", "enrolled"]
 SourceState = Literal["queued", "working", "paused", "done", "partial", "failed", "cancelled", "enrolled"]
-"""`enrolled`: a photo or recording that somebody is taught from (`store.enrolling`); listed nowhere among videos."""
+"""`enrolled`: a photo or recording that somebody is taught from (`store.corrections.enrolling`); listed nowhere among videos."""
 
 
 def seconds(microseconds: int) -> float:

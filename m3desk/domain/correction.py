@@ -9,7 +9,7 @@ KINDS = (
     "name", "assign", "merge", "distinct", "split", "exclude", "set-aside", "link", "unlink", "ignore", "forget", "enroll",
     "accept", "reject", "split-at", "bounds", "words", "add-face", "add", "edit", "rewrite", "delete", "pin",
 )  # fmt: skip
-"""The verbs of `contract.md`; the journal's `kind`. `args` of each is documented in `store.corrections`."""
+"""The verbs of `contract.md`; the journal's `kind`. `args` of each is documented in `store.corrections.steps`."""
 
 
 @dataclass(frozen=True, slots=True)

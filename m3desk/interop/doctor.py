@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.log import Log, numbered
 from m3desk.domain.memory import StoredSentence
+from m3desk.domain.questions.graph_cuts import WORD, told_apart
+from m3desk.domain.questions.types import Suggestion
 from m3desk.domain.sentences import State
-from m3desk.domain.suggestion import Suggestion
 from m3desk.domain.tags import TAG, placeholder
 from m3desk.domain.tally import clip_order
-from m3desk.domain.untangling import WORD, told_apart
 from m3desk.errors import M3DeskError
 from m3desk.ports import Reader
 

@@ -27,11 +27,11 @@ import numpy as np
 from m3desk.domain.clip import MICROSECOND, Clip, Source, clip_id
 from m3desk.domain.evidence import FaceTrack, Floats, Utterance, media_id
 from m3desk.domain.fold import identities
-from m3desk.domain.foreign import ForeignGraph, ForeignNode, ForeignText, ForeignVote
+from m3desk.domain.imported import ForeignGraph, ForeignNode, ForeignText, ForeignVote
 from m3desk.domain.log import Birth, Bound, Log, ObservationType, Seen, Voted, numbered
 from m3desk.domain.memory import Sentence
+from m3desk.domain.questions.graph_cuts import DERIVED
 from m3desk.domain.tags import untag
-from m3desk.domain.untangling import DERIVED
 from m3desk.errors import ImportProblem
 from m3desk.interop.inert import Refused
 from m3desk.interop.quarantine import HINT, Limits, Raw, read

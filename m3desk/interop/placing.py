@@ -14,7 +14,7 @@ from pathlib import Path
 from m3desk.errors import UsageError
 
 TRUTH = "memory.sqlite"
-"""The file by which a folder is known as a memory (`store.sqlite.FILE`)."""
+"""The file by which a folder is known as a memory (`store.memory.FILE`)."""
 
 EMBEDDINGS = "embeddings.f32"
 """The file by which a media folder is known as an export's."""

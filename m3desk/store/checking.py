@@ -9,7 +9,7 @@ from pathlib import Path
 
 from m3desk.domain.sentences import fold
 from m3desk.store import backups, cells, derived, files, rows, schema
-from m3desk.store.vectors import Sentences, VectorIndex
+from m3desk.store.index.vectors import Sentences, VectorIndex
 
 DB = sqlite3.Connection
 

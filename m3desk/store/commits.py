@@ -1,6 +1,6 @@
 """Committing a clip: its evidence bound to nodes and its episodic sentences first, its knowledge later; each whole or absent.
 
-These functions run inside a transaction that `store.sqlite` opened; they add rows to the log and change nothing else.
+These functions run inside a transaction that `store.memory` opened; they add rows to the log and change nothing else.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import numpy as np
 from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.clip import Clip, source_of
 from m3desk.domain.evidence import Floats, Perceived
+from m3desk.domain.galleries import many
 from m3desk.domain.graph import PLACES
-from m3desk.domain.growing import many
 from m3desk.domain.identity import Candidate, Gallery, Match, match, mean_of
 from m3desk.domain.log import ObservationType, undone_steps
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.domain.sentences import State
 from m3desk.errors import ModelFailed
-from m3desk.store import anchors, rows
+from m3desk.store import rows
+from m3desk.store.corrections import anchors
 from m3desk.store.galleries import Look
 from m3desk.store.rows import dump, insert
 

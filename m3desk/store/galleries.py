@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 
 from m3desk.domain.fold import Identities
-from m3desk.domain.growing import GrowingGallery
+from m3desk.domain.galleries import GrowingGallery
 from m3desk.domain.identity import Gallery
 from m3desk.domain.log import ObservationType, numbered
 from m3desk.domain.sentences import State

@@ -20,8 +20,9 @@ from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.projection.projection import Delta, Projection, Rebuilt
 from m3desk.domain.sentences import State
 from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryProblem, UsageError
-from m3desk.store import cells, derived, place, reading, rows, schema, watching
+from m3desk.store import cells, derived, place, reading, rows, schema
 from m3desk.store.galleries import Galleries
+from m3desk.store.index import watching
 
 T = TypeVar("T")
 

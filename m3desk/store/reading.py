@@ -24,7 +24,7 @@ DB = sqlite3.Connection
 
 
 def sources(db: DB) -> list[Source]:
-    """Return the videos and recordings that are memorized, not those that somebody is taught from (`store.enrolling`)."""
+    """Return the videos and recordings that are memorized, not those that somebody is taught from (`store.corrections.enrolling`)."""
     return sorted((rows.source(r) for r in db.execute("SELECT * FROM source WHERE state != 'enrolled'")), key=lambda s: int(s.id[1:]))
 
 

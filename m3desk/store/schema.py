@@ -103,7 +103,7 @@ CREATE TABLE now_constraint (
 """
 
 _V2 = """
--- What a journal calls `old` was found again as `new` after its source was memorized anew (see store.anchors).
+-- What a journal calls `old` was found again as `new` after its source was memorized anew (see store.corrections.anchors).
 CREATE TABLE renamed (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, old TEXT NOT NULL, new TEXT NOT NULL);
 """
 

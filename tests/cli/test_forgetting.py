@@ -11,7 +11,7 @@ import pytest
 from m3desk.app import App
 from m3desk.cli import main
 from m3desk.ports import Models
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 from tests.store.test_corrections_enrolled import photo
 

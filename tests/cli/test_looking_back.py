@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from m3desk.cli import main
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, seen, source, text_vectors
 
 MONDAY, TUESDAY, WEDNESDAY = (f"2026-11-{d}T12:00:00+00:00" for d in (16, 17, 18))

@@ -11,7 +11,7 @@ import pytest
 from m3desk import cli
 from m3desk.domain.correction import Effect
 from m3desk.interop import exports
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 
 
@@ -123,7 +123,7 @@ def test_both_names_are_kept_when_two_named_people_are_merged_and_the_kept_one_w
 
 
 def test_a_split_follows_a_suggestion(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from m3desk.domain.suggestion import Suggestion
+    from m3desk.domain.questions.types import Suggestion
 
     halves = (("s1.c0.f0", "s1.c0.u0"), ("s1.c1.f0", "s1.c1.u0"))
     found = Suggestion(7, "two_people", "face_1", ("person_1",), halves, 0.5, 1.0, "parts them", "Two people?", ("split", {}), ("name", {}))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from m3desk.cli import main
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 
 

@@ -15,8 +15,8 @@ from m3desk.domain.graph import GraphView, NodeRow
 from m3desk.domain.memory import Outline, Span, StoredSentence
 from m3desk.domain.people import Observed, Person, SpeechRow, SuggestedName, TrackRow
 from m3desk.ports import Message
-from m3desk.store.vectors import VectorIndex
-from m3desk.store.words import words
+from m3desk.store.index.vectors import VectorIndex
+from m3desk.store.index.words import words
 
 S = 1_000_000
 BOX = (0.0, 0.0, 10.0, 10.0)

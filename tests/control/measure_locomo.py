@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from m3desk.control.kept import Snapshot
 from m3desk.control.search import Search
-from m3desk.store.words import words
+from m3desk.store.index.words import words
 from tests.control.made import MadeReader, person
 
 

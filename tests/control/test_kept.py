@@ -17,9 +17,9 @@ from m3desk.control.kept import Kept, Snapshot
 from m3desk.control.nearest import Nearest, again_of
 from m3desk.control.search import Search
 from m3desk.errors import CorrectionError
-from m3desk.store.sqlite import Memory
-from m3desk.store.vectors import VectorIndex
-from m3desk.store.words import words
+from m3desk.store.index.vectors import VectorIndex
+from m3desk.store.index.words import words
+from m3desk.store.memory import Memory
 from tests.control.plain_search import PlainSearch
 from tests.store.invented import clips, remember, source
 from tests.store.random_corrections import ACTIONS, Life, _clip, born

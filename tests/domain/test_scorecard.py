@@ -9,7 +9,7 @@ import pytest
 
 from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.log import ObservationType
-from m3desk.domain.scorecard import Card, Item, card, draw, estimate, strata
+from m3desk.domain.questions.scorecard import Card, Item, card, draw, estimate, strata
 
 RULES: dict[ObservationType, Calibration] = {"face": calibration("sface", "face"), "voice": calibration("campplus", "voice")}
 

@@ -14,9 +14,9 @@ from m3desk.domain.fold import Held, Identities
 from m3desk.domain.identity import Gallery
 from m3desk.domain.log import Birth, Log, ObservationType, Renamed, Seen, in_force, numbered
 from m3desk.domain.people import Person, SuggestedName
-from m3desk.domain.questions import Known
+from m3desk.domain.questions.facts import Known
+from m3desk.domain.questions.ranking import SHORT, ask, numbers, settled_keys, suggest
 from m3desk.domain.sentences import State
-from m3desk.domain.suggesting import SHORT, ask, numbers, settled_keys, suggest
 
 S = 1_000_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from m3desk.domain.untangling import cuts
+from m3desk.domain.questions.graph_cuts import cuts
 
 TWO = {
     ("face_2", "voice_5"): 2.0, ("face_2", "voice_6"): 1.0, ("voice_5", "voice_6"): 1.0,

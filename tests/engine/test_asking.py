@@ -11,7 +11,7 @@ import pytest
 
 from m3desk.app import App
 from m3desk.control.kept import Snapshot
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.control.made import BagOfWords
 from tests.store.invented import clips, remember, source
 
@@ -121,7 +121,7 @@ def test_a_very_large_memory_keeps_its_vectors_in_a_file_and_finds_the_same(app:
 
 def _fresh(app: App, reader: Memory) -> Any:
     from m3desk.control.search import Search
-    from m3desk.store.words import words
+    from m3desk.store.index.words import words
 
     anew = Snapshot.read(reader, words, BagOfWords.name)
     return Search(reader, anew, BagOfWords(), anew).nodes("We drink tea", k=50)

@@ -17,8 +17,9 @@ from m3desk.bench import small_memory
 from m3desk.bench.traces import Marks, marks, traces
 from m3desk.cli import main
 from m3desk.ports import Models
-from m3desk.store import backups, checking, files, pending, scrubbing
-from m3desk.store.sqlite import Memory
+from m3desk.store import backups, checking, files
+from m3desk.store.forgetting import pending, scrubbing
+from m3desk.store.memory import Memory
 
 GRACE = small_memory.NAMES[0]
 
@@ -215,7 +216,7 @@ def test_a_fault_while_it_is_finished_keeps_nobody_from_their_memory(place: Path
     cut_off(place, monkeypatch)
     heard: list[Any] = []
     with monkeypatch.context() as patched:
-        patched.setattr("m3desk.proof.look", fails)
+        patched.setattr("m3desk.samples.proof.look", fails)
         with App(place, emit=heard.append) as app, app.reader() as reader:
             assert reader.people()
     assert any("shapes differ" in e.hint for e in heard if isinstance(e, events.Notice)) and pending.marks(place)

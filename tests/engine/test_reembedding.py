@@ -12,7 +12,7 @@ from m3desk.domain.evidence import FaceTrack, Perceived, TimedBox, Utterance, me
 from m3desk.errors import ModelFailed
 from m3desk.perception.voices import flac
 from m3desk.ports import SAMPLE_RATE, Models
-from m3desk.reembedding import Also, decode, face_rows, instead, voice_rows
+from m3desk.samples.reembedding import Also, decode, face_rows, instead, voice_rows
 
 FIVE = ((20.0, 20.0), (40.0, 20.0), (30.0, 30.0), (22.0, 40.0), (38.0, 40.0))
 

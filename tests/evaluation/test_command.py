@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from m3desk.cli import main
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 
 RTTM = "SPEAKER a 1 1 4 <NA> <NA> Ann <NA> <NA>\nSPEAKER a 1 8 4 <NA> <NA> Bob <NA> <NA>\nSPEAKER a 1 31 4 <NA> <NA> Ann <NA> <NA>\n"

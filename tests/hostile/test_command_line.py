@@ -14,8 +14,8 @@ from m3desk import cli, config
 from m3desk.bench.hostile.invented import make
 from m3desk.control.query import LONGEST
 from m3desk.errors import MemoryProblem
-from m3desk.store import scratch
-from m3desk.store.sqlite import Memory
+from m3desk.store.index import scratch
+from m3desk.store.memory import Memory
 
 DIGITS = "9" * 400
 NOT_TEXT = os.fsdecode(b"\xff\xfe")

@@ -15,7 +15,7 @@ from typing import Any
 from m3desk.bench.identity_material import Workshop, boxes, webrtc_on_the_reel
 from m3desk.evaluation.identity import evaluate
 from m3desk.evaluation.truth import read_truths
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -19,7 +19,7 @@ from m3desk.domain.evidence import Perceived
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.pipeline import RECENT
 from m3desk.ports import ClipView, MemoryWriter
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 
 def evidence(base: Path, sources: Iterable[str] | None = None) -> list[tuple[Source, Clip, Perceived, dict[str, str], str]]:

@@ -11,7 +11,7 @@ import pytest
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance
 from m3desk.domain.memory import Draft
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 S = 1_000_000
 MODELS = {"face_vectors": "sface 2021dec", "voice_vectors": "campplus 1"}

@@ -17,7 +17,7 @@ from m3desk import cli
 from m3desk.bench.hostile import documents
 from m3desk.errors import ImportProblem
 from m3desk.interop import doctor, exports, imports
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 
 @pytest.fixture(scope="module")

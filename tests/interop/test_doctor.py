@@ -10,7 +10,7 @@ from m3desk import cli
 from m3desk.bench.hostile.made_graphs import graph, node, pickled
 from m3desk.cli.parser import parser
 from m3desk.interop import doctor, m3agent
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from m3desk.errors import ImportProblem, UsageError
 from m3desk.interop import doctor, exports, imports
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 
 KEYS = {

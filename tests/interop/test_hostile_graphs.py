@@ -12,11 +12,11 @@ from m3desk.bench.hostile import graphs
 from m3desk.bench.hostile.graphs import ABSURD
 from m3desk.bench.hostile.made_graphs import kitchen, node, pickled
 from m3desk.domain.fold import Equivalence
-from m3desk.domain.untangling import cuts, told_one
+from m3desk.domain.questions.graph_cuts import cuts, told_one
 from m3desk.errors import ImportProblem
 from m3desk.interop import doctor, m3agent
 from m3desk.interop.quarantine import Limits
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 REFUSED = {
     "two million tags in a sentence": "more than 5,000 characters",

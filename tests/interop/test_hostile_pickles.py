@@ -22,7 +22,7 @@ from m3desk.interop.inert import Refused
 from m3desk.interop.quarantine import Limits, command, read
 from m3desk.interop.unpickle import Machine
 from m3desk.interop.videograph import Writer, graph
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 SMALL = Limits(memory=160 << 20, processor=10, seconds=60.0)
 

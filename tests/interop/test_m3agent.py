@@ -15,7 +15,7 @@ from m3desk.bench import fused
 from m3desk.bench.hostile.made_graphs import JPEG, PICTURE, graph, kitchen, node, pickled
 from m3desk.errors import ImportProblem
 from m3desk.interop import doctor, exports, imports, m3agent
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 
 def write(folder: Path, made: Any, protocol: int = 4) -> Path:

@@ -19,7 +19,7 @@ from m3desk.evaluation.truth import read_truth
 from m3desk.media import photo
 from m3desk.media.streams import open_stored, stored_frames
 from m3desk.perception.voices import flac
-from m3desk.reembedding import decode
+from m3desk.samples.reembedding import decode
 
 pytestmark = pytest.mark.timeout(20)
 

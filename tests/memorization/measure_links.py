@@ -19,7 +19,7 @@ from m3desk.domain.evidence import Perceived
 from m3desk.evaluation.identity import evaluate
 from m3desk.evaluation.truth import Sight, Truth, read_truth, read_truths
 from m3desk.memorization import speaking
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.identity.replay import replay
 
 SHARED = Path("/work/shared/data")

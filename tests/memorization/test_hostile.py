@@ -9,7 +9,7 @@ from m3desk.domain.memory import Draft, HeardName, Vote
 from m3desk.domain.naming import plausible
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.ports import ClipView
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.memorization.evidence import face, speech, writing
 from tests.store.invented import AT, MODELS, clips, direction, source
 

@@ -9,7 +9,7 @@ import pytest
 from m3desk.domain.evidence import Perceived
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.ports import ClipView
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.memorization.evidence import face, speech
 from tests.store.invented import AT, MODELS, clips, direction, source
 

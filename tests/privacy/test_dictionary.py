@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from m3desk.store import words
+from m3desk.store.index import words
 
 
 @pytest.mark.parametrize("place", ["a file", "a new folder"])

@@ -35,8 +35,8 @@ from m3desk.domain.people import Person
 from m3desk.domain.sentences import fold
 from m3desk.errors import CorrectionError
 from m3desk.interop import exports, imports
-from m3desk.store import believing, derived, galleries, rows
-from m3desk.store.sqlite import Memory
+from m3desk.store import as_of, derived, galleries, rows
+from m3desk.store.memory import Memory
 from tests.store.invented import MODELS, clips, direction, seen, source, text_vectors
 
 CLIPS = 5
@@ -451,7 +451,7 @@ def check_beliefs(life: Life) -> None:
     with Memory.open(life.memory.path, believed_at=at) as past, past.snapshot() as db:
         if wrong := derived.differences(derived.stored(db), then):
             raise Wrong(f"belief at {at} is not what was believed: {wrong[:5]}")
-        if (looks := past.looks_back) is None or not isinstance(looks, believing.LookBack):
+        if (looks := past.looks_back) is None or not isinstance(looks, as_of.LookBack):
             raise Wrong("a look back does not say that it is one")
 
 

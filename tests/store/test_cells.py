@@ -17,7 +17,7 @@ from m3desk.domain import shape
 from m3desk.errors import MemoryDamaged
 from m3desk.interop import doctor, exports
 from m3desk.store import cells
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 
 @pytest.fixture(scope="module")

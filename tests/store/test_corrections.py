@@ -16,7 +16,7 @@ from m3desk.domain.memory import Decision, Draft, Sentence, Span
 from m3desk.domain.sentences import fold
 from m3desk.errors import CorrectionError
 from m3desk.store import derived
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source, text_vectors
 
 

@@ -12,7 +12,7 @@ from m3desk.domain.editing import Likeness
 from m3desk.domain.evidence import Utterance, media_id
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.interop import exports, imports
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import MODELS, S, clips, direction, remember, source
 
 

@@ -14,7 +14,7 @@ import pytest
 from m3desk import private
 from m3desk.errors import MemoryDamaged, MemoryMissing, UsageError
 from m3desk.store import backups, place, schema
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 
 Harm = Callable[[Path], None]

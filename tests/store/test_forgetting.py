@@ -10,8 +10,8 @@ import pytest
 
 from m3desk.domain.evidence import media_id
 from m3desk.errors import CorrectionError
-from m3desk.store.scrubbing import mention
-from m3desk.store.sqlite import Memory
+from m3desk.store.forgetting.scrubbing import mention
+from m3desk.store.memory import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
 from tests.store.test_corrections_enrolled import photo
 

@@ -9,8 +9,8 @@ import pytest
 
 from m3desk.domain.evidence import Word
 from m3desk.domain.memory import HeardName
-from m3desk.store.scrubbing import mention
-from m3desk.store.sqlite import Memory
+from m3desk.store.forgetting.scrubbing import mention
+from m3desk.store.memory import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source
 from tests.store.test_forgetting import findings, memory, narrower  # noqa: F401  (a fixture)
 

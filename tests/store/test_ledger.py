@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from m3desk.errors import CorrectionError
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import MODELS, clips, remember, source
 from tests.store.random_corrections import state_tables, unlike_galleries
 

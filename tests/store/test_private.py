@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from m3desk import config, paths, private
-from m3desk.store.sqlite import Memory
-from m3desk.store.vectors import VectorIndex
+from m3desk.store.index.vectors import VectorIndex
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes mean nothing here")

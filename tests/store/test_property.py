@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 from tests.store.random_corrections import ACTIONS, check, live
 

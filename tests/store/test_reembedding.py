@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from m3desk.store import derived
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import MODELS, clips, direction, hash_of, remember, seen, source, text_vectors
 from tests.store.random_corrections import check
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from m3desk.domain.memory import Vote
-from m3desk.domain.scorecard import draw, estimate
+from m3desk.domain.questions.scorecard import draw, estimate
+from m3desk.domain.questions.types import Suggestion
 from m3desk.domain.sentences import fold
-from m3desk.domain.suggestion import Suggestion
 from m3desk.errors import CorrectionError
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
 
 BLURRED = 2.0

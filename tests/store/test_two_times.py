@@ -9,8 +9,8 @@ import pytest
 
 from m3desk.domain.memory import Decision, Draft, Sentence, Span
 from m3desk.errors import UsageError
-from m3desk.store import believing
-from m3desk.store.sqlite import Memory
+from m3desk.store import as_of
+from m3desk.store.memory import Memory
 from tests.store.invented import MODELS, clips, seen, source, text_vectors
 
 SUNDAY, MONDAY, TUESDAY, WEDNESDAY, THURSDAY = (f"2026-11-{d}T12:00:00.000+00:00" for d in (15, 16, 17, 18, 19))
@@ -65,7 +65,7 @@ def test_a_merge_made_on_tuesday_and_undone_on_wednesday_is_seen_on_tuesday_only
 def test_a_date_before_the_memory_began_shows_nothing_and_says_when_it_began(memory: Memory) -> None:
     with believed(memory, SUNDAY) as then:
         assert (then.people(), then.memories(), then.sources(), then.clips(), then.graph().nodes) == ([], [], [], [], ())
-        assert then.looks_back == believing.LookBack(0, MONDAY) and then.looks_back.empty
+        assert then.looks_back == as_of.LookBack(0, MONDAY) and then.looks_back.empty
 
 
 def test_a_name_is_what_it_was_called_then_and_its_evidence_is_as_old_as_its_clip(memory: Memory) -> None:
@@ -142,12 +142,12 @@ def test_belief_now_is_what_the_tables_hold(memory: Memory) -> None:
 
 
 def test_dates_are_read_as_people_write_them() -> None:
-    assert believing.moment("2026-11-21T13:00Z") == datetime(2026, 11, 21, 13, tzinfo=UTC)
-    assert believing.moment("2026-11-21T13:00") == datetime(2026, 11, 21, 13).astimezone()
-    assert believing.moment(" 2026-11-21 ") == datetime(2026, 11, 21, 23, 59, 59, 999999).astimezone()
+    assert as_of.moment("2026-11-21T13:00Z") == datetime(2026, 11, 21, 13, tzinfo=UTC)
+    assert as_of.moment("2026-11-21T13:00") == datetime(2026, 11, 21, 13).astimezone()
+    assert as_of.moment(" 2026-11-21 ") == datetime(2026, 11, 21, 23, 59, 59, 999999).astimezone()
     for wrong in ("yesterday", "2026-13-01", "2026-11", "13:00", ""):
         with pytest.raises(UsageError, match="is not a date"):
-            believing.moment(wrong)
+            as_of.moment(wrong)
 
 
 def test_a_clock_that_was_set_back_hides_nothing_that_came_before(memory: Memory) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from m3desk.domain.memory import StoredSentence
-from m3desk.store.vectors import VectorIndex
-from m3desk.store.words import stem, words
+from m3desk.store.index.vectors import VectorIndex
+from m3desk.store.index.words import stem, words
 
 
 def sentence(n: int, text: str, kind: str = "episodic", clip: int = 0, **more) -> StoredSentence:

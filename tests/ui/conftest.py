@@ -8,8 +8,8 @@ from collections.abc import Iterator
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
-from m3desk_ui import theme
-from m3desk_ui.bridge import Hub
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import theme
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.fakes import FakeDesk, World

@@ -23,7 +23,7 @@ from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.memory import Span, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, SuggestedName, TrackRow
-from m3desk.domain.suggestion import Reason, Suggestion, Verdict
+from m3desk.domain.questions.types import Reason, Suggestion, Verdict
 from m3desk.errors import CorrectionError, ModelMissing
 from m3desk.ports import Found
 
@@ -629,7 +629,7 @@ def model_missing() -> ModelMissing:
 
 
 class FakePlayer:
-    """A player of an invented video: a picture with a moving stripe, 25 a second, in its own thread. See `m3desk_ui.video_view`."""
+    """A player of an invented video: a picture with a moving stripe, 25 a second, in its own thread. See `m3desk_ui.video.video_view`."""
 
     def __init__(self, on_frame: Callable[[Any], None], on_state: Callable[[Any], None]) -> None:
         self.on_frame, self.on_state = on_frame, on_state

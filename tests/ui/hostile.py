@@ -34,7 +34,7 @@ from PySide6.QtWidgets import (
 from m3desk.domain.correction import Effect
 from m3desk.domain.graph import GraphView
 from m3desk.domain.people import SuggestedName
-from m3desk.domain.suggestion import Reason, Verdict
+from m3desk.domain.questions.types import Reason, Verdict
 from m3desk.errors import CorrectionError
 from tests.ui.fakes import FakeDesk, FakeReader, World
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from m3desk_ui.bridge import Hub
-from m3desk_ui.chat_turn import Round, Turn, answer_html, from_chat, marked, sentences
-from m3desk_ui.chat_view import ChatView
+from m3desk_ui.chat.turn import Round, Turn, answer_html, from_chat, marked, sentences
+from m3desk_ui.chat.view import ChatView
+from m3desk_ui.hub.bridge import Hub
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from m3desk_ui.graph_layout import COLD, SETTLED, LayoutThread, push_apart, regrown, scatter
+from m3desk_ui.graph.layout import COLD, SETTLED, LayoutThread, push_apart, regrown, scatter
 
 
 def clusters(count: int, size: int) -> tuple[list[str], np.ndarray]:

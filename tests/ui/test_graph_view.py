@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from m3desk_ui import graph_scene as scenes
-from m3desk_ui.bridge import Hub
-from m3desk_ui.graph_labels import Room
-from m3desk_ui.graph_view import GraphView
+from m3desk_ui.graph import scene as scenes
+from m3desk_ui.graph.labels import Room
+from m3desk_ui.graph.view import GraphView
+from m3desk_ui.hub.bridge import Hub
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QWheelEvent
 from pytestqt.qtbot import QtBot

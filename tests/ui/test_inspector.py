@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from m3desk_ui import links, texts
-from m3desk_ui.bridge import Hub
-from m3desk_ui.inspector import Inspector
-from m3desk_ui.inspector_words import read_thing
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import links, texts
+from m3desk_ui.memory.inspector import Inspector
+from m3desk_ui.memory.inspector_words import read_thing
 from pytestqt.qtbot import QtBot
 
 from m3desk.errors import CorrectionError

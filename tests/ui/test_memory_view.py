@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from m3desk_ui.bridge import Hub
-from m3desk_ui.memory_view import KIND, PEOPLE, TEXT, TIME, MemoryView
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.memory.memory_view import KIND, PEOPLE, TEXT, TIME, MemoryView
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from m3desk_ui.bridge import Hub
-from m3desk_ui.models_dialog import ModelsDialog, purpose
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.window.models_dialog import ModelsDialog, purpose
 from pytestqt.qtbot import QtBot
 
 from m3desk import events

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from m3desk_ui.activity_plot import shares
-from m3desk_ui.bridge import Hub
-from m3desk_ui.people_view import PeopleView
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.people.activity_plot import shares
+from m3desk_ui.people.people_view import PeopleView
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QLineEdit, QMessageBox, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot

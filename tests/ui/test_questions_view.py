@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from m3desk_ui.bridge import Hub
-from m3desk_ui.people_view import PeopleView
-from m3desk_ui.questions_view import QuestionsView
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.people.people_view import PeopleView
+from m3desk_ui.people.questions_view import QuestionsView
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -125,7 +125,7 @@ def test_a_selection_of_faces_can_be_made_somebody_else(qtbot: QtBot, people: Pe
 
 
 def test_an_utterance_that_is_not_theirs_is_one_click_away(qtbot: QtBot, people: PeopleView, hub: Hub, desk: FakeDesk) -> None:
-    from m3desk_ui import links
+    from m3desk_ui.look import links
 
     people.open_page("person_2")
     qtbot.waitUntil(lambda: people.page.page is not None, timeout=5000)
@@ -135,7 +135,7 @@ def test_an_utterance_that_is_not_theirs_is_one_click_away(qtbot: QtBot, people:
 
 
 def test_the_inspector_says_why_and_what_would_change_it(qtbot: QtBot, hub: Hub) -> None:
-    from m3desk_ui.inspector import Inspector
+    from m3desk_ui.memory.inspector import Inspector
 
     view = Inspector(hub)
     qtbot.addWidget(view)

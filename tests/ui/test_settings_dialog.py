@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from m3desk_ui import plain
-from m3desk_ui.bridge import Hub
-from m3desk_ui.settings_dialog import SettingsDialog
-from m3desk_ui.start_page import StartPage
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import plain
+from m3desk_ui.window.settings_dialog import SettingsDialog
+from m3desk_ui.window.start_page import StartPage
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 

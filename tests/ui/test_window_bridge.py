@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import Future
 
 import pytest
-from m3desk_ui.bridge import EVENTS_PER_TICK, Hub
+from m3desk_ui.hub.bridge import EVENTS_PER_TICK, Hub
 from PySide6.QtCore import QObject, Signal
 
 from m3desk import events
@@ -146,7 +146,7 @@ def test_garbage_is_collected_on_the_gui_thread_only(hub, qtbot):
 
 
 def test_a_stored_picture_is_read_as_what_it_says_it_is_and_nothing_is_guessed() -> None:
-    from m3desk_ui.pictures import whole
+    from m3desk_ui.look.pictures import whole
 
     from tests.ui.fakes import _picture
 

@@ -6,10 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
-from m3desk_ui import files, plain
-from m3desk_ui.main_window import MainWindow
-from m3desk_ui.services import Services
-from m3desk_ui.window_state import WindowState
+from m3desk_ui.hub.services import Services
+from m3desk_ui.look import plain
+from m3desk_ui.window import files
+from m3desk_ui.window.main_window import MainWindow
+from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot

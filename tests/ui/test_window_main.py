@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from m3desk_ui import launch, theme
-from m3desk_ui.main_window import MainWindow
-from m3desk_ui.services import Services
-from m3desk_ui.sources_view import Row
-from m3desk_ui.window_state import WindowState
+from m3desk_ui import launch
+from m3desk_ui.hub.services import Services
+from m3desk_ui.look import theme
+from m3desk_ui.memory.sources_view import Row
+from m3desk_ui.window.main_window import MainWindow
+from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QMessageBox
@@ -253,7 +254,7 @@ def test_the_window_speaks_chinese(qtbot, desks, qapp):
 
 
 def test_sources_that_wait_stand_in_the_order_of_the_queue(window, desks, qtbot, tmp_path):
-    from m3desk_ui.sources_view import in_queue_order
+    from m3desk_ui.memory.sources_view import in_queue_order
 
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: len(window.sources.model.rows) == 3, timeout=3000)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from m3desk_ui.window_state import WindowState
+from m3desk_ui.window.window_state import WindowState
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes mean nothing here")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from m3desk_ui import face_boxes, timeline_rows
-from m3desk_ui.bridge import Hub
-from m3desk_ui.face_boxes import Early, Said, Track
-from m3desk_ui.face_chip import FaceChip
-from m3desk_ui.picture_canvas import PictureCanvas
-from m3desk_ui.timeline_canvas import GUTTER
-from m3desk_ui.timeline_view import TimelineView
-from m3desk_ui.transcript_view import TranscriptView, said_at
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.timeline import rows as timeline_rows
+from m3desk_ui.timeline.canvas import GUTTER
+from m3desk_ui.timeline.view import TimelineView
+from m3desk_ui.video import face_boxes
+from m3desk_ui.video.face_boxes import Early, Said, Track
+from m3desk_ui.video.face_chip import FaceChip
+from m3desk_ui.video.picture_canvas import PictureCanvas
+from m3desk_ui.video.transcript_view import TranscriptView, said_at
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import QApplication
 
 from m3desk import config, logs, paths, private
 from m3desk.errors import M3DeskError
-from m3desk_ui import theme
-from m3desk_ui.main_window import MainWindow
-from m3desk_ui.services import Services, real
-from m3desk_ui.window_state import WindowState
+from m3desk_ui.hub.services import Services, real
+from m3desk_ui.look import theme
+from m3desk_ui.window.main_window import MainWindow
+from m3desk_ui.window.window_state import WindowState
 
 if TYPE_CHECKING:
-    from m3desk_ui.stall_probe import StallProbe
+    from m3desk_ui.hub.stall_probe import StallProbe
 
 _translators: list[QTranslator] = []
 
@@ -172,6 +172,6 @@ def _probe(window: MainWindow) -> StallProbe | None:
     place = os.environ.get("M3DESK_STALL_LOG")
     if not place:
         return None
-    from m3desk_ui.stall_probe import StallProbe
+    from m3desk_ui.hub.stall_probe import StallProbe
 
     return StallProbe(Path(place), window)

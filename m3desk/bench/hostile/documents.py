@@ -14,7 +14,7 @@ from typing import Any
 from m3desk.bench.hostile import invented
 from m3desk.bench.hostile.case import Case
 from m3desk.interop import exports
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 ODD: tuple[Any, ...] = (
     None, True, -1, 0, 1, 0.5, 1e300, -1e300, float("nan"), float("inf"), 10**30, 2**63, "", "x", "\ud800", "\x00\x1b[2J", "s9.c9.f9",

@@ -12,7 +12,7 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, TimedBox, Utterance, Word, media_id
 from m3desk.domain.memory import Draft, HeardName, Sentence, Span, Vote
 from m3desk.errors import CorrectionError
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 S = 1_000_000
 AT = "2026-11-21T08:00:00.000+00:00"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from m3desk.bench.hostile import films
 from m3desk.bench.hostile.case import Case
-from m3desk.store.sqlite import Memory
+from m3desk.store.memory import Memory
 
 PLAYLISTS = (
     "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n{0}\n#EXTINF:5,\n{0}\n#EXT-X-ENDLIST\n",

@@ -1,0 +1,180 @@
+"""Which questions to put to a person, and in which order; the numbers they are answered by. Pure.
+
+`domain.questions.facts` says what a question is worth, `domain.questions.splits` asks who is two people; the other kinds are here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.consolidation import alike, whole
+from m3desk.domain.correction import Step
+from m3desk.domain.equivalence import LEAD, SUFFICIENT, WEAK, weigh
+from m3desk.domain.fold import SHOWN_FROM, Equivalence
+from m3desk.domain.identity import Gallery
+from m3desk.domain.log import ObservationType, in_force
+from m3desk.domain.people import Person
+from m3desk.domain.questions.facts import LEAST, Draft, Facts, Known, counted, is_sentence, reads
+from m3desk.domain.questions.splits import two_people
+from m3desk.domain.questions.types import Suggestion
+
+SHORT = 9999
+"""Numbers of questions are 1 to this, but where two open questions would share one."""
+
+UNLIKE = 0.1
+"""What is left of the odds that two voices are one person's where their faces are not alike at all (or the other way round)."""
+
+ALIKE_AT_ONCE, ALIKE_PER_TEN, ALIKE_WIDTH = 0.56, 0.14, 0.03
+"""Likeness (cosine of means, CAM++) at which two voices of 1 s are as likely one as two; how much more with 10 s; per unit of log odds."""
+
+CLUSTERED_APART = 0.4
+"""The same, where both were heard or seen in one clip and not taken for one there."""
+
+
+def suggest(known: Known) -> list[Suggestion]:
+    """Return all open questions, most useful first; of several about the same two persons only the most useful."""
+    found, shown = [], set()
+    for s in ask(known):
+        about = (s.kind, s.people) if s.kind == "same" else (s.kind, s.key)
+        if about not in shown:
+            shown.add(about)
+            found.append(s)
+    return found
+
+
+def ask(known: Known) -> list[Suggestion]:
+    """Return all open questions with their numbers, most useful first. Of people who are hidden nobody asks."""
+    facts = Facts(known)
+    settled = settled_keys(in_force(known.log))
+    hidden = {p.id for p in facts.who.people.values() if p.ignored}
+    every = (*_same(facts), *two_people(facts), *_links(facts), *_names(facts))
+    found = [d for d in every if d.key not in settled and not hidden.intersection(d.people)]
+    given = numbers(d.key for d in found)
+    made = [d.numbered(given[d.key], facts) for d in found]
+    return sorted(made, key=lambda s: (-s.worth, s.key))
+
+
+def settled_keys(steps: Iterable[Step]) -> set[str]:
+    """Return the keys of questions that steps in force have answered: none of them is asked again."""
+    return {":".join(s.args["key"]) for s in steps if "key" in s.args}
+
+
+def numbers(keys: Iterable[str]) -> dict[str, int]:
+    """Give each open question a number that depends on its key alone, so that it stays when others come and go.
+
+    It is 1 to SHORT, by a hash. Two open questions that would share one both get a longer one: a number never comes to mean another
+    question that happens to be open as well.
+    """
+    full = {key: int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") for key in keys}
+    taken = Counter(n % SHORT for n in full.values())
+    return {key: n % SHORT + 1 if taken[n % SHORT] == 1 else SHORT + 1 + n // SHORT % 10**9 for key, n in full.items()}
+
+
+# ---------------------------------------------------------------- the kinds
+
+
+def _same(facts: Facts) -> list[Draft]:
+    """Ask of persons who look or sound alike, yet not enough to be one, whether they are."""
+    found = []
+    for type_, galleries in facts.known.galleries.items():
+        by_node = {g.node: g for g in galleries}
+        for pair in alike(galleries, facts.known.rules[type_], facts.who.distinct):
+            a, b = by_node[pair.a], by_node[pair.b]
+            p = _voices_alike(a, b, pair.score) if facts.known.rules[type_].whole else pair.certainty
+            p = _held_against(facts, type_, a, b, p)
+            if p >= LEAST and {a.person, b.person} <= facts.who.people.keys():
+                found.append(_same_person(facts, a, b, p))
+    return found
+
+
+def _voices_alike(a: Gallery, b: Gallery, likeness: float) -> float:
+    """Return how likely two voices are one person's. A word tells little, so that little likeness is asked of it; minutes tell all.
+
+    Measured on the pairs of voice nodes ≥ .49 alike of reel, ami_30s and 12 speakers of LibriSpeech (40 pairs): with 8 s and more on both
+    sides none of 21 up to .60 is one person, with 1–2.3 s 5 of 15 from .52 to .605 are.
+    """
+    tens = math.log10(max(1.0, min(a.duration, b.duration) / MICROSECOND))
+    return 1.0 / (1.0 + math.exp((ALIKE_AT_ONCE + ALIKE_PER_TEN * min(1.0, tens) - likeness) / ALIKE_WIDTH))
+
+
+def _held_against(facts: Facts, type_: ObservationType, a: Gallery, b: Gallery, p: float) -> float:
+    """Return how likely two nodes are one person when what else is known of their persons is held against it."""
+    odds = min(p, 0.99) / (1 - min(p, 0.99))
+    for other, galleries in facts.known.galleries.items():
+        rule = facts.known.rules[other]
+        if other == type_ or rule.alike is None:
+            continue
+        mine, theirs = ([g for g in galleries if g.person == x.person] for x in (a, b))
+        if mine and theirs and max((whole(x.vectors, y.vectors, rule) for x in mine for y in theirs), default=1.0) < rule.alike:
+            odds *= UNLIKE
+    seen = facts.known.log.observations
+    if {seen[o].clip for o in facts.of_node[a.node]} & {seen[o].clip for o in facts.of_node[b.node]}:
+        odds *= CLUSTERED_APART
+    return odds / (1 + odds)
+
+
+def _same_person(facts: Facts, a: Gallery, b: Gallery, p: float) -> Draft:
+    keep, gone = sorted((facts.who.people[a.person], facts.who.people[b.person]), key=lambda x: (x.name is None, x.number))
+    moved, told = facts.observations[gone.id], facts.told[gone.id]
+    groups = tuple(facts.best(facts.of_node[g.node]) for g in ((a, b) if keep.id == a.person else (b, a)))
+    return Draft(
+        "same", (a.node, b.node), (keep.id, gone.id), groups, p, min(facts.mass(keep.id), facts.mass(gone.id)),
+        f"joins {counted(moved)}{reads(told)}", f"Are {keep.shown.rstrip('?')} and {gone.shown.rstrip('?')} the same person?",
+        ("merge", {"keep": keep.id, "others": [gone.id]}), ("distinct", {"a": keep.id, "b": gone.id}),
+    )  # fmt: skip
+
+
+def _links(facts: Facts) -> list[Draft]:
+    """Ask whether a voice is a face's where votes speak for it, yet not enough, or for several faces."""
+    who = facts.who
+    weights = {(e.face, e.voice): sum(weigh(e.votes).values()) for e in who.every_equivalence() if e.face and e.voice}
+    found = []
+    for e in who.every_equivalence():
+        if e.accepted or e.face is None or e.voice is None or weights[e.face, e.voice] < WEAK:
+            continue
+        face, voice = who.people.get(who.person_of[e.face]), who.people.get(who.person_of[e.voice])
+        if face and voice and (face.id, voice.id) not in who.distinct and facts.of_node[e.face] and facts.of_node[e.voice]:
+            rivals = [w for (f, v), w in weights.items() if v == e.voice and f != e.face]
+            p = _chance(weights[e.face, e.voice], max(rivals, default=0.0))
+            if p >= LEAST:
+                found.append(_link(facts, e, face, voice, p))
+    return found
+
+
+def _chance(votes: float, against: float) -> float:
+    """Return how likely a link is: 2 to 1 at what links by itself, even at half of that, less by what speaks for other faces."""
+    return votes / (votes + LEAD * max(0.0, against) + SUFFICIENT / 2)
+
+
+def _link(facts: Facts, e: Equivalence, face: Person, voice: Person, p: float) -> Draft:
+    assert e.face and e.voice
+    moved = facts.of_node[e.voice]
+    told = sum(1 for n in facts.known.state.nodes.values() if is_sentence(n.id) and not n.deleted and voice.id in n.people)
+    return Draft(
+        "link", (e.face, e.voice), (face.id, voice.id), (facts.best(facts.of_node[e.face]), facts.best(moved)), p,
+        len(moved) + 2.0 * told + facts.seconds(moved) / 10, f"adds {counted(moved)} to {face.shown}{reads(told)}",
+        f"Is this the voice of {face.shown.rstrip('?')}?",
+        ("link", {"face": e.face, "voice": e.voice}), ("unlink", {"face": e.face, "voice": e.voice}),
+    )  # fmt: skip
+
+
+def _names(facts: Facts) -> list[Draft]:
+    """Ask whether a person is called what was heard or read of them."""
+    found = []
+    for person in facts.who.people.values():
+        if person.name is None and person.clips:
+            found += [_name(facts, person, h.name, h.score) for h in person.suggested_names if h.score >= SHOWN_FROM]
+    return found
+
+
+def _name(facts: Facts, person: Person, name: str, score: float) -> Draft:
+    mine = facts.observations[person.id]
+    return Draft(
+        "name", (person.id, name.casefold()), (person.id,), (facts.best(mine),), min(0.95, score), facts.mass(person.id),
+        f"names {counted(mine)}{reads(facts.told[person.id])}", f"Is Person {person.number} called {name}?",
+        ("name", {"person": person.id, "name": name}), ("reject", {"person": person.id, "name": name}), name,
+    )  # fmt: skip

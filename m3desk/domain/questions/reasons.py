@@ -1,0 +1,208 @@
+"""Why an observation is taken for somebody's: what voted for that, who else it could be, and the one thing that decides it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from m3desk.domain.calibration import Calibration
+from m3desk.domain.clip import clock
+from m3desk.domain.correction import Step
+from m3desk.domain.evidence import Floats
+from m3desk.domain.fold import Held, Identities, identities
+from m3desk.domain.identity import Candidate, Gallery, likeness, match
+from m3desk.domain.log import Log, Seen
+from m3desk.domain.people import Binding
+from m3desk.domain.questions.types import Reason, Verdict
+
+NEAREST = 5
+"""Likenesses that are told."""
+
+TRIED = 12
+"""Observations that are left out one at a time in search of the one that decides: the nearest, and the heaviest voters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that speaks on one observation. `galleries`: of its type, of everybody; `rule`: of their model.
+
+    `vectors`: of the observations on its node and on its rivals', by id, (n, d) unit rows. `without`: (node, observations) → that
+    node's gallery without them, None where nothing is left. `mates`: observations of the same clip that were clustered with it.
+    """
+
+    who: Identities
+    log: Log
+    galleries: Sequence[Gallery]
+    rule: Calibration
+    vectors: Mapping[str, Floats]
+    without: Callable[[str, frozenset[str]], Gallery | None]
+    mates: Sequence[str] = field(default=())
+
+
+def verdict(case: Case, observation: str) -> Verdict:
+    """Return why an observation is taken for whose it is; score, runner-up and margin by today's galleries, itself left out."""
+    held, seen = case.who.held[observation], case.log.observations[observation]
+    bound = next((b for b in reversed(case.who.bindings.get(observation, ())) if b.superseded is None), None)
+    scores = _scores(case, held, seen)
+    own = next((s for s, g in scores if held.node is not None and g.node == held.node), None)
+    rival = next(((s, g) for s, g in scores if g.person != held.person), None)
+    votes = (*_by_user(case, held, observation), *_by_likeness(case, held, observation), *_by_votes(case, held), *_by_name(case, held))
+    return Verdict(
+        observation=observation, node=held.node, person=held.person, score=own, runner_up=rival[1].person if rival else None,
+        margin=round(own - rival[0], 6) if own is not None and rival else None, by=_who_decided(held, bound), votes=votes,
+        flips=None if held.step is not None else _flips(case, held, seen),
+    )  # fmt: skip
+
+
+def _who_decided(held: Held, bound: Binding | None) -> str:
+    return "user" if held.step is not None else bound.by if bound else "nobody"
+
+
+def _scores(case: Case, held: Held, seen: Seen) -> list[tuple[float, Gallery]]:
+    """Return how like each gallery the observation is, most alike first; its own gallery without itself."""
+    rows = case.vectors.get(seen.id)
+    if rows is None or not len(rows):
+        return []
+    known = [case.without(g.node, frozenset({seen.id})) if g.node == held.node else g for g in case.galleries]
+    scored = [(likeness(rows, g.vectors, case.rule), g) for g in known if g is not None and g.vectors.shape[1] == rows.shape[1]]
+    return sorted(scored, key=lambda s: (-s[0], s[1].node))
+
+
+# ---------------------------------------------------------------- votes
+
+
+def _by_user(case: Case, held: Held, observation: str) -> list[Reason]:
+    step = next((s for s in case.log.steps if s.step == held.step), None)
+    if step is None:
+        return []
+    said = "set aside" if held.set_aside else "decided"
+    return [Reason("user", None, 1.0, f"{step.by} {said} so on {step.at[:10]} (step {step.step}{': ' + step.why if step.why else ''})")]
+
+
+def _by_likeness(case: Case, held: Held, observation: str) -> list[Reason]:
+    near = nearest(case, held, observation)[:NEAREST]
+    if not near and held.node is not None and observation not in case.vectors:
+        return [Reason("cluster", o, 1.0, f"too little to tell by itself; goes with {o} of the same moment") for o in case.mates[:1]]
+    word = "looks" if case.log.observations[observation].type == "face" else "sounds"
+    return [Reason("likeness", o, s, f"{word} like {o}, {_when(case.log, o)} ({s:.2f})") for s, o in near]
+
+
+def nearest(case: Case, held: Held, observation: str) -> list[tuple[float, str]]:
+    """Return the other observations of its node, most like it first."""
+    rows = case.vectors.get(observation)
+    if rows is None or not len(rows) or held.node is None:
+        return []
+    others = [o for o, h in case.who.held.items() if h.node == held.node and o != observation and len(case.vectors.get(o, ()))]
+    return sorted(((likeness(rows, case.vectors[o], case.rule), o) for o in others), key=lambda n: (-n[0], n[1]))
+
+
+def _when(log: Log, observation: str) -> str:
+    seen = log.observations[observation]
+    return f"[{clock(seen.start)}–{clock(seen.end)}]"
+
+
+def _by_votes(case: Case, held: Held) -> list[Reason]:
+    """Return the votes that join this observation's node with the other nodes of its person."""
+    found = []
+    for a, b, by, weight in _cast(case.who, case.log, held):
+        text = f"{by}: {a} and {b}, {_when(case.log, a)}"
+        found.append(Reason(_kind(by), b, round(weight, 6), text))
+    return sorted(found, key=lambda r: (-r.weight, r.observation or "", r.text))
+
+
+def _kind(by: str) -> str:
+    if by.startswith(("lips", "mouth")):
+        return "lips"
+    if by.startswith("alone"):
+        return "alone"
+    return {"in turn": "turn", "named alike": "name"}.get(by, by.split(" ")[0])
+
+
+def _cast(who: Identities, log: Log, held: Held) -> list[tuple[str, str, str, float]]:
+    """Return votes (on this node, on another node of the person, by, weight), in order of cast."""
+    if held.node is None:
+        return []
+    found = []
+    for v in log.votes:
+        a, b = who.evidence.follow_beside(v.a, v.b), who.evidence.follow_beside(v.b, v.a)  # as the fold takes them
+        for mine, other in ((a, b), (b, a)):
+            h, k = who.held.get(mine), who.held.get(other)
+            if h and k and h.node == held.node and k.node != held.node and k.person == held.person:
+                found.append((mine, other, v.by, v.weight))
+    return found
+
+
+def _by_name(case: Case, held: Held) -> list[Reason]:
+    return [
+        Reason(
+            "name", h.evidence if h.evidence in case.log.observations else h.observation, round(h.score, 6), f"called {h.name}: “{h.words}”"
+        )
+        for h in case.log.names
+        if (k := case.who.held.get(case.who.evidence.follow(h.observation, h.at, h.at + 1))) is not None
+        and k.node is not None
+        and k.node == held.node
+    ]
+
+
+# ---------------------------------------------------------------- what decides
+
+
+def _flips(case: Case, held: Held, seen: Seen) -> str | None:
+    """Return the one observation without which it would be taken for somebody else's, or nobody's; None where there is no such one.
+
+    Left out one at a time, the nearest first, and matched again; then whoever voted, and folded again.
+    """
+    return _flips_likeness(case, held, seen) or _flips_link(case, held, seen)
+
+
+def _flips_likeness(case: Case, held: Held, seen: Seen) -> str | None:
+    rows = case.vectors.get(seen.id)
+    if rows is None or not len(rows) or held.node is None:
+        return None
+    candidate = Candidate((seen.id,), rows, seen.end - seen.start)
+    if seen.type == "face":
+        candidate = replace(candidate, quality=seen.quality)
+    base = [g for g in (case.without(g.node, frozenset({seen.id})) if g.node == held.node else g for g in case.galleries) if g is not None]
+
+    def taken_for(galleries: Iterable[Gallery]) -> str | None:
+        node = match([candidate], list(galleries), (), case.rule, case.who.distinct)[0].node
+        return case.who.person_of[node] if node else None
+
+    now = taken_for(base)
+    if now != held.person:
+        return None  # it is not its likeness to single ones that holds it there
+    for _, other in nearest(case, held, seen.id)[:TRIED]:
+        left = case.without(held.node, frozenset({seen.id, other}))
+        if taken_for([g for g in base if g.node != held.node] + ([left] if left is not None else [])) != now:
+            return other
+    return None
+
+
+def _flips_link(case: Case, held: Held, seen: Seen) -> str | None:
+    """Return the voter without whom the observation's face and voice nodes would no longer be one person."""
+    weights: dict[str, float] = {}
+    for mine, other, _by, weight in _cast(case.who, case.log, held):
+        for o in (mine, other):
+            if o != seen.id:
+                weights[o] = weights.get(o, 0.0) + weight
+    joined = {n for n in case.who.members.get(held.person or "", ()) if n != held.node}
+    if not joined or not weights:
+        return None
+    for other in sorted(weights, key=lambda o: (-weights[o], o))[:TRIED]:
+        after = identities(_set_aside(case.log, other))
+        now = after.held[seen.id]
+        if not joined <= set(after.members.get(now.person or "", ())):
+            return other
+    return None
+
+
+def _set_aside(log: Log, observation: str) -> Log:
+    """Return a log in which somebody has just set an observation aside."""
+    last = max((s.sequence for s in log.steps), default=0)
+    highest = max((s.sequence for s in log.observations.values()), default=0)
+    number = max((s.step for s in log.steps), default=0) + 1
+    step = Step(number, max(last, highest) + 1, "set-aside", {"observations": [observation]}, {}, "", "")
+    return replace(log, steps=[*log.steps, step])
+
+
+__all__ = ["Case", "nearest", "verdict"]

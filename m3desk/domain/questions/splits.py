@@ -1,0 +1,145 @@
+"""Who looks like two people: persons whose faces or voices fall into two groups, or whom votes put together. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from m3desk.domain.consolidation import two_groups, whole
+from m3desk.domain.fold import Partition, demands
+from m3desk.domain.identity import likeness
+from m3desk.domain.log import ObservationType, in_force
+from m3desk.domain.people import Person
+from m3desk.domain.questions.facts import LEAST, Draft, Facts, counted, is_sentence, reads
+from m3desk.domain.questions.graph_cuts import cuts, told_apart, told_one
+
+ODD_FACE, ODD_WIDTH = 1.25, 0.5
+"""In margins of the model: how much less than the threshold of binding a face is like the rest of its node where it is as likely somebody
+else's as not (a voice: at `Calibration.even`, as cosine of means); per unit of log odds. Measured on 240 observations of reel,
+webrtc_two_men, ami_30s and 12 speakers of LibriSpeech as bound on 2026-11-21: the two utterances that are somebody else's are .605 and
+.616 like the rest, the least alike of the others .650, .678, .716; two faces of one singer on a dark stage .504, strangers' .36 at most."""
+
+COMPARED = 60
+"""Observations of a node that are compared with each other in search of two groups: the most telling ones."""
+
+
+def two_people(facts: Facts) -> list[Draft]:
+    """Ask of a person whose faces (or voices) fall into two unlike groups whether they are two."""
+    found: list[Draft] = []
+    # Of whom a user said that all of this is one person, what comes later is not asked about again.
+    answers = (s for s in in_force(facts.known.log) if s.kind == "merge" and s.args.get("key", ("",))[0] == "two_people")
+    closed = {node for s in answers for node in s.args.get("bindings", {}).values()}
+    for person in facts.who.people.values():
+        for type_ in ("face", "voice"):
+            nodes = [n for n in facts.who.members[person.id] if n.startswith(type_) and n not in closed]
+            parts = _parts(facts, nodes)
+            if len(parts) > 1 and (draft := _two(facts, person, type_, parts)):
+                found.append(draft)
+            else:
+                found += [odd for n in nodes if (odd := _odd(facts, person, type_, n))]
+    return found + _tangled(facts)
+
+
+def _odd(facts: Facts, person: Person, type_: ObservationType, node: str) -> Draft | None:
+    """Ask of the one observation that is least like the rest of its node whether it is somebody else's."""
+    rule, vectors = facts.known.rules[type_], facts.known.vectors
+    mine = [o for o in facts.of_node[node] if len(vectors.get(o, ()))]
+    mine = sorted(facts.best(mine)[:COMPARED], key=lambda o: (facts.known.log.observations[o].sequence, o))
+    if len(mine) < 2 or len({vectors[o].shape[1] for o in mine}) != 1:
+        return None
+    rest = {o: np.concatenate([vectors[x] for x in mine if x != o]) for o in mine}
+    alike = {o: whole(vectors[o], rest[o], rule) if rule.whole else likeness(vectors[o], rest[o], rule) for o in mine}
+    least = min(reversed(mine), key=lambda o: alike[o])  # of two that are only unlike each other, the later
+    if facts.who.held[least].step is not None:
+        return None
+    even = rule.even if rule.whole else rule.accept - ODD_FACE * rule.margin
+    p = 1.0 / (1.0 + math.exp(min(50.0, (alike[least] - even) / (ODD_WIDTH * rule.margin))))
+    if p < LEAST:
+        return None
+    return _in_two(facts, person, set(facts.of_node[node]) - {least}, {least}, p)
+
+
+def _tangled(facts: Facts) -> list[Draft]:
+    """Ask the same of a person whom votes put together of nodes that cannot be compared: those of another tool's graph."""
+    who, known = facts.who, facts.known
+    votes = told_one(who.every_equivalence())
+    found = []
+    against = None
+    for person in who.people.values():
+        nodes = [n for n in who.members[person.id] if facts.of_node[n]]
+        if len(nodes) < 2 or any(len(known.vectors.get(o, ())) for n in nodes for o in facts.of_node[n]):
+            continue
+        against = told_apart(known.log, known.state) if against is None else against
+        units = _units(facts, nodes)
+        sound = [c for c in cuts(votes, nodes, against) if not {units[n] for n in c.part} & {units[n] for n in c.rest}]
+        if sound and sound[0].score >= LEAST:
+            first, second = ({o for n in side for o in facts.of_node[n]} for side in (sound[0].rest, sound[0].part))
+            found.append(_in_two(facts, person, first, second, sound[0].score))
+    return found
+
+
+def _units(facts: Facts, nodes: Sequence[str]) -> dict[str, str]:
+    """Return node → a person that stands for all that a user said are one with it: those are not taken apart again."""
+    joined = Partition()
+    for step in in_force(facts.known.log):
+        for kind, a, b in demands(step, facts.born):
+            if kind == "must" and step.kind != "split":  # a split says who are two, not that each of them is one
+                joined.join(a, b)
+    return {n: joined.root(facts.born[n]) for n in nodes}
+
+
+def _parts(facts: Facts, nodes: Sequence[str]) -> list[list[str]]:
+    """Return a person's observations of one type in parts that are one for sure: nodes if there are several, else single observations."""
+    mine = {n: [o for o in facts.of_node[n] if len(facts.known.vectors.get(o, ()))] for n in nodes}
+    units: dict[str, list[str]] = defaultdict(list)
+    for n, unit in _units(facts, nodes).items():
+        units[unit] += mine[n]
+    parts = [p for p in units.values() if p]
+    if len(parts) != 1:
+        return parts
+    told = [o for o in parts[0] if facts.who.held[o].step is not None]
+    rest = facts.best(o for o in parts[0] if facts.who.held[o].step is None)[:COMPARED]
+    return ([told] if told else []) + [[o] for o in sorted(rest, key=lambda o: (facts.known.log.observations[o].sequence, o))]
+
+
+def _two(facts: Facts, person: Person, type_: ObservationType, parts: list[list[str]]) -> Draft | None:
+    rule = facts.known.rules[type_]
+    blocks = [(i, facts.known.vectors[o]) for i, part in enumerate(parts) for o in part]
+    if len({b.shape[1] for _, b in blocks}) != 1 or rule.parted is None:
+        return None
+    owners = [str(i) for i, b in blocks for _ in range(len(b))]
+    groups = two_groups(np.concatenate([b for _, b in blocks]), rule, owners)
+    if groups is None:
+        return None
+    stays, goes = ({int(owners[row]) for row in side} for side in (groups.a, groups.b))
+    p = min(0.95, 0.5 + 0.5 * (rule.parted - groups.score) / rule.parted)
+    return _in_two(facts, person, {o for i in stays for o in parts[i]}, {o for i in goes for o in parts[i]}, p)
+
+
+def _in_two(facts: Facts, person: Person, first: set[str], second: set[str], p: float) -> Draft:
+    """Ask whether a person's observations are two people's. `first` stays who they are, but where the person's own node is in `second`."""
+    seen = facts.known.log.observations
+
+    def oldest(side: set[str]) -> str:
+        return min(side, key=lambda o: (seen[o].sequence, seen[o].start, o))
+
+    one, other = ({str(facts.who.held[o].node) for o in side} for side in (first, second))
+    if not one & other and person.id in {facts.born[n] for n in other}:
+        first, second = second, first
+    told = _speaking_of(facts, second)
+    return Draft(
+        "two_people", (facts.who.held[oldest(first)].node or "", oldest(second)), (person.id,),
+        (facts.best(first), facts.best(second)), p, len(second) + 2.0 * told + facts.seconds(second) / 10,
+        f"gives {counted(second)} to somebody new{reads(told)}", f"Is {person.shown.rstrip('?')} two people?",
+        ("split", {"person": person.id, "observations": sorted(second)}),
+        ("merge", {"keep": person.id, "observations": sorted(first | second)}),
+    )  # fmt: skip
+
+
+def _speaking_of(facts: Facts, observations: set[str]) -> int:
+    """Return how many memories rest on some of these observations where they speak of a person."""
+    told = (n for n in facts.known.state.nodes.values() if is_sentence(n.id) and not n.deleted)
+    return sum(1 for n in told if any(observations.intersection(s.observations) for s in n.spans))

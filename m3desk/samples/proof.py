@@ -1,0 +1,170 @@
+"""After somebody was forgotten: is their face or voice in any picture or sound that a memory still holds? Asked of the models themselves.
+
+Stands beside `pipeline` and `lookup`: it joins stored media, models and the rules of identity, and writes nothing but our own logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from m3desk.domain.evidence import Floats
+from m3desk.domain.identity import calibration, gallery_rows, similarity
+from m3desk.errors import SourceUnreadable
+from m3desk.media import photo
+from m3desk.media.streams import open_stored, stored_frames
+from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
+from m3desk.store.forgetting.pending import Pending
+from m3desk.store.forgetting.proving import Searched
+
+Landmarks = tuple[tuple[float, float], ...]
+
+CUT = 0.2
+"""Of a crop's width and height, what `tighten` takes from each side: the face itself is the middle half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How many pictures and sounds the models went through, and the media ids in which they know the person again."""
+
+    pictures: int
+    sounds: int
+    found: tuple[str, ...]
+    without: tuple[str, ...] = ()
+    """What could not be searched for want of a model."""
+
+
+def decoded(content: bytes) -> Picture | None:
+    """Return a stored JPEG as a picture; None where it is none."""
+    return photo.stored(content)
+
+
+def tighten(content: bytes, landmarks: Landmarks) -> tuple[bytes, Landmarks]:
+    """Cut the margin off a crop, with its landmarks; a picture that does not read comes back empty."""
+    import cv2
+
+    picture = decoded(content)
+    if picture is None:
+        return b"", ()
+    height, width = picture.shape[:2]
+    if landmarks:  # around the five points, which lie well inside of a face
+        xs, ys = [p[0] for p in landmarks], [p[1] for p in landmarks]
+        span = max(max(xs) - min(xs), max(ys) - min(ys), 4.0)
+        left, right = max(0, round(min(xs) - 0.55 * span)), min(width, round(max(xs) + 0.55 * span))
+        top, bottom = max(0, round(min(ys) - 0.8 * span)), min(height, round(max(ys) + 0.55 * span))
+    else:
+        left, right, top, bottom = round(CUT * width), round((1 - CUT) * width), round(CUT * height), round((1 - CUT) * height)
+    done, data = cv2.imencode(".jpg", picture[top : max(bottom, top + 1), left : max(right, left + 1)], [cv2.IMWRITE_JPEG_QUALITY, 92])
+    return (data.tobytes() if done else b""), tuple((x - left, y - top) for x, y in landmarks)
+
+
+def look(media: Iterable[tuple[str, bytes]], vectors: Mapping[tuple[str, str], Floats], models: Models) -> Looked:
+    """Search pictures (media ids that end in .jpg) and sounds for a person's face and voice. `vectors`: (kind, model) → their rows."""
+    pictures, sounds, found = 0, 0, []
+    face, voice = _template(vectors, "face", models.face_vectors), _template(vectors, "voice", models.voice_vectors)
+    can_see = face is not None and models.faces is not None
+    can_hear = voice is not None
+    asked = (("pictures", "face", can_see), ("sounds", "voice", can_hear))
+    without = [what for what, kind, can in asked if any(k[0] == kind for k in vectors) and not can]
+    for id_, content in media:
+        if id_.endswith(".jpg") and face is not None and models.faces is not None:
+            pictures += 1
+            if _shows(content, face, models):
+                found.append(id_)
+        elif id_.endswith(".flac") and voice is not None:
+            sounds += 1
+            if _lets_hear(content, voice, models):
+                found.append(id_)
+    return Looked(pictures, sounds, tuple(found), tuple(without))
+
+
+def _template(vectors: Mapping[tuple[str, str], Floats], kind: str, model: object) -> Floats | None:
+    rows = vectors.get((kind, getattr(model, "name", "")))
+    return None if rows is None else rows[gallery_rows(rows, np.ones(len(rows), np.float32))]
+
+
+def _shows(content: bytes, template: Floats, models: Models) -> bool:
+    picture = decoded(content)
+    if picture is None or models.faces is None or models.face_vectors is None:
+        return False
+    faces = models.faces.detect(picture)
+    rule = calibration(models.face_vectors.name, "face")
+    if not faces:
+        return False
+    rows = models.face_vectors.embed(picture, faces)
+    return any(similarity(rows[i : i + 1], template) >= rule.accept for i in range(len(rows)))
+
+
+def _lets_hear(content: bytes, template: Floats, models: Models) -> bool:
+    sound = _sound(content)
+    if models.voice_vectors is None or len(sound) < SAMPLE_RATE:
+        return False
+    rule = calibration(models.voice_vectors.name, "voice")
+    rows = models.voice_vectors.embed([sound[: 8 * SAMPLE_RATE]])
+    return similarity(rows, template) >= rule.threshold(len(sound) * 1_000_000 // SAMPLE_RATE)
+
+
+def _sound(content: bytes) -> Sound:
+    import av
+
+    try:
+        with open_stored(content) as container:
+            resampler = av.AudioResampler("flt", "mono", SAMPLE_RATE)
+            frames = stored_frames(container)
+            pieces = [f.to_ndarray() for frame in frames for f in resampler.resample(frame)]
+            pieces += [f.to_ndarray() for f in resampler.resample(None)]
+    except (av.FFmpegError, SourceUnreadable):  # what does not read lets nobody be heard
+        return np.zeros(0, np.float32)
+    return np.concatenate(pieces, axis=1)[0].astype(np.float32) if pieces else np.zeros(0, np.float32)
+
+
+Owners = Mapping[str, tuple[str, str | None]]
+"""Media id → (the observation it belongs to, whose that is)."""
+
+
+def report(
+    gone: Pending,
+    searched: Searched,
+    alike: Sequence[tuple[str, float]],
+    looked: Looked,
+    outside: Mapping[str, int],
+    owners: Owners,
+    rewritten: bool = True,
+) -> dict[str, Any]:
+    """Return the report of `people forget`: what went, what was searched, what was found, what it can't reach.
+
+    `outside`: what was removed outside of the memory's folder. `rewritten`: whether the file was, without what was deleted.
+    A picture or sound that is evidence of somebody else is no finding but a look-alike: the same person under another number, or not.
+    """
+    similar = dict(alike)
+    for id_ in looked.found:
+        if id_ in owners:
+            similar.setdefault(owners[id_][0], float("nan"))
+    of = dict(owners.values())
+    findings = [
+        *searched.findings,
+        *(f"media {id_}: the models know their face or voice in it" for id_ in looked.found if id_ not in owners),
+    ]
+    unseen = [f"stored {what} were not searched: the model is not here" for what in looked.without]
+    if not rewritten:  # vectors are no words: the search could not tell them in what is left of the old file
+        unseen.append("the old file is still read by another program: close that, then this memory once more, and it is overwritten")
+    return {
+        "effect": gone.text,
+        "removed": {**gone.counts, **outside},
+        "still_shown_by": list(gone.sources),
+        "searched": {
+            "tables": searched.tables, "cells": searched.cells, "index_rows": searched.index_rows, "files": searched.files,
+            "bytes": searched.bytes, "pictures": looked.pictures, "sounds": looked.sounds,
+        },
+        "findings": findings,
+        "not_searched": unseen,
+        "look_alikes": [
+            {"observation": o, "person": of.get(o), "similarity": None if s != s else round(s, 3)} for o, s in sorted(similar.items())
+        ],
+        "clean": not findings and not unseen,
+        "rewritten": rewritten,
+        "scope": "this memory, and what M3Desk keeps of it elsewhere; your own backups and exports, and the source files, are not reached",
+    }  # fmt: skip

@@ -1,0 +1,253 @@
+"""Single faces and voices looked at on their own: of photos and recordings that teach a person, of faces that were missed, of parts.
+
+Stands above `reembedding`: it joins files, models and what corrections lack, and writes nothing itself.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from m3desk.domain.clip import MICROSECOND, Clip, Source
+from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.evidence import Box, FaceTrack, Floats, Observation, TimedBox, Utterance, media_id
+from m3desk.errors import ModelMissing, SourceMissing, SourceUnreadable
+from m3desk.media import cutter, file, photo
+from m3desk.media.streams import check_file
+from m3desk.media.trial import tried
+from m3desk.perception import scenes, sightings, speakers, turns, voices
+from m3desk.ports import SAMPLE_RATE, DetectedFace, Models, Picture, Sound, VoiceEmbedder
+from m3desk.samples.lookup import NoFace
+from m3desk.samples.reembedding import decode
+
+PICTURES = frozenset((".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm"))
+"""File name endings of photos; whatever else is given is taken for a recording, and where it has no sound for a photo."""
+
+LONGEST = 60
+"""Seconds of a recording that are listened to for a voice."""
+
+KEPT, PIECE = 20 * SAMPLE_RATE, 4 * SAMPLE_RATE
+"""Samples of speech that are kept of it, and of each of the pieces they are kept in: as long as utterances are."""
+
+OTHER_VOICE = 0.15
+"""Share of the speech from which a second voice is another person and no cough or stray window."""
+
+SAME_PLACE = 0.3
+"""Overlap (intersection over union) from which a found face is the one whose box was given: people draw boxes by hand."""
+
+LOOKS = 3
+"""Boxes of a part of a track that are looked at again, the largest of each third of it."""
+
+# Where eyes, nose and mouth lie in a face's box (YuNet's, upright), for a face that no detector finds.
+_TYPICAL = np.array([[0.31, 0.40], [0.69, 0.40], [0.50, 0.60], [0.35, 0.78], [0.65, 0.78]], np.float32)
+
+
+# ---------------------------------------------------------------- photos and recordings that teach a person
+
+
+def ports(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Return the ports of the models that these photos and recordings want. Raises SourceMissing, SourceUnreadable."""
+    for path in paths:
+        check_file(path)
+    seen = any(p.suffix.lower() in PICTURES or not tried(p).has_audio for p in paths)
+    heard = any(p.suffix.lower() not in PICTURES for p in paths)
+    faces, speech = ("faces", "face_vectors"), ("speech_activity", "speech_segmentation", "voice_vectors")
+    return (*(faces if seen else ()), *(speech if heard else ()))
+
+
+def learn(path: Path, models: Models) -> Lesson:
+    """Return what a photo (exactly one face) or a recording (one voice) teaches. Raises SourceError, NoFace, ModelMissing."""
+    if path.suffix.lower() in PICTURES:
+        return _photo(path, models)
+    source = tried(path)
+    if not source.has_audio:
+        return _photo(path, models)
+    return _recording(path, source, models)
+
+
+def _photo(path: Path, models: Models) -> Lesson:
+    if models.faces is None or models.face_vectors is None:
+        raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
+    picture = photo.read(path)
+    found = sightings.faces_of(picture, models.faces, models.face_vectors)
+    if not found:
+        raise NoFace(f"there is no face in {path.name}.", "Give a picture that shows a face clearly.")
+    if len(found) > 1:
+        raise SourceUnreadable(f"there are {len(found)} faces in {path.name}.", "Give a picture of nobody else, or cut it to the one face.")
+    (seen, row) = found[0]
+    height, width = picture.shape[:2]
+    about = Source("", str(path.absolute()), None, width, height, None, False, file.fingerprint(path), bytes=path.stat().st_size)
+    return Lesson(about, _of_sightings([(seen, row)], models.face_vectors.name), face=seen.box)
+
+
+def _recording(path: Path, source: Source, models: Models) -> Lesson:
+    if models.voice_vectors is None or models.speech_activity is None:
+        raise ModelMissing("the voice models are not here.", "Fetch them: m3desk models pull.")
+    clip = Clip("taught.c0", "taught", 0, 0, min(source.duration or 0, LONGEST * MICROSECOND))
+    sound = cutter.FileClip(replace(source, id="taught"), clip, str(path), overrun=0).sound()
+    spoken = voices.listen(sound, models)
+    said = np.concatenate([sound[s.start : s.end] for s in spoken]) if spoken else sound[:0]
+    if len(said) < voices.EMBEDDABLE:
+        raise SourceUnreadable(f"too little is said in {path.name} to tell whose voice it is.", "Give a second of speech or more.")
+    if (several := _voices(sound, spoken, models)) > 1:
+        raise SourceUnreadable(f"{several} voices are heard in {path.name}.", "Give a recording in which one person speaks.")
+    kept = said[:KEPT]
+    pieces = [_piece(p, models.voice_vectors) for p in np.array_split(kept, max(1, len(kept) // PIECE))]
+    (first, duration), *more = pieces
+    return Lesson(replace(source, sha256=file.fingerprint(path)), first, duration=duration, more=tuple(more))
+
+
+def _piece(sound: Sound, embedder: VoiceEmbedder) -> tuple[Likeness, int]:
+    rows = voices.voice_rows(sound, embedder)
+    assert rows is not None  # a piece is as long as what was asked for above
+    kept = voices.flac(sound)
+    audio = media_id(kept, ".flac")
+    return Likeness(embedder.name, rows, audio=audio, media={audio: kept}), len(sound) * MICROSECOND // SAMPLE_RATE
+
+
+def _voices(sound: Sound, spoken: Sequence[turns.Stretch], models: Models) -> int:
+    """Return how many people speak for more than a moment."""
+    assert models.voice_vectors is not None
+    if models.speech_segmentation is not None:
+        parts = speakers.who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors)
+    else:
+        parts = turns.turns(sound, spoken, models.voice_vectors)
+    length: dict[int, int] = {}
+    for turn in parts:
+        if turn.voice >= 0:
+            length[turn.voice] = length.get(turn.voice, 0) + turn.end - turn.start
+    whole = sum(length.values())
+    return sum(n >= max(OTHER_VOICE * whole, SAMPLE_RATE) for n in length.values())
+
+
+# ---------------------------------------------------------------- what corrections made
+
+
+def there(source: Source) -> None:
+    """Raises SourceMissing where the file of a source is not in its place."""
+    if not Path(source.uri).is_file():
+        raise SourceMissing(
+            f"{source.uri} is not there, and a face is looked at in its picture.",
+            f"Say where it is: m3desk sources relink {shlex.quote(source.id)} FILE.",
+        )
+
+
+def missed_face(uri: str, source: Source, at: int, box: Box, models: Models) -> Likeness:
+    """Return what the face in a box of a file's picture looks like. Raises SourceMissing, SourceUnreadable, ModelMissing."""
+    if models.faces is None or models.face_vectors is None:
+        raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
+    there(source)
+    found = _looked_at(uri, source, [TimedBox(at, *box)], models, sure=True)
+    if not found:
+        raise SourceUnreadable(f"{Path(uri).name} has no picture at {at / MICROSECOND:.2f} s.", "Choose another time.")
+    return _of_sightings(found, models.face_vectors.name)
+
+
+def track_again(uri: str, source: Source, made: FaceTrack, models: Models) -> Likeness | None:
+    """Return what a part of a track (or a missed face) looks like in the file's pictures; None without file, models or a clear face."""
+    if models.faces is None or models.face_vectors is None or not Path(uri).is_file() or not made.boxes:
+        return None
+    thirds = [t for t in np.array_split(np.arange(len(made.boxes)), min(LOOKS, len(made.boxes))) if len(t)]
+    largest = [max((made.boxes[i] for i in t), key=lambda b: (b.width * b.height, -b.at)) for t in thirds]
+    found = _looked_at(uri, source, largest, models, sure=made.replaces is None)
+    found.sort(key=lambda f: (-f[0].quality, f[0].at))
+    return _of_sightings(found, models.face_vectors.name) if found else None
+
+
+def _looked_at(
+    uri: str, source: Source, boxes: Sequence[TimedBox], models: Models, *, sure: bool
+) -> list[tuple[sightings.Sighting, Floats]]:
+    """Return the faces in these boxes with their vectors; with `sure` also one that no detector finds."""
+    assert models.faces is not None and models.face_vectors is not None
+    found = []
+    for box in boxes:
+        picture = _picture(uri, source, box.at)
+        if picture is None:
+            continue
+        near = sightings.sightings(models.faces, picture, 0, box.at)
+        best = max(near, key=lambda s: _overlap(s.box, box), default=None)
+        if best is None or _overlap(best.box, box) < SAME_PLACE:
+            best = _typical(picture, box) if sure else None
+        if best is not None:
+            found.append((best, sightings.vector(models.face_vectors, best)))
+    return found
+
+
+def _picture(uri: str, source: Source, at: int) -> Picture | None:
+    """Return the picture that is shown at a moment (of a grid of 50 a second)."""
+    moment = Clip(f"{source.id}.look", source.id, 0, max(0, at - MICROSECOND // 50 + 1), at + 1)
+    return next((f.picture for f in cutter.FileClip(source, moment, uri, fps=50.0).frames()), None)
+
+
+def _typical(picture: Picture, box: TimedBox) -> sightings.Sighting:
+    """Return a face as the user drew it, its parts where they lie in most faces."""
+    marks = _TYPICAL * (box.width, box.height) + (box.x, box.y)
+    face = DetectedFace((box.x, box.y, box.width, box.height), 1.0, np.asarray(marks, np.float32))
+    crop, inside = sightings.cut_out(picture, face)
+    grey = cv2.cvtColor(cv2.warpAffine(crop, sightings.upright(inside), (64, 64)), cv2.COLOR_BGR2GRAY)
+    steady = np.asarray(grey, np.uint8)
+    return sightings.Sighting(0, box.at, face.box, 1.0, face.landmarks, crop, inside, sightings.quality(face, steady), steady)
+
+
+def _overlap(a: Box, b: TimedBox) -> float:
+    width = min(a[0] + a[2], b.x + b.width) - max(a[0], b.x)
+    height = min(a[1] + a[3], b.y + b.height) - max(a[1], b.y)
+    if width <= 0 or height <= 0:
+        return 0.0
+    return width * height / (a[2] * a[3] + b.width * b.height - width * height)
+
+
+def _of_sightings(found: Sequence[tuple[sightings.Sighting, Floats]], model: str) -> Likeness:
+    crops = [scenes.jpeg(s.crop, 92) for s, _ in found]
+    ids = tuple(media_id(c, ".jpg") for c in crops)
+    marks = tuple(tuple((round(float(x), 1), round(float(y), 1)) for x, y in s.marks) for s, _ in found)
+    quality = max((s.quality for s, _ in found), default=0.0)
+    return Likeness(model, np.stack([row for _, row in found]), ids, marks, quality, media=dict(zip(ids, crops, strict=True)))
+
+
+def speech_again(
+    uri: str,
+    source: Source,
+    made: Utterance,
+    old: Observation | None,
+    clip_start: int,
+    media: Callable[[str], bytes | None],
+    models: Models,
+) -> Likeness | None:
+    """Return the sound of a part of an utterance: of the old snippet or, where that does not reach, of the file; None without either."""
+    sound = _snippet(made, old, clip_start, media)
+    if sound is None:
+        if not Path(uri).is_file():
+            return None
+        begin = max(clip_start, made.start - voices.KEPT_AROUND * MICROSECOND // SAMPLE_RATE)
+        clip = Clip(made.clip, source.id, 0, begin, made.end + voices.KEPT_AROUND * MICROSECOND // SAMPLE_RATE)
+        sound = cutter.FileClip(source, clip, uri, overrun=0).sound()
+    if not len(sound):
+        return None
+    kept = voices.flac(sound)
+    audio = media_id(kept, ".flac")
+    spare = voices.KEPT_AROUND if len(sound) > 3 * voices.KEPT_AROUND else 0
+    rows = voices.voice_rows(sound[spare : len(sound) - spare], models.voice_vectors) if models.voice_vectors and made.embeddable else None
+    name = models.voice_vectors.name if models.voice_vectors else ""
+    return Likeness(name, np.zeros((0, 0), np.float32) if rows is None else rows, audio=audio, media={audio: kept})
+
+
+def _snippet(made: Utterance, old: Observation | None, clip_start: int, media: Callable[[str], bytes | None]) -> Sound | None:
+    """Return the piece of the old snippet that a part covers, with a breath around it; None where it does not reach."""
+    content = media(old.audio) if isinstance(old, Utterance) and old.audio else None
+    if not isinstance(old, Utterance) or content is None or made.start < old.start or made.end > old.end:
+        return None
+    whole = decode(content)
+    around = voices.KEPT_AROUND * MICROSECOND // SAMPLE_RATE
+    begins = max(clip_start, old.start - around)
+    first, last = ((t - begins) * SAMPLE_RATE // MICROSECOND for t in (made.start - around, made.end + around))
+    piece: Sound = whole[max(0, first) : max(0, last)].copy()
+    return piece if len(piece) else None
+
+
+__all__ = ["learn", "missed_face", "ports", "speech_again", "there", "track_again"]

@@ -1,0 +1,69 @@
+"""Looking back after a clip: nodes that turn out to be one person are joined by votes where the evidence is overwhelming.
+
+A vote, not a merge: it is cast between two observations, stays in the log beside its weight, and the fold weighs it against whatever a
+person decides. What is likely but not overwhelming is left for suggestions (`domain.questions.ranking`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+
+from m3desk.domain.calibration import calibration
+from m3desk.domain.clip import Clip
+from m3desk.domain.consolidation import CONSOLIDATION, Pair, alike, overwhelming
+from m3desk.domain.log import ObservationType, Voted
+from m3desk.domain.sentences import State
+from m3desk.store.galleries import Look
+from m3desk.store.rows import dump
+
+DB = sqlite3.Connection
+
+TYPES: tuple[ObservationType, ...] = ("face", "voice")
+
+
+def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: Look) -> list[Voted]:
+    """Return votes between the nodes a clip touched and all others of their type: 1.0 where two are surely one person.
+
+    `state`: with the clip's bindings. The observations that stand for the nodes are their most telling.
+    """
+    found: list[Voted] = []
+    there = (r[0] for t in ("face_track", "utterance") for r in db.execute(f"SELECT id FROM {t} WHERE clip = ?", (clip.id,)))
+    mine = {h.node for o in there if (h := state.who.held.get(o)) is not None and h.node}
+    for type_ in TYPES:
+        model = models.get(f"{type_}_vectors", "")
+        rule = calibration(model, type_)
+        touched = {n for n in mine if n.startswith(f"{type_}_")}
+        if not touched or rule.sure is None:
+            continue
+        known = [g for g in look(type_, model) if not _decided(state, g.node)]
+        pairs = [p for p in alike(known, rule, state.who.distinct, touched) if not _both_named(state, p)]
+        pairs = overwhelming(pairs, {g.node: g for g in known}, rule, state.who.distinct)
+        standing = _telling(db, state, type_, {n for p in pairs for n in (p.a, p.b)})
+        found += [Voted(standing[p.a], standing[p.b], f"{CONSOLIDATION} {model}", p.certainty, clip.id, 0) for p in pairs]
+    return found
+
+
+def _decided(state: State, node: str) -> bool:
+    """Say whether a person made a node or put something into it: whom those are is theirs to say, so they are only suggested."""
+    return state.who.nodes[node].step is not None or node in state.who.told
+
+
+def _both_named(state: State, pair: Pair) -> bool:
+    """Say whether a person gave both sides a name: they thought them two."""
+    return all(state.who.people[state.who.person_of[n]].name for n in (pair.a, pair.b))
+
+
+def _telling(db: DB, state: State, type_: ObservationType, nodes: set[str]) -> dict[str, str]:
+    """Return each node's most telling observation: the best face, the longest utterance that nobody talks into; the first on a tie."""
+    if not nodes:
+        return {}
+    table, worth = ("face_track", "t.quality") if type_ == "face" else ("utterance", '(1 - t.overlapped) * (t."end" - t.start)')
+    best: dict[str, tuple[float, str]] = {}
+    mine = dump([o for n in nodes for o in state.who.owned.get(n, ())])
+    query = f"SELECT t.id, {worth} AS worth FROM {table} t WHERE t.id IN (SELECT value FROM json_each(?)) ORDER BY t.rowid"
+    for r in db.execute(query, (mine,)):
+        held = state.who.held.get(r["id"])
+        if held and held.node in nodes and r["worth"] > best.get(held.node, (-1.0, ""))[0]:
+            best[held.node] = (r["worth"], r["id"])
+    return {n: o for n, (_, o) in best.items()}

@@ -1,0 +1,324 @@
+"""Corrections of what was seen and heard: each writes new observations that stand in the place of an old one, which stays.
+
+    split-at  observation, at (microseconds)             = observations [old], made [2 ids], reworded [old] where a quote is affected
+    bounds    observation, start, end                    = observations [old], made [id]
+    words     observation, text                          = observations [old], made [id], reworded [old]
+    add-face  clip, at, x, y, width, height (or box)     = made [id], apart: nobody who is there beside it
+    rewrite   memory (that quotes what is no longer said) = an edit
+    enroll    name                                       = person, bindings, nodes, made, files
+
+What a face or a voice looks or sounds like comes from models, which the store doesn't know: `Desk.likeness` and `Desk.lessons` carry it.
+Without it parts keep what the old observation looked like, until `complete` is told better.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from m3desk.domain import editing
+from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.domain.editing import Likeness
+from m3desk.domain.evidence import FaceTrack, Observation, TimedBox, Utterance
+from m3desk.domain.identity import Candidate, calibration, match
+from m3desk.domain.sentences import State
+from m3desk.domain.superseding import made_id
+from m3desk.errors import CorrectionError
+from m3desk.store import reading, rows
+from m3desk.store.corrections import anchors
+from m3desk.store.corrections.resolving import Args, Desk
+from m3desk.store.galleries import galleries as galleries_of
+
+DB = sqlite3.Connection
+
+LOOK = MICROSECOND // 5
+"""How long a face that a user pointed out in one picture counts as seen: one look at five pictures a second."""
+
+SAME_FACE = 0.3
+"""Overlap (intersection over union) from which a box is a face that is there already (as in `likeness`, where it is the one meant)."""
+
+
+def observation(db: DB, id_: str) -> Observation | None:
+    """Return an observation as it was written, None where there is none."""
+    for r in db.execute("SELECT * FROM face_track WHERE id = ?", (id_,)):
+        return rows.face_track(r)
+    for r in db.execute("SELECT * FROM utterance WHERE id = ?", (id_,)):
+        return rows.utterance(r)
+    return None
+
+
+def whole(value: Any, what: str) -> int:
+    """Return a number of microseconds. Raises CorrectionError."""
+    return round(number(value, what))
+
+
+def number(value: Any, what: str) -> float:
+    """Return a finite number. Raises CorrectionError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or abs(value) > 2**53:
+        raise CorrectionError(f"{what} is missing or no number.", "Times are microseconds of the source, boxes pixels of the frame.")
+    return value
+
+
+# ---------------------------------------------------------------- parting, bounding, rewording
+
+
+def _one(desk: Desk, args: Args) -> Observation:
+    ids = desk.observations(args)
+    found = observation(desk.db, ids[0])
+    if len(ids) > 1 or found is None:
+        raise CorrectionError("this works on one observation at a time.", "Give one id, such as s1.c0.u1.")
+    if ids[0] in desk.state.who.evidence.enrolled:
+        raise CorrectionError(f"{ids[0]} is what somebody was taught from.", "Take the enrolment back and enroll from another file.")
+    return found
+
+
+def _speech(desk: Desk, args: Args) -> Utterance:
+    found = _one(desk, args)
+    if not isinstance(found, Utterance):
+        raise CorrectionError(f"{found.id} is a face track: only speech has bounds and words to change.", "Give speech, such as s1.c0.u1.")
+    return found
+
+
+def _split_at(desk: Desk, args: Args) -> Args:
+    old = _one(desk, args)
+    at = whole(args.get("at"), "the time to split at")
+    made = put(desk.db, old, editing.split(old, at), desk.step, desk.sequence)
+    kept: Args = {"observations": [old.id], "at": at, "made": made}
+    return kept | ({"reworded": [old.id]} if isinstance(old, Utterance) else {})
+
+
+def _bounds(desk: Desk, args: Args) -> Args:
+    old = _speech(desk, args)
+    start, end = whole(args.get("start"), "the start"), whole(args.get("end"), "the end")
+    made = put(desk.db, old, [_bounded(desk.db, old, start, end)], desk.step, desk.sequence)
+    return {"observations": [old.id], "start": start, "end": end, "made": made}
+
+
+def _bounded(db: DB, old: Utterance, start: int, end: int) -> Utterance:
+    clip = reading.clip(db, old.clip)
+    latest = reading.source(db, clip.source).duration
+    return editing.bounded(old, start, end, earliest=clip.start, before=clip.end, latest=latest)
+
+
+def _words(desk: Desk, args: Args) -> Args:
+    old = _speech(desk, args)
+    if not isinstance(args.get("text"), str):
+        raise CorrectionError("the words are missing.", "For example: m3desk observations words s1.c0.u1 'What was said.'")
+    new = editing.reworded(old, args["text"])
+    made = put(desk.db, old, [new], desk.step, desk.sequence)
+    return {"observations": [old.id], "text": new.text, "made": made, "reworded": [old.id]}
+
+
+def put(db: DB, old: Observation, parts: Sequence[Observation], step: int, sequence: int, *, alike: bool = True) -> list[str]:
+    """Write what stands in the place of an old observation, with its vectors where it is `alike`; return the new ids."""
+    made = []
+    for place, part in enumerate(parts):
+        id_ = made_id(old.id, step, place)
+        _insert(db, replace(part, id=id_), sequence)
+        made.append(id_)
+        if not alike or (isinstance(part, Utterance) and not part.embeddable):
+            continue
+        db.execute("INSERT INTO embedding SELECT ?, kind, model, n, d, vectors, ? FROM embedding WHERE owner = ?", (id_, sequence, old.id))
+    return made
+
+
+def _insert(db: DB, made: Observation, sequence: int) -> None:
+    if isinstance(made, FaceTrack):
+        rows.insert_face(db, made, sequence)
+    else:
+        rows.insert_utterance(db, made, sequence)
+
+
+# ---------------------------------------------------------------- a face that was missed
+
+
+def _add_face(desk: Desk, args: Args) -> Args:
+    clip = reading.clip(desk.db, str(args.get("clip")))
+    if clip.state not in ("episodic", "done"):
+        raise CorrectionError(f"{clip.id} is not memorized.", "Choose a clip that is: m3desk sources list.")
+    at = whole(args.get("at"), "the time")
+    if not clip.start <= at < clip.end:
+        raise CorrectionError(f"{clip.id} goes from {clock(clip.start)} to {clock(clip.end)}; {clock(at)} is not in it.")
+    box = _box(desk, clip.source, args)
+    for o in there(desk.db, desk.state, clip.id, at):
+        if anchors.box_overlap([at, *box], nearest(o, at)) >= SAME_FACE:
+            raise CorrectionError(f"there is a face already: {o.id}.", f"Say whose it is: m3desk people assign {shlex.quote(o.id)} PERSON.")
+    id_ = add_face(desk.db, desk.state, clip.id, at, box, desk.step, desk.sequence)
+    kept: Args = {"clip": clip.id, "at": at, "box": list(box), "made": [id_]}
+    if desk.likeness is not None:
+        complete(desk.db, desk.state, id_, desk.likeness, desk.sequence, desk.at)
+    return kept
+
+
+def _box(desk: Desk, source: str, args: Args) -> tuple[float, float, float, float]:
+    given = args.get("box") or [args.get(k) for k in ("x", "y", "width", "height")]
+    if not isinstance(given, (list, tuple)) or len(given) != 4:
+        raise CorrectionError("a box is four numbers: x, y, width and height.", "In pixels of the frame as displayed.")
+    x, y, width, height = (round(float(number(v, "the box")), 1) for v in given)
+    frame = reading.source(desk.db, source)
+    if frame.width is None or frame.height is None:
+        raise CorrectionError(f"{source} has no picture.")
+    if width < 1 or height < 1 or x < 0 or y < 0 or x + width > frame.width or y + height > frame.height:
+        raise CorrectionError(f"the box is not within the picture of {frame.width} × {frame.height} pixels.")
+    return x, y, width, height
+
+
+def there(db: DB, state: State, clip: str, at: int) -> list[FaceTrack]:
+    """Return the face tracks in force that are seen at a time of a clip."""
+    query = 'SELECT * FROM face_track WHERE clip = ? AND start <= ? AND "end" >= ? ORDER BY rowid'
+    found = (rows.face_track(r) for r in db.execute(query, (clip, at + LOOK, at - LOOK)))
+    return [t for t in found if state.who.evidence.counts(t.id) and abs(nearest(t, at)[0] - at) <= 2 * LOOK]
+
+
+def nearest(track: FaceTrack, at: int) -> list[float]:
+    """Return the box (at, x, y, width, height) of a track that is nearest in time."""
+    b = min(track.boxes, key=lambda b: abs(b.at - at), default=TimedBox(-(2**53), 0.0, 0.0, 0.0, 0.0))
+    return [b.at, b.x, b.y, b.width, b.height]
+
+
+def add_face(db: DB, state: State, clip: str, at: int, box: tuple[float, float, float, float], step: int, sequence: int) -> str:
+    """Write a face that was missed; whoever is seen beside it is somebody else. Return its id."""
+    id_ = made_id(f"{clip}.f", step, 0)
+    cluster = int(db.execute("SELECT coalesce(max(cluster), -1) + 1 FROM face_track WHERE clip = ?", (clip,)).fetchone()[0])
+    beside = [t.id for t in there(db, state, clip, at)]
+    rows.insert_face(db, FaceTrack(id_, clip, at, at + LOOK, (TimedBox(at, *box),), 1.0, 0.0, cluster=cluster), sequence)
+    for other in beside:
+        db.execute("INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted((id_, other)), sequence))
+    return id_
+
+
+# ---------------------------------------------------------------- what made observations look and sound like
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A made observation in force that has nobody's likeness yet, or that of what it replaces. `uri`: the source's file."""
+
+    made: Observation
+    old: Observation | None
+    uri: str
+    clip_start: int
+    old_audio_start: int = 0
+
+
+def lacking(db: DB, state: State) -> list[Lacking]:
+    """Return what could be looked at, or listened to, again."""
+    found = []
+    for table in ("face_track", "utterance"):
+        for r in db.execute(f"SELECT * FROM {table} WHERE id GLOB '*_*' ORDER BY rowid"):
+            if not state.who.evidence.counts(r["id"]) or r["id"] in state.who.evidence.enrolled:
+                continue
+            made = rows.face_track(r) if table == "face_track" else rows.utterance(r)
+            old = observation(db, made.replaces) if made.replaces else None
+            if _has_its_own(made, old):
+                continue
+            clip = reading.clip(db, made.clip)
+            found.append(Lacking(made, old, reading.source(db, clip.source).uri, clip.start))
+    return found
+
+
+def _has_its_own(made: Observation, old: Observation | None) -> bool:
+    if isinstance(made, FaceTrack):
+        return bool(made.crops) and not (isinstance(old, FaceTrack) and old.crops == made.crops)
+    same_bounds = old is not None and (old.start, old.end) == (made.start, made.end)
+    return same_bounds or made.audio is None or not (isinstance(old, Utterance) and old.audio == made.audio)
+
+
+def complete(db: DB, state: State, id_: str, like: Likeness, sequence: int, at: str) -> None:
+    """Keep what a made observation looks or sounds like; a face that a user pointed out is then bound to whom it is like, if to anybody."""
+    made = observation(db, id_)
+    if isinstance(made, FaceTrack):
+        db.execute(
+            "UPDATE face_track SET crops = ?, landmarks = ?, quality = ? WHERE id = ?",
+            (rows.dump(like.crops), rows.dump(like.landmarks), like.quality, id_),
+        )
+        type_ = "face"
+    else:
+        db.execute("UPDATE utterance SET audio = ? WHERE id = ?", (like.audio, id_))
+        type_ = "voice"
+    if len(like.vectors):
+        db.execute("DELETE FROM embedding WHERE owner = ?", (id_,))
+        rows.insert_vectors(db, id_, type_, like.model, like.vectors, sequence)
+    if made is not None and made.replaces is None and len(like.vectors):
+        _recognise(db, state, made, like, sequence, at)
+
+
+def _recognise(db: DB, state: State, made: Observation, like: Likeness, sequence: int, at: str) -> None:
+    if db.execute("SELECT 1 FROM binding WHERE observation = ?", (made.id,)).fetchone():
+        return
+    rule = calibration(like.model, "face")
+    apart = [(r[0], r[1]) for r in db.execute("SELECT a, b FROM apart WHERE a = ?1 OR b = ?1", (made.id,))]
+    beside = {state.who.held[o].person for pair in apart for o in pair if o in state.who.held}
+    known = [g for g in galleries_of(db, state, "face", like.model) if g.person not in beside]
+    candidate = Candidate((made.id,), like.vectors, MICROSECOND)
+    (verdict,) = match([candidate], known, (), rule, state.who.distinct)
+    if verdict.node is not None:
+        rows.insert(
+            db, "binding", sequence=sequence, observation=made.id, node=verdict.node, score=verdict.score, runner_up=verdict.runner_up,
+            margin=verdict.margin, by=like.model, at=at,
+        )  # fmt: skip
+
+
+# ---------------------------------------------------------------- after a re-run
+
+
+def make_again(db: DB, state: State, kind: str, args: Mapping[str, Any], step: int, sequence: int) -> list[str] | None:
+    """Do on new evidence what a step did on old; `args` name things as they are called now. None where it can't be done there."""
+    if kind == "add-face":
+        return [add_face(db, state, args["clip"], args["at"], tuple(args["box"]), step, sequence)]
+    old = observation(db, args["observations"][0])
+    if old is None or not state.who.evidence.counts(old.id):
+        return None
+    try:
+        if kind == "split-at":
+            # Later clips of this run would take the voice of both parts for either's; the engine looks at them again (`lacking`).
+            return put(db, old, editing.split(old, args["at"]), step, sequence, alike=False)
+        if not isinstance(old, Utterance):
+            return None
+        new = _bounded(db, old, args["start"], args["end"]) if kind == "bounds" else editing.reworded(old, args["text"])
+        return put(db, old, [new], step, sequence)
+    except CorrectionError:  # the re-run says what the user said
+        return None
+
+
+# ---------------------------------------------------------------- sentences that quote what is no longer said
+
+
+def _rewrite(desk: Desk, args: Args) -> Args:
+    """Put what an utterance says now in place of what a sentence quotes of it; the references stay where they stand."""
+    id_ = desk.memory(args)
+    node = desk.state.nodes[id_]
+    text, spans = node.text, list(node.spans)
+    for old, now in _quotes(desk, id_):
+        if (at := text.find(old)) < 0:
+            continue
+        shift = len(now) - len(old)
+        text = text[:at] + now + text[at + len(old) :]
+        spans = [replace(s, start=s.start + shift, end=s.end + shift) if s.start >= at + len(old) else s for s in spans]
+        spans = [s for s in spans if s.end <= at or s.start >= at + len(now)]
+    if text == node.text:
+        hint = "See it in its place: m3desk memories edit, or delete."
+        raise CorrectionError(f"{id_} quotes nothing that was corrected." if not node.stale else f"{id_} can't be rewritten by rule.", hint)
+    return {"memory": id_, "text": text, "spans": [[s.start, s.end, list(s.observations)] for s in spans], "as": "edit"}
+
+
+def _quotes(desk: Desk, id_: str) -> list[tuple[str, str]]:
+    """Return (words once, words now) of the utterances that a sentence was written of."""
+    evidence = desk.state.who.evidence
+    cited = [r[0] for r in desk.db.execute("SELECT observation FROM citation WHERE node = ? ORDER BY place", (id_,))]
+    start, end = desk.db.execute('SELECT start, "end" FROM node WHERE id = ?', (id_,)).fetchone()
+    found = []
+    for o in cited:
+        old, now = observation(desk.db, o), observation(desk.db, evidence.follow(o, start, end))
+        if isinstance(old, Utterance) and isinstance(now, Utterance) and old.text != now.text and old.text:
+            found.append((old.text, now.text))
+    return found
+
+
+RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {
+    "split-at": _split_at, "bounds": _bounds, "words": _words, "add-face": _add_face, "rewrite": _rewrite,
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Forgetting a person: what is removed, what may not be stored again, and the search that proves it."""

@@ -1,0 +1,395 @@
+"""Forgetting a person: everything that was derived of them leaves the memory, what stays is where nothing may be stored again.
+
+The one place where rows of the log are deleted and changed. Names that others say or that stand in pictures are blotted out, steps of the
+journal that touch the person are scrubbed and can't be undone, and `withhold` keeps a re-run from storing them again.
+Follows memory.md, "Forget a person".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from m3desk.domain.correction import Effect
+from m3desk.domain.evidence import Floats, media_id
+from m3desk.domain.fold import SHOWN_FROM, born_in, together
+from m3desk.domain.identity import calibration, gallery_rows, similarity
+from m3desk.domain.log import Log, ObservationType, in_force
+from m3desk.domain.people import Person
+from m3desk.domain.sentences import State
+from m3desk.store import commits, rows
+from m3desk.store.forgetting.pending import How
+from m3desk.store.forgetting.scrubbing import TELLING, Known, blot, chats, scrub, touches
+
+DB = sqlite3.Connection
+TEMPLATE = 8
+"""Rows of a face or a voice that are kept for `never`: enough to know somebody by, too few to tell more of them."""
+
+MARGIN = 0.5
+"""A crop shows this much of its face's size on every side (perception.sightings), and so perhaps a neighbour."""
+
+NEAR = 300_000
+"""Microseconds within which two looks are of one moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was removed, in numbers; `sources`: uris of files that still show or let hear the person; `known`: for the proof."""
+
+    effect: Effect
+    counts: Mapping[str, int]
+    sources: tuple[str, ...]
+    known: Known
+
+
+Tighten = Callable[[bytes, tuple[tuple[float, float], ...]], tuple[bytes, tuple[tuple[float, float], ...]]]
+"""Cuts the margin off a crop (JPEG, its five landmarks), so that it shows one face only."""
+
+
+# ---------------------------------------------------------------- what is known of them
+
+
+def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False) -> Known:
+    """Gather everything by which a memory knows a person; with `spans` all that was observed while they were there."""
+    who = state.who
+    found = Known({p for p, c in who.canonical.items() if c == person.id} | {person.id})
+    found.nodes = {n for n, p in who.person_of.items() if p == person.id}
+    found.observations = {o for o, h in who.held.items() if h.person == person.id}
+    found.intervals = sorted({(o.split(".")[0], log.observations[o].start, log.observations[o].end) for o in found.observations})
+    _superseded(found, state, log)
+    own = set(found.observations)
+    if spans:
+        found.observations |= {o for o, s in log.observations.items() if _within(found.intervals, o.split(".")[0], s.start, s.end)}
+        _superseded(found, state, log)
+    found.told = {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and _about(n, found, log)}
+    if spans:
+        query = "SELECT id, source, start, \"end\" FROM node WHERE type = 'episodic'"
+        found.told |= {r[0] for r in db.execute(query) if _within(found.intervals, r[1], r[2], r[3])}
+    found.told |= _resting_on(found.told, log)
+    _names(found, state, log, person)
+    called = {r.old: r.new for r in log.renamed}
+    while former := {old for old, new in called.items() if new in found.ids} - found.ids:
+        found.former |= former
+    _of_observations(db, found, own)
+    return found
+
+
+def _superseded(found: Known, state: State, log: Log) -> None:
+    """Add what these observations stand in the place of, and what stands in the place of that, unless it is somebody else's by now."""
+    above = {s.id: s.replaces for s in log.observations.values() if s.replaces}
+    while extra := {above[o] for o in found.observations if o in above} - found.observations:
+        found.observations |= extra
+    held = state.who.held
+    while extra := {o for o, old in above.items() if old in found.observations} - found.observations - _kept(found):
+        theirs = {o for o in extra if o in held and held[o].person not in (None, *found.persons)}
+        for o in theirs:
+            found.mixed.setdefault(above[o], set()).add(o)
+        found.observations |= extra - theirs
+
+
+def _kept(found: Known) -> set[str]:
+    return {o for parts in found.mixed.values() for o in parts}
+
+
+def _names(found: Known, state: State, log: Log, person: Person) -> None:
+    """Note what they are called, were called and may be called; and what others are called."""
+    suggested = [s.name for s in person.suggested_names if s.score >= SHOWN_FROM]
+    aliases = [a for a in person.aliases if not re.fullmatch(r"person_\d+", a)]
+    past = [s.args.get("name") for s in in_force(log) if s.kind != "reject" and s.args.get("person") in found.persons]
+    found.names = list(dict.fromkeys(n for n in (person.name, *aliases, *past, *suggested) if n))
+    others = [p for p in state.who.people.values() if p.id not in found.persons]
+    found.spared = sorted({n for p in others for n in (p.name, *p.aliases) if n and not re.fullmatch(r"person_\d+", n)})
+
+
+def _resting_on(told: set[str], log: Log) -> set[str]:
+    """Return the sentences that rest on nothing but these (a summary of what went goes with it)."""
+    grounds: dict[str, set[str]] = {}
+    for k in log.links:
+        if k.kind == "derived_from":
+            grounds.setdefault(k.a, set()).add(k.b)
+    gone: set[str] = set()
+    while more := {n for n, on in grounds.items() if n not in gone | told and on <= gone | told}:
+        gone |= more
+    return gone
+
+
+def _about(node: Any, found: Known, log: Log) -> bool:
+    told = log.sentences.get(node.id)
+    rests = set(node.citations) | {o for s in node.spans for o in s.observations}
+    rests |= {o for s in told.spans for o in s.observations} if told else set()
+    return bool(rests & found.observations) or bool(set(node.people) & found.persons)
+
+
+def _within(intervals: Iterable[tuple[str, int, int]], source: str | None, start: int, end: int) -> bool:
+    return any(s == source and a < end and start < b for s, a, b in intervals)
+
+
+def _of_observations(db: DB, found: Known, own: Container[str]) -> None:
+    """Note their pictures, sounds and words, and the vectors of those that are their `own`."""
+    grouped: dict[tuple[str, str], list[Floats]] = {}
+    for o in sorted(found.observations):
+        for r in db.execute("SELECT crops FROM face_track WHERE id = ?", (o,)):
+            found.media |= set(json.loads(r[0]))
+        for r in db.execute("SELECT text, audio FROM utterance WHERE id = ?", (o,)):
+            found.media |= {r["audio"]} - {None}
+            found.words += [r["text"]] if r["text"].strip() else []
+        for r in db.execute("SELECT * FROM embedding WHERE owner = ?", (o,)) if o in own and o not in found.mixed else ():
+            grouped.setdefault((r["kind"], r["model"]), []).append(rows.vectors(r))
+    found.vectors = {k: np.concatenate(v) for k, v in grouped.items()}
+    others = "\n".join(r["text"] for r in db.execute("SELECT id, text FROM utterance") if r["id"] not in found.observations)
+    found.telling = [w for w in dict.fromkeys(found.words) if len(w) >= TELLING and w not in others]
+
+
+def preview(db: DB, state: State, log: Log, person: Person, how: How) -> Forgotten:
+    """Say what forgetting would remove; change nothing."""
+    found = known(db, state, log, person, spans=how == "spans")
+    taught = {r[0] for r in db.execute("SELECT id FROM source WHERE state = 'enrolled'")}
+    places = sorted({s for s, _, _ in found.intervals} - taught)
+    uris = tuple(r[0] for s in places for r in db.execute("SELECT uri FROM source WHERE id = ?", (s,)))
+    steps = sum(touches(json.loads(r["args"]), json.loads(r["anchor"]), r["text"], found) for r in db.execute("SELECT * FROM journal"))
+    counts = {
+        "observations": len(found.observations), "memories": len(found.told), "pictures_and_sounds": len(found.media),
+        "names": len(found.names), "steps": steps,
+    }  # fmt: skip
+    text = (
+        f"forgets {person.shown} for good: {counts['observations']} observations, {counts['memories']} memories, "
+        f"{counts['pictures_and_sounds']} pictures and sounds, {steps} journal steps scrubbed"
+    )
+    if how == "spans":
+        text += "; nothing is stored any more where they were, whoever else is there"
+    if how == "never":
+        text += "; keeps one template of their face and voice, to leave them out from now on"
+    return Forgotten(Effect(text, (person.id,), tuple(sorted(found.observations)), tuple(sorted(found.told))), counts, uris, found)
+
+
+# ---------------------------------------------------------------- removing
+
+
+def forget(
+    db: DB, state: State, log: Log, person: Person, how: How, at: str, media: Callable[[str], bytes | None], tighten: Tighten
+) -> tuple[Forgotten, dict[str, bytes]]:
+    """Remove a person; return what that was and pictures to keep in place of wider ones (media id → bytes).
+
+    Runs in a transaction; the caller drops the kept fold, sweeps media, rebuilds the index and cleans the file afterwards.
+    """
+    plan = preview(db, state, log, person, how)
+    found = plan.known
+    sequence = commits.begin(db, "forget", at)
+    for node, born in born_in(log, state.who.nodes).items():
+        if node not in found.nodes:  # the correction that took it out of one of theirs may be emptied
+            db.execute(
+                "UPDATE node SET person = ? WHERE id = ? AND person IN (SELECT value FROM json_each(?))",
+                (born, node, rows.dump(sorted(found.ids))),
+            )
+    _bury(db, log, found, how, sequence)
+    narrowed = _narrow(db, found, media, tighten)
+    _pictures_of_clips(db, found)
+    gone_chats = chats(db, found)
+    blotted = blot(db, found)
+    _part(db, state, log, found, sequence, at)
+    _delete(db, found)
+    scrub(db, found)
+    _journal(db, plan.effect, how, sequence, at)
+    counts = {**plan.counts, "chats": gone_chats, "blotted": blotted, "narrowed": len(narrowed)}
+    return replace(plan, counts=counts, effect=replace(plan.effect, people=(), observations=(), memories=())), narrowed
+
+
+def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
+    """Leave tombstones: intervals and boxes, nothing that tells who it was; for `never` also a few rows of face and voice."""
+    hashes = dict(db.execute("SELECT id, sha256 FROM source").fetchall())
+    enrolled = {r[0] for r in db.execute("SELECT id FROM source WHERE state = 'enrolled'")}
+    taught = {o for o in found.observations if o.split(".")[0] in enrolled}
+    if how == "spans":
+        for source, start, end in found.intervals:
+            rows.insert(
+                db, "tombstone", sequence=sequence, source=source, sha256=hashes.get(source), kind="span", start=start, end=end, boxes="[]"
+            )
+    for o in sorted(found.observations):
+        seen, source = log.observations[o], o.split(".")[0]
+        if o in taught or (o in found.mixed and how != "spans"):  # of no video; or others speak there too, and theirs has its own row
+            continue
+        boxes: list[Any] = []
+        for r in db.execute("SELECT boxes FROM face_track WHERE id = ?", (o,)):
+            all_ = json.loads(r[0])
+            boxes = [all_[i] for i in sorted({0, len(all_) // 2, len(all_) - 1})] if all_ else []
+        rows.insert(
+            db, "tombstone", sequence=sequence, source=source, sha256=hashes.get(source), kind=seen.type, start=seen.start, end=seen.end,
+            boxes=rows.dump(boxes),
+        )  # fmt: skip
+    if how == "never":
+        for (kind, model), vectors in sorted(found.vectors.items()):
+            best = vectors[gallery_rows(vectors, np.ones(len(vectors), np.float32), TEMPLATE)]
+            kept = [[round(float(x), 5) for x in row] for row in best]
+            rows.insert(db, "unwanted", sequence=sequence, kind=kind, model=model, vectors=rows.dump(kept))
+
+
+def _narrow(db: DB, found: Known, media: Callable[[str], bytes | None], tighten: Tighten) -> dict[str, bytes]:
+    """Cut the margin off other people's crops that may show the person beside them."""
+    theirs: Looks = defaultdict(list)
+    for o in found.observations:
+        for r in db.execute("SELECT source, boxes FROM face_track WHERE id = ?", (o,)):
+            for box in json.loads(r["boxes"]):
+                theirs[r["source"], int(box[0]) // NEAR].append(box)
+    made: dict[str, bytes] = {}
+    for r in db.execute("SELECT * FROM face_track ORDER BY rowid").fetchall():
+        if r["id"] in found.observations or not _beside(r["source"], json.loads(r["boxes"]), theirs):
+            continue
+        crops: list[str] = []
+        marks: list[Any] = []
+        landmarks = json.loads(r["landmarks"])
+        for i, crop in enumerate(json.loads(r["crops"])):
+            content = media(crop)
+            if content is None:
+                continue
+            five = tuple((p[0], p[1]) for p in landmarks[i]) if i < len(landmarks) else ()
+            narrow, moved = tighten(content, five)
+            id_ = media_id(narrow, ".jpg")
+            made[id_] = narrow
+            crops.append(id_)
+            marks.append(moved)
+            found.media.add(crop)
+        db.execute("UPDATE face_track SET crops = ?, landmarks = ? WHERE id = ?", (rows.dump(crops), rows.dump(marks), r["id"]))
+    return made
+
+
+Looks = dict[tuple[str, int], list[list[float]]]
+"""(source, time in steps of NEAR) → boxes then."""
+
+
+def _beside(source: str, boxes: Iterable[list[float]], theirs: Looks) -> bool:
+    """Say whether a face's crop may show another: their boxes, widened by the margin, meet within NEAR."""
+    for at, x, y, w, h in boxes:
+        place = int(at) // NEAR
+        for at2, x2, y2, w2, h2 in (box for i in (place - 1, place, place + 1) for box in theirs.get((source, i), ())):
+            apart = x - MARGIN * w > x2 + w2 or x2 > x + w + MARGIN * w or y - MARGIN * h > y2 + h2 or y2 > y + h + MARGIN * h
+            if abs(at - at2) <= NEAR and not apart:
+                return True
+    return False
+
+
+def _pictures_of_clips(db: DB, found: Known) -> None:
+    """Take away the picture of each clip in which they are seen: it may be of that moment."""
+    clips = {r[0] for o in found.observations for r in db.execute("SELECT clip FROM face_track WHERE id = ?", (o,))}
+    for clip in sorted(clips):
+        found.media |= {r[0] for r in db.execute("SELECT thumbnail FROM clip WHERE id = ? AND thumbnail IS NOT NULL", (clip,))}
+        db.execute("UPDATE clip SET thumbnail = NULL WHERE id = ?", (clip,))
+
+
+def _delete(db: DB, found: Known) -> None:
+    """Delete every row that rests on them."""
+    db.execute("PRAGMA secure_delete = ON")
+    db.execute("PRAGMA defer_foreign_keys = ON")
+    gone = [(o,) for o in sorted(found.observations)]
+    nodes = [(n,) for n in sorted(found.nodes)]
+    told = [(n,) for n in sorted(found.told)]
+    for table, column in (("binding", "observation"), ("heard_name", "observation"), ("heard_name", "evidence"), ("embedding", "owner")):
+        db.executemany(f"DELETE FROM {table} WHERE {column} = ?", gone)
+    for table in ("vote", "apart"):
+        db.executemany(f"DELETE FROM {table} WHERE a = ?1 OR b = ?1", gone)
+    db.executemany("DELETE FROM citation WHERE observation = ?", gone)
+    for table in ("span", "citation", "mention", "reinforcement"):
+        db.executemany(f"DELETE FROM {table} WHERE node = ?", told)
+    db.executemany("DELETE FROM link WHERE a = ?1 OR b = ?1", told)
+    db.executemany("DELETE FROM embedding WHERE owner = ?1 OR owner GLOB ?1 || '@*'", told)
+    db.executemany("DELETE FROM node WHERE id = ?", told)
+    db.executemany("DELETE FROM binding WHERE node = ?", nodes)
+    db.executemany(
+        "UPDATE binding SET runner_up = NULL, margin = NULL WHERE runner_up = ?", [*nodes, *((p,) for p in sorted(found.persons))]
+    )
+    db.executemany("DELETE FROM node WHERE id = ?", nodes)
+    for table in ("face_track", "utterance"):
+        db.executemany(f"DELETE FROM {table} WHERE id = ?", gone)
+    db.executemany("UPDATE face_track SET continues = NULL WHERE continues = ?", gone)
+    taught = (
+        "SELECT id FROM source WHERE state = 'enrolled' AND id NOT IN (SELECT source FROM face_track UNION SELECT source FROM utterance)"
+    )
+    db.execute(f"DELETE FROM clip WHERE source IN ({taught})")  # a photo's or a recording's path may hold their name
+    db.execute(f"DELETE FROM source WHERE id IN ({taught})")
+    db.execute("DELETE FROM renamed WHERE old IN (SELECT value FROM json_each(?1)) OR new IN (SELECT value FROM json_each(?1))",
+               (rows.dump(sorted(found.ids)),))  # fmt: skip
+    for r in db.execute("SELECT id, citations FROM reinforcement").fetchall():
+        cited = json.loads(r["citations"])
+        if set(cited) & found.observations:
+            db.execute(
+                "UPDATE reinforcement SET citations = ? WHERE id = ?", (rows.dump([c for c in cited if c not in found.ids]), r["id"])
+            )
+    for r in db.execute("SELECT node, start, observations FROM span").fetchall():
+        rests = json.loads(r["observations"])
+        if set(rests) & found.observations:
+            db.execute("DELETE FROM span WHERE node = ? AND start = ?", (r["node"], r["start"]))
+    for t in db.execute("SELECT source, start, \"end\" FROM tombstone WHERE kind = 'span'").fetchall():
+        for table in ("object_seen", "text_on_screen"):
+            db.execute(f'DELETE FROM {table} WHERE source = ? AND start < ? AND "end" > ?', (t["source"], t["end"], t["start"]))
+
+
+def _part(db: DB, state: State, log: Log, found: Known, sequence: int, at: str) -> None:
+    """Let others' parts of what goes stand for themselves: theirs as they are now, without its crops, sound and vectors of the whole."""
+    for old, parts in found.mixed.items():
+        for part in sorted(parts):
+            mine = [b for b in state.who.bindings.get(part, ()) if b.superseded is None]
+            by = mine[-1].by if mine else "user"
+            for r in db.execute("SELECT id, a, b FROM vote WHERE a = ?1 OR b = ?1", (old,)).fetchall():
+                column, other = ("a", r["b"]) if r["a"] == old else ("b", r["a"])
+                if state.who.evidence.follow_beside(old, other) == part:
+                    db.execute(f"UPDATE vote SET {column} = ? WHERE id = ?", (part, r["id"]))
+            for a, b in together(log, state.who.evidence):
+                if part in (a, b):
+                    db.execute("INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted((a, b)), sequence))
+            rows.insert(db, "binding", sequence=sequence, observation=part, node=state.who.held[part].node, by=by, at=at)
+            for table in ("face_track", "utterance"):
+                db.execute(f"UPDATE {table} SET replaces = NULL WHERE id = ?", (part,))
+            for r in db.execute("SELECT crops, landmarks FROM face_track WHERE id = ?", (part,)).fetchall():
+                marks = json.loads(r["landmarks"])
+                kept = [i for i, crop in enumerate(json.loads(r["crops"])) if crop not in found.media]
+                crops = [json.loads(r["crops"])[i] for i in kept]
+                left = [marks[i] for i in kept if i < len(marks)]
+                db.execute("UPDATE face_track SET crops = ?, landmarks = ? WHERE id = ?", (rows.dump(crops), rows.dump(left), part))
+            for r in db.execute("SELECT audio FROM utterance WHERE id = ?", (part,)).fetchall():
+                if r["audio"] in found.media:
+                    db.execute("UPDATE utterance SET audio = NULL WHERE id = ?", (part,))
+            db.execute(
+                "DELETE FROM embedding WHERE owner = ?1 AND vectors IN (SELECT e.vectors FROM embedding e WHERE e.owner = ?2)", (part, old)
+            )
+
+
+def _journal(db: DB, effect: Effect, how: How, sequence: int, at: str) -> None:
+    step = int(db.execute("SELECT coalesce(max(step), 0) + 1 FROM journal").fetchone()[0])
+    rows.insert(
+        db, "journal", step=step, sequence=sequence, kind="forget", args=rows.dump({"how": how, "scrubbed": True}), anchor="{}", at=at,
+        by="user", why=None, text=f"forgets somebody for good ({len(effect.observations)} observations, {len(effect.memories)} memories)",
+    )  # fmt: skip
+
+
+def still_alike(db: DB, found: Known) -> list[tuple[str, float]]:
+    """Return (observation, similarity) of stored faces and voices that are as like the forgotten person as one person is."""
+    alike: dict[str, float] = {}
+    for (kind, model), template in found.vectors.items():
+        type_: ObservationType = "face" if kind == "face" else "voice"
+        best = template[gallery_rows(template, np.ones(len(template), np.float32))]
+        rule = calibration(model, type_)
+        for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ?", (kind, model)):
+            score = similarity(rows.vectors(r), best)
+            if score >= rule.threshold(rule.long or 10**9):
+                alike[r["owner"]] = max(alike.get(r["owner"], -1.0), score)
+    return sorted(alike.items(), key=lambda a: (-a[1], a[0]))
+
+
+def whose(db: DB) -> dict[str, tuple[str, str | None]]:
+    """Return media id → (the observation it belongs to, whose that is now)."""
+    owners = dict(db.execute("SELECT observation, person FROM now_observation").fetchall())
+    found = {
+        crop: (r["id"], owners.get(r["id"])) for r in db.execute("SELECT id, crops FROM face_track") for crop in json.loads(r["crops"])
+    }
+    return found | {
+        r["audio"]: (r["id"], owners.get(r["id"])) for r in db.execute("SELECT id, audio FROM utterance WHERE audio IS NOT NULL")
+    }
+
+
+__all__ = ["Forgotten", "How", "Known", "forget", "known", "preview", "still_alike", "whose"]

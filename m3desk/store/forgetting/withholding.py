@@ -1,0 +1,120 @@
+"""What must never be stored again: evidence where somebody was forgotten, or that looks or sounds like somebody unwanted, is left out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from m3desk.domain.clip import Clip
+from m3desk.domain.evidence import FaceTrack, Perceived, TimedBox
+from m3desk.domain.identity import calibration, similarity
+from m3desk.domain.log import ObservationType
+from m3desk.domain.memory import Draft
+from m3desk.store import commits, reading
+from m3desk.store.corrections import anchors
+
+DB = sqlite3.Connection
+
+
+def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
+    """Return a clip's evidence without what tombstones and unwanted templates forbid to store."""
+    gone = _buried(db, clip, perceived) | _unwanted(db, perceived)
+    spans = [(t["start"], t["end"]) for t in _tombstones(db, clip) if t["kind"] == "span"]
+    if not gone and not spans:
+        return perceived
+
+    def free(start: int, end: int) -> bool:
+        return not any(a < end and start < b for a, b in spans)
+
+    faces = tuple(replace(t, continues=None) if t.continues in gone else t for t in perceived.faces if t.id not in gone)
+    said = tuple(u for u in perceived.utterances if u.id not in gone)
+    named = {c for t in faces for c in t.crops} | {u.audio for u in said if u.audio}
+    mine = {c for t in perceived.faces for c in t.crops} | {u.audio for u in perceived.utterances if u.audio}
+    seen = any(t.id in gone for t in perceived.faces) or spans
+    media = {k: v for k, v in perceived.media.items() if k in named or k not in mine}
+    if seen and perceived.thumbnail:
+        media.pop(perceived.thumbnail, None)
+    return replace(
+        perceived,
+        faces=faces,
+        utterances=said,
+        objects=tuple(o for o in perceived.objects if free(o.start, o.end)),
+        texts=tuple(t for t in perceived.texts if free(t.start, t.end)),
+        vectors={k: v for k, v in perceived.vectors.items() if k not in gone},
+        media=media,
+        apart=frozenset((a, b) for a, b in perceived.apart if a not in gone and b not in gone),
+        thumbnail=None if seen else perceived.thumbnail,
+    )
+
+
+def allowed(draft: Draft, perceived: Perceived) -> Draft:
+    """Return a draft without sentences, votes and names that rest on evidence that is not there."""
+    there = {t.id for t in perceived.faces} | {u.id for u in perceived.utterances}
+
+    def rests(observations: Iterable[str]) -> bool:
+        return all(o in there for o in observations)
+
+    return replace(
+        draft,
+        sentences=tuple(s for s in draft.sentences if rests((*s.citations, *(o for p in s.spans for o in p.observations)))),
+        votes=tuple(v for v in draft.votes if rests((v.a, v.b))),
+        names=tuple(n for n in draft.names if rests((n.observation,))),
+    )
+
+
+def _tombstones(db: DB, clip: Clip) -> list[sqlite3.Row]:
+    if db.execute("SELECT 1 FROM tombstone LIMIT 1").fetchone() is None:
+        return []
+    query = 'SELECT * FROM tombstone WHERE start < ? AND "end" > ?'
+    return [
+        t for t in db.execute(query, (clip.end + 5_000_000, clip.start)).fetchall()
+        if t["source"] == clip.source or clip.source in anchors.places(db, t["sha256"])
+    ]  # fmt: skip
+
+
+def _buried(db: DB, clip: Clip, perceived: Perceived) -> set[str]:
+    gone: set[str] = set()
+    for t in _tombstones(db, clip):
+        if t["kind"] in ("face", "span"):
+            gone |= {f.id for f in perceived.faces if f.start < t["end"] and t["start"] < f.end and (t["kind"] == "span" or _there(f, t))}
+        if t["kind"] in ("voice", "span"):
+            for u in perceived.utterances:
+                both = min(u.end, t["end"]) - max(u.start, t["start"])
+                if both > 0 and (t["kind"] == "span" or both >= 0.5 * min(u.end - u.start, t["end"] - t["start"])):
+                    gone.add(u.id)
+    return gone
+
+
+def _there(track: FaceTrack, tombstone: sqlite3.Row) -> bool:
+    """Say whether a track is where a forgotten face was: a third of the boxes shared at one of its looks."""
+    for at, x, y, w, h in json.loads(tombstone["boxes"]):
+        near: TimedBox = min(track.boxes, key=lambda b: abs(b.at - at))
+        if abs(near.at - at) > 500_000:
+            continue
+        width = min(x + w, near.x + near.width) - max(x, near.x)
+        height = min(y + h, near.y + near.height) - max(y, near.y)
+        if width > 0 and height > 0 and width * height >= 0.33 * (w * h + near.width * near.height - width * height):
+            return True
+    return False
+
+
+def _unwanted(db: DB, perceived: Perceived) -> set[str]:
+    """Return the observations of clusters that look or sound like somebody who is never to be remembered.
+
+    A template belongs to the model that made it: after a switch to another it knows nobody (`reembed` says so).
+    """
+    gone: set[str] = set()
+    for r in db.execute("SELECT * FROM unwanted"):
+        if r["model"] != reading.setting(db, f"{r['kind']}_vectors"):
+            continue
+        template = np.array(json.loads(r["vectors"]), np.float32)
+        type_: ObservationType = r["kind"]
+        for cluster in commits.candidates(perceived, type_):
+            fits = len(cluster.vectors) and cluster.vectors.shape[1] == template.shape[1]
+            if fits and similarity(cluster.vectors, template) >= calibration(r["model"], type_).threshold(cluster.duration):
+                gone |= set(cluster.observations)
+    return gone

@@ -1,0 +1,196 @@
+"""Questions to a person, answers to them, and reasons: what `domain.questions` needs, read inside one snapshot.
+
+The journal keeps an answer as `accept` or `reject` with {"n", "key": what was asked, "as": the kind of step it stands for} and that
+kind's own resolved args; `domain.log.in_force` gives it to the fold as that kind.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from m3desk.domain.calibration import calibration
+from m3desk.domain.evidence import Floats
+from m3desk.domain.identity import Gallery, mean_of
+from m3desk.domain.log import Log, ObservationType, in_force, numbered
+from m3desk.domain.questions.facts import Known, births
+from m3desk.domain.questions.ranking import ask, suggest
+from m3desk.domain.questions.reasons import Case, verdict
+from m3desk.domain.questions.scorecard import Card, Item, card
+from m3desk.domain.questions.types import Suggestion, Verdict
+from m3desk.domain.sentences import State
+from m3desk.errors import CorrectionError
+from m3desk.store import commits, reading, rows
+from m3desk.store.corrections import resolving
+from m3desk.store.corrections.resolving import Args, Desk
+from m3desk.store.galleries import galleries as galleries_of
+
+DB = sqlite3.Connection
+TYPES: tuple[ObservationType, ...] = ("face", "voice")
+
+
+def known(db: DB, state: State, log: Log) -> Known:
+    """Read what questions and reasons rest on, by the models in use."""
+    galleries, rules = {}, {}
+    vectors: dict[str, Floats] = {}
+    for type_ in TYPES:
+        model = reading.setting(db, f"{type_}_vectors") or ""
+        galleries[type_] = galleries_of(db, state, type_, model)
+        rules[type_] = calibration(model, type_)
+        for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (type_, model)):
+            vectors[r["owner"]] = rows.vectors(r)
+    return Known(state, log, galleries, rules, vectors)
+
+
+def suggestions(db: DB, state: State, log: Log) -> list[Suggestion]:
+    """Return what a person could decide, most useful first."""
+    return suggest(known(db, state, log))
+
+
+# ---------------------------------------------------------------- answers
+
+
+def _accept(desk: Desk, args: Args) -> Args:
+    asked = _asked(desk, args)
+    question = asked.question
+    kind, given = question.accept
+    kept = _split(desk, asked, given) if kind == "split" else resolving.RESOLVE[kind](desk, dict(given))
+    return {**_answer(question, kind), **kept}
+
+
+def _split(desk: Desk, asked: _Asked, given: Mapping[str, Any]) -> Args:
+    """Part a person: nobody of either side is one with anybody of the other, and until they are parted too the nodes of a side are one,
+    also where votes held them together only through the other side. Where whole nodes go they stay what they are, else the observations
+    get nodes of their own.
+    """
+    who, person = desk.state.who, asked.question.people[0]
+    gone = set(given["observations"])
+    nodes = {str(who.held[o].node) for o in gone}
+    stay = {h.node for o, h in who.held.items() if h.node and h.person == person and o not in gone}
+    if nodes & stay:
+        kept = resolving.RESOLVE["split"](desk, dict(given))
+        going = [kept["person"]]
+    else:
+        # Of nodes that one person was born with on both sides, those that go are born in somebody new.
+        shared = sorted((n for n in nodes if asked.born[n] in {asked.born[m] for m in stay}), key=numbered)
+        apart = dict.fromkeys(shared, commits.new_person(desk.db)) if shared else {}
+        going = sorted({apart.get(n, asked.born[n]) for n in nodes}, key=numbered)
+        says = (
+            asked.question.effect.replace("gives", "takes", 1).replace("to somebody new", f"from {who.people[person].shown}").split(", ")[0]
+        )
+        kept = {"observations": sorted(gone), "person": going[0], "name": None, "of": person, "says": says}
+        kept |= {"births": apart} if apart else {}
+    staying = sorted({asked.born[n] for n in stay}, key=numbered)
+    kept["must"] = [[side[0], b] for side in (staying, going) for b in side[1:]]
+    kept["cannot"] = [[a, b] for a in going for b in staying]
+    return kept
+
+
+def _reject(desk: Desk, args: Args) -> Args:
+    if "n" not in args:
+        return resolving.RESOLVE["reject"](desk, args)
+    asked = _asked(desk, args)
+    question = asked.question
+    kind, given = question.reject
+    if kind == "unlink":  # they are not one now: nothing to take apart, a wall between them is enough
+        kept = dict(given)
+    elif kind == "merge":
+        kept = _all_one(desk, asked, given)
+    else:
+        kept = resolving.RESOLVE[kind](desk, dict(given))
+    return {**_answer(question, kind), **kept}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An open question. `born`: node → the person it is born in now."""
+
+    question: Suggestion
+    born: Mapping[str, str]
+
+
+def _asked(desk: Desk, args: Args) -> _Asked:
+    """Return the open question of a number. Raises CorrectionError when there is none (any more)."""
+    try:
+        n = int(args["n"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorrectionError("the number of a suggestion is missing.", "See: m3desk people suggestions.") from error
+    log = rows.full_log(desk.db)
+    facts = known(desk.db, desk.state, log)
+    for question in ask(facts):
+        if question.n == n:
+            return _Asked(question, births(facts))
+    answered = next((s for s in in_force(log) if s.args.get("n") == n), None)
+    gone = f"was answered by step {answered.step}" if answered else "is not open: it was answered, or later clips settled it"
+    raise CorrectionError(f"suggestion {n} {gone}.", "See: m3desk people suggestions.")
+
+
+def _answer(question: Suggestion, kind: str) -> Args:
+    return {"n": question.n, "key": question.key.split(":"), "as": kind}
+
+
+def _all_one(desk: Desk, asked: _Asked, given: Mapping[str, Any]) -> Args:
+    """Say for good that observations are one person's: each stays on its node, and the persons of those nodes are one."""
+    who = desk.state.who
+    bindings = {o: str(who.held[o].node) for o in given["observations"]}
+    born = sorted({asked.born[n] for n in bindings.values()}, key=numbered)
+    shown = who.people[asked.question.people[0]].shown
+    return {"keep": born[0], "others": born[1:], "bindings": bindings, "says": f"says that all of this is {shown}"}
+
+
+RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {"accept": _accept, "reject": _reject}
+
+
+# ---------------------------------------------------------------- the scorecard
+
+
+def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
+    """Return the pairs of this memory's observations that the scorecard draws from. `only`: of these observations."""
+    items: list[Item] = []
+    rules = {}
+    for type_ in TYPES:
+        model = reading.setting(db, f"{type_}_vectors") or ""
+        rules[type_] = calibration(model, type_)
+        query = "SELECT * FROM embedding WHERE kind = ? AND model = ?"
+        means = {r["owner"]: mean_of(rows.vectors(r)) for r in db.execute(query, (type_, model)) if only is None or r["owner"] in only}
+        letter = "f" if type_ == "face" else "u"
+        mine = [(o, h.person) for o, h in state.who.held.items() if h.person and o.rsplit(".", 1)[1].startswith(letter)]
+        items += [Item(o, type_, p, means.get(o)) for o, p in mine if only is None or o in only]
+    return card(items, rules)
+
+
+# ---------------------------------------------------------------- reasons
+
+
+def why(db: DB, state: State, log: Log, observation: str) -> Verdict:
+    """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
+    if parts := state.who.evidence.successors.get(observation):
+        raise CorrectionError(f"{observation} was superseded.", f"Now there is {', '.join(parts)}.")
+    if observation not in state.who.held:
+        raise CorrectionError(f"there is no observation {observation}.", "See: m3desk people show PERSON.")
+    type_ = log.observations[observation].type
+    model = reading.setting(db, f"{type_}_vectors") or ""
+    everybody = galleries_of(db, state, type_, model)
+    node = state.who.held[observation].node
+    mine = {observation, *(o for o, h in state.who.held.items() if node is not None and h.node == node)}
+    vectors = {
+        r["owner"]: rows.vectors(r)
+        for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (type_, model))
+        if r["owner"] in mine
+    }
+
+    def without(node: str, gone: frozenset[str]) -> Gallery | None:
+        return next(iter(galleries_of(db, state, type_, model, only=node, without=gone)), None)
+
+    case = Case(state.who, log, everybody, calibration(model, type_), vectors, without, _mates(db, observation, type_))
+    return verdict(case, observation)
+
+
+def _mates(db: DB, observation: str, type_: ObservationType) -> list[str]:
+    """Return the observations of the same clip that were clustered with one, before anybody was recognised."""
+    table = "face_track" if type_ == "face" else "utterance"
+    query = f"""SELECT b.id FROM {table} a JOIN {table} b ON b.clip = a.clip AND b.cluster = a.cluster AND b.id != a.id
+        WHERE a.id = ? ORDER BY b.rowid"""
+    return [r[0] for r in db.execute(query, (observation,))]

@@ -1,0 +1,292 @@
+"""One question with its rounds and its answer, as a widget of the chat; and how an answer becomes text with links."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from m3desk import events
+from m3desk.domain.clip import clock
+from m3desk_ui.look import links, plain, theme
+
+SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[”\"’)\]]*|\n|$)(?:\s*\[[^\]\n]{1,40}\][.。]?)*\s*")
+"""A sentence with the marks that follow it: "Ann drinks tea. [00:10] [00:20]"."""
+STREAM_MS = 60
+ASKED = 2000
+"""Code points of a question that are shown."""
+
+
+def sentences(answer: str) -> list[str]:
+    """Return an answer in sentences, each with its citation marks; joined they are the answer. What is quoted stays in one piece."""
+    found: list[str] = []
+    for piece in SENTENCE.findall(answer):
+        before = found[-1] if found else ""
+        if before.count("“") > before.count("”") and not before.endswith("\n"):
+            found[-1] += piece
+        else:
+            found.append(piece)
+    return found
+
+
+def marked(text: str, citations: Sequence[events.Citation]) -> tuple[str, bool]:
+    """Return text as HTML with its citation marks as links, and whether it had any."""
+    by_mark = {c.mark: c for c in citations if c.mark}
+    if not by_mark:
+        return plain.html(text), False
+    pattern = re.compile("|".join(re.escape(m) for m in sorted(by_mark, key=len, reverse=True)))
+    parts, last, any_ = [], 0, False
+    for hit in pattern.finditer(text):
+        c = by_mark[hit.group()]
+        parts += [plain.html(text[last : hit.start()]), links.link(hit.group(), "play", c.source, c.start)]
+        last, any_ = hit.end(), True
+    parts.append(plain.html(text[last:]))
+    return "".join(parts), any_
+
+
+def answer_html(answer: str, citations: Sequence[events.Citation], faint: str) -> str:
+    """Return an answer with links; sentences that cite nothing are set apart where others cite."""
+    if not any(c.mark and c.mark in answer for c in citations):
+        shown, _ = marked(answer, citations)
+        moments = " ".join(links.moment(c.source, c.start) for c in citations)
+        return f"{shown} {moments}".strip()
+    parts = []
+    for sentence in sentences(answer):
+        html, cited = marked(sentence, citations)
+        parts.append(html if cited or not sentence.strip() else f'<i style="color:{faint}">{html}</i>')
+    return "".join(parts)
+
+
+def from_chat(chat: dict[str, Any]) -> tuple[str, list[events.AskRound], events.AskDone]:
+    """Return question, rounds and end of a stored chat (the keys of `ask --json`, times in microseconds or seconds)."""
+
+    def at(value: Any) -> int:
+        return round(value * 1_000_000) if isinstance(value, float) else int(value or 0)
+
+    cited = []
+    marks = list(chat.get("marks") or ())
+    for number, c in enumerate(chat.get("citations") or ()):
+        start = at(c.get("start"))
+        mark = marks[number] if number < len(marks) else c.get("mark") or f"[{clock(start)}]"
+        cited.append(events.Citation(c.get("clip") or "", c.get("source") or "", start, at(c.get("end")), c.get("node"), mark))
+    rounds = []
+    for number, r in enumerate(chat.get("rounds") or (), 1):
+        results, shown = tuple(r.get("results") or ()), tuple(r.get("shown") or ())
+        rounds.append(
+            events.AskRound("", number, r.get("action", "search"), r.get("query") or "", results, shown, float(r.get("seconds") or 0))
+        )
+    done = events.AskDone(
+        "", chat.get("answer") or "", bool(chat.get("found", True)), tuple(cited), chat.get("model") or "",
+        float(chat.get("seconds") or 0), bool(chat.get("quoted", False)), chat.get("error"),
+    )  # fmt: skip
+    return chat.get("question") or "", rounds, done
+
+
+class Round(QWidget):
+    """One round in a line; unfolds to what was found."""
+
+    def __init__(self, happened: events.AskRound, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        count = len(happened.results)
+        if happened.action == "search":
+            found = self.tr("1 memory") if count == 1 else self.tr("%1 memories").replace("%1", str(count))
+            line = self.tr("searched “%1” → %2").replace("%1", happened.query).replace("%2", found)
+        else:
+            line = self.tr("wrote the answer")
+        self._said = f"{line} · {happened.seconds:.1f}\N{NO-BREAK SPACE}s"
+        self.head = QToolButton(self)
+        self.head.setAccessibleName(plain.line(self._said))
+        self.head.setAutoRaise(True)
+        self.head.setCheckable(bool(happened.shown))
+        self.head.toggled.connect(self._unfold)
+        self.line = plain.RichLabel(self)  # beside the button, for a button's own text does not wrap
+        self.line.setWordWrap(True)
+        self.line.linkActivated.connect(lambda _url: self.head.toggle())
+        self.body = plain.RichLabel(self)
+        self.body.setWordWrap(True)
+        self.body.setContentsMargins(26, 0, 0, 4)
+        rows = []
+        for number, text in enumerate(happened.shown):
+            id_ = happened.results[number] if number < len(happened.results) else ""
+            kind = "clip" if re.fullmatch(r"s\d+\.c\d+", id_) else "node"
+            rows.append(links.link(text, kind, id_) if id_ else plain.html(text))
+        self.body.setText("<br>".join(rows))
+        self.body.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        row.addWidget(self.head, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.line, 1)
+        column.addLayout(row)
+        column.addWidget(self.body)
+        self.dress()
+
+    def dress(self) -> None:
+        icon = "mdi6.chevron-down" if self.head.isChecked() else "mdi6.chevron-right"
+        self.head.setIcon(theme.icon(icon if self.head.isCheckable() else "mdi6.check", theme.colours().muted))
+        self.head.setStyleSheet("QToolButton { padding: 1px 4px; }")
+        style = f"color:{theme.colours().muted}; text-decoration:none"
+        said = plain.html(plain.line(self._said))
+        self.line.setText(
+            f'<a style="{style}" href="unfold">{said}</a>' if self.head.isCheckable() else f'<span style="{style}">{said}</span>'
+        )
+
+    def _unfold(self, on: bool) -> None:
+        self.body.setVisible(on)
+        self.dress()
+
+
+class Turn(QFrame):
+    """A question and what became of it."""
+
+    followed = Signal(str)
+    hovered = Signal(str, object)
+    """A link under the pointer ("" = none any more) and the citation it stands for, or None."""
+    fetch_wanted = Signal()
+
+    def __init__(self, question: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.question = question
+        self.done: events.AskDone | None = None
+        self._pieces: list[str] = []
+        self.asked = plain.Label(question, self, most=ASKED)
+        self.asked.setWordWrap(True)
+        self.asked.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.rounds = QVBoxLayout()
+        self.rounds.setSpacing(0)
+        self.answer = plain.RichLabel(self)
+        self.answer.setWordWrap(True)
+        self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.answer.linkActivated.connect(self.followed)
+        self.answer.linkHovered.connect(self._hover)
+        self.foot = plain.RichLabel(self)
+        self.foot.setWordWrap(True)
+        self.foot.linkActivated.connect(lambda _url: self.fetch_wanted.emit())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 8, 10, 10)
+        column.setSpacing(5)
+        row = QHBoxLayout()
+        row.addSpacing(28)
+        row.addWidget(self.asked, 1)
+        column.addLayout(row)
+        column.addLayout(self.rounds)
+        column.addWidget(self.answer)
+        column.addWidget(self.foot)
+        self.foot.hide()
+        # the label is set again at most every STREAM_MS, however fast pieces come
+        self._stream = QTimer(self, singleShot=True, interval=STREAM_MS)
+        self._stream.timeout.connect(self._show_pieces)
+        self._since = time.monotonic()
+        self._doing = self.tr("Searching …")
+        self._clock = QTimer(self, interval=1000)
+        self._clock.timeout.connect(self._show_doing)
+        self._clock.start()
+        self._show_doing()
+        self.dress()
+
+    def dress(self) -> None:
+        """Fetch the theme's colours again."""
+        c = theme.colours()
+        self.asked.setStyleSheet(f"background: {c.raised}; border-radius: 8px; padding: 6px 10px;")
+        self.foot.setStyleSheet(f"color: {c.muted};")
+        for round_ in self.findChildren(Round):
+            round_.dress()
+        if self.done is not None:
+            self._show_done(self.done)
+
+    def take(self, event: object) -> None:
+        """Take the next event of this question."""
+        if isinstance(event, events.AskRound):
+            row = Round(event, self)
+            row.body.linkActivated.connect(self.followed)
+            self.rounds.addWidget(row)
+            self._doing = self._next_step(event)
+            self._show_doing()
+        elif isinstance(event, events.AskText):
+            self._pieces.append(event.piece)
+            if not self._stream.isActive():
+                self._stream.start()
+        elif isinstance(event, events.AskDone):
+            self.done = event
+            self._stream.stop()
+            self._clock.stop()
+            self._show_done(event)
+
+    def _next_step(self, event: events.AskRound) -> str:
+        """Say what follows a round: a search is read, which leads to the answer or to another search."""
+        count = len(event.results)
+        if event.action != "search":
+            return self.tr("Writing the answer …")
+        if not count:
+            return self.tr("Nothing found; trying again …")
+        return self.tr("Reading 1 memory …") if count == 1 else self.tr("Reading %1 memories …").replace("%1", str(count))
+
+    def _show_doing(self) -> None:
+        """Say what is being done and for how long, until the answer's first words come."""
+        if self.done is None and not self._pieces:
+            seconds = int(time.monotonic() - self._since)
+            self.answer.say(f"{self._doing} {seconds} s" if seconds else self._doing)
+
+    def _show_pieces(self) -> None:
+        if self.done is None:
+            self.answer.say("".join(self._pieces))
+
+    def _show_done(self, done: events.AskDone) -> None:
+        c = theme.colours()
+        if done.error:
+            self.answer.setText(f'<span style="color:{c.bad}">{plain.html(done.error)}</span>')
+        elif not done.found:
+            text = done.answer or self.tr("This is not in the memory.")
+            head = self.tr("Not in this memory")
+            self.answer.setText(f'<b style="color:{c.warn}">{plain.html(head)}</b><br>{marked(text, done.citations)[0]}')
+            self.answer.setStyleSheet(f"border: 1px dashed {c.warn}; border-radius: 8px; padding: 8px 10px;")
+        else:
+            self.answer.setText(answer_html(done.answer, done.citations, c.muted))
+        notes = []
+        if done.quoted:
+            offer = self.tr("Fetch the language model")
+            why = self.tr("No language model is here yet, so the best supported memories are quoted.")
+            notes.append(f'{plain.html(why)} <a href="fetch">{plain.html(offer)}</a>')
+        if done.model and not done.error:
+            notes.append(plain.html(f"{done.model} · {done.seconds:.1f} s"))
+        self.foot.setText("<br>".join(notes))
+        self.foot.setVisible(bool(notes))
+
+    def stopped(self) -> None:
+        """Say that the user stopped it."""
+        if self.done is None:
+            text = "".join(self._pieces)
+            self._stream.stop()
+            self._clock.stop()
+            stopped = self.tr("(stopped)")
+            self.answer.say(f"{text} {stopped}".strip())
+
+    def _hover(self, url: str) -> None:
+        citation = None
+        match links.parts(url):
+            case ["play", source, at] if self.done is not None and at.isdecimal():
+                citation = next((c for c in self.done.citations if c.source == source and c.start == int(at)), None)
+        self.hovered.emit(url, citation)
+
+
+class Peek(plain.Label):
+    """The picture of a cited moment, beside the pointer."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setWindowFlag(Qt.WindowType.ToolTip)
+        self.setMargin(3)
+
+    def pop(self) -> None:
+        """Show beside the pointer."""
+        self.adjustSize()
+        at = QCursor.pos()
+        self.move(at.x() + 14, at.y() + 18)
+        self.show()

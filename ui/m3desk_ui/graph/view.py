@@ -1,0 +1,440 @@
+"""The graph dock: the canvas with its search, filters, legend, menu and the list that says the same in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QAction, QHideEvent, QIcon, QKeySequence, QShowEvent, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QListView,
+    QMenu,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from m3desk_ui.graph import scene as scenes
+from m3desk_ui.graph import style
+from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
+from m3desk_ui.graph.controls import GraphBar, Legend
+from m3desk_ui.graph.layout import LayoutThread, regrown, scatter
+from m3desk_ui.look import plain
+from m3desk_ui.window import files
+
+if TYPE_CHECKING:
+    from m3desk_ui.hub.bridge import Hub
+
+FRAME_MS = 33
+LIST_MOST = 2000
+PERSON_ROOM = 2.2
+"""How much harder than other nodes people push: their pictures are large."""
+
+
+class GraphView(QWidget):
+    """Shows the open memory's graph; grows as clips commit. Reads and lays out off the GUI thread."""
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.hub = hub
+        self.whole = scenes.NOTHING
+        self.wish = scenes.Wish()
+        self.layout_thread = LayoutThread()
+        self._places: dict[str, tuple[float, float]] = {}
+        self.canvas = GraphCanvas(self)
+        self._build()
+        self._clock = QTimer(self, interval=FRAME_MS)
+        self._clock.timeout.connect(self._take_layout)
+        self.canvas.chosen.connect(self._choose)
+        self.canvas.opened.connect(self._play)
+        self.canvas.dragged.connect(self._drag)
+        self.canvas.menu_wanted.connect(self._menu)
+        self.canvas.key_wanted.connect(self._key)
+        hub.opened.connect(self._forget)
+        hub.changed.connect(self.refresh)
+        hub.themed.connect(self._themed)
+        hub.selection.selected.connect(self._follow)
+        self.destroyed.connect(self.layout_thread.stop)
+        self._themed()
+        if hub.desk is not None:
+            self.refresh()
+
+    # ------------------------------------------------------------ building
+
+    def _build(self) -> None:
+        self.bar = GraphBar(self)
+        self.bar.wished.connect(self._rewish)
+        self.bar.typed.connect(self._offer)
+        self.bar.hit.connect(self._go)
+        self.bar.fit.clicked.connect(self.canvas.fit)
+        self.bar.arrange.clicked.connect(self._arrange)
+        self.bar.as_list.toggled.connect(self._show_list)
+        self.bar.export.clicked.connect(self.export_picture)
+        self.legend = Legend(self)
+        self.legend.wished.connect(self._rewish)
+        self.list = QListView(self)
+        self.list.setUniformItemSizes(True)
+        self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self._rows = QStandardItemModel(self)
+        self.list.setModel(self._rows)
+        self.list.clicked.connect(lambda index: self._pick(index.data(Qt.ItemDataRole.UserRole)))
+        self.list.activated.connect(lambda index: self._play(index.data(Qt.ItemDataRole.UserRole)))
+        self.list.setMinimumWidth(180)
+        self.list.hide()
+        split = QSplitter(self)
+        split.addWidget(self.canvas)
+        split.addWidget(self.list)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 1)
+        split.setSizes([600, 260])
+        fit = QAction(self)
+        fit.setShortcut(QKeySequence("Ctrl+0"))
+        fit.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        fit.triggered.connect(self.canvas.fit)
+        self.addAction(fit)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.bar)
+        column.addWidget(split, 1)
+        column.addWidget(self.legend)
+
+    def _themed(self) -> None:
+        """Set every text, icon and colour."""
+        self.bar.dress()
+        self.legend.dress()
+        self.list.setAccessibleName(self.tr("Graph as a list"))
+        self.canvas.hint = self.tr("People and memories appear here as the video is memorized.")
+        self.canvas.dress()
+        self._fill_controls()
+
+    # ------------------------------------------------------------ reading
+
+    def refresh(self) -> None:
+        """Read the graph again, in the reading thread."""
+
+        def read(reader: Any) -> scenes.Whole:
+            return scenes.whole(reader.graph(), reader.people())
+
+        self.hub.read("graph", read, self._show_whole)
+
+    def on_event(self, event: object) -> None:
+        """Events reach this view by the hub's `changed`; kept for callers that pass every event on."""
+
+    def _forget(self, _path: str) -> None:
+        self.whole = scenes.NOTHING
+        self._places.clear()
+        self.canvas.pinned.clear()
+        self._reset()
+
+    def _show_whole(self, graph: scenes.Whole) -> None:
+        if graph.version == self.whole.version and graph.nodes == self.whole.nodes:
+            return
+        self.whole = graph
+        self._fill_controls()
+        self._rescene()
+
+    def _fill_controls(self) -> None:
+        """Keep the person filter and the legend in step with what there is."""
+        self.legend.show_kinds({n.kind for n in self.whole.nodes})
+        self.bar.show_people([(n.id, n.label) for n in self.whole.nodes if n.kind == "person"])
+
+    # ------------------------------------------------------------ what is on show
+
+    def _rewish(self) -> None:
+        self._wish(
+            everything=self.bar.everything.isChecked(),
+            kinds=self.legend.kinds(),
+            person=self.bar.person.currentData(),
+            least_weight=float(self.bar.weight.value()),
+        )
+
+    def _wish(self, **changes: Any) -> None:
+        wish = replace(self.wish, **changes)
+        if wish != self.wish:
+            self.wish = wish
+            self._rescene()
+
+    def _rescene(self) -> None:
+        shown = scenes.scene(self.whole, self.wish)
+        ids = [n.id for n in shown.nodes]
+        same = shown.links.shape == self.canvas.scene.links.shape and ids == [n.id for n in self.canvas.scene.nodes]
+        same = same and bool((shown.links == self.canvas.scene.links).all())
+        self.canvas.show_scene(shown, self._standing(shown))
+        for media in self.canvas.wanted_pictures():
+            self._want_picture(media)
+        if not same:
+            ties = scenes.time_ties(shown)
+            links = np.concatenate([shown.links, ties]) if len(ties) else shown.links
+            pull = np.concatenate([np.minimum(shown.pull, 4.0) ** 0.5, np.full(len(ties), 0.15, np.float32)])
+            room = np.array([PERSON_ROOM if n.kind == "person" else 1.0 for n in shown.nodes], np.float32)
+            self.layout_thread.show(ids, links, pull, room)
+            self._clock.start()
+        if self.list.isVisible():
+            self._fill_list()
+
+    def _standing(self, shown: scenes.Scene) -> NDArray[np.float64]:
+        """Return where nodes stand now; new ones wait beside a neighbour that stands (or on their first place) until the layout says."""
+        first = np.zeros((len(shown.nodes), 2))
+        known = np.zeros(len(shown.nodes), dtype=bool)
+        for row, node in enumerate(shown.nodes):
+            if (place := self._places.get(node.id)) is not None:
+                first[row] = place
+                known[row] = True
+        new_rows = np.flatnonzero(~known)
+        if len(new_rows):
+            first[new_rows] = scatter([shown.nodes[r].id for r in new_rows], 300.0)
+        if known.any() and not known.all() and len(shown.links):
+            a, b = shown.links[:, 0], shown.links[:, 1]
+            for new, old in ((a, b), (b, a)):
+                rows = ~known[new] & known[old]
+                first[new[rows]] = first[old[rows]]
+        return first
+
+    def _want_picture(self, media: str) -> None:
+        here = self.hub.pictures.get(media, PICTURE_SIZE, then=lambda pixmap: self.canvas.set_picture(media, pixmap))
+        if here is not None:
+            self.canvas.set_picture(media, here)
+
+    def _take_layout(self) -> None:
+        news = self.layout_thread.take()
+        if news is None:
+            return
+        ids, at, final = news
+        if final:
+            self._clock.stop()
+        places = at.astype(np.float64)
+        held = self.canvas.scene.nodes[self.canvas._grabbed].id if self.canvas._grabbed >= 0 else ""
+        if held:
+            places_of_held = self.canvas.at[self.canvas._grabbed].copy()
+        self._places.update(zip(ids, map(tuple, places.tolist()), strict=True))
+        if len(ids) == len(self.canvas.scene.nodes) and all(n.id == i for n, i in zip(self.canvas.scene.nodes, ids, strict=True)):
+            if held:
+                places[self.canvas._grabbed] = places_of_held
+            self.canvas.move_nodes(places)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._clock.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._clock.stop()
+
+    # ------------------------------------------------------------ pointing
+
+    def _choose(self, id_: str) -> None:
+        if not id_:
+            self.hub.selection.select("", "")
+            return
+        node = self.canvas.scene.nodes[self.canvas.scene.row_of[id_]]
+        self.hub.selection.select("person" if node.kind == "person" else "node", id_)
+
+    def _pick(self, id_: str) -> None:
+        self.canvas.choose(id_)
+        self.canvas.fly_to_node(id_)
+
+    def _inspect(self, id_: str) -> None:
+        self._pick(id_)
+        self.hub.selection.wanted.emit("inspector")
+
+    def _follow(self, kind: str, id_: str) -> None:
+        """Mark what another view selected, without moving the camera unless it is out of sight."""
+        if kind not in ("person", "node", "") or id_ == self.canvas.selected:
+            return
+        if id_ and id_ in self.whole.row_of and id_ not in self.canvas.scene.row_of:
+            self._wish(extra=self.wish.extra | {id_})
+        self.canvas.choose(id_ if id_ in self.canvas.scene.row_of else "", tell=False)
+        row = self.canvas.scene.row_of.get(id_, -1)
+        if row >= 0 and not self.canvas.camera.shows(self.canvas.at[row]):
+            self.canvas.fly_to(self.canvas.at[row], self.canvas.camera.zoom)
+
+    def _play(self, id_: str) -> None:
+        """Play the moment of a node; a person's first."""
+        row = self.whole.row_of.get(id_)
+        if row is not None:
+            node = self.whole.nodes[row]
+            self.hub.selection.play(node.source, node.start)
+
+    def _drag(self, id_: str, x: float, y: float) -> None:
+        self.layout_thread.pin(id_, x, y)
+        self._clock.start()
+
+    def _arrange(self) -> None:
+        self.canvas.camera.own = False
+        self.layout_thread.arrange()
+        self._clock.start()
+
+    def _key(self, key: str, id_: str) -> None:
+        if not id_:
+            return
+        if key == "e":
+            self.expand(id_)
+        elif key == "c":
+            self.collapse(id_)
+        elif key == "p":
+            self.toggle_pin(id_)
+
+    def expand(self, id_: str) -> None:
+        """Show all that a node is linked to."""
+        self._wish(unfolded=self.wish.unfolded | {id_}, closed=self.wish.closed - {id_})
+
+    def collapse(self, id_: str) -> None:
+        """Hide what hangs on this node alone."""
+        self._wish(unfolded=self.wish.unfolded - {id_}, closed=self.wish.closed | {id_})
+
+    def toggle_pin(self, id_: str) -> None:
+        row = self.canvas.scene.row_of.get(id_)
+        if row is None:
+            return
+        if id_ in self.canvas.pinned:
+            self.canvas.pinned.discard(id_)
+            self.layout_thread.release([id_])
+        else:
+            self.canvas.pinned.add(id_)
+            self.layout_thread.pin(id_, *map(float, self.canvas.at[row]))
+        self._clock.start()
+        self.canvas.update()
+
+    def _menu(self, id_: str, where: QPoint) -> None:
+        menu = QMenu(self)
+        if id_:
+            node = self.whole.nodes[self.whole.row_of[id_]]
+            if node.source is not None and node.start is not None:
+                menu.addAction(self.tr("Play this moment"), lambda: self._play(id_))
+            menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(id_))
+            menu.addAction(self.tr("Ask about this"), lambda: self.hub.selection.asked_about.emit(self._question(node)))
+            menu.addSeparator()
+            menu.addAction(self.tr("Expand (E)"), lambda: self.expand(id_))
+            menu.addAction(self.tr("Collapse (C)"), lambda: self.collapse(id_))
+            pinned = id_ in self.canvas.pinned
+            menu.addAction(self.tr("Let go (P)") if pinned else self.tr("Pin here (P)"), lambda: self.toggle_pin(id_))
+            if node.kind == "person":
+                menu.addAction(plain.entry(self.tr("Only what concerns %1").replace("%1", node.label)), lambda: self._only(id_))
+            menu.addSeparator()
+        menu.addAction(self.tr("Show all of it"), self.canvas.fit)
+        menu.addAction(self.tr("Open as at first"), self._reset)
+        if self.canvas.pinned:
+            menu.addAction(self.tr("Let go of all pins"), self._release_all)
+        menu.addAction(self.tr("Save as a picture…"), self.export_picture)
+        menu.popup(where)
+
+    def _question(self, node: scenes.SceneNode) -> str:
+        if node.kind == "person":
+            return self.tr("What is known about %1?").replace("%1", node.label)
+        return self.tr("What led to this: “%1”?").replace("%1", node.content or node.label)
+
+    def _only(self, id_: str) -> None:
+        self.bar.person.setCurrentIndex(max(0, self.bar.person.findData(id_)))
+        self.canvas.camera.own = False
+
+    def _reset(self) -> None:
+        """Open as at first: every filter off, nothing unfolded, all of it in view."""
+        self.bar.reset()
+        self.legend.reset()
+        self.wish = scenes.Wish()
+        self.canvas.camera.own = False
+        self._rescene()
+
+    def _release_all(self) -> None:
+        self.layout_thread.release(list(self.canvas.pinned))
+        self.canvas.pinned.clear()
+        self._clock.start()
+        self.canvas.update()
+
+    # ------------------------------------------------------------ find as you type
+
+    def _offer(self, text: str) -> None:
+        hits = scenes.found(self.whole, text)
+        self.bar.show_hits([(n.id, n.content or n.label) for n in hits])
+        if hits:
+            self.fly_to(hits[0].id)
+
+    def _go(self, id_: str) -> None:
+        self.fly_to(id_)
+        self.canvas.choose(id_)
+
+    def fly_to(self, id_: str) -> None:
+        """Bring a node into view, showing it first where it was hidden."""
+        if id_ not in self.canvas.scene.row_of:
+            self._wish(extra=self.wish.extra | {id_})
+        self.canvas.hovered = id_ if id_ in self.canvas.scene.row_of else ""
+        self.canvas.fly_to_node(id_)
+
+    # ------------------------------------------------------------ list and export
+
+    def _show_list(self, on: bool) -> None:
+        self.list.setVisible(on)
+        if on:
+            self._fill_list()
+
+    def _fill_list(self) -> None:
+        self._rows.clear()
+        ratio = self.devicePixelRatioF()
+        icons = {k.name: QIcon(style.shape_pixmap(k.name, 16, ratio)) for k in style.KINDS}
+        nodes = self.canvas.scene.nodes
+        for row in self.canvas._order.tolist()[:LIST_MOST]:
+            node = nodes[row]
+            item = QStandardItem(icons.get(node.kind, icons["object"]), plain.line(node.content or node.label))
+            item.setData(node.id, Qt.ItemDataRole.UserRole)
+            kind = style.kind_singular(node.kind)
+            plain.tip(item, f"{kind}: {node.content or node.label}")
+            item.setAccessibleText(plain.line(f"{kind}: {node.content or node.label}"))
+            self._rows.appendRow(item)
+
+    def export_picture(self) -> None:
+        path = files.where_to_write(self, self.tr("Save as a picture"), self.tr("graph.png"), self.tr("Pictures (*.png)"))
+        if path is not None:
+            self.save_picture(path)
+
+    def save_picture(self, path: str) -> bool:
+        """Write what is on show to a PNG file, at twice the screen's resolution."""
+        good: bool = self.canvas.picture().save(path)
+        if good:
+            self.hub.notice.emit("info", self.tr("Saved %1").replace("%1", path), "", "")
+        else:
+            self.hub.notice.emit("error", self.tr("Could not write %1").replace("%1", path), self.tr("Choose another folder."), "")
+        return good
+
+
+def measure(nodes: int = 1000, frames: int = 60) -> dict[str, float]:
+    """Return what painting a graph of this many nodes costs (ms): `python -m m3desk_ui.graph.view 1000`. Needs a QApplication."""
+    rng = np.random.default_rng(1)
+    people = max(4, nodes // 50)
+    rows = [scenes.SceneNode(f"person_{i}", "person", f"Person {i}", "", 4.0, person=f"person_{i}") for i in range(people)]
+    kinds = ("episodic", "episodic", "episodic", "semantic", "object")
+    rows += [scenes.SceneNode(f"n{i}", kinds[i % 5], f"something happens {i}", "", 1.0) for i in range(nodes - people)]
+    ends = [(int(rng.integers(people)), i) for i in range(people, nodes) for _ in range(2 + i % 2)]
+    links = np.array(ends, dtype=np.int32)
+    count = np.zeros(nodes, np.int32)
+    shown = scenes.Scene(
+        tuple(rows), links, np.ones(len(links), np.float32), np.zeros(len(links), np.int8), count, {n.id: i for i, n in enumerate(rows)}
+    )
+    canvas = GraphCanvas()
+    canvas.resize(1400, 900)
+    forces = regrown(None, [n.id for n in rows], links, np.ones(len(links), np.float32))
+    for _ in range(150):
+        forces.tick()
+    canvas.show_scene(shown, forces.at.astype(np.float64))
+    canvas.camera.size = (1400, 900)
+    canvas.camera.follow(canvas.at)
+    figures = canvas.measure(frames)
+    return {"nodes": float(nodes), "links": float(len(links)), **figures}
+
+
+def _main() -> None:
+    import json
+    import sys
+
+    from PySide6.QtWidgets import QApplication
+
+    app = QApplication.instance() or QApplication([])
+    print(json.dumps([measure(int(n)) for n in sys.argv[1:] or ("1000", "3000")], indent=1))
+    del app
+
+
+if __name__ == "__main__":
+    _main()

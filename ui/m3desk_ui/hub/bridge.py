@@ -1,0 +1,393 @@
+"""Between the engine and the widgets: events become Qt signals, reads and futures come back to the GUI thread.
+
+The GUI thread never reads a file, a database or JSON: views call `hub.read(key, fn, then)`, where `fn(reader)` runs in the one
+reading thread and `then(result)` on the GUI thread. A view is made with one argument, the `Hub`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+import shiboken6
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from m3desk import events
+from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing, UsageError
+from m3desk_ui.hub.collector import Collector
+from m3desk_ui.hub.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from m3desk.domain.correction import Effect
+    from m3desk.ports import Desk, Reader
+    from m3desk_ui.look.pictures import Pictures
+
+log = logging.getLogger(__name__)
+EVENTS_PER_TICK = 50
+BUDGET = 0.004
+"""Seconds a tick may spend on events: a quarter of a 16 ms frame."""
+SETTLE_MS = 250
+"""`changed` is told at most four times a second, however fast clips and corrections come."""
+
+PATIENCE = 30.0
+"""Seconds to wait for the engine to make a new memory before its absence is an error."""
+
+
+class _Courier(QObject):
+    """Runs functions on the thread it was made on (the GUI's), from any thread."""
+
+    _go = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._go.connect(self._run, Qt.ConnectionType.QueuedConnection)
+
+    def deliver(self, run: Callable[[], None]) -> None:
+        if shiboken6.isValid(self):
+            self._go.emit(run)
+
+    def _run(self, run: Callable[[], None]) -> None:
+        run()
+
+
+class Reads(QObject):
+    """One reading thread with one Reader. The latest request of a key wins; answers to older ones are dropped."""
+
+    def __init__(self, courier: _Courier, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._courier = courier
+        self._waiting: OrderedDict[str, tuple[int, Callable[[Any], Any], Callable[[Any], None], Callable[[Exception], None]]] = (
+            OrderedDict()
+        )
+        self._latest: dict[str, int] = {}
+        self._opening: Callable[[], Reader] | None = None
+        self._making: threading.Event | None = None
+        self._changed = threading.Condition()
+        self._number = 0
+        self._generation = 0
+        self._ended = False
+        self._thread = threading.Thread(target=self._work, name="reads", daemon=True)
+        self._thread.start()
+
+    def open(self, opening: Callable[[], Reader] | None, making: threading.Event | None = None) -> None:
+        """Read from another memory from now on; what waits or runs for the old one is dropped. `making`: set once it is made."""
+        with self._changed:
+            if self._making is not None:
+                self._making.set()
+            self._making = making
+            self._opening = opening
+            self._generation += 1
+            self._waiting.clear()
+            self._latest.clear()
+            self._changed.notify()
+
+    def read(self, key: str, fn: Callable[[Any], Any], then: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+        with self._changed:
+            self._number += 1
+            self._latest[key] = self._number
+            self._waiting[key] = (self._number, fn, then, failed)
+            self._waiting.move_to_end(key)
+            self._changed.notify()
+
+    def close(self) -> None:
+        with self._changed:
+            self._ended = True
+            if self._making is not None:
+                self._making.set()
+            self._changed.notify()
+        self._thread.join(timeout=2)
+
+    def _work(self) -> None:
+        reader: Reader | None = None
+        generation = 0
+        while True:
+            with self._changed:
+                while not self._ended and generation == self._generation and not self._waiting:
+                    self._changed.wait()
+                if self._ended:
+                    break
+                stale, generation = generation != self._generation, self._generation
+                opening = self._opening
+                job = self._waiting.popitem(last=False) if self._waiting else None
+            if stale and reader is not None:
+                reader.close()
+                reader = None
+            if job is None or opening is None:
+                continue
+            key, (number, fn, then, failed) = job
+            try:
+                reader = reader or self._open_reader(opening, generation)
+                if reader is None:
+                    continue
+                answer = fn(reader)
+            except Exception as error:
+                self._give(generation, key, number, failed, error)
+            else:
+                self._give(generation, key, number, then, answer)
+        if reader is not None:
+            reader.close()
+
+    def _open_reader(self, opening: Callable[[], Reader], generation: int) -> Reader | None:
+        """Open a reader; a memory that the engine is just making is waited for. None when another memory was chosen meanwhile."""
+        until = time.monotonic() + PATIENCE
+        if self._making is not None and not self._making.is_set():
+            self._making.wait(PATIENCE / 3)
+        while True:
+            try:
+                return opening()
+            except (MemoryMissing, MemoryBusy):
+                if self._ended or generation != self._generation:
+                    return None
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+
+    def _give(self, generation: int, key: str, number: int, to: Callable[[Any], None], value: Any) -> None:
+        def run() -> None:
+            if generation == self._generation and self._latest.get(key) == number:
+                to(value)
+
+        self._courier.deliver(run)
+
+
+class Hub(QObject):
+    """All that a view needs: `desk` (None until a memory is open), `selection`, `pictures`, reads, and the engine's events."""
+
+    happened = Signal(object)
+    """Every event, in order. The ones below are the same, sorted by type."""
+    engine_ready = Signal(object)
+    engine_lost = Signal(object)
+    source_changed = Signal(object)
+    """SourceQueued or SourceChanged."""
+    progress = Signal(object)
+    evidence_seen = Signal(object)
+    clip_committed = Signal(object)
+    corrected = Signal(object)
+    asking = Signal(object)
+    """AskStarted, AskRound, AskText or AskDone."""
+    downloading = Signal(object)
+    loading = Signal(object)
+    """ModelLoading."""
+    opened = Signal(str)
+    """Another memory is open now (its path): forget the old one and read again."""
+    changed = Signal()
+    """The memory changed (clips, corrections, sources): read again what you show. Told at most four times a second."""
+    notice = Signal(str, str, str, str)
+    """level ("info", "warning", "error"), text, hint, report: for the notice bar."""
+    offer = Signal(str, str, object)
+    """text, label, action: a notice with a button ("Undo")."""
+    themed = Signal()
+    """The theme or the language changed: fetch colours and texts again."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        from m3desk_ui.look.pictures import Pictures
+
+        Collector(self)
+        self.desk: Desk | None = None
+        self.path = ""
+        self.selection = Selection(self)
+        self._courier = _Courier(self)
+        self._reads = Reads(self._courier, self)
+        self.pictures: Pictures = Pictures(self)
+        self._inbox: deque[Any] = deque()
+        self._woken = False
+        self._made: threading.Event | None = None
+        self._unsubscribe: Callable[[], None] | None = None
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(SETTLE_MS)
+        self._settle.timeout.connect(self.changed)
+        self._by_type: dict[type, Any] = {
+            events.EngineReady: self.engine_ready,
+            events.EngineLost: self.engine_lost,
+            events.SourceQueued: self.source_changed,
+            events.SourceChanged: self.source_changed,
+            events.Progress: self.progress,
+            events.EvidenceSeen: self.evidence_seen,
+            events.ClipCommitted: self.clip_committed,
+            events.Corrected: self.corrected,
+            events.AskStarted: self.asking,
+            events.AskRound: self.asking,
+            events.AskText: self.asking,
+            events.AskDone: self.asking,
+            events.Downloading: self.downloading,
+            events.ModelLoading: self.loading,
+        }
+
+    # ------------------------------------------------------------ the engine
+
+    def open(self, desk: Desk | None, path: str = "", *, new: bool = False) -> None:
+        """Show another memory (or none). The old desk is closed in a thread.
+
+        `new`: the engine is still to make the memory; nothing is read before it says that it is there.
+        """
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+        old, self.desk, self.path = self.desk, desk, path
+        if old is not None and old is not desk:
+            threading.Thread(target=old.close, name="closing", daemon=True).start()
+        self._inbox.clear()
+        self.pictures.clear()
+        made = threading.Event() if new else None
+        self._made = made
+        self._reads.open(desk.reader if desk is not None else None, made)
+        self.opened.emit(path)
+        if desk is not None:
+            self._unsubscribe = desk.subscribe(self._heard)
+
+    def close(self) -> None:
+        """End the reading thread and the desk; the window is gone."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+        self._reads.close()
+        if self.desk is not None:
+            self.desk.close()
+            self.desk = None
+
+    def _heard(self, event: Any) -> None:
+        """Take an event, on whatever thread the engine tells it."""
+        self._inbox.append(event)
+        if self._made is not None and isinstance(event, (events.EngineReady, events.Notice)):
+            self._made.set()
+        if not self._woken:
+            self._woken = True
+            self._courier.deliver(self._tick)
+
+    def _tick(self) -> None:
+        """Pass on events until the budget is spent; the rest waits for the next turn of the event loop, after painting."""
+        self._woken = False
+        until = time.perf_counter() + BUDGET
+        for _ in range(EVENTS_PER_TICK):
+            if not self._inbox:
+                return
+            self._pass_on(self._inbox.popleft())
+            if time.perf_counter() > until:
+                break
+        if self._inbox and not self._woken:
+            self._woken = True
+            QTimer.singleShot(4, self._tick)
+
+    def _pass_on(self, event: Any) -> None:
+        self.happened.emit(event)
+        signal = self._by_type.get(type(event))
+        if signal is not None:
+            signal.emit(event)
+        if isinstance(event, events.Notice):
+            self.notice.emit(event.level, event.text, event.hint, event.report)
+        if isinstance(event, (events.EngineReady, events.SourceQueued, events.SourceChanged, events.ClipCommitted, events.Corrected)):
+            self.settle()
+
+    def settle(self) -> None:
+        """Say `changed` soon."""
+        if not self._settle.isActive():
+            self._settle.start()
+
+    # ------------------------------------------------------------ asking for things
+
+    def read(
+        self, key: str, fn: Callable[[Any], Any], then: Callable[[Any], None], failed: Callable[[Exception], None] | None = None
+    ) -> None:
+        """Run `fn(reader)` in the reading thread, then `then(result)` here. A newer read of the same key replaces this one.
+
+        Nothing is read (and nothing called) while no memory is open. `failed` gets the exception; without it the user is told.
+        """
+        if self.desk is not None:
+            self._reads.read(key, fn, then, failed or self.tell)
+
+    def when(
+        self, future: Future[Any], then: Callable[[Any], None] | None = None, failed: Callable[[Exception], None] | None = None
+    ) -> None:
+        """Call `then(result)` (or `failed(error)`; without it the user is told) on the GUI thread once a future is done."""
+
+        def finished(done: Future[Any]) -> None:
+            def run() -> None:
+                if done.cancelled():
+                    return
+                error = done.exception()
+                if isinstance(error, Exception):
+                    (failed or self.tell)(error)
+                elif then is not None:
+                    then(done.result())
+
+            self._courier.deliver(run)
+
+        future.add_done_callback(finished)
+
+    def work(
+        self, fn: Callable[[], Any], then: Callable[[Any], None] | None = None, failed: Callable[[Exception], None] | None = None
+    ) -> None:
+        """Run something slow in a thread of its own, then `then(result)` here."""
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(fn())
+            except Exception as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="work", daemon=True).start()
+        self.when(future, then, failed)
+
+    def later(self, run: Callable[[], None]) -> None:
+        """Run something on the GUI thread, from any thread."""
+        self._courier.deliver(run)
+
+    def correct(
+        self,
+        kind: str,
+        args: Mapping[str, Any],
+        *,
+        then: Callable[[Effect], None] | None = None,
+        why: str | None = None,
+        quiet: bool = False,
+    ) -> None:
+        """Apply a correction and, unless `quiet`, say its effect with a button to undo it. Views are told by `corrected` and `changed`."""
+        if self.desk is None:
+            return
+
+        def done(effect: Effect) -> None:
+            if not quiet:
+                self.offer.emit(effect.text, "undo", self.undo)
+            if then is not None:
+                then(effect)
+
+        self.when(self.desk.correct(kind, args, why=why), done)
+
+    def undo(self) -> None:
+        if self.desk is not None:
+            self.when(self.desk.undo(), failed=self._nothing_to)
+
+    def redo(self) -> None:
+        if self.desk is not None:
+            self.when(self.desk.redo(), failed=self._nothing_to)
+
+    def _nothing_to(self, error: Exception) -> None:
+        if isinstance(error, CorrectionError):  # mostly: there is nothing to undo; news, not an error
+            self.notice.emit("info", str(error), error.hint, "")
+        else:
+            self.tell(error)
+
+    def tell(self, error: Exception) -> None:
+        """Tell the user of an error: our own in its own words, a bug with a report to copy."""
+        if isinstance(error, Cancelled):
+            return
+        report = "".join(traceback.format_exception(error))
+        if not isinstance(error, M3DeskError):
+            log.error("a fault of the window", exc_info=error)
+        if isinstance(error, M3DeskError):
+            slip = isinstance(error, (CorrectionError, UsageError))  # what was typed can't be: there is nothing to report
+            self.notice.emit("error", str(error), error.hint, "" if slip else report)
+        else:
+            text = self.tr("Something went wrong inside M3Desk: %1").replace("%1", str(error) or type(error).__name__)
+            self.notice.emit("error", text, self.tr("The app goes on. Copy the report for whoever mends it."), report)

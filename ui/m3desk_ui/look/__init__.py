@@ -1,0 +1,1 @@
+"""How things look and read: colours, words and numbers, foreign text, pictures, links."""

@@ -1,0 +1,58 @@
+"""Links inside texts: `m3://play/s1/374000000`, `m3://node/ID`, …: how they are written and what a click does (some correct)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from PySide6.QtCore import QUrl
+
+from m3desk.domain.clip import clock
+from m3desk_ui.look import plain
+
+if TYPE_CHECKING:
+    from m3desk_ui.hub.bridge import Hub
+
+SELECTABLE = ("person", "node", "observation", "clip", "source")
+
+
+def href(kind: str, *parts: object) -> str:
+    """Return the address of a thing or a moment."""
+    return "m3://" + "/".join([kind, *(quote(str(p), safe="", errors="replace") for p in parts)])
+
+
+def link(text: str, kind: str, *parts: object) -> str:
+    """Return an HTML link around plain text."""
+    return f'<a href="{href(kind, *parts)}">{plain.html(text)}</a>'
+
+
+def moment(source: str | None, at: int | None, end: int | None = None) -> str:
+    """Return a link that plays a moment, shown as its time; nothing where it has none."""
+    if not source or at is None:
+        return ""
+    shown = clock(at) if end is None or clock(end) == clock(at) else f"{clock(at)}–{clock(end)}"
+    return link(shown, "play", source, at)
+
+
+def parts(url: QUrl | str) -> list[str]:
+    """Return what an m3:// address is made of; nothing for any other address."""
+    text = url.toString(QUrl.ComponentFormattingOption.FullyEncoded) if isinstance(url, QUrl) else url
+    return [unquote(p) for p in text[5:].split("/")] if text.startswith("m3://") else []
+
+
+def follow(hub: Hub, url: QUrl | str) -> bool:
+    """Do what a link says: seek and play, or select. False where this is no link of ours."""
+    match parts(url):
+        case ["play", source, at] if at.isdecimal():
+            hub.selection.play(source, int(at))
+        case [kind, id_] if kind in SELECTABLE:
+            hub.selection.select(kind, id_)
+        case ["exclude", observation, person]:
+            hub.correct("exclude", {"observation": observation, "person": person})
+        case ["aside", observation]:
+            hub.correct("set-aside", {"observation": observation})
+        case ["ask", question]:
+            hub.selection.asked_about.emit(question)
+        case _:
+            return False
+    return True

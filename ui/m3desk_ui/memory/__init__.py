@@ -1,0 +1,1 @@
+"""The memories table, the inspector and the sources."""

@@ -1,0 +1,188 @@
+"""The inspector dock: the selected thing with its pictures, times, links and where it came from; everything in it is a link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, QUrl
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from m3desk_ui.look import links, plain, theme
+from m3desk_ui.memory.inspector_words import Found, read_thing
+
+if TYPE_CHECKING:
+    from m3desk_ui.hub.bridge import Hub
+
+PICTURE = 96
+BACK = 40
+
+
+class Inspector(QWidget):
+    """Shows whatever is selected; its own back button goes through what was shown before."""
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.hub = hub
+        self._shown: tuple[str, str] = ("", "")
+        self._past: list[tuple[str, str]] = []
+        self._found: Found | None = None
+        self._going_back = False
+        self._redraw = QTimer(self, singleShot=True, interval=30)
+        self._redraw.timeout.connect(self._draw)
+        self.text = plain.Page(self)
+        self.text.anchorClicked.connect(self._follow_link)
+        self.back = QToolButton(self)
+        self.back.clicked.connect(self._go_back)
+        self.play = QToolButton(self)
+        self.play.clicked.connect(self._play)
+        self.listen = QToolButton(self)
+        self.listen.clicked.connect(self._listen)
+        self.ask = QToolButton(self)
+        self.ask.clicked.connect(self._ask)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(6, 4, 6, 2)
+        bar.addWidget(self.back)
+        bar.addStretch(1)
+        for button in (self.listen, self.play, self.ask):
+            bar.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.text, 1)
+        hub.opened.connect(self._forget)
+        hub.changed.connect(self.refresh)
+        hub.themed.connect(self._themed)
+        hub.selection.selected.connect(self.inspect)
+        self._themed()
+        self.inspect(*hub.selection.current)
+
+    def _themed(self) -> None:
+        self.text.setAccessibleName(self.tr("Inspector"))
+        for button, icon, tip in (
+            (self.back, "mdi6.arrow-left", self.tr("What was shown before")),
+            (self.play, "mdi6.play", self.tr("Play this moment")),
+            (self.listen, "mdi6.volume-high", self.tr("Listen to the voice")),
+            (self.ask, "mdi6.chat-question-outline", self.tr("Ask about this")),
+        ):
+            button.setIcon(theme.icon(icon))
+            plain.tip(button, tip)
+            button.setAccessibleName(tip)
+        self._draw()
+
+    # ------------------------------------------------------------ reading
+
+    def inspect(self, kind: str, id_: str) -> None:
+        """Show a thing."""
+        if (kind, id_) == self._shown:
+            return
+        if self._shown[1] and not self._going_back:
+            self._past = [*self._past, self._shown][-BACK:]
+        self._shown = (kind, id_)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the selected thing again."""
+        kind, id_ = self._shown
+        if not id_:
+            self._found = None
+            self._draw()
+            return
+        self.hub.read("inspector", lambda reader: read_thing(reader, kind, id_), self._show, self._gone)
+
+    def on_event(self, event: object) -> None:
+        """Events reach this view by the hub's `changed`."""
+
+    def _forget(self, _path: str) -> None:
+        self._shown = ("", "")
+        self._past = []
+        self._found = None
+        self._draw()
+
+    def _gone(self, error: Exception) -> None:
+        self._found = Found(self.tr("This is no longer in the memory."), str(error) if not isinstance(error, KeyError) else "")
+        self._draw()
+
+    def _show(self, found: Found) -> None:
+        self._found = found
+        self._draw()
+
+    # ------------------------------------------------------------ showing
+
+    def _draw(self) -> None:
+        found = self._found
+        self.back.setEnabled(bool(self._past))
+        self.play.setEnabled(found is not None and found.play is not None)
+        self.listen.setVisible(found is not None and found.sound is not None)
+        self.ask.setEnabled(found is not None)
+        c = theme.colours()
+        if found is None:
+            hint = self.tr("Select a person, a memory, a face or a node of the graph to see where it comes from.")
+            self.text.show_html(f"<p style='color:{c.muted}'>{plain.html(hint)}</p>")
+            return
+        parts = [f"<p style='color:{c.muted};margin-bottom:2px'>{plain.html(found.what)}</p>" if found.what else ""]
+        parts.append(f"<p style='font-size:large;font-weight:600;margin-top:0'>{plain.html(found.title)}</p>")
+        if found.pictures:
+            parts.append("<p>" + " ".join(self._picture(media, address) for media, address in found.pictures[:12]) + "</p>")
+        if found.facts:
+            rows = "".join(
+                f"<tr><td style='color:{c.muted};padding:2px 12px 2px 0'>{plain.html(label)}</td><td style='padding:2px 0'>{html}</td></tr>"
+                for label, html in found.facts
+                if html
+            )
+            parts.append(f"<table cellspacing='0'>{rows}</table>")
+        for heading, lines in found.lists:
+            if lines:
+                parts.append(f"<p style='color:{c.muted};margin-bottom:2px'>{plain.html(heading)}</p>")
+                parts += [f"<p style='margin:2px 0'>{line}</p>" for line in lines]
+        at = self.text.verticalScrollBar().value()
+        self.text.show_html("".join(parts))
+        self.text.verticalScrollBar().setValue(at)
+
+    def _picture(self, media: str, address: str) -> str:
+        ratio = self.devicePixelRatioF()
+        here = self.hub.pictures.get(media, round(PICTURE * ratio), then=lambda _pixmap: self._redraw.start())
+        if here is None:
+            here = QPixmap(PICTURE, PICTURE)
+            here.fill(theme.colours().raised)
+        return f'<a href="{address}">{self.text.picture(media, here, PICTURE, PICTURE)}</a>'
+
+    # ------------------------------------------------------------ acting
+
+    def _follow_link(self, url: QUrl) -> None:
+        links.follow(self.hub, url)
+
+    def _go_back(self) -> None:
+        if self._past:
+            self._going_back = True
+            kind, id_ = self._past.pop()
+            self.hub.selection.select(kind, id_)
+            self._going_back = False
+
+    def _play(self) -> None:
+        if self._found is not None and self._found.play is not None:
+            self.hub.selection.play(*self._found.play)
+
+    def _ask(self) -> None:
+        if self._found is not None:
+            self.hub.selection.asked_about.emit(self.tr("What led to this: “%1”?").replace("%1", self._found.title))
+            self.hub.selection.wanted.emit("chat")
+
+    def _listen(self) -> None:
+        """Play the stored speech; the app plays it where it can, else the video plays the moment."""
+        found = self._found
+        if found is None or found.sound is None:
+            return
+        media = found.sound
+
+        def heard(data: bytes | None) -> None:
+            from m3desk import app
+
+            play = getattr(app, "play_sound", None)
+            if play is not None and data:
+                self.hub.work(lambda: play(data))
+            else:
+                self._play()
+
+        self.hub.read("inspector sound", lambda reader: reader.media(media), heard)

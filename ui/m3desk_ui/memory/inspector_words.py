@@ -1,0 +1,338 @@
+"""What the inspector says of a thing: reads it (in the reading thread, touching no widget) and puts it in words and links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication
+
+from m3desk.domain.clip import clip_of, clock, source_of
+from m3desk.errors import M3DeskError
+from m3desk_ui.graph.style import kind_singular
+from m3desk_ui.look import links, texts
+from m3desk_ui.look.plain import html
+
+if TYPE_CHECKING:
+    from m3desk.domain.evidence import ObjectSeen, TextOnScreen
+    from m3desk.domain.memory import StoredSentence
+    from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+
+
+@dataclass(slots=True)
+class Found:
+    """What was read about a thing. `facts`: (label, html); `lists`: (heading, html lines); `pictures`: (media id, address)."""
+
+    title: str
+    what: str = ""
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    lists: list[tuple[str, list[str]]] = field(default_factory=list)
+    pictures: list[tuple[str, str]] = field(default_factory=list)
+    sound: str | None = None
+    play: tuple[str, int] | None = None
+
+
+def labels() -> dict[str, str]:
+    """Return the inspector's words in the language of the window (thread-safe, as Qt's translate is)."""
+    return {
+        "when": QCoreApplication.translate("Inspector", "When"),
+        "who": QCoreApplication.translate("Inspector", "Who"),
+        "weight": QCoreApplication.translate("Inspector", "Weight"),
+        "from": QCoreApplication.translate("Inspector", "From"),
+        "clip": QCoreApplication.translate("Inspector", "Clip"),
+        "model": QCoreApplication.translate("Inspector", "Written by"),
+        "rests": QCoreApplication.translate("Inspector", "Rests on"),
+        "linked": QCoreApplication.translate("Inspector", "Linked to"),
+        "also": QCoreApplication.translate("Inspector", "Also called"),
+        "seen": QCoreApplication.translate("Inspector", "Seen"),
+        "speaks": QCoreApplication.translate("Inspector", "Speaks"),
+        "known": QCoreApplication.translate("Inspector", "Known"),
+        "topic": QCoreApplication.translate("Inspector", "Topic"),
+        "score": QCoreApplication.translate("Inspector", "Sure"),
+        "decided": QCoreApplication.translate("Inspector", "Decided by"),
+        "faces": QCoreApplication.translate("Inspector", "Faces"),
+        "voices": QCoreApplication.translate("Inspector", "Voices"),
+        "language": QCoreApplication.translate("Inspector", "Language"),
+        "runner_up": QCoreApplication.translate("Inspector", "Next best"),
+        "memories": QCoreApplication.translate("Inspector", "Memories"),
+        "things": QCoreApplication.translate("Inspector", "In view"),
+        "screen": QCoreApplication.translate("Inspector", "On screen"),
+        "user": QCoreApplication.translate("Inspector", "you"),
+        "maybe": QCoreApplication.translate("Inspector", "Maybe"),
+        "nobody": QCoreApplication.translate("Inspector", "nobody yet"),
+        "ended": QCoreApplication.translate("Inspector", "No longer true since"),
+        "pinned": QCoreApplication.translate("Inspector", "pinned"),
+        "face track": QCoreApplication.translate("Inspector", "Face in the picture"),
+        "speech": QCoreApplication.translate("Inspector", "Speech"),
+        "clip_": QCoreApplication.translate("Inspector", "Clip"),
+        "source_": QCoreApplication.translate("Inspector", "Source"),
+        "length": QCoreApplication.translate("Inspector", "Length"),
+        "size": QCoreApplication.translate("Inspector", "Picture"),
+        "state": QCoreApplication.translate("Inspector", "State"),
+        "why": QCoreApplication.translate("Inspector", "Why"),
+        "flips": QCoreApplication.translate("Inspector", "Without this one it would be somebody else"),
+        "set_aside": QCoreApplication.translate("Inspector", "set it aside"),
+        "whole_clip": QCoreApplication.translate("Inspector", "the whole clip"),
+    }
+
+
+def read_thing(reader: Any, kind: str, id_: str) -> Found:
+    """Return what there is to say of a thing. Raises KeyError or M3DeskError where it is gone."""
+    return Words().read(reader, kind, id_)
+
+
+class Words:
+    """One reading of one thing."""
+
+    def __init__(self) -> None:
+        self.t = labels()
+
+    def read(self, reader: Any, kind: str, id_: str) -> Found:
+        """Return what there is to say of a thing. Raises KeyError or CorrectionError where it is gone."""
+        if kind == "person":
+            return self._person(reader, reader.person(id_))
+        if kind == "observation":
+            return self._observation(reader, id_)
+        if kind == "clip":
+            return self._clip(reader, id_)
+        if kind == "source":
+            return self._source(reader, id_)
+        if id_.startswith("person_"):
+            return self._person(reader, reader.person(id_))
+        row = reader.node(id_)
+        if row.type in ("episodic", "semantic"):
+            return self._sentence(reader, reader.sentence(id_))
+        return self._node(reader, id_)
+
+    def _people(self, reader: Any, ids: Sequence[str]) -> str:
+        names = {p.id: p.shown for p in reader.people()}
+        return ", ".join(links.link(names.get(p, p), "person", p) for p in ids)
+
+    def _where(self, reader: Any, source: str | None) -> str:
+        file = next((s.uri.rsplit("/", 1)[-1] for s in reader.sources() if s.id == source), source or "")
+        return links.link(file, "source", source) if source else ""
+
+    def _sentence(self, reader: Any, s: StoredSentence) -> Found:
+        found = Found(s.shown, kind_singular(s.kind), play=(s.source, s.start))
+        found.facts = [
+            (self.t["when"], links.moment(s.source, s.start, s.end)),
+            (self.t["who"], self._people(reader, s.people)),
+            (self.t["topic"], html(texts.topic(s.topic)) if s.topic else ""),
+            (self.t["weight"], f"{s.weight:g}" + (f" · {html(self.t['pinned'])}" if s.pinned else "")),
+            (self.t["ended"], html(s.valid_until or "")),
+            (self.t["from"], self._where(reader, s.source)),
+            (self.t["clip"], links.link(s.clip, "clip", s.clip)),
+            (self.t["model"], html(s.model)),
+        ]
+        rests = [self._observation_line(reader, o, found) for o in s.citations]
+        if not s.citations:
+            rests = [f"{links.moment(s.source, s.start, s.end)} {html(self.t['whole_clip'])}"]
+        found.lists = [(self.t["rests"], rests), (self.t["linked"], self._linked(reader, s.id))]
+        return found
+
+    def _observation_line(self, reader: Any, id_: str, found: Found) -> str:
+        """Return a link line for a piece of evidence, and show its face."""
+        row = track_row(reader, id_) or speech_row(reader, id_)
+        if row is None:
+            return self._thing_line(reader, id_)
+        if hasattr(row, "track"):
+            if row.track.crops:
+                found.pictures.append((row.track.crops[0], links.href("observation", id_)))
+            what, start, text = self.t["face track"], row.track.start, row.shown
+        else:
+            found.sound = found.sound or row.utterance.audio
+            what, start, text = row.shown, row.utterance.start, f"“{row.utterance.text}”"
+        return f"{links.moment(source_of(id_), start)} {html(what)}: {links.link(text, 'observation', id_)}"
+
+    def _thing_line(self, reader: Any, id_: str) -> str:
+        try:
+            return links.link(reader.node(id_).content or id_, "node", id_)
+        except (LookupError, M3DeskError):
+            return html(id_)
+
+    def _linked(self, reader: Any, id_: str, most: int = 30) -> list[str]:
+        lines = []
+        for edge in sorted(reader.neighbours(id_), key=lambda e: -e.weight)[:most]:
+            other = edge.b if edge.a == id_ else edge.a
+            try:
+                row = reader.node(other)
+            except (LookupError, M3DeskError):
+                continue
+            when = links.moment(row.source, row.start)
+            label = row.content or row.label
+            kind = kind_singular(row.type)
+            to = (
+                links.link(label, "person", row.person)
+                if row.person and row.type in ("face", "voice")
+                else links.link(label, "node", other)
+            )
+            lines.append(
+                f"{when} {html(kind)}: {to}"
+                if row.type not in ("face", "voice")
+                else f"{html(kind)}: {links.link(row.label, 'node', other)}"
+            )
+        return lines
+
+    def _person(self, reader: Any, p: Person) -> Found:
+        found = Found(p.shown, f"{kind_singular('person')} {p.number}", play=p.first_seen)
+        if p.portrait:
+            found.pictures.append((p.portrait, links.href("play", *p.first_seen) if p.first_seen else links.href("person", p.id)))
+        maybe = " · ".join(f"{html(s.name)} “{html(s.words)}”" for s in p.suggested_names[:3] if s.name != p.name)
+        found.facts = [
+            (self.t["maybe"], maybe),
+            (self.t["also"], html(", ".join(texts.alias(a) for a in p.aliases))),
+            (self.t["seen"], texts.duration(p.screen_time) if p.screen_time else ""),
+            (self.t["speaks"], texts.duration(p.speech_time) if p.speech_time else ""),
+            (self.t["when"], " … ".join(links.moment(*at) for at in (p.first_seen, p.last_seen) if at)),
+            (self.t["faces"], ", ".join(links.link(n, "node", n) for n in p.faces)),
+            (self.t["voices"], ", ".join(links.link(n, "node", n) for n in p.voices)),
+        ]
+        memories = reader.memories(person=p.id)
+        known = sorted((m for m in memories if m.kind == "semantic"), key=lambda m: -m.weight)
+        lived = [m for m in memories if m.kind == "episodic"][:20]
+        found.lists = [
+            (self.t["known"], [self._memory_line(m) for m in known]),
+            (self.t["memories"], [self._memory_line(m) for m in lived]),
+        ]
+        return found
+
+    def _memory_line(self, m: StoredSentence) -> str:
+        return f"{links.moment(m.source, m.start)} {links.link(m.shown, 'node', m.id)}"
+
+    def _node(self, reader: Any, id_: str) -> Found:
+        row = reader.node(id_)
+        play = (row.source, row.start) if row.source and row.start is not None else None
+        found = Found(row.label or row.content, kind_singular(row.type), play=play)
+        if row.picture:
+            found.pictures.append((row.picture, links.href("play", *play) if play else links.href("node", id_)))
+        found.facts = [
+            (self.t["who"], self._people(reader, (row.person,) if row.person else row.people)),
+            (self.t["when"], links.moment(row.source, row.start, row.end)),
+            (self.t["weight"], f"{row.weight:g}"),
+            (self.t["from"], self._where(reader, row.source)),
+        ]
+        if row.type in ("face", "voice"):
+            bound = [b for b in reader.bindings() if b.node == id_ and b.superseded is None]
+            lines = [self._observation_line(reader, b.observation, found) for b in bound[:60]]
+            found.lists.append((self.t["rests"], lines))
+        found.lists.append((self.t["linked"], self._linked(reader, id_)))
+        return found
+
+    def _observation(self, reader: Any, id_: str) -> Found:
+        source = source_of(id_)
+        track, said = track_row(reader, id_), speech_row(reader, id_)
+        if track is not None:
+            t = track.track
+            found = Found(track.shown or self.t["nobody"], self.t["face track"], play=(source, t.start))
+            found.pictures = [(crop, links.href("play", source, t.start)) for crop in t.crops[:6]]
+            found.facts = [
+                (self.t["who"], self._people(reader, (track.person,)) if track.person else ""),
+                (self.t["when"], links.moment(source, t.start, t.end)),
+            ]
+            found.facts.append((self.t["score"], f"{t.score:.0%}"))
+        elif said is not None:
+            u = said.utterance
+            found = Found(f"“{u.text}”", self.t["speech"], play=(source, u.start), sound=u.audio)
+            found.facts = [
+                (self.t["who"], self._people(reader, (said.person,)) if said.person else html(self.t["nobody"])),
+                (self.t["when"], links.moment(source, u.start, u.end)),
+                (self.t["language"], html(u.language or "")),
+                (self.t["score"], f"{u.confidence:.0%}"),
+            ]
+        else:
+            raise KeyError(id_)
+        found.facts += [(self.t["clip"], links.link(clip_of(id_), "clip", clip_of(id_))), (self.t["from"], self._where(reader, source))]
+        found.facts += self._binding_facts([b for b in reader.bindings(id_) if b.superseded is None])
+        cites = [m for m in reader.memories(clip=clip_of(id_)) if id_ in m.citations or any(id_ in s.observations for s in m.spans)]
+        found.lists = [(self.t["why"], self._why(reader, id_)), (self.t["memories"], [self._memory_line(m) for m in cites])]
+        return found
+
+    def _why(self, reader: Any, id_: str) -> list[str]:
+        """Return the votes for a verdict, and the one without which it would be another."""
+        verdict = reader.why(id_)
+        lines = []
+        for vote in verdict.votes[:8]:
+            about = vote.observation
+            lines.append(html(vote.text) + (f" {links.link(about, 'observation', about)}" if about and about != id_ else ""))
+        if verdict.flips:
+            aside = links.link(self.t["set_aside"], "aside", verdict.flips)
+            lines.append(f"{html(self.t['flips'])}: {links.link(verdict.flips, 'observation', verdict.flips)} ({aside})")
+        return lines
+
+    def _binding_facts(self, bindings: list[Binding]) -> list[tuple[str, str]]:
+        facts = []
+        for b in bindings[-1:]:
+            by = self.t["user"] if b.by == "user" else b.by
+            score = f" ({b.score:.2f})" if b.score is not None else ""
+            facts.append((self.t["decided"], html(by + score)))
+            if b.runner_up:
+                margin = f" (−{b.margin:.2f})" if b.margin is not None else ""
+                facts.append((self.t["runner_up"], links.link(b.runner_up, "node", b.runner_up) + margin))
+        return facts
+
+    def _clip(self, reader: Any, id_: str) -> Found:
+        clip = next(c for c in reader.clips(source_of(id_)) if c.id == id_)
+        found = Found(f"{clock(clip.start)}–{clock(clip.end)}", self.t["clip_"], play=(clip.source, clip.start))
+        media = reader.thumbnail(id_)
+        if media:
+            found.pictures.append((media, links.href("play", clip.source, clip.start)))
+        found.facts = [(self.t["state"], html(texts.source_state(clip.state))), (self.t["from"], self._where(reader, clip.source))]
+        found.lists = [
+            (self.t["memories"], [self._memory_line(m) for m in reader.memories(clip=id_)]),
+            (self.t["things"], _labels(reader.objects(clip.source, clip.start, clip.end), id_)),
+            (self.t["screen"], _texts(reader.texts(clip.source, clip.start, clip.end), id_)),
+        ]
+        return found
+
+    def _source(self, reader: Any, id_: str) -> Found:
+        source = next((s for s in reader.sources() if s.id == id_), None)
+        if source is None:  # what somebody was taught from is no video
+            raise KeyError(id_)
+        found = Found(source.uri.rsplit("/", 1)[-1], self.t["source_"], play=(id_, 0))
+        size = f"{source.width} × {source.height}" if source.width else ""
+        found.facts = [
+            (self.t["from"], html(source.uri)),
+            (self.t["length"], texts.duration(source.duration) if source.duration else ""),
+            (self.t["size"], size),
+            (self.t["state"], html(texts.source_state(source.state)) + (f": {html(source.error)}" if source.error else "")),
+        ]
+        clips = [
+            links.link(f"{clock(c.start)}–{clock(c.end)}", "clip", c.id) + f" {html(texts.source_state(c.state))}"
+            for c in reader.clips(id_)
+        ]
+        found.lists = [(self.t["clip_"], clips[:200])]
+        return found
+
+
+def _bounds(reader: Any, observation: str) -> tuple[int, int]:
+    """Return the clip's start and end: an hour's tracks need not be read to find one."""
+    clip = next(c for c in reader.clips(source_of(observation)) if c.id == clip_of(observation))
+    return clip.start, clip.end
+
+
+def _is_observation(id_: str) -> bool:
+    return re.fullmatch(r"[^.]+\.c\d+\.[^.]+", id_) is not None
+
+
+def track_row(reader: Any, id_: str) -> TrackRow | None:
+    if not _is_observation(id_):
+        return None
+    return next((r for r in reader.tracks(source_of(id_), *_bounds(reader, id_)) if r.track.id == id_), None)
+
+
+def speech_row(reader: Any, id_: str) -> SpeechRow | None:
+    if not _is_observation(id_):
+        return None
+    return next((r for r in reader.speech(source_of(id_), *_bounds(reader, id_)) if r.utterance.id == id_), None)
+
+
+def _labels(objects: Sequence[ObjectSeen], clip: str) -> list[str]:
+    mine = [o for o in objects if o.clip == clip]
+    return [f"{links.moment(source_of(clip), o.start)} {html(o.label)}" for o in mine]
+
+
+def _texts(rows: Sequence[TextOnScreen], clip: str) -> list[str]:
+    mine = [t for t in rows if t.clip == clip]
+    return [f"{links.moment(source_of(clip), t.start)} “{html(t.text)}”" for t in mine]

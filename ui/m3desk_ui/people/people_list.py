@@ -1,0 +1,277 @@
+"""The rows of the people list: a model of persons and the delegate that paints their heads, names and times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QByteArray,
+    QEvent,
+    QMimeData,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from m3desk_ui.look import plain, texts, theme
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QAbstractItemModel
+
+    from m3desk.domain.people import Person
+    from m3desk_ui.hub.bridge import Hub
+
+Index = QModelIndex | QPersistentModelIndex
+PERSON = Qt.ItemDataRole.UserRole + 1
+MIME = "application/x-m3desk-person"
+NAME = 20_000
+"""Code points of a name that an editor is given: all of it."""
+HEAD = 44
+ROW = 60
+
+
+def fallback_head(person: str, letter: str, size: int, ratio: float) -> QPixmap:
+    """Return a disc in the person's colour with a letter: for a voice without a face, or until the picture is here."""
+    pixmap = QPixmap(round(size * ratio), round(size * ratio))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.person_colour(person))
+    painter.drawEllipse(QRectF(0.5, 0.5, size - 1, size - 1))
+    font = QFont(painter.font())
+    font.setPixelSize(max(9, size * 2 // 5))
+    font.setWeight(QFont.Weight.DemiBold)
+    painter.setFont(font)
+    painter.setPen(QColor("#101418") if theme.colours().dark else QColor("#ffffff"))
+    painter.drawText(QRectF(0, 0, size, size), int(Qt.AlignmentFlag.AlignCenter), letter)
+    painter.end()
+    return pixmap
+
+
+def initial(person: Person) -> str:
+    """Return what stands in a head without a picture: the first letter of a name, or the number."""
+    return plain.visible(person.shown[:1]).upper() if person.name_state != "none" else str(person.number)
+
+
+class PeopleModel(QAbstractListModel):
+    """Persons, most seen and heard first. Editing a row names the person; dropping one on another asks to merge them."""
+
+    named = Signal(str, str)
+    merged = Signal(str, str)
+    """The person to keep, the other."""
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self.people: list[Person] = []
+        hub.pictures.ready.connect(self._arrived)
+
+    def show(self, people: Sequence[Person]) -> None:
+        """Take new rows; keep the view where it is when only contents changed."""
+        people = list(people)
+        if [p.id for p in people] == [p.id for p in self.people]:
+            self.people = people
+            if people:
+                self.dataChanged.emit(self.index(0), self.index(len(people) - 1))
+        else:
+            self.beginResetModel()
+            self.people = people
+            self.endResetModel()
+
+    def _arrived(self, media: str) -> None:
+        for row, person in enumerate(self.people):
+            if person.portrait == media:
+                self.dataChanged.emit(self.index(row), self.index(row))
+
+    def row_of(self, person: str) -> int:
+        return next((row for row, p in enumerate(self.people) if p.id == person), -1)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.people)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        person = self.people[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return plain.line(person.shown)
+        if role == Qt.ItemDataRole.EditRole:
+            return plain.line(person.name or (person.suggested_names[0].name if person.suggested_names else ""), NAME)
+        if role == PERSON:
+            return person
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain.tip_text(self._tip(person))
+        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+            return plain.line(f"{person.shown}, {self.times(person)}")
+        return None
+
+    def _tip(self, person: Person) -> str:
+        lines = [f"{person.shown} · {self.times(person)}"]
+        for name in person.suggested_names[:3]:
+            lines.append(self.tr("Maybe %1: “%2”").replace("%1", name.name).replace("%2", name.words))
+        return "\n".join(lines)
+
+    def times(self, person: Person) -> str:
+        """Return screen and speech time in words."""
+        parts = []
+        if person.screen_time:
+            parts.append(self.tr("seen %1").replace("%1", texts.duration(person.screen_time)))
+        if person.speech_time:
+            parts.append(self.tr("speaks %1").replace("%1", texts.duration(person.speech_time)))
+        return " · ".join(parts) or self.tr("no time yet")
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        text = str(value).strip()
+        person = self.people[index.row()]
+        if role != Qt.ItemDataRole.EditRole or not text or text in (person.name, plain.line(person.name or "", NAME)):
+            return False
+        self.named.emit(person.id, text)
+        return True
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        base = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if index.isValid():
+            base |= Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled | Qt.ItemFlag.ItemIsDropEnabled
+        return base
+
+    def mimeTypes(self) -> list[str]:
+        return [MIME]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        data = QMimeData()
+        data.setData(MIME, QByteArray(self.people[indexes[0].row()].id.encode()))
+        return data
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        return Qt.DropAction.LinkAction | Qt.DropAction.MoveAction
+
+    def canDropMimeData(self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index) -> bool:
+        if not data.hasFormat(MIME) or not parent.isValid():
+            return False
+        return bytes(data.data(MIME).data()).decode() != self.people[parent.row()].id
+
+    def dropMimeData(self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index) -> bool:
+        if self.canDropMimeData(data, action, row, column, parent):
+            self.merged.emit(self.people[parent.row()].id, bytes(data.data(MIME).data()).decode())
+        # False: the view must not remove the dragged row; the merge arrives as news from the engine.
+        return False
+
+
+class PersonDelegate(QStyledItemDelegate):
+    """Paints head, name and times; a suggested name has a button that confirms it."""
+
+    confirmed = Signal(str, str)
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self.editing = False
+        self.closeEditor.connect(lambda *_: self._end())
+
+    def _end(self) -> None:
+        self.editing = False
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(200, ROW)
+
+    def _confirm_box(self, option: QStyleOptionViewItem) -> QRect:
+        rect: QRect = option.rect
+        wide = option.fontMetrics.horizontalAdvance(self.tr("Yes")) + 22
+        return QRect(rect.right() - wide - 10, rect.center().y() - 13, wide, 26)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        person: Person = index.data(PERSON)
+        c = theme.colours()
+        rect: QRect = option.rect
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        if chosen or hovered:
+            path = QPainterPath()
+            path.addRoundedRect(QRectF(rect).adjusted(4, 2, -4, -2), 8, 8)
+            painter.fillPath(path, QColor(c.line if chosen else c.raised))
+        self._head(painter, QRectF(rect.left() + 12, rect.center().y() - HEAD / 2, HEAD, HEAD), person)
+        confirmable = person.name_state == "suggested" and bool(person.suggested_names)
+        left = rect.left() + 12 + HEAD + 12
+        right = self._confirm_box(option).left() - 6 if confirmable else rect.right() - 12
+        font = QFont(option.font)
+        font.setWeight(QFont.Weight.DemiBold)
+        font.setItalic(person.name_state == "suggested")
+        painter.setFont(font)
+        painter.setPen(QColor(c.text))
+        name = painter.fontMetrics().elidedText(plain.line(person.shown), Qt.TextElideMode.ElideRight, right - left)
+        painter.drawText(QRect(left, rect.top() + 9, right - left, 22), int(Qt.AlignmentFlag.AlignVCenter), name)
+        painter.setFont(option.font)
+        painter.setPen(QColor(c.muted))
+        model = index.model()
+        times = model.times(person) if isinstance(model, PeopleModel) else ""
+        if person.ignored:
+            times = self.tr("hidden") + " · " + times
+        times = painter.fontMetrics().elidedText(times, Qt.TextElideMode.ElideRight, right - left)
+        painter.drawText(QRect(left, rect.top() + 31, right - left, 20), int(Qt.AlignmentFlag.AlignVCenter), times)
+        if confirmable:
+            box = QRectF(self._confirm_box(option))
+            painter.setPen(QPen(QColor(c.accent), 1.2))
+            painter.setBrush(QColor(c.surface))
+            painter.drawRoundedRect(box, 6, 6)
+            painter.setPen(QColor(c.link))
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.tr("Yes"))
+        painter.restore()
+
+    def _head(self, painter: QPainter, box: QRectF, person: Person) -> None:
+        ratio = painter.device().devicePixelRatioF()
+        picture = self._hub.pictures.get(person.portrait, round(HEAD * ratio))
+        if picture is None:
+            painter.drawPixmap(box.topLeft(), fallback_head(person.id, initial(person), HEAD, ratio))
+            return
+        path = QPainterPath()
+        path.addEllipse(box)
+        painter.save()
+        painter.setClipPath(path)
+        painter.drawPixmap(box, picture, QRectF(picture.rect()))
+        painter.restore()
+        painter.setPen(QPen(theme.person_colour(person.id), 2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(box.adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
+        person: Person = index.data(PERSON)
+        if (
+            isinstance(event, QMouseEvent)
+            and event.type() == QEvent.Type.MouseButtonRelease
+            and person.name_state == "suggested"
+            and person.suggested_names
+            and self._confirm_box(option).contains(event.position().toPoint())
+        ):
+            self.confirmed.emit(person.id, person.suggested_names[0].name)
+            return True
+        return super().editorEvent(event, model, option, index)
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        self.editing = True
+        editor = QLineEdit(parent)
+        editor.setPlaceholderText(self.tr("Name"))
+        return editor
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        # once: a picture that arrives tells `dataChanged`, upon which Qt would put the old name over what is being typed
+        if not editor.property("filled"):
+            editor.setProperty("filled", True)
+            super().setEditorData(editor, index)
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        rect: QRect = option.rect
+        left = rect.left() + 12 + HEAD + 6
+        editor.setGeometry(QRect(left, rect.center().y() - 15, rect.right() - left - 10, 30))

@@ -1,0 +1,286 @@
+"""The people dock: who is in this memory. Name in place, confirm a heard name, merge by dropping, open a person's page."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QMessageBox,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from m3desk import events
+from m3desk_ui.look import plain, theme
+from m3desk_ui.people.people_list import PERSON, PeopleModel, PersonDelegate
+from m3desk_ui.people.person_page import PersonPage
+from m3desk_ui.people.questions_view import QuestionsView
+
+if TYPE_CHECKING:
+    from m3desk.domain.correction import Effect
+    from m3desk.domain.people import Person
+    from m3desk_ui.hub.bridge import Hub
+
+MANY = 50
+"""A merge that changes more memories than this is previewed in full before it is applied."""
+
+
+class PeopleView(QWidget):
+    """The list, and over it the page of one person."""
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.hub = hub
+        self._everybody: list[Person] = []
+        self.model = PeopleModel(hub, self)
+        self.model.named.connect(self.name)
+        self.model.merged.connect(self.ask_merge)
+        self.page = PersonPage(hub, self)
+        self.page.back.connect(self.show_list)
+        self.page.merge_wanted.connect(self._choose_merge)
+        self.questions = QuestionsView(hub, self)
+        self.questions.back.connect(self.show_list)
+        self.questions.counted.connect(self._counted)
+        self._build()
+        hub.opened.connect(self._forget)
+        hub.changed.connect(self.refresh)
+        hub.changed.disconnect(self.questions.refresh)  # `refresh` does it
+        hub.corrected.connect(self._corrected)
+        hub.themed.connect(self._themed)
+        hub.selection.selected.connect(self._follow)
+        self._themed()
+        if hub.desk is not None:
+            self.refresh()
+
+    def _build(self) -> None:
+        self.filter = QLineEdit(self)
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._fill)
+        self.undo = QToolButton(self)
+        self.undo.clicked.connect(self.hub.undo)
+        self.undo.setEnabled(False)
+        self.redo = QToolButton(self)
+        self.redo.clicked.connect(self.hub.redo)
+        self.redo.setEnabled(False)
+        self.ask = QPushButton(self)
+        self.ask.clicked.connect(self.show_questions)
+        self.ask.setVisible(False)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(6, 4, 6, 4)
+        bar.addWidget(self.filter, 1)
+        bar.addWidget(self.ask)
+        bar.addWidget(self.undo)
+        bar.addWidget(self.redo)
+        self.list = QListView(self)
+        self.list.setModel(self.model)
+        self.delegate = PersonDelegate(self.hub, self)
+        self.delegate.confirmed.connect(self.name)
+        # news that would close an open editor waits until the name is written
+        self.delegate.closeEditor.connect(lambda *_: self._fill())
+        self.list.setItemDelegate(self.delegate)
+        self.list.setMouseTracking(True)
+        self.list.setDragEnabled(True)
+        self.list.setAcceptDrops(True)
+        self.list.setDropIndicatorShown(True)
+        self.list.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.list.setDefaultDropAction(Qt.DropAction.LinkAction)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed | QAbstractItemView.EditTrigger.SelectedClicked)
+        self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(self._menu)
+        self.list.clicked.connect(lambda index: self.hub.selection.select("person", index.data(PERSON).id))
+        self.list.doubleClicked.connect(lambda index: self.open_page(index.data(PERSON).id))
+        self.list.activated.connect(lambda index: self.open_page(index.data(PERSON).id))
+        self.empty = plain.Label(parent=self)
+        self.empty.setWordWrap(True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setProperty("muted", True)
+        self.empty.setMargin(24)
+        front = QWidget(self)
+        column = QVBoxLayout(front)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.empty, 1)
+        self.stack = QStackedWidget(self)
+        self.stack.addWidget(front)
+        self.stack.addWidget(self.page)
+        self.stack.addWidget(self.questions)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.stack)
+
+    def _themed(self) -> None:
+        self.filter.setPlaceholderText(self.tr("Filter people"))
+        self.filter.setAccessibleName(self.tr("Filter people"))
+        self.list.setAccessibleName(self.tr("People"))
+        for button, icon, tip in (
+            (self.undo, "mdi6.undo", self.tr("Undo the last correction")),
+            (self.redo, "mdi6.redo", self.tr("Redo")),
+        ):
+            button.setIcon(theme.icon(icon))
+            plain.tip(button, tip)
+            button.setAccessibleName(tip)
+        self.page.dress()
+        self.questions.dress()
+        self._counted(len(self.questions.questions))
+        self._fill()
+
+    # ------------------------------------------------------------ reading
+
+    def refresh(self) -> None:
+        """Read the people again."""
+        self.hub.read("people", lambda reader: reader.people(), self._show)
+        self.questions.refresh()
+        if self.stack.currentWidget() is self.page:
+            self.page.refresh()
+
+    def on_event(self, event: object) -> None:
+        """Take an event (the hub's signals do the same)."""
+        if isinstance(event, events.Corrected):
+            self._corrected(event)
+
+    def _forget(self, _path: str) -> None:
+        self._everybody = []
+        self.undo.setEnabled(False)
+        self.redo.setEnabled(False)
+        self.show_list()
+        self._fill()
+
+    def _show(self, people: list[Person]) -> None:
+        self._everybody = sorted(people, key=lambda p: (p.ignored, -(p.screen_time + p.speech_time), p.number))
+        self._fill()
+        self._follow(*self.hub.selection.current)
+
+    def _fill(self, *_: object) -> None:
+        if self.delegate.editing:
+            return
+        words = self.filter.text().casefold().split()
+        rows = [p for p in self._everybody if all(w in " ".join((p.shown, p.id, *p.aliases)).casefold() for w in words)]
+        bar = self.list.verticalScrollBar()
+        place = bar.value()
+        self.model.show(rows)
+        bar.setValue(place)
+        self.list.setVisible(bool(rows))
+        self.empty.setVisible(not rows)
+        if not self._everybody:
+            self.empty.setText(self.tr("Nobody yet. People appear here as soon as a face or a voice was recognised."))
+        else:
+            self.empty.setText(self.tr("Nobody here is called “%1”.").replace("%1", plain.line(self.filter.text())))
+
+    def _corrected(self, event: events.Corrected) -> None:
+        self.undo.setEnabled(event.can_undo)
+        self.redo.setEnabled(event.can_redo)
+
+    # ------------------------------------------------------------ pointing
+
+    def _follow(self, kind: str, id_: str) -> None:
+        if kind == "person":
+            row = self.model.row_of(id_)
+            if row >= 0:
+                self.list.setCurrentIndex(self.model.index(row))
+
+    def open_page(self, person: str) -> None:
+        """Show the page of a person."""
+        self.page.show_person(person)
+        self.stack.setCurrentWidget(self.page)
+        self.hub.selection.select("person", person)
+
+    def show_list(self) -> None:
+        self.stack.setCurrentIndex(0)
+
+    def show_questions(self) -> None:
+        """Show the memory's questions, one card at a time."""
+        self.stack.setCurrentWidget(self.questions)
+        self.questions.card.setFocus()
+
+    def _counted(self, count: int) -> None:
+        self.ask.setText(self.tr("1 question") if count == 1 else self.tr("%1 questions").replace("%1", str(count)))
+        plain.tip(self.ask, self.tr("Answer what the memory is in doubt about"))
+        self.ask.setVisible(count > 0)
+
+    def _menu(self, where: QPoint) -> None:
+        index = self.list.indexAt(where)
+        if not index.isValid():
+            return
+        person: Person = index.data(PERSON)
+        menu = QMenu(self)
+        menu.addAction(self.tr("Open page"), lambda: self.open_page(person.id))
+        if person.first_seen is not None:
+            source, at = person.first_seen
+            menu.addAction(self.tr("Play first moment"), lambda: self.hub.selection.play(source, at))
+        menu.addAction(self.tr("Rename…"), lambda: self.list.edit(index))
+        for suggested in person.suggested_names[:3]:
+            if suggested.name != person.name:
+                text = self.tr("This is %1").replace("%1", suggested.name)
+                menu.addAction(plain.entry(text), partial(self.name, person.id, suggested.name))
+        merge = menu.addMenu(self.tr("Is the same person as"))
+        for other in self._everybody:
+            if other.id != person.id:
+                merge.addAction(plain.entry(other.shown), partial(self.ask_merge, other.id, person.id))
+        merge.setEnabled(len(self._everybody) > 1)
+        menu.addSeparator()
+        menu.addAction(plain.entry(self.tr("Ask about %1").replace("%1", person.shown)), lambda: self.page.ask_about(person))
+        if person.name is not None:
+            menu.addAction(self.tr("Take the name away"), lambda: self.hub.correct("name", {"person": person.id, "name": None}))
+        hide = self.tr("Show person again") if person.ignored else self.tr("Hide person")
+        menu.addAction(hide, lambda: self.hub.correct("ignore", {"person": person.id, "ignored": not person.ignored}))
+        menu.popup(self.list.viewport().mapToGlobal(where))
+
+    # ------------------------------------------------------------ correcting
+
+    def name(self, person: str, name: str) -> None:
+        """Confirm a name."""
+        self.hub.correct("name", {"person": person, "name": name})
+
+    def _choose_merge(self, person: str) -> None:
+        others = [p for p in self._everybody if p.id != person]
+        labels = [f"{plain.line(p.shown, 40)}  ({p.id})" for p in others]
+        if not others:
+            return
+        chosen = plain.choose(self, self.tr("Same person"), self.tr("This is the same person as"), labels)
+        if chosen is not None:
+            self.ask_merge(others[labels.index(chosen)].id, person)
+
+    def ask_merge(self, keep: str, other: str) -> None:
+        """Merge two persons; with a preview where both are named or much would change."""
+        by_id = {p.id: p for p in self._everybody}
+        a, b = by_id.get(keep), by_id.get(other)
+        if self.hub.desk is None or a is None or b is None:
+            return
+        args: dict[str, Any] = {"keep": keep, "others": [other]}
+        both_named = a.name is not None and b.name is not None
+
+        def previewed(effect: Effect) -> None:
+            if both_named or len(effect.memories) > MANY:
+                self._confirm(a, b, effect, args)
+            else:
+                self.hub.correct("merge", args)
+
+        self.hub.when(self.hub.desk.correct("merge", args, dry_run=True), previewed)
+
+    def _confirm(self, a: Person, b: Person, effect: Effect, args: dict[str, Any]) -> None:
+        first, second = plain.line(a.shown, plain.ENTRY), plain.line(b.shown, plain.ENTRY)
+        text = self.tr("Are %1 and %2 one person?").replace("%2", second).replace("%1", first)
+        more = self.tr("Effect: %1. You can undo it.").replace("%1", effect.text)
+        box = plain.box(self, QMessageBox.Icon.Question, self.tr("Same person"), text, more)
+        keep = box.addButton(plain.entry(self.tr("Yes, keep “%1”").replace("%1", first)), QMessageBox.ButtonRole.AcceptRole)
+        if a.name is not None and b.name is not None:
+            swap = box.addButton(plain.entry(self.tr("Yes, keep “%1”").replace("%1", second)), QMessageBox.ButtonRole.AcceptRole)
+            swap.clicked.connect(lambda: self.hub.correct("merge", {"keep": b.id, "others": [a.id]}))
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        keep.clicked.connect(lambda: self.hub.correct("merge", args))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+        self.question = box

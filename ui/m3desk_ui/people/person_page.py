@@ -1,0 +1,456 @@
+"""A person's page: what is known of them, their moments, their faces and what they said, each a click from the video."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPixmap
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from m3desk.domain.clip import clock
+from m3desk_ui.look import links, plain, texts, theme
+from m3desk_ui.people.activity_plot import ActivityPlot
+from m3desk_ui.people.people_list import NAME, fallback_head, initial
+
+if TYPE_CHECKING:
+    from m3desk.domain.memory import StoredSentence
+    from m3desk.domain.people import Person, SpeechRow, TrackRow
+    from m3desk_ui.hub.bridge import Hub
+
+FACE = 84
+MOST_FACES = 400
+PLACE = Qt.ItemDataRole.UserRole
+"""(source, microseconds) of an item."""
+OBSERVATION = Qt.ItemDataRole.UserRole + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that the page shows, read in one go."""
+
+    person: Person
+    memories: tuple[StoredSentence, ...]
+    tracks: tuple[TrackRow, ...]
+    speech: tuple[SpeechRow, ...]
+    durations: tuple[tuple[str, str, int], ...]
+    """(source, file name, microseconds)."""
+
+
+def read_page(reader: Any, ref: str) -> Page:
+    """Read a person's page (in the reading thread)."""
+    person = reader.person(ref)
+    sources = reader.sources()
+    tracks = tuple(r for s in sources for r in reader.tracks(s.id) if r.person == person.id)
+    speech = tuple(r for s in sources for r in reader.speech(s.id) if r.person == person.id)
+    durations = tuple((s.id, s.uri.rsplit("/", 1)[-1], s.duration) for s in sources if s.duration)
+    return Page(person, tuple(reader.memories(person=person.id)), tracks, speech, durations)
+
+
+class PersonPage(QWidget):
+    """Shows one person; `back` asks for the list."""
+
+    back = Signal()
+    merge_wanted = Signal(str)
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.hub = hub
+        self.person_id = ""
+        self.page: Page | None = None
+        self._plot: ActivityPlot | None = None
+        self._build()
+
+    def _build(self) -> None:
+        self.to_list = self._button(self.back.emit)
+        self.portrait = plain.Label(parent=self)
+        self.portrait.setFixedSize(72, 72)
+        self.name = QLineEdit(self)
+        self.name.editingFinished.connect(self._rename)
+        self.times = plain.Label(parent=self)
+        self.times.setProperty("muted", True)
+        self.times.setWordWrap(True)
+        self.suggested = plain.RichLabel(self)
+        self.suggested.setWordWrap(True)
+        self.suggested.linkActivated.connect(self._confirm)
+        self.first = self._button(self._play_first)
+        self.ask = self._button(self._ask)
+        self.merge = self._button(lambda: self.merge_wanted.emit(self.person_id))
+        self.graph = self._button(self._show_in_graph)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.to_list)
+        buttons.addStretch(1)
+        self.split = self._button(self._split_off)
+        for button in (self.first, self.ask, self.graph, self.merge, self.split):
+            buttons.addWidget(button)
+        words = QVBoxLayout()
+        words.setSpacing(3)
+        words.addWidget(self.name)
+        words.addWidget(self.times)
+        words.addWidget(self.suggested)
+        head = QHBoxLayout()
+        head.setSpacing(12)
+        head.addWidget(self.portrait, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(words, 1)
+        self.known = plain.Page(self)
+        self.known.anchorClicked.connect(lambda url: links.follow(self.hub, url))
+        self.moments = self._icons(QSize(128, 72))
+        self.faces = self._icons(QSize(FACE, FACE))
+        self.faces.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
+        self.faces.itemSelectionChanged.connect(self._chosen)
+        self.faces.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.faces.customContextMenuRequested.connect(self._face_menu)
+        self.voices = plain.Page(self)
+        self.voices.anchorClicked.connect(lambda url: links.follow(self.hub, url))
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        for widget in (self.known, self.moments, self.faces, self.voices):
+            self.tabs.addTab(widget, "")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(8, 4, 8, 0)
+        self._column.addLayout(buttons)
+        self._column.addLayout(head)
+        self._column.addWidget(self.tabs, 1)
+
+    def _button(self, do: Callable[[], object]) -> QToolButton:
+        button = QToolButton(self)
+        button.clicked.connect(lambda: do())
+        return button
+
+    def _icons(self, size: QSize) -> QListWidget:
+        view = QListWidget(self)
+        view.setViewMode(QListWidget.ViewMode.IconMode)
+        view.setIconSize(size)
+        view.setResizeMode(QListWidget.ResizeMode.Adjust)
+        view.setMovement(QListWidget.Movement.Static)
+        view.setSpacing(6)
+        view.setUniformItemSizes(True)
+        view.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        view.itemClicked.connect(self._clicked)
+        view.itemActivated.connect(self._clicked)
+        return view
+
+    def dress(self) -> None:
+        """Set texts, icons and colours."""
+        for button, icon, tip in (
+            (self.to_list, "mdi6.arrow-left", self.tr("Back to all people")),
+            (self.first, "mdi6.play", self.tr("Play the first moment")),
+            (self.ask, "mdi6.chat-question-outline", self.tr("Ask about this person")),
+            (self.graph, "mdi6.graph-outline", self.tr("Show in the graph")),
+            (self.merge, "mdi6.account-multiple-plus-outline", self.tr("Same person as somebody else…")),
+            (self.split, "mdi6.call-split", self.tr("Two people: make the selected faces somebody else")),
+        ):
+            button.setIcon(theme.icon(icon))
+            plain.tip(button, tip)
+            button.setAccessibleName(tip)
+        self.name.setAccessibleName(self.tr("Name"))
+        self.name.setPlaceholderText(self.tr("Who is this?"))
+        if self.page is not None:
+            self._fill(self.page)
+
+    # ------------------------------------------------------------ reading
+
+    def show_person(self, person: str) -> None:
+        if person != self.person_id:
+            self.page = None
+            self.name.clear()
+            self.times.clear()
+            self.suggested.clear()
+        self.person_id = person
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the page again."""
+        ref = self.person_id
+        if ref:
+            self.hub.read("person page", lambda reader: read_page(reader, ref), self._fill, lambda _gone: self.back.emit())
+
+    def _fill(self, page: Page) -> None:
+        self.page = page
+        person = page.person
+        self.person_id = person.id
+        if not self.name.hasFocus():
+            self.name.setText(self._name_shown())
+            self.name.setPlaceholderText(plain.line(person.shown) if person.name is None else self.tr("Who is this?"))
+        parts = [self.tr("Person %1").replace("%1", str(person.number))] if person.name else []
+        if person.screen_time:
+            parts.append(self.tr("seen for %1").replace("%1", texts.duration(person.screen_time)))
+        if person.speech_time:
+            parts.append(self.tr("speaks for %1").replace("%1", texts.duration(person.speech_time)))
+        count = len(person.clips)
+        parts.append(self.tr("in 1 clip") if count == 1 else self.tr("in %1 clips").replace("%1", str(count)))
+        if person.aliases:
+            parts.append(self.tr("also %1").replace("%1", ", ".join(plain.line(texts.alias(a), plain.ENTRY) for a in person.aliases[:20])))
+        self.times.setText(" · ".join(parts))
+        self._show_suggested(person)
+        self._show_portrait(person)
+        self._show_plot(page)
+        self._show_known(page)
+        self._show_moments(page)
+        self._show_faces(page)
+        self._chosen()
+        self._show_voices(page)
+        titles = (
+            self.tr("Known (%1)").replace("%1", str(len(page.memories))),
+            self.tr("Moments (%1)").replace("%1", str(self.moments.count())),
+            self.tr("Faces (%1)").replace("%1", str(len(page.tracks))),
+            self.tr("Speech (%1)").replace("%1", str(len(page.speech))),
+        )
+        for tab, title in enumerate(titles):
+            self.tabs.setTabText(tab, title)
+
+    def _show_suggested(self, person: Person) -> None:
+        if person.name_state != "suggested" or not person.suggested_names:
+            self.suggested.setVisible(False)
+            return
+        best = person.suggested_names[0]
+        heard = self.tr("heard or read")
+        why = f" {plain.html(heard)}: “{plain.html(best.words, plain.LINE)}”" if best.words else ""
+        name = plain.html(plain.line(best.name))
+        yes, no = self.tr("Yes"), self.tr("No")
+        self.suggested.setText(
+            f"<b>{name}?</b>{why}<br><a href='yes'>{plain.html(yes)}, {name}</a> &nbsp;·&nbsp; <a href='no'>{plain.html(no)}</a>"
+        )
+        self.suggested.setVisible(True)
+
+    def _confirm(self, answer: str) -> None:
+        if self.page is None:
+            return
+        name = self.page.person.suggested_names[0].name
+        self.hub.correct("name" if answer == "yes" else "reject", {"person": self.person_id, "name": name})
+
+    def _show_portrait(self, person: Person) -> None:
+        ratio = self.devicePixelRatioF()
+
+        def put(pixmap: QPixmap) -> None:
+            from m3desk_ui.graph.style import round_picture
+
+            cut = round_picture(pixmap, round(72 * ratio), True)
+            cut.setDevicePixelRatio(ratio)
+            self.portrait.setPixmap(cut)
+
+        self.portrait.setPixmap(fallback_head(person.id, initial(person), 72, ratio))
+        here = self.hub.pictures.get(person.portrait, round(72 * ratio), then=put)
+        if here is not None:
+            put(here)
+
+    def _show_plot(self, page: Page) -> None:
+        if self._plot is None:
+            self._plot = ActivityPlot(self)
+            self._plot.picked.connect(self.hub.selection.play)
+            self._column.insertWidget(2, self._plot)
+        seen = [(r.track.id.split(".", 1)[0], r.track.start, r.track.end) for r in page.tracks if not r.set_aside]
+        said = [(r.utterance.id.split(".", 1)[0], r.utterance.start, r.utterance.end) for r in page.speech if not r.set_aside]
+        self._plot.show_times(seen, said, page.durations, theme.person_colour(page.person.id).name())
+
+    def _show_known(self, page: Page) -> None:
+        by_topic: dict[str, list[StoredSentence]] = {}
+        for m in page.memories:
+            if m.kind == "semantic":
+                by_topic.setdefault(m.topic or "general", []).append(m)
+        parts = []
+        for topic, rows in by_topic.items():
+            rows.sort(key=lambda m: (-m.weight, m.start))
+            parts.append(f"<h4>{plain.html(texts.topic(topic).capitalize())}</h4>")
+            parts += [self._line(m, strength=True) for m in rows]
+        happened = [m for m in page.memories if m.kind == "episodic"]
+        if happened:
+            heading = self.tr("What happened")
+            parts.append(f"<h4>{plain.html(heading)}</h4>")
+            parts += [self._line(m) for m in happened[:300]]
+            if len(happened) > 300:
+                more = self.tr("… and %1 more in the memories table").replace("%1", str(len(happened) - 300))
+                parts.append(f"<p>{plain.html(more)}</p>")
+        if not parts:
+            nothing = self.tr("Nothing is known yet.")
+            parts.append(f"<p>{plain.html(nothing)}</p>")
+        self._set_html(self.known, "".join(parts))
+
+    def _line(self, m: StoredSentence, *, strength: bool = False) -> str:
+        weight = f" <span style='color:{theme.colours().muted}'>×{m.weight:g}</span>" if strength and m.weight > 1 else ""
+        over = self.tr("no longer")
+        ended = f" <span style='color:{theme.colours().muted}'>({plain.html(over)})</span>" if m.valid_until else ""
+        as_text = f"color:{theme.colours().text};text-decoration:none"
+        words = f'<a style="{as_text}" href="{links.href("node", m.id)}">{plain.html(m.shown)}</a>'
+        return f"<p style='margin:3px 0'>{links.moment(m.source, m.start)}&nbsp; {words}{weight}{ended}</p>"
+
+    def _set_html(self, browser: plain.Page, html: str) -> None:
+        """Replace a text without losing the place in it."""
+        if browser.property("shown") == html:
+            return
+        browser.setProperty("shown", html)
+        bar = browser.verticalScrollBar()
+        at = bar.value()
+        browser.show_html(html)
+        bar.setValue(at)
+
+    def _show_moments(self, page: Page) -> None:
+        """Show one picture a clip the person is in, at their first moment there."""
+        firsts: dict[str, tuple[str, int]] = {}
+        for id_, clip, start in [(r.track.id, r.track.clip, r.track.start) for r in page.tracks] + [
+            (r.utterance.id, r.utterance.clip, r.utterance.start) for r in page.speech
+        ]:
+            source = id_.split(".", 1)[0]
+            if clip not in firsts or start < firsts[clip][1]:
+                firsts[clip] = (source, start)
+        rows = sorted(firsts.items(), key=lambda item: item[1])
+        self._fill_icons(self.moments, [(clock(at), None, (source, at), clip) for clip, (source, at) in rows])
+        clips = [clip for clip, _ in rows]
+        ref = page.person.id
+
+        def put(pictures: list[str | None]) -> None:
+            if self.person_id == ref and self.moments.count() == len(pictures):
+                for row, media in enumerate(pictures):
+                    self._picture(self.moments.item(row), media, 128, 72)
+
+        self.hub.read("person moments", lambda reader: [reader.thumbnail(c) for c in clips], put)
+
+    def _show_faces(self, page: Page) -> None:
+        """Show a crop of each track, the least certain first: what is wrong is seen at once."""
+        rows = sorted(page.tracks, key=lambda r: (r.set_aside, r.track.quality * r.track.score))[:MOST_FACES]
+        cells = []
+        for r in rows:
+            text = clock(r.track.start) + (" ⊘" if r.set_aside else "")
+            cells.append((text, r.track.crops[0] if r.track.crops else None, (r.track.id.split(".", 1)[0], r.track.start), r.track.id))
+        self._fill_icons(self.faces, cells)
+
+    def _fill_icons(self, view: QListWidget, cells: list[tuple[str, str | None, tuple[str, int], str]]) -> None:
+        now = [(view.item(i).text(), view.item(i).data(OBSERVATION)) for i in range(view.count())]
+        if now == [(text, id_) for text, _, _, id_ in cells]:
+            return
+        view.clear()
+        size = view.iconSize()
+        blank = QPixmap(size)
+        blank.fill(Qt.GlobalColor.transparent)
+        for text, media, place, id_ in cells:
+            item = QListWidgetItem(QIcon(blank), text)
+            item.setData(PLACE, place)
+            item.setData(OBSERVATION, id_)
+            plain.tip(item, self.tr("Play %1").replace("%1", clock(place[1])))
+            view.addItem(item)
+            self._picture(item, media, size.width(), size.height())
+
+    def _picture(self, item: QListWidgetItem, media: str | None, width: int, height: int) -> None:
+        import shiboken6
+
+        ratio = self.devicePixelRatioF()
+
+        def put(pixmap: QPixmap) -> None:
+            if shiboken6.isValid(item):
+                item.setIcon(QIcon(pixmap))
+
+        here = self.hub.pictures.get(media, round(width * ratio), round(height * ratio), then=put)
+        if here is not None:
+            put(here)
+
+    def _show_voices(self, page: Page) -> None:
+        rows = []
+        talks = self.tr("(talks, nobody understood what)")
+        for r in page.speech[:500]:
+            when = links.moment(r.utterance.id.split(".", 1)[0], r.utterance.start)
+            not_them = links.link(
+                self.tr("not %1").replace("%1", plain.line(page.person.shown, 30)), "exclude", r.utterance.id, page.person.id
+            )
+            not_speech = links.link(self.tr("not speech"), "aside", r.utterance.id)
+            why = links.link(self.tr("why"), "observation", r.utterance.id)
+            small = f"<span style='font-size:small'>{not_them} · {not_speech} · {why}</span>"
+            rows.append(f"<p style='margin:3px 0'>{when}&nbsp; {plain.html(r.utterance.text or talks)} &nbsp;{small}</p>")
+        never = self.tr("Never heard speaking.")
+        self._set_html(self.voices, "".join(rows) or f"<p>{plain.html(never)}</p>")
+
+    # ------------------------------------------------------------ acting
+
+    def _clicked(self, item: QListWidgetItem) -> None:
+        source, at = item.data(PLACE)
+        self.hub.selection.play(source, at)
+
+    def _face_menu(self, where: QPoint) -> None:
+        item = self.faces.itemAt(where)
+        if item is None or self.page is None:
+            return
+        observation = item.data(OBSERVATION)
+        menu = QMenu(self)
+        menu.addAction(self.tr("Play"), lambda: self._clicked(item))
+        menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(observation))
+        menu.addSeparator()
+        chosen = self.chosen_faces() if item.isSelected() else [observation]
+        not_them = plain.entry(self.tr("Not %1").replace("%1", self.page.person.shown))
+        menu.addAction(self.tr("This is…"), lambda: self._assign(chosen))
+        menu.addAction(not_them, lambda: self.hub.correct("exclude", {"observations": chosen, "person": self.person_id}))
+        menu.addAction(self.tr("Not a face"), lambda: self.hub.correct("set-aside", {"observations": chosen}))
+        if 0 < len(chosen) < self.faces.count():
+            menu.addAction(self.tr("Two people: these are somebody else"), self._split_off)
+        why = plain.entry(self.tr("Why %1?").replace("%1", self.page.person.shown.removesuffix("?")))
+        menu.addAction(why, lambda: self._inspect(observation))
+        menu.popup(self.faces.viewport().mapToGlobal(where))
+
+    def chosen_faces(self) -> list[str]:
+        """Return the face tracks that are selected, in the order shown."""
+        rows = [self.faces.item(i) for i in range(self.faces.count())]
+        return [r.data(OBSERVATION) for r in rows if r.isSelected()]
+
+    def _chosen(self) -> None:
+        self.split.setEnabled(
+            0 < len(self.chosen_faces()) < self.faces.count() or bool(self.page and self.page.speech and self.chosen_faces())
+        )
+
+    def _split_off(self) -> None:
+        """Make the selected faces somebody else."""
+        chosen = self.chosen_faces()
+        if chosen and self.page is not None:
+            self.hub.correct("split", {"person": self.person_id, "observations": chosen})
+
+    def _assign(self, observations: list[str]) -> None:
+        """Ask whose faces these are: somebody known, or a new name."""
+
+        def ask(people: list[Person]) -> None:
+            names = [p.shown for p in people if p.id != self.person_id]
+            text = (plain.choose(self, self.tr("This is…"), self.tr("Who is this?"), names, editable=True) or "").strip()
+            if text:
+                known = next((p.id for p in people if p.shown == text), None)
+                name = None if known else text
+                self.hub.correct("assign", {"observations": observations, "person": known, "name": name})
+
+        self.hub.read("people to choose", lambda reader: reader.people(), ask)
+
+    def _inspect(self, observation: str) -> None:
+        self.hub.selection.select("observation", observation)
+        self.hub.selection.wanted.emit("inspector")
+
+    def _rename(self) -> None:
+        text = self.name.text().strip()
+        if self.page is not None and text and text not in (self.page.person.name, self._name_shown()):
+            self.hub.correct("name", {"person": self.person_id, "name": text})
+
+    def _name_shown(self) -> str:
+        """Return the name as the editor shows it: what would act in it has a visible sign."""
+        return plain.line(self.page.person.name or "", NAME) if self.page is not None else ""
+
+    def _play_first(self) -> None:
+        if self.page is not None and self.page.person.first_seen is not None:
+            self.hub.selection.play(*self.page.person.first_seen)
+
+    def _show_in_graph(self) -> None:
+        self.hub.selection.select("person", self.person_id)
+        self.hub.selection.wanted.emit("graph")
+
+    def _ask(self) -> None:
+        if self.page is not None:
+            self.ask_about(self.page.person)
+
+    def ask_about(self, person: Person) -> None:
+        """Put a question about this person into the chat's box."""
+        self.hub.selection.asked_about.emit(self.tr("What is known about %1?").replace("%1", person.shown.removesuffix("?")))
+        self.hub.selection.wanted.emit("chat")

@@ -1,0 +1,412 @@
+"""Paints time from left to right: clips with pictures and states, memories as ticks, a lane per person, hits and the play head."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QWheelEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QWidget,
+)
+
+from m3desk.domain.clip import clock
+from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.timeline import rows as timeline_rows
+from m3desk_ui.timeline.rows import Lane, Plan, Rows
+
+if TYPE_CHECKING:
+    from m3desk.domain.clip import Clip
+    from m3desk_ui.hub.bridge import Hub
+
+GUTTER = 112
+"""Pixels at the left for names."""
+RULER, CLIPS, MEMORIES, LANE = 20, 50, 18, 20
+"""Heights of the rows, in pixels."""
+STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200)
+"""Seconds between marks of the ruler."""
+SECOND = 1_000_000
+
+
+class TimelineCanvas(QWidget):
+    """Paints [start, end) of one source. What stands still is painted once into a picture; the play head is drawn over it."""
+
+    clicked = Signal(object, str, str)
+    """microseconds, kind and id of what was hit ("", "" = nothing)."""
+    spanned = Signal(object, object)
+    rows_changed = Signal()
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setMinimumHeight(RULER + CLIPS + MEMORIES + 2 * LANE)
+        self.setAccessibleName(self.tr("Timeline"))
+        self.plan = Plan(None, (), {}, {})
+        self.rows = Rows()
+        self.start, self.end = 0, 60 * SECOND
+        self.head = 0
+        self.working: tuple[str, int] = ("", 0)
+        self.hits: tuple[tuple[str, int, int], ...] = ()
+        self.span: tuple[int, int] | None = None
+        self.scrolled = 0
+        self.selected = ("", "")
+        self._picture: QPixmap | None = None
+        self._press: QPointF | None = None
+        self._dragging = self._panning = False
+
+    # ------------------------------------------------------------ what is shown
+
+    @property
+    def duration(self) -> int:
+        source = self.plan.source
+        known = source.duration if source is not None and source.duration else 0
+        return max(known, self.plan.clips[-1].end if self.plan.clips else 0) or 60 * SECOND
+
+    def redraw(self) -> None:
+        """Paint everything anew."""
+        self._picture = None
+        self.update()
+
+    def fit(self) -> None:
+        """Show the whole source."""
+        self.start, self.end = 0, self.duration
+        self.redraw()
+
+    def zoom(self, factor: float, at: float | None = None) -> None:
+        """Show `factor` times as much time, keeping the time at x = `at` (else the play head) in its place."""
+        middle = self.time_at(at) if at is not None else min(max(self.head, self.start), self.end)
+        span = min(max(int((self.end - self.start) * factor), SECOND // 2), self.duration)
+        part = (middle - self.start) / max(1, self.end - self.start)
+        self._go(round(middle - part * span), span)
+
+    def pan(self, pixels: float) -> None:
+        span = self.end - self.start
+        self._go(self.start + round(pixels * span / self.room()), span)
+
+    def _go(self, start: int, span: int) -> None:
+        start = max(0, min(start, self.duration - span))
+        self.start, self.end = start, start + span
+        self.redraw()
+
+    def room(self) -> int:
+        return max(50, self.width() - GUTTER - 8)
+
+    def x_of(self, time: float) -> float:
+        return GUTTER + (time - self.start) * self.room() / max(1, self.end - self.start)
+
+    def time_at(self, x: float) -> int:
+        return round(self.start + (x - GUTTER) * (self.end - self.start) / self.room())
+
+    def set_working(self, clip: str, at: int) -> None:
+        """Show which clip is in work, and how far it is seen."""
+        if clip != self.working[0] or abs(self.x_of(at) - self.x_of(self.working[1])) >= 2:
+            self.working = (clip, at)
+            self.redraw()
+
+    def set_head(self, at: int) -> None:
+        """Move the play head, and the view with it when it leaves."""
+        old, self.head = self.x_of(self.head), at
+        if not self.start <= at < self.end and not self._press:
+            self._go(at - (self.end - self.start) // 10, self.end - self.start)
+            return
+        new = self.x_of(at)
+        if abs(new - old) >= 0.4:
+            for x in (old, new):
+                self.update(QRect(int(x) - 8, 0, 16, self.height()))
+
+    def lanes_height(self) -> int:
+        return len(self.rows.lanes) * LANE
+
+    def lanes_top(self) -> int:
+        return RULER + CLIPS + MEMORIES
+
+    # ------------------------------------------------------------ painting
+
+    def resizeEvent(self, event: Any) -> None:
+        self._picture = None
+        self.rows_changed.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._picture is None:
+            ratio = self.devicePixelRatioF()
+            self._picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+            self._picture.setDevicePixelRatio(ratio)
+            self._paint_still(self._picture)
+        c = theme.colours()
+        p = QPainter(self)
+        p.drawPixmap(0, 0, self._picture)
+        if self.span is not None:
+            a, b = (self.x_of(t) for t in self.span)
+            shade = QColor(c.accent)
+            shade.setAlpha(50)
+            p.fillRect(QRectF(max(a, GUTTER), 0, b - max(a, GUTTER), self.height()), shade)
+            p.setPen(QPen(QColor(c.accent), 1))
+            p.drawLine(QPointF(a, 0), QPointF(a, self.height()))
+            p.drawLine(QPointF(b, 0), QPointF(b, self.height()))
+        x = self.x_of(self.head)
+        if GUTTER - 1 <= x <= self.width():
+            p.setRenderHint(QPainter.RenderHint.Antialiasing)
+            p.setPen(QPen(QColor(c.bad), 1.6))
+            p.drawLine(QPointF(x, 8), QPointF(x, self.height()))
+            p.setBrush(QColor(c.bad))
+            p.setPen(Qt.PenStyle.NoPen)
+            p.drawPolygon(QPolygonF([QPointF(x - 6, 2), QPointF(x + 6, 2), QPointF(x, 11)]))
+        p.end()
+
+    def _paint_still(self, target: QPixmap) -> None:
+        c = theme.colours()
+        target.fill(QColor(c.surface))
+        p = QPainter(target)
+        p.setFont(self.font())
+        if self.plan.source is not None:
+            p.setClipRect(QRectF(GUTTER - 6, 0, self.width() - GUTTER + 6, self.height()))
+            self._paint_ruler(p)
+            shown = [c for c in self.plan.clips if c.end > self.start and c.start < self.end]
+            if len(shown) * 4 <= self.room():
+                for clip in shown:
+                    self._paint_clip(p, clip)
+            else:
+                self._paint_many_clips(p, shown)
+            self._paint_memories(p)
+            top = self.lanes_top() - self.scrolled
+            p.setClipRect(QRectF(0, self.lanes_top(), self.width(), self.height()))
+            for i, lane in enumerate(self.rows.lanes):
+                y = top + i * LANE
+                if y + LANE > self.lanes_top() and y < self.height():
+                    self._paint_lane(p, lane, y)
+            p.setClipping(False)
+            self._paint_gutter(p)
+        p.end()
+
+    def _paint_ruler(self, p: QPainter) -> None:
+        c = theme.colours()
+        per = (self.end - self.start) / SECOND / self.room()
+        step = next((s for s in STEPS if s / per >= 74), STEPS[-1])
+        p.setPen(QColor(c.muted))
+        first = int(self.start / SECOND / step)
+        for k in range(first, first + int(self.room() * per / step) + 2):
+            at = round(k * step * SECOND)
+            x = self.x_of(at)
+            p.setPen(QColor(c.line))
+            p.drawLine(QPointF(x, 14), QPointF(x, self.height()))
+            p.setPen(QColor(c.muted))
+            text = texts.precise_clock(at) if step < 1 else clock(at)
+            if x + 4 + p.fontMetrics().horizontalAdvance(text) < self.width():
+                p.drawText(QPointF(x + 4, 14), text)
+
+    def _paint_many_clips(self, p: QPainter, clips: list[Clip]) -> None:
+        """Draw clips that are too narrow for pictures as one strip a state."""
+        c = theme.colours()
+        p.fillRect(
+            QRectF(self.x_of(clips[0].start), RULER + 2, self.x_of(clips[-1].end) - self.x_of(clips[0].start), CLIPS - 6), QColor(c.raised)
+        )
+        for state, colour in (("queued", c.line), ("done", c.good), ("episodic", c.accent), ("skipped", c.muted), ("failed", c.bad)):
+            spans = np.array([(k.start, k.end) for k in clips if k.state == state], np.int64).reshape(-1, 2)
+            p.setPen(Qt.PenStyle.NoPen)
+            p.setBrush(QColor(colour))
+            columns = timeline_rows.on_pixels(spans, self.start, self.end, self.room()).tolist()
+            p.drawRects([QRect(GUTTER + a, RULER + CLIPS - 8, max(1, b - a), 4) for a, b in columns])
+        # A picture here and there: one in every hundred pixels.
+        ratio, h = self.devicePixelRatioF(), CLIPS - 14
+        at = -1e9
+        for clip in clips:
+            x = self.x_of(clip.start)
+            if x < at + 100 or clip.id not in self.plan.pictures:
+                continue
+            at = x
+            pixmap = self._hub.pictures.get(self.plan.pictures[clip.id], round(h * 16 / 9 * ratio), round(h * ratio))
+            if pixmap is not None:
+                p.drawPixmap(QRectF(x, RULER + 4, h * 16 / 9, h), pixmap, QRectF(pixmap.rect()))
+
+    def _paint_clip(self, p: QPainter, clip: Clip) -> None:
+        c = theme.colours()
+        a, b = self.x_of(clip.start), self.x_of(clip.end)
+        r = QRectF(a + 0.5, RULER + 2, max(1.0, b - a - 1), CLIPS - 6)
+        p.fillRect(r, QColor(c.raised))
+        ratio = self.devicePixelRatioF()
+        if r.width() >= 8:
+            h = r.height() - 4
+            w = h * 16 / 9
+            pixmap = self._hub.pictures.get(self.plan.pictures.get(clip.id), round(w * ratio), round(h * ratio))
+            if pixmap is not None:
+                p.save()
+                p.setClipRect(r.intersected(QRectF(GUTTER, 0, self.width(), self.height())))
+                p.drawPixmap(QRectF(r.x(), r.y(), w, h), pixmap, QRectF(pixmap.rect()))
+                p.restore()
+        colour, dense = {
+            "done": (c.good, True), "episodic": (c.accent, True), "failed": (c.bad, True), "skipped": (c.muted, True),
+        }.get(clip.state, (c.line, False))  # fmt: skip
+        strip = QRectF(r.x(), r.bottom() - 4, r.width(), 4)
+        p.fillRect(strip, QColor(colour) if dense else QColor(c.line))
+        if clip.state == "queued" and clip.id == self.working[0]:
+            done = max(0.0, min(1.0, (self.working[1] - clip.start) / max(1, clip.end - clip.start)))
+            p.fillRect(QRectF(strip.x(), strip.y(), strip.width() * done, 4), QColor(c.accent))
+            p.setPen(QColor(c.accent))
+            p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state("working") if r.width() > 90 else "…")
+        elif clip.state in ("failed", "skipped") or (clip.state == "queued" and r.width() > 50):
+            p.setPen(QColor(c.muted if clip.state == "queued" else colour))
+            p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state(clip.state))
+
+    def _paint_memories(self, p: QPainter) -> None:
+        """Draw ticks: events as short lines below, knowledge as diamonds above; hits as filled bars through both."""
+        c = theme.colours()
+        y = RULER + CLIPS - 2
+        source = self.plan.source.id if self.plan.source else ""
+        for s, a, b in self.hits:
+            if s == source and b >= self.start and a < self.end:
+                x = self.x_of(a)
+                mark = QRectF(x, y, max(4.0, self.x_of(b) - x), MEMORIES)
+                tint = QColor(c.warn)
+                p.setPen(QPen(tint, 1.2))
+                tint.setAlpha(80)
+                p.setBrush(tint)
+                p.drawRect(mark)
+        p.setRenderHint(QPainter.RenderHint.Antialiasing)
+        p.setPen(Qt.PenStyle.NoPen)
+        events, known = self.rows.times[~self.rows.semantic], self.rows.times[self.rows.semantic]
+        p.setBrush(theme.kind_colour("episodic"))
+        p.drawRects([QRectF(GUTTER + x - 1.5, y + 6, 3, 10) for x in timeline_rows.ticks(events, self.start, self.end, self.room(), 4)])
+        p.setBrush(theme.kind_colour("semantic"))
+        for x in (GUTTER + x for x in timeline_rows.ticks(known, self.start, self.end, self.room(), 8)):
+            p.drawPolygon(QPolygonF([QPointF(x, y + 1), QPointF(x + 4.5, y + 5.5), QPointF(x, y + 10), QPointF(x - 4.5, y + 5.5)]))
+        chosen = next((m for m in self.rows.memories if self.selected == ("node", m[2])), None) if self.selected[0] == "node" else None
+        if chosen is not None:
+            p.setBrush(Qt.BrushStyle.NoBrush)
+            p.setPen(QPen(QColor(c.text), 1.5))
+            p.drawEllipse(QPointF(self.x_of(chosen[0]), y + 8), 7, 8)
+        p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+    def _paint_lane(self, p: QPainter, lane: Lane, y: int) -> None:
+        """Draw when somebody is on screen (a pale bar) and speaks (a solid, narrower one on it)."""
+        c = theme.colours()
+        colour = theme.person_colour(lane.person)
+        if self.selected == ("person", lane.person):
+            p.fillRect(QRectF(0, y, self.width(), LANE), QColor(c.raised))
+        pale = QColor(colour)
+        pale.setAlpha(95)
+        for spans, fill, top, height in ((lane.seen, pale, 3, LANE - 6), (lane.heard, colour, 6, LANE - 12)):
+            columns = timeline_rows.on_pixels(spans, self.start, self.end, self.room()).tolist()
+            p.setPen(Qt.PenStyle.NoPen)
+            p.setBrush(fill)
+            p.drawRects([QRect(GUTTER + a, y + top, max(1, b - a), height) for a, b in columns])
+        p.setPen(QColor(c.line))
+        p.drawLine(QPointF(0, y + LANE - 0.5), QPointF(self.width(), y + LANE - 0.5))
+        p.fillRect(QRectF(0, y, GUTTER - 1, LANE - 1), QColor(c.raised if self.selected == ("person", lane.person) else c.surface))
+        p.fillRect(QRectF(4, y + 5, 4, LANE - 10), colour)
+        p.setPen(QColor(c.text))
+        name = QFontMetricsF(self.font()).elidedText(plain.line(lane.name), Qt.TextElideMode.ElideRight, GUTTER - 20)
+        p.drawText(QRectF(13, y, GUTTER - 18, LANE), Qt.AlignmentFlag.AlignVCenter, name)
+
+    def _paint_gutter(self, p: QPainter) -> None:
+        c = theme.colours()
+        p.fillRect(QRectF(0, 0, GUTTER - 6, self.lanes_top()), QColor(c.surface))
+        p.setPen(QColor(c.muted))
+        for text, y, height in ((self.tr("clips"), RULER, CLIPS - 6), (self.tr("memories"), RULER + CLIPS - 2, MEMORIES)):
+            p.drawText(QRectF(13, y, GUTTER - 18, height), Qt.AlignmentFlag.AlignVCenter, text)
+        p.setPen(QColor(c.line))
+        p.drawLine(QPointF(GUTTER - 0.5, 0), QPointF(GUTTER - 0.5, self.height()))
+        p.drawLine(QPointF(0, self.lanes_top() - 0.5), QPointF(self.width(), self.lanes_top() - 0.5))
+
+    # ------------------------------------------------------------ mouse and keys
+
+    def hit(self, point: QPointF) -> tuple[str, str, int]:
+        """Return kind, id and time of what lies at a point."""
+        x, y = point.x(), point.y()
+        at = max(0, min(self.time_at(max(x, GUTTER)), self.duration))
+        if RULER + CLIPS - 4 <= y < self.lanes_top() and x >= GUTTER and self.rows.memories:
+            near = np.abs(self.rows.times - at)
+            i = int(near.argmin())
+            if abs(self.x_of(int(self.rows.times[i])) - x) <= 6:
+                lower = y - (RULER + CLIPS - 2) > 8
+                same = [m for m in self.rows.memories if abs(self.x_of(m[0]) - x) <= 6 and (m[3] == "episodic") == lower]
+                best = min(same or [self.rows.memories[i]], key=lambda m: abs(m[0] - at))
+                return "node", best[2], best[0]
+        if y >= self.lanes_top():
+            row = int((y - self.lanes_top() + self.scrolled) // LANE)
+            if 0 <= row < len(self.rows.lanes):
+                return "person", self.rows.lanes[row].person, at
+        if RULER <= y < RULER + CLIPS and x >= GUTTER:
+            clip = next((c for c in self.plan.clips if c.start <= at < c.end), None)
+            if clip is not None:
+                return "clip", clip.id, at
+        return "", "", at
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._press = event.position()
+        self._dragging = False
+        self._panning = event.button() == Qt.MouseButton.MiddleButton
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._press is None:
+            self._tip(event)
+            return
+        moved = event.position().x() - self._press.x()
+        if self._panning:
+            self._press = event.position()
+            self.pan(-moved)
+            return
+        if (
+            event.buttons() & Qt.MouseButton.LeftButton
+            and (self._dragging or abs(moved) >= QApplication.startDragDistance())
+            and self._press.x() >= GUTTER
+        ):
+            self._dragging = True
+            a, b = sorted((self.time_at(self._press.x()), self.time_at(event.position().x())))
+            self.span = (max(0, a), min(b, self.duration))
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        press, self._press = self._press, None
+        if press is None or self._panning:
+            self._panning = False
+            return
+        if self._dragging and self.span is not None:
+            self.spanned.emit(*self.span)
+            return
+        kind, id_, at = self.hit(event.position())
+        if event.position().x() >= GUTTER or kind == "person":
+            self.clicked.emit(at if event.position().x() >= GUTTER else None, kind, id_)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Take the second of two quick clicks as a click: Qt sends this in place of its press."""
+        self.mousePressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        turn = event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(turn.x()) > abs(turn.y()):
+            self.pan(-(turn.x() or turn.y()) / 2)
+        elif event.position().x() < GUTTER:
+            event.ignore()
+        else:
+            self.zoom(0.999 ** turn.y(), event.position().x())
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self.zoom(0.7)
+        elif event.key() == Qt.Key.Key_Minus:
+            self.zoom(1 / 0.7)
+        elif event.key() == Qt.Key.Key_0:
+            self.fit()
+        elif event.key() == Qt.Key.Key_Escape and self.span is not None:
+            self.span = None
+            self.spanned.emit(0, 0)
+            self.update()
+        else:
+            super().keyPressEvent(event)
+
+    def _tip(self, event: QMouseEvent) -> None:
+        kind, id_, at = self.hit(event.position())
+        text = ""
+        if kind == "node":
+            text = next((f"{clock(m[0])} {m[4]}" for m in self.rows.memories if m[2] == id_), "")
+        elif event.position().x() >= GUTTER:
+            text = texts.precise_clock(at)
+        elif kind == "person":
+            text = next((lane.name for lane in self.rows.lanes if lane.person == id_), "")
+        if text:
+            plain.show_tip(event.globalPosition().toPoint() + QPoint(0, 8), text, self)

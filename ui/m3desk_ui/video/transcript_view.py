@@ -1,0 +1,402 @@
+"""Who said what, as text: the current line follows the picture, a click on a word goes there, *This is…* names the speaker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, QTextLayout, QTextLine, QTextOption
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from m3desk.domain.clip import clock
+from m3desk_ui.look import plain, theme
+from m3desk_ui.video.face_chip import FaceChip
+
+if TYPE_CHECKING:
+    from m3desk.domain.people import SpeechRow
+    from m3desk.ports import Reader
+    from m3desk_ui.hub.bridge import Hub
+
+ROW = Qt.ItemDataRole.UserRole
+MARGIN, GUTTER, HEAD = 10, 46, 20
+"""Pixels: around a row, for the time, for the speaker's line."""
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Lines(QAbstractListModel):
+    """Utterances of one source, in time order."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[SpeechRow] = []
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or index.row() >= len(self.rows):
+            return None
+        row = self.rows[index.row()]
+        if role == ROW:
+            return row
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return plain.line(f"{clock(row.utterance.start)} {row.shown}: {row.utterance.text}", 4 * plain.LINE)
+        return None
+
+    def show(self, rows: list[SpeechRow]) -> None:
+        if [_id(r) for r in rows[: len(self.rows)]] == [_id(r) for r in self.rows]:
+            # The usual case, lines added below: keep scroll position and selection.
+            old, self.rows = len(self.rows), rows
+            if old:
+                self.dataChanged.emit(self.index(0), self.index(old - 1))
+            if len(rows) > old:
+                self.rows = rows[:old]
+                self.beginInsertRows(QModelIndex(), old, len(rows) - 1)
+                self.rows = rows
+                self.endInsertRows()
+            return
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+
+def _id(row: SpeechRow) -> str:
+    return row.utterance.id
+
+
+class _Paint(QStyledItemDelegate):
+    """Paints a line: time, speaker, words; knows which word is where."""
+
+    def __init__(self, view: QListView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.at = -1
+        self.find = ""
+        self._heights: dict[tuple[str, int], int] = {}
+
+    def forget(self) -> None:
+        self._heights.clear()
+
+    def _layout(self, row: SpeechRow, width: float) -> QTextLayout:
+        layout = QTextLayout(plain.visible(row.utterance.text)[: plain.PARAGRAPH], self._view.font())
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        layout.beginLayout()
+        y = 0.0
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(max(40.0, width))
+            line.setPosition(QPointF(0, y))
+            y += line.height()
+        layout.endLayout()
+        return layout
+
+    def _text_width(self) -> float:
+        return self._view.viewport().width() - 2 * MARGIN - GUTTER
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        row: SpeechRow = index.data(ROW)
+        width = self._view.viewport().width()
+        key = (row.utterance.id + row.utterance.text, width)
+        if key not in self._heights:
+            if len(self._heights) > 20_000:
+                self._heights.clear()
+            self._heights[key] = round(self._layout(row, self._text_width()).boundingRect().height()) + HEAD + MARGIN
+        return QSize(width, self._heights[key])
+
+    def word_at(self, row: SpeechRow, area: QRectF, point: QPointF) -> int | None:
+        """Return when the word under a point is said; None when the point is beside the text."""
+        layout = self._layout(row, self._text_width())
+        inside = point - QPointF(area.x() + MARGIN + GUTTER, area.y() + HEAD)
+        for i in range(layout.lineCount()):
+            line = layout.lineAt(i)
+            if line.rect().top() <= inside.y() < line.rect().bottom() and inside.x() >= 0:
+                return said_at(row, line.xToCursor(inside.x(), _ON_CHARACTER))
+        return None
+
+    def paint(self, p: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row: SpeechRow = index.data(ROW)
+        c = theme.colours()
+        r = QRectF(option.rect)
+        now = row.utterance.start <= self.at < row.utterance.end
+        p.save()
+        if now:
+            p.fillRect(r, QColor(c.raised))
+            p.fillRect(QRectF(r.x(), r.y(), 3, r.height()), QColor(c.accent))
+        elif option.state & QStyle.StateFlag.State_Selected or option.state & QStyle.StateFlag.State_MouseOver:
+            p.fillRect(r, QColor(c.window))
+        p.setFont(self._view.font())
+        p.setPen(QColor(c.muted))
+        top = QRectF(r.x() + MARGIN, r.y() + 2, r.width() - 2 * MARGIN, HEAD)
+        p.drawText(
+            QRectF(top.x(), r.y() + HEAD, GUTTER, HEAD), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, clock(row.utterance.start)
+        )
+        bold = QFont(self._view.font())
+        bold.setBold(True)
+        p.setFont(bold)
+        p.setPen(theme.person_colour(row.person))
+        name = QFontMetricsF(bold).elidedText(plain.line(row.shown) or "—", Qt.TextElideMode.ElideRight, top.width() - GUTTER)
+        p.drawText(top.adjusted(GUTTER, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
+        p.setFont(self._view.font())
+        layout = self._layout(row, self._text_width())
+        p.setPen(QColor(c.muted if row.set_aside else c.text))
+        layout.draw(p, QPointF(r.x() + MARGIN + GUTTER, r.y() + HEAD), self._marks(row, now))
+        p.restore()
+
+    def _marks(self, row: SpeechRow, now: bool) -> list[QTextLayout.FormatRange]:
+        c = theme.colours()
+        spans: list[tuple[int, int, str, str]] = []
+        if now:
+            span = _word_span(row, self.at)
+            if span is not None:
+                spans.append((*span, c.accent, c.on_accent))
+        if self.find:
+            low, start = row.utterance.text.lower(), 0
+            while (start := low.find(self.find, start)) >= 0:
+                spans.append((start, len(self.find), c.warn, c.surface))
+                start += len(self.find)
+        marks = []
+        for start, length, back, ink in spans:
+            mark = QTextLayout.FormatRange()
+            mark.start, mark.length = start, length
+            form = mark.format
+            form.setBackground(QColor(back))
+            form.setForeground(QColor(ink))
+            mark.format = form
+            marks.append(mark)
+        return marks
+
+
+_ON_CHARACTER = QTextLine.CursorPosition.CursorOnCharacter
+
+
+def _word_starts(row: SpeechRow) -> list[int]:
+    """Return where each word begins in the text (words are found in order; one that is not found shares its forerunner's place)."""
+    starts, at = [], 0
+    for word in row.utterance.words:
+        found = row.utterance.text.find(word.text.strip(), at)
+        at = found if found >= 0 else at
+        starts.append(at)
+        at += len(word.text.strip()) if found >= 0 else 0
+    return starts
+
+
+def _word_span(row: SpeechRow, at: int) -> tuple[int, int] | None:
+    """Return (start, length) in the text of the word said at a time."""
+    for word, start in zip(row.utterance.words, _word_starts(row), strict=True):
+        if word.start <= at < word.end:
+            return start, len(word.text.strip())
+    return None
+
+
+def said_at(row: SpeechRow, character: int) -> int:
+    """Return when the word at a character of the text is said."""
+    when = row.utterance.start
+    for word, start in zip(row.utterance.words, _word_starts(row), strict=True):
+        if start <= character:
+            when = word.start
+    return when
+
+
+class TranscriptView(QWidget):
+    """The transcript of the source being watched."""
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._source = ""
+        self.lines = Lines(self)
+        self.list = QListView()
+        self.list.setModel(self.lines)
+        self.list.setAccessibleName(self.tr("Transcript"))
+        self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.list.setResizeMode(QListView.ResizeMode.Adjust)
+        self.list.setLayoutMode(QListView.LayoutMode.Batched)
+        self.list.setBatchSize(200)
+        self.list.setMouseTracking(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(self._menu)
+        self.paint = _Paint(self.list)
+        self.list.setItemDelegate(self.paint)
+        self.list.viewport().installEventFilter(self)
+        self.list.activated.connect(lambda index: self._play(index.data(ROW)))
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Find words"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._find)
+        self.search.returnPressed.connect(self._find_next)
+        self.follow = QToolButton()
+        self.follow.setCheckable(True)
+        self.follow.setChecked(True)
+        plain.tip(self.follow, self.tr("Follow the picture"))
+        self.follow.setAccessibleName(self.tr("Follow the picture"))
+        self._empty = plain.Label(self.tr("What is said appears here as clips are memorized."))
+        self._empty.setProperty("muted", True)
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        top = QHBoxLayout()
+        top.setContentsMargins(6, 6, 6, 4)
+        top.addWidget(self.search, 1)
+        top.addWidget(self.follow)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addWidget(self._empty, 1)
+        column.addWidget(self.list, 1)
+        self.list.hide()
+        hub.opened.connect(lambda _p: self._clear())
+        hub.changed.connect(self.refresh)
+        hub.selection.watching.connect(self._watch)
+        hub.themed.connect(self.retheme)
+        self.retheme()
+
+    def retheme(self) -> None:
+        self.follow.setIcon(theme.icon("mdi6.arrow-collapse-down"))
+        self.paint.forget()
+        self.list.viewport().update()
+
+    def focus_find(self) -> None:
+        self.search.setFocus()
+        self.search.selectAll()
+
+    def refresh(self) -> None:
+        """Read what is said in the source being watched."""
+        source = self._source or self._hub.selection.at[0]
+        self._hub.read("transcript", lambda r: _lines(r, source), self._take)
+
+    def _clear(self) -> None:
+        self._source = ""
+        self.lines.show([])
+        self.list.hide()
+        self._empty.show()
+
+    def _take(self, found: tuple[str, list[SpeechRow]]) -> None:
+        self._source, rows = found
+        self.lines.show(rows)
+        self.list.setVisible(bool(rows))
+        self._empty.setVisible(not rows)
+
+    def _watch(self, source: str, at: int) -> None:
+        if source != self._source:
+            self._source = source
+            self.refresh()
+            return
+        before, self.paint.at = self._line_at(self.paint.at), at
+        now = self._line_at(at)
+        for i in {before, now} - {None}:
+            self.list.update(self.lines.index(i or 0))
+        if now is not None and now != before:
+            self._scroll_to_now()
+
+    def _scroll_to_now(self) -> None:
+        """Bring the line being said into view, unless the user reads elsewhere. (A hidden list has no layout to scroll in.)"""
+        now = self._line_at(self.paint.at)
+        if now is not None and self.isVisible() and self.follow.isChecked() and not self.list.underMouse():
+            self.list.scrollTo(self.lines.index(now), QAbstractItemView.ScrollHint.EnsureVisible)
+
+    def showEvent(self, event: Any) -> None:
+        super().showEvent(event)
+        QTimer.singleShot(60, self, self._scroll_to_now)
+
+    def _line_at(self, at: int) -> int | None:
+        """Return the row being said at a time (the last to start, where two talk)."""
+        low, high = 0, len(self.lines.rows)
+        while low < high:
+            middle = (low + high) // 2
+            if self.lines.rows[middle].utterance.start <= at:
+                low = middle + 1
+            else:
+                high = middle
+        if low and at < self.lines.rows[low - 1].utterance.end:
+            return low - 1
+        return None
+
+    # ------------------------------------------------------------ acting
+
+    def eventFilter(self, watched: Any, event: Any) -> bool:
+        if event.type() == event.Type.Resize:
+            self.list.scheduleDelayedItemsLayout()
+        if event.type() == event.Type.MouseButtonRelease and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
+            self._clicked(event.position())
+        return False
+
+    def _clicked(self, point: QPointF) -> None:
+        index = self.list.indexAt(point.toPoint())
+        if not index.isValid():
+            return
+        row: SpeechRow = index.data(ROW)
+        area = QRectF(self.list.visualRect(index))
+        self._hub.selection.select("observation", row.utterance.id)
+        if point.y() - area.y() < HEAD:  # on the speaker's name
+            self.name_speaker(row, self.list.viewport().mapToGlobal(point.toPoint()))
+            return
+        when = self.paint.word_at(row, area, point)
+        self._hub.selection.play(self._source, when if when is not None else row.utterance.start)
+
+    def _play(self, row: SpeechRow) -> None:
+        self._hub.selection.play(self._source, row.utterance.start)
+
+    def name_speaker(self, row: SpeechRow, where: QPoint) -> None:
+        """Open *This is…* on a speaker."""
+        self.chip = FaceChip(self._hub, row.utterance.id, row.person, row.shown, speech=True, parent=self)
+        self.chip.open_at(where)
+
+    def _menu(self, point: QPoint) -> None:
+        index = self.list.indexAt(point)
+        if not index.isValid():
+            return
+        row: SpeechRow = index.data(ROW)
+        where = self.list.viewport().mapToGlobal(point)
+        menu = QMenu(self)
+        menu.addAction(self.tr("Play from here"), lambda: self._play(row))
+        menu.addAction(self.tr("This is…"), lambda: self.name_speaker(row, where))
+        menu.addAction(self.tr("Not speech"), lambda: self._hub.correct("set-aside", {"observations": [row.utterance.id]}))
+        menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(row))
+        menu.popup(where)
+
+    def _inspect(self, row: SpeechRow) -> None:
+        self._hub.selection.select("observation", row.utterance.id)
+        self._hub.selection.wanted.emit("inspector")
+
+    # ------------------------------------------------------------ finding
+
+    def _find(self, text: str) -> None:
+        self.paint.find = text.strip().lower()
+        self._found = -1
+        self.list.viewport().update()
+        if self.paint.find:
+            self._find_next()
+
+    _found = -1
+
+    def _find_next(self) -> None:
+        """Scroll to the next line that holds what was typed, round and round."""
+        count = len(self.lines.rows)
+        for k in range(1, count + 1):
+            i = (self._found + k) % count
+            if self.paint.find and self.paint.find in self.lines.rows[i].utterance.text.lower():
+                self._found = i
+                self.list.scrollTo(self.lines.index(i), QAbstractItemView.ScrollHint.PositionAtCenter)
+                return
+
+
+def _lines(reader: Reader, source: str) -> tuple[str, list[SpeechRow]]:
+    if not source:
+        sources = reader.sources()
+        source = sources[0].id if sources else ""
+    rows = reader.speech(source) if source else []
+    return source, sorted((r for r in rows if not r.set_aside and r.utterance.text), key=lambda r: r.utterance.start)

@@ -1,0 +1,178 @@
+"""Under the picture: play, step, skip, the slider to scrub with, time, speed and volume."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSlider, QStyle, QStyleOptionSlider, QToolButton, QWidget
+
+from m3desk_ui.look import plain, texts, theme
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QIcon
+
+SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+NARROWEST = 270
+"""Pixels: play, slider, time and mute still fit."""
+SKIP = 5_000_000
+TICKS = 1000
+"""Slider ticks a second: QSlider counts in 32 bits, so microseconds would end after 36 minutes."""
+
+
+class _ScrubBar(QSlider):
+    """A slider that goes where it is clicked."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            option = QStyleOptionSlider()
+            self.initStyleOption(option)
+            handle = self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderHandle, self)
+            if not handle.contains(event.position().toPoint()):
+                room = max(1, self.width() - handle.width())
+                x = round(event.position().x() - handle.width() / 2)
+                self.setSliderPosition(QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), x, room))
+                self.sliderMoved.emit(self.sliderPosition())
+        super().mousePressEvent(event)
+
+
+class Transport(QWidget):
+    """Says what is wanted by signals; shows what is by `set_…`. Times are microseconds (as `object`: Qt's int has 32 bits)."""
+
+    play_pause = Signal()
+    step = Signal(int)
+    scrubbed = Signal(object)
+    """While the slider is dragged: show something at once."""
+    released = Signal(object)
+    """The slider was let go: show exactly this."""
+    skipped = Signal(object)
+    speed = Signal(float)
+    volume = Signal(float, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.playing = False
+        self._duration = 0
+        self._silent = False
+        self.play_button = self._button(self.tr("Play or pause (Space)"), self.play_pause.emit)
+        self._back = self._button(self.tr("Back 5 seconds (Left)"), lambda: self.skipped.emit(-SKIP))
+        self._step_back = self._button(self.tr("One frame back (,)"), lambda: self.step.emit(-1))
+        self._step_on = self._button(self.tr("One frame on (.)"), lambda: self.step.emit(1))
+        self._on = self._button(self.tr("Forward 5 seconds (Right)"), lambda: self.skipped.emit(SKIP))
+        self.slider = _ScrubBar(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, 0)
+        self.slider.setMinimumWidth(80)
+        self.slider.setAccessibleName(self.tr("Position in the video"))
+        self.slider.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.slider.sliderMoved.connect(lambda value: self.scrubbed.emit(value * 1_000_000 // TICKS))
+        self.slider.sliderReleased.connect(lambda: self.released.emit(self.slider.value() * 1_000_000 // TICKS))
+        self.time = plain.Label("00:00.0 / 00:00")
+        self.time.setMinimumWidth(self.fontMetrics().horizontalAdvance("0:00:00.0 / 0:00:00") + 8)
+        self.speeds = QComboBox()
+        plain.tip(self.speeds, self.tr("Speed"))
+        self.speeds.setAccessibleName(self.tr("Speed"))
+        self.speeds.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        for x in SPEEDS:
+            self.speeds.addItem(f"{x:g}×", x)
+        self.speeds.setFixedWidth(80)
+        self.speeds.setCurrentIndex(SPEEDS.index(1.0))
+        self.speeds.currentIndexChanged.connect(lambda i: self.speed.emit(SPEEDS[i]))
+        self.mute = self._button(self.tr("Mute (Ctrl+M)"), self._tell_volume)
+        self.mute.setCheckable(True)
+        self.volume_slider = QSlider(Qt.Orientation.Horizontal)
+        self.volume_slider.setRange(0, 100)
+        self.volume_slider.setValue(80)
+        self.volume_slider.setFixedWidth(80)
+        plain.tip(self.volume_slider, self.tr("Volume"))
+        self.volume_slider.setAccessibleName(self.tr("Volume"))
+        self.volume_slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.volume_slider.valueChanged.connect(self._tell_volume)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 4, 8, 4)
+        row.setSpacing(3)
+        for button in (self._back, self._step_back, self.play_button, self._step_on, self._on):
+            row.addWidget(button)
+        row.addSpacing(4)
+        row.addWidget(self.slider, 1)
+        row.addSpacing(4)
+        for widget in (self.time, self.speeds, self.mute, self.volume_slider):
+            row.addWidget(widget)
+        self.setMinimumWidth(NARROWEST)
+        self.retheme()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what is wanted least where there is no room; every part left out is in the menu as well."""
+        super().resizeEvent(event)
+        room = event.size().width()
+        for widget, needs in (
+            (self.volume_slider, 600),
+            (self._step_back, 510),
+            (self._step_on, 510),
+            (self.speeds, 440),
+            (self._back, 350),
+            (self._on, 350),
+        ):
+            widget.setVisible(room >= needs)
+
+    def _button(self, tip: str, act: object) -> QToolButton:
+        button = QToolButton()
+        plain.tip(button, tip)
+        button.setAccessibleName(tip)
+        button.setIconSize(QSize(20, 20))
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(lambda _checked=False: act())  # type: ignore[operator]
+        return button
+
+    def retheme(self) -> None:
+        """Fetch icons in the theme's colours."""
+        icons: tuple[tuple[QToolButton, str], ...] = (
+            (self._back, "mdi6.rewind-5"),
+            (self._step_back, "mdi6.step-backward"),
+            (self._step_on, "mdi6.step-forward"),
+            (self._on, "mdi6.fast-forward-5"),
+        )
+        for button, name in icons:
+            button.setIcon(theme.icon(name))
+        self._icons: dict[bool, QIcon] = {False: theme.icon("mdi6.play"), True: theme.icon("mdi6.pause")}
+        self.play_button.setIcon(self._icons[self.playing])
+        self._show_volume()
+
+    def _show_volume(self) -> None:
+        self.mute.setIcon(theme.icon("mdi6.volume-off" if self.mute.isChecked() or self._silent else "mdi6.volume-high"))
+
+    def set_duration(self, duration: int) -> None:
+        self._duration = duration
+        self.slider.setRange(0, duration * TICKS // 1_000_000)
+        self.setEnabled(True)
+
+    def set_position(self, at: int) -> None:
+        """Show where the picture is; a slider being dragged stays with the mouse."""
+        if not self.slider.isSliderDown():
+            self.slider.setValue(at * TICKS // 1_000_000)
+        self.time.setText(f"{texts.precise_clock(at)} / {texts.clock(self._duration)}")
+
+    def set_playing(self, playing: bool) -> None:
+        if playing != self.playing:
+            self.playing = playing
+            self.play_button.setIcon(self._icons[playing])
+
+    def muted(self) -> bool:
+        return self.mute.isChecked()
+
+    def volume_now(self) -> float:
+        return self.volume_slider.value() / 100
+
+    def change_speed(self, steps: int) -> None:
+        """Go to the next faster (or slower) speed."""
+        self.speeds.setCurrentIndex(max(0, min(len(SPEEDS) - 1, self.speeds.currentIndex() + steps)))
+
+    def set_silent(self, reason: str | None) -> None:
+        """Say why nothing is heard, where that is so."""
+        plain.tip(self.mute, self.tr("No sound: %1").replace("%1", reason) if reason else self.tr("Mute (Ctrl+M)"))
+        self._silent = bool(reason)
+        self._show_volume()
+
+    def _tell_volume(self, *_: object) -> None:
+        self._show_volume()
+        self.volume.emit(self.volume_now(), self.muted())

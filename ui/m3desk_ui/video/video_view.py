@@ -1,0 +1,380 @@
+"""The video with its transport: plays a source, keeps boxes and subtitles in step, goes where the selection says.
+
+The player (`m3desk.media.player`, made by the engine's `make_player`) decodes in its own threads and offers the newest frame;
+this view takes it when it can, so a slow window drops pictures and never sound.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from m3desk_ui.look import plain
+from m3desk_ui.video import face_boxes
+from m3desk_ui.video.face_chip import FaceChip
+from m3desk_ui.video.picture_canvas import PictureCanvas
+from m3desk_ui.video.transport import Transport
+from m3desk_ui.window import files
+
+if TYPE_CHECKING:
+    from m3desk import events
+    from m3desk.domain.clip import Source
+    from m3desk_ui.hub.bridge import Hub
+    from m3desk_ui.video.face_boxes import Shown, Window
+
+AHEAD, BEHIND = 45_000_000, 20_000_000
+"""Microseconds of evidence kept around the picture; read again when the picture nears the end of what was read."""
+WATCH_MS = 100
+
+
+class VideoView(QWidget):
+    """One player on one source of the open memory."""
+
+    _frame_came = Signal()
+    _state_came = Signal()
+    full_screen = Signal()
+
+    def __init__(
+        self, hub: Hub, make_player: Callable[[Callable[[Any], None], Callable[[Any], None]], Any], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._hub, self._make_player = hub, make_player
+        self.canvas = PictureCanvas()
+        self.transport = Transport()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.canvas, 1)
+        column.addWidget(self.transport)
+        self._player: Any = None
+        self._making = False
+        self._todo: list[Callable[[Any], None]] = []
+        self._lock = threading.Lock()
+        self._frame: Any = None
+        self._state: Any = None
+        self._told_frame = self._told_state = False
+        self._sources: dict[str, Source] = {}
+        self.source = ""
+        self.path = ""
+        self.duration = 0
+        self._loaded: tuple[str, int, int] = ("", 0, 0)
+        self._resume = False
+        self._begin: tuple[str, int, bool] | None = None
+        self._last_error = ""
+        self._restore = ("", 0)
+        self._wanted_path: tuple[str, int, bool] | None = None
+        self._frame_came.connect(self._show_frame, Qt.ConnectionType.QueuedConnection)
+        self._state_came.connect(self._show_state, Qt.ConnectionType.QueuedConnection)
+        self._watch = QTimer(self)
+        self._watch.setInterval(WATCH_MS)
+        self._watch.timeout.connect(self._tell_where)
+        self._last_told = -1
+        self._connect()
+
+    def _connect(self) -> None:
+        t, hub = self.transport, self._hub
+        t.play_pause.connect(self.toggle)
+        t.step.connect(self.step)
+        t.scrubbed.connect(self._scrub)
+        t.released.connect(self.seek)
+        t.skipped.connect(lambda by: self.seek(max(0, self.canvas.at + by)))
+        t.speed.connect(lambda x: self._do(lambda p: p.set_speed(x)))
+        t.volume.connect(self._set_volume)
+        self.canvas.resized.connect(self._fit)
+        self.canvas.face_clicked.connect(self._face_clicked)
+        self.canvas.background_clicked.connect(self.toggle)
+        self.canvas.double_clicked.connect(self.toggle)  # takes back what its first click did
+        self.canvas.double_clicked.connect(self.full_screen)
+        hub.selection.seek.connect(self.go)
+        hub.selection.selected.connect(self._selected)
+        hub.opened.connect(lambda _p: self.reset())
+        hub.changed.connect(self.refresh)
+        hub.evidence_seen.connect(self._early)
+        hub.clip_committed.connect(self._committed)
+
+    # ------------------------------------------------------------ what is played
+
+    def reset(self) -> None:
+        """Show nothing: another memory opens."""
+        self.close_player()
+        self._sources, self.source, self.path, self._loaded, self._wanted_path = {}, "", "", ("", 0, 0), None
+        self._begin, self._restore, self.duration = None, ("", 0), 0
+        self.canvas.clear(self.tr("Drop a video here, or choose File → Open a video.") if self._hub.desk is None else "")
+        self.transport.set_duration(0)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read sources and what is known around the picture again."""
+        self._hub.read("video.sources", lambda r: r.sources(), self._take_sources)
+        self._load_window(force=True)
+
+    def _take_sources(self, sources: list[Source]) -> None:
+        self._sources = {s.id: s for s in sources}
+        if self.path and not self.source:
+            self.source = next((s.id for s in sources if _same(s.uri, self.path)), "")
+            if self.source:
+                self._load_window(force=True)
+        if self._wanted_path is None and not self.path:
+            wanted, at = self._restore
+            first = self._sources.get(wanted) or next((s for s in sources if s.state != "failed"), None)
+            if first is not None:
+                self.go(first.id, at if first.id == wanted else 0, False)
+        if self.source in self._sources:
+            s = self._sources[self.source]
+            self.canvas.set_frame_size(s.width, s.height)
+            if s.duration and not self.duration:
+                self._set_duration(s.duration)
+
+    def open_path(self, path: str, at: int = 0, play: bool = True) -> None:
+        """Play a file at once, even before the engine has given it an id."""
+        self.source = next((s.id for s in self._sources.values() if _same(s.uri, path)), "")
+        self._open(path, at, play)
+
+    def start_at(self, source: str, at: int) -> None:
+        """Show this moment, paused, once the sources are read (instead of the start of the first one)."""
+        self._restore = (source, at)
+
+    def go(self, source: str, at: int, play: bool) -> None:
+        """Go to a moment of a source, and play it (or stay paused there)."""
+        s = self._sources.get(source)
+        if s is None:
+            return
+        if source == self.source and self.path == s.uri:
+            self.seek(at)
+            if play:
+                self.play()
+            return
+        self.source = source
+        self.canvas.set_frame_size(s.width, s.height)
+        self._set_duration(s.duration or 0)
+        self._open(s.uri, at, play)
+
+    def _open(self, path: str, at: int, play: bool) -> None:
+        self.path, self._wanted_path = path, (path, at, play)
+        self.canvas.clear("")
+        self._loaded = ("", 0, 0)
+        self.canvas.at = at
+        self._hub.work(lambda: files.is_file(path), lambda there: self._open_file(path, at, play, there))
+        self._load_window(force=True)
+
+    def _open_file(self, path: str, at: int, play: bool, there: bool) -> None:
+        if path != self.path:
+            return
+        if not there:
+            self.canvas.clear(
+                self.tr("%1 is not there any more. Its memories are. Use Sources → Locate file to play it again.").replace(
+                    "%1", plain.line(Path(path).name, plain.ENTRY)
+                )
+            )
+            self.close_player()
+            return
+
+        # Where to begin waits for the file to be open: until then the player knows the length of the one before.
+        self._begin = (path, at, play)
+        self._do(lambda player: player.open(path))
+
+    def _set_duration(self, duration: int) -> None:
+        self.duration = duration
+        self.transport.set_duration(duration)
+
+    # ------------------------------------------------------------ the player
+
+    def _do(self, command: Callable[[Any], None]) -> None:
+        """Give the player a command; the first one makes it, in a thread (it imports decoders)."""
+        if self._player is not None:
+            try:
+                command(self._player)
+            except Exception as error:
+                self._hub.tell(error)
+            return
+        self._todo.append(command)
+        if not self._making:
+            self._making = True
+            self._hub.work(lambda: self._make_player(self._take_frame, self._take_state), self._made, self._not_made)
+
+    def _made(self, player: Any) -> None:
+        self._making, self._player = False, player
+        todo, self._todo = self._todo, []
+        self._watch.start()
+        self._set_volume(self.transport.volume_now(), self.transport.muted())
+        self._fit()
+        for command in todo:
+            self._do(command)
+
+    def _not_made(self, error: Exception) -> None:
+        self._making, self._todo = False, []
+        self._hub.tell(error)
+
+    def close_player(self) -> None:
+        """Stop playing and free the decoder."""
+        self._watch.stop()
+        player, self._player, self._todo = self._player, None, []
+        if player is not None:
+            threading.Thread(target=player.close, name="closing-player", daemon=True).start()
+
+    def _take_frame(self, frame: Any) -> None:
+        """Take a picture on the player's thread: make a QImage over its memory and ring once; only the newest is shown."""
+        picture = frame.picture
+        height, width = picture.shape[:2]
+        image = QImage(picture.data, width, height, int(picture.strides[0]), QImage.Format.Format_RGB32)
+        with self._lock:
+            self._frame = (image, picture, frame.at)
+            ring, self._told_frame = not self._told_frame, True
+        if ring:
+            self._frame_came.emit()
+
+    def _take_state(self, state: Any) -> None:
+        with self._lock:
+            self._state = state
+            ring, self._told_state = not self._told_state, True
+        if ring:
+            self._state_came.emit()
+
+    def _show_frame(self) -> None:
+        with self._lock:
+            frame, self._told_frame = self._frame, False
+        if frame is None or self._player is None:
+            return
+        image, self._keep, at = frame  # the array must outlive the QImage that looks into it
+        self.canvas.show_frame(image, at)
+        self.transport.set_position(at)
+        self._load_window()
+
+    def _show_state(self) -> None:
+        with self._lock:
+            state, self._told_state = self._state, False
+        if state is None:
+            return
+        self.transport.set_playing(state.playing)
+        self.transport.set_silent(state.silent_reason if state.has_sound else None)
+        if state.path != self.path:
+            return
+        if state.duration and state.duration != self.duration:
+            self._set_duration(state.duration)
+        if state.width and self.source not in self._sources:
+            self.canvas.set_frame_size(state.width, state.height)
+        if self._begin is not None and state.duration and self._begin[0] == state.path:
+            (_, at, play), self._begin = self._begin, None
+            if at:
+                self.seek(at)
+            if play:
+                self.play()
+        if state.error and state.error != self._last_error:
+            self.canvas.clear(plain.line(state.error))
+            self._hub.notice.emit("warning", state.error, "", "")
+        elif state.duration and not state.has_picture and self.canvas.image is None:
+            self.canvas.clear(self.tr("Sound only: %1").replace("%1", plain.line(Path(self.path).name, plain.ENTRY)))
+        self._last_error = state.error or ""
+
+    # ------------------------------------------------------------ commands
+
+    def playing(self) -> bool:
+        return self.transport.playing
+
+    def toggle(self) -> None:
+        self.pause() if self.transport.playing else self.play()
+
+    def play(self) -> None:
+        if self.path:
+            self._do(lambda p: p.play())
+
+    def pause(self) -> None:
+        if self._player is not None:
+            self._do(lambda p: p.pause())
+
+    def seek(self, at: int) -> None:
+        """Show the frame at a time of the source that is open."""
+        if self.path:
+            at = max(0, min(at, self.duration or at))
+            self._do(lambda p: p.seek(at))
+
+    def _scrub(self, at: int) -> None:
+        if self.path:
+            self.transport.set_position(at)
+            self._do(lambda p: p.scrub(at))
+
+    def _set_volume(self, volume: float, muted: bool) -> None:
+        if self._player is not None:
+            self._do(lambda p: p.set_volume(volume))
+            self._do(lambda p: p.set_muted(muted))
+
+    def _fit(self) -> None:
+        """Ask for pictures no larger than the canvas, so that painting never scales a large one down."""
+        if self._player is not None:
+            ratio = self.canvas.devicePixelRatioF()
+            size = (round(self.canvas.width() * ratio), round(self.canvas.height() * ratio))
+            self._do(lambda p: p.set_target_size(*size))
+
+    def step(self, frames: int) -> None:
+        """Go on (or back) by whole frames, paused."""
+        if self.path:
+            self._do(lambda p: p.step(frames))
+
+    # ------------------------------------------------------------ evidence around the picture
+
+    def _load_window(self, force: bool = False) -> None:
+        at, source = self.canvas.at, self.source
+        if not source:
+            return
+        loaded, start, end = self._loaded
+        inside = loaded == source and (start == 0 or start + BEHIND // 4 <= at) and start <= at <= end - AHEAD // 3
+        if inside and not force:
+            return
+        start, end = max(0, at - BEHIND), at + AHEAD
+        self._loaded = (source, start, end)
+        self._hub.read("video.window", lambda r: face_boxes.load(r, source, start, end), self._take_window)
+
+    def _take_window(self, window: Window) -> None:
+        if window.source == self.source:
+            self.canvas.set_window(window)
+
+    def _early(self, event: events.EvidenceSeen) -> None:
+        if event.source == self.source and event.faces:
+            self.canvas.early.add(event.clip, event.faces)
+            self.canvas.update()
+
+    def _committed(self, event: events.ClipCommitted) -> None:
+        # The named boxes replace the early ones once `changed` has made us read them; keep the early ones until then.
+        QTimer.singleShot(1500, self, lambda: self.canvas.early.drop(event.clip))
+
+    def _tell_where(self) -> None:
+        if self.canvas.image is None and self._player is not None and self.duration:  # sound only: no frames tell the time
+            self.canvas.at = self._player.position
+            self.transport.set_position(self.canvas.at)
+            self._load_window()
+            self.canvas.update()
+        at = self.canvas.at
+        if self.source and at != self._last_told:
+            self._last_told = at
+            self._hub.selection.watching.emit(self.source, at)
+
+    # ------------------------------------------------------------ faces
+
+    def _selected(self, kind: str, id_: str) -> None:
+        self.canvas.chosen = id_ if kind == "observation" else ""
+        self.canvas.update()
+
+    def _face_clicked(self, shown: Shown, where: QPointF) -> None:
+        self._resume = self.transport.playing
+        self.pause()
+        self._hub.selection.select("observation", shown.track)
+        chip = FaceChip(self._hub, shown.track, shown.person, shown.name, parent=self)
+        chip.closed.connect(self._chip_closed)
+        chip.open_at(QPoint(round(where.x()), round(where.y())))
+        self.chip = chip
+
+    def _chip_closed(self) -> None:
+        self.canvas.release_hold()
+        if self._resume:
+            self._resume = False
+            self.play()
+
+
+def _same(uri: str, path: str) -> bool:
+    return uri == path or Path(uri) == Path(path)

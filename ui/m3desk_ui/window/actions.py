@@ -1,0 +1,261 @@
+"""Every action of the window with its menu, shortcut and tip; F1 lists them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QLineEdit, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from m3desk import config
+from m3desk_ui.look import plain
+
+if TYPE_CHECKING:
+    from m3desk_ui.window.main_window import MainWindow
+
+
+class Actions:
+    """Builds the menu bar of a MainWindow; keeps the actions by name in `all`."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self.window = window
+        self.all: dict[str, QAction] = {}
+        self.menus: list[tuple[str, QMenu]] = []
+        self.build()
+
+    def _menu(self, title: str) -> QMenu:
+        menu = self.window.menuBar().addMenu(title)
+        self.menus.append((re.sub(r"\(&.\)|&", "", title), menu))
+        return menu
+
+    def _add(
+        self,
+        menu: QMenu,
+        name: str,
+        text: str,
+        act: Callable[[], object],
+        keys: str | QKeySequence.StandardKey = "",
+        *,
+        checkable: bool = False,
+    ) -> QAction:
+        action = QAction(text, self.window)
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+        action.setCheckable(checkable)
+        action.triggered.connect(lambda _checked=False: act())
+        menu.addAction(action)
+        self.all[name] = action
+        return action
+
+    def build(self) -> None:
+        """Fill the menu bar (again, after a change of language)."""
+        self.window.menuBar().clear()
+        self.menus.clear()
+        self.all.clear()
+        self._file()
+        self._edit()
+        self._play()
+        self._memory()
+        self._view()
+        self._help()
+        self.enable(self.window.hub.desk is not None)
+
+    def enable(self, memory_open: bool) -> None:
+        """Grey what needs an open memory while none is."""
+        for name in ("add", "folder", "export", "close", "undo", "redo", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
+                     "step_on", "faster", "slower", "mute", "boxes", "subtitles", "history"):  # fmt: skip
+            if name in self.all:
+                self.all[name].setEnabled(memory_open)
+        for action in self.window.dock_area.actions():
+            action.setEnabled(memory_open)
+        for name in ("layout_explore", "layout_live", "layout_people"):
+            self.all[name].setEnabled(memory_open)
+
+    def _file(self) -> None:
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&File"))
+        self._add(m, "open_video", translate("Actions", "Open a video…"), w.choose_video, QKeySequence.StandardKey.Open)
+        self._add(m, "open_memory", translate("Actions", "Open a memory…"), w.choose_memory, "Ctrl+Shift+O")
+        self.recent = m.addMenu(translate("Actions", "Recent memories"))
+        self.recent.aboutToShow.connect(self._fill_recent)
+        self._add(m, "demo", translate("Actions", "Try the demo"), w.try_demo)
+        m.addSeparator()
+        self._add(m, "add", translate("Actions", "Add videos to this memory…"), w.add_videos, "Ctrl+Shift+A")
+        self._add(m, "folder", translate("Actions", "Add a folder…"), w.add_folder)
+        self._add(m, "export", translate("Actions", "Export…"), w.export, "Ctrl+E")
+        m.addSeparator()
+        self._add(m, "models", translate("Actions", "Models…"), w.show_models)
+        self._add(m, "settings", translate("Actions", "Settings…"), w.show_settings, "Ctrl+,")
+        m.addSeparator()
+        self._add(m, "close", translate("Actions", "Close the memory"), w.close_memory, "Ctrl+W")
+        self._add(m, "quit", translate("Actions", "Quit"), w.close, QKeySequence.StandardKey.Quit)
+
+    def _fill_recent(self) -> None:
+        self.recent.clear()
+        for memory in config.recent_memories():
+            self.recent.addAction(plain.entry(memory), partial(self.window.open_memory, memory))
+        if self.recent.isEmpty():
+            self.recent.addAction(QCoreApplication.translate("Actions", "None yet")).setEnabled(False)
+
+    def _edit(self) -> None:
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&Edit"))
+        self._add(m, "undo", translate("Actions", "Undo the last correction"), w.hub.undo, QKeySequence.StandardKey.Undo)
+        self._add(m, "redo", translate("Actions", "Redo"), w.hub.redo, "Ctrl+Shift+Z")
+        m.addSeparator()
+        self._add(m, "find", translate("Actions", "Find in memories"), w.find_memories, QKeySequence.StandardKey.Find)
+        self._add(m, "ask", translate("Actions", "Ask a question"), w.ask, "Ctrl+L")
+
+    def _play(self) -> None:
+        w, translate, t = self.window, QCoreApplication.translate, self.window.video.transport
+        m = self._menu(translate("Actions", "&Play"))
+        near = [w.video.canvas, w.timeline_focus]
+        self._add(m, "play", translate("Actions", "Play or pause"), w.video.toggle, "Space")
+        self._add(m, "back", translate("Actions", "Back 5 seconds"), lambda: t.skipped.emit(-5_000_000), "Left")
+        self._add(m, "on", translate("Actions", "Forward 5 seconds"), lambda: t.skipped.emit(5_000_000), "Right")
+        self._add(m, "step_back", translate("Actions", "One frame back"), lambda: w.video.step(-1), ",")
+        self._add(m, "step_on", translate("Actions", "One frame on"), lambda: w.video.step(1), ".")
+        # Only where the picture or the timeline has the focus: elsewhere these keys type, press buttons and walk lists.
+        for name in ("play", "back", "on", "step_back", "step_on"):
+            action = self.all[name]
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            for widget in near:
+                widget.addAction(action)
+        self.all["play"].setShortcuts([QKeySequence("Space"), QKeySequence("K")])
+        anywhere = QAction(w)
+        anywhere.setShortcut(QKeySequence("Ctrl+Space"))
+        anywhere.triggered.connect(w.video.toggle)
+        w.addAction(anywhere)
+        m.addSeparator()
+        self._add(m, "slower", translate("Actions", "Slower"), lambda: t.change_speed(-1), "Ctrl+[")
+        self._add(m, "faster", translate("Actions", "Faster"), lambda: t.change_speed(1), "Ctrl+]")
+        self._add(m, "mute", translate("Actions", "Mute"), t.mute.click, "Ctrl+M")
+        m.addSeparator()
+        boxes = self._add(m, "boxes", translate("Actions", "Show faces"), w.toggle_boxes, "Ctrl+B", checkable=True)
+        boxes.setChecked(w.video.canvas.overlay)
+        lines = self._add(m, "subtitles", translate("Actions", "Show subtitles"), w.toggle_subtitles, "Ctrl+T", checkable=True)
+        lines.setChecked(w.video.canvas.subtitles)
+
+    def _memory(self) -> None:
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&Memorizing"))
+        pause = self._add(m, "pause", translate("Actions", "Pause memorizing"), w.toggle_pause, "Ctrl+P", checkable=True)
+        plain.tip(pause, translate("Actions", "The video goes on; perception and writing wait"))
+        self._add(m, "retry", translate("Actions", "Retry what failed"), w.retry_failed)
+
+    def _view(self) -> None:
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&View"))
+        self._add(m, "layout_explore", translate("Actions", "Layout: Explore"), lambda: w.dock_area.use_layout("explore"), "Ctrl+1")
+        self._add(m, "layout_live", translate("Actions", "Layout: Live"), lambda: w.dock_area.use_layout("live"), "Ctrl+2")
+        self._add(m, "layout_people", translate("Actions", "Layout: People"), lambda: w.dock_area.use_layout("people"), "Ctrl+3")
+        self._add(m, "layout_reset", translate("Actions", "Put this layout back as it was"), w.dock_area.reset_layout)
+        m.addSeparator()
+        for action in w.dock_area.actions():
+            m.addAction(action)
+        m.addSeparator()
+        self._choice(
+            m,
+            translate("Actions", "Theme"),
+            "theme",
+            (
+                ("system", translate("Actions", "As the system")),
+                ("light", translate("Actions", "Light")),
+                ("dark", translate("Actions", "Dark")),
+            ),
+        )
+        self._choice(
+            m,
+            translate("Actions", "Language"),
+            "language",
+            (("system", translate("Actions", "As the system")), ("en", "English"), ("zh", "简体中文")),
+        )
+        self._add(m, "full", translate("Actions", "Full screen"), w.toggle_full_screen, "F11", checkable=True)
+
+    def _choice(self, menu: QMenu, title: str, key: str, options: tuple[tuple[str, str], ...]) -> None:
+        sub = menu.addMenu(title)
+        group = QActionGroup(self.window)
+        for value, text in options:
+            action = QAction(text, self.window)
+            action.setCheckable(True)
+            action.setChecked(self.window.setting(key) == value)
+            action.triggered.connect(lambda _c=False, v=value: self.window.apply_settings({key: v}))
+            group.addAction(action)
+            sub.addAction(action)
+
+    def _help(self) -> None:
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&Help"))
+        self._add(m, "shortcuts", translate("Actions", "Actions and shortcuts"), lambda: ShortcutList(self, w).exec(), "F1")
+        self._add(m, "about", translate("Actions", "About M3Desk"), w.about)
+
+
+class ShortcutList(QDialog):
+    """All actions with their shortcuts, found as you type; Enter does one."""
+
+    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Actions and shortcuts"))
+        self.resize(560, 620)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Find an action"))
+        self.search.textChanged.connect(self._filter)
+        self.tree = QTreeWidget()
+        self.tree.setHeaderLabels([self.tr("Action"), self.tr("Shortcut")])
+        self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.tree.setRootIsDecorated(False)
+        for title, menu in actions.menus:
+            top = QTreeWidgetItem(self.tree, [title])
+            font = top.font(0)
+            font.setBold(True)
+            top.setFont(0, font)
+            for action in menu.actions():
+                if action.text() and action.menu() is None:
+                    keys = " · ".join(k.toString(QKeySequence.SequenceFormat.NativeText) for k in action.shortcuts())
+                    item = QTreeWidgetItem(top, [action.text().replace("&", ""), keys])
+                    item.setData(0, Qt.ItemDataRole.UserRole, action)
+        self._hints()
+        self.tree.expandAll()
+        self.tree.itemActivated.connect(self._do)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(self.search)
+        column.addWidget(self.tree, 1)
+        column.addWidget(buttons)
+
+    def _hints(self) -> None:
+        top = QTreeWidgetItem(self.tree, [self.tr("With the mouse")])
+        font = top.font(0)
+        font.setBold(True)
+        top.setFont(0, font)
+        for what, how in (
+            (self.tr("Say who a face is"), self.tr("click it in the picture")),
+            (self.tr("Hold moving boxes still"), self.tr("point at a face")),
+            (self.tr("Zoom the timeline"), self.tr("wheel")),
+            (self.tr("Move along the timeline"), self.tr("Shift + wheel, or drag with the middle button")),
+            (self.tr("Ask or search only in a span"), self.tr("drag on the timeline")),
+            (self.tr("Go to a word"), self.tr("click it in the transcript")),
+            (self.tr("Say who speaks"), self.tr("click the speaker's name")),
+        ):
+            QTreeWidgetItem(top, [what, how])
+
+    def _filter(self, text: str) -> None:
+        for i in range(self.tree.topLevelItemCount()):
+            top = self.tree.topLevelItem(i)
+            shown = 0
+            for item in [top.child(k) for k in range(top.childCount())]:  # type: ignore[union-attr]
+                hide = text.lower() not in item.text(0).lower()  # type: ignore[union-attr]
+                item.setHidden(hide)  # type: ignore[union-attr]
+                shown += not hide
+            top.setHidden(shown == 0)  # type: ignore[union-attr]
+
+    def _do(self, item: QTreeWidgetItem) -> None:
+        action = item.data(0, Qt.ItemDataRole.UserRole)
+        if isinstance(action, QAction) and action.isEnabled():
+            self.accept()
+            action.trigger()

@@ -1,0 +1,84 @@
+"""Files that the user names: whether one is there, and where to write one without losing another."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import stat
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from m3desk.errors import MemoryProblem
+from m3desk_ui.look import plain
+
+
+def is_file(path: str | Path) -> bool:
+    """Say whether there is a regular file; a name that no file can have is no file, and no fault."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def check_name(path: str) -> None:
+    """Raise MemoryProblem for a folder in which no memory can be kept: its name is not UTF-8, or longer than any can be."""
+    name = plain.line(path, 2 * plain.ENTRY)
+    try:
+        path.encode()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            if not stat.S_ISDIR(Path(path).stat().st_mode):
+                raise MemoryProblem(f"{name} is a file.", "A memory is a folder NAME.m3desk that holds memory.sqlite.")
+    except UnicodeEncodeError as error:
+        raise MemoryProblem(f"The name of {name} is not UTF-8.", "Rename it (or its folder), and open it again.") from error
+    except (OSError, ValueError) as error:
+        raise MemoryProblem(f"There is no memory {name}.", "Check the path and its spelling.") from error
+
+
+def is_memory(folder: str | Path) -> bool:
+    """Say whether a folder is a memory, or what is left of one."""
+    place = Path(folder)
+    try:
+        return is_file(place / "memory.sqlite") or (place.suffix == ".m3desk" and place.is_dir() and any(place.iterdir()))
+    except (OSError, ValueError):
+        return False
+
+
+def memory_around(path: str | Path) -> Path | None:
+    """Return the memory folder that a place lies in (or is), through links too; None where it lies in none."""
+    try:
+        place = Path(path).resolve()
+        return next((p for p in (place, *place.parents) if p.suffix == ".m3desk" or (p / "memory.sqlite").exists()), None)
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def where_to_write(parent: QWidget, head: str, suggested: str, kinds: str) -> str | None:
+    """Let the user say where to write a file; None where they gave it up.
+
+    Nothing may be written into a memory folder, where a file could take the place of the memory itself, and what is there already is
+    replaced only after a question. A name without one of the endings gets the chosen kind's.
+    """
+    asked, kind = QFileDialog.getSaveFileName(parent, plain.title(head), suggested, kinds, options=QFileDialog.Option.DontConfirmOverwrite)
+    if not asked:
+        return None
+    path = Path(asked)
+    endings = re.findall(r"\*(\.\w+)", kinds)
+    if endings and path.suffix.lower() not in endings:
+        path = Path(asked + next(iter(re.findall(r"\*(\.\w+)", kind)), endings[0]))
+    memory = memory_around(path)
+    if memory is not None:
+        text = QCoreApplication.translate("Files", "%1 lies in a memory.").replace("%1", plain.line(path, 2 * plain.ENTRY))
+        more = QCoreApplication.translate("Files", "The folder %1 belongs to M3Desk. Choose a place outside of it.")
+        box = plain.box(parent, QMessageBox.Icon.Warning, head, text, more.replace("%1", plain.line(memory, 2 * plain.ENTRY)))
+        box.addButton(QMessageBox.StandardButton.Ok)
+        box.exec()
+        return None
+    if path.exists() or path.is_symlink():
+        text = QCoreApplication.translate("Files", "Replace %1?").replace("%1", plain.line(path.name, 2 * plain.ENTRY))
+        more = QCoreApplication.translate("Files", "There is a file of this name in %1. Its content is lost.")
+        more = more.replace("%1", plain.line(path.parent, 2 * plain.ENTRY))
+        if not plain.sure(parent, head, text, more, QCoreApplication.translate("Files", "Replace")):
+            return None
+    return str(path)

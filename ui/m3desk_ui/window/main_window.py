@@ -1,0 +1,446 @@
+"""The window: the video in the middle, everything else in docks around it, three layouts; opens memories and takes dropped files."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QMainWindow,
+    QMessageBox,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from m3desk import __version__, config, paths, private
+from m3desk.errors import DownloadError, M3DeskError
+from m3desk.events import Damaged
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.memory.sources_view import VIDEO_FILTER, SourcesView
+from m3desk_ui.timeline.view import TimelineView
+from m3desk_ui.video.transcript_view import TranscriptView
+from m3desk_ui.video.video_view import VideoView
+from m3desk_ui.window import files, restoring
+from m3desk_ui.window.actions import Actions
+from m3desk_ui.window.docks import Docks
+from m3desk_ui.window.notice_bar import NoticeBar
+from m3desk_ui.window.start_page import StartPage
+from m3desk_ui.window.status import Status
+from m3desk_ui.window.window_state import WindowState, picture_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from m3desk.ports import Desk, Reader
+    from m3desk_ui.hub.services import Services
+
+
+class MainWindow(QMainWindow):
+    """One memory at a time. `services` opens memories and makes players."""
+
+    def __init__(self, services: Services, state: WindowState) -> None:
+        super().__init__()
+        self.services, self.state = services, state
+        self.hub = Hub(self)
+        self._opening = ""
+        self._arranged = False
+        self.setAcceptDrops(True)
+        self.setDockNestingEnabled(True)
+        self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, self._tabs_on_top())
+        self.start = StartPage(self.hub)
+        self.video = VideoView(self.hub, services.make_player)
+        self.notices = NoticeBar(self.hub)
+        self.pages = QStackedWidget()
+        self.front = QScrollArea()  # the first page is taller than a small window's video needs to be
+        self.front.setWidgetResizable(True)
+        self.front.setFrameShape(QFrame.Shape.NoFrame)
+        self.front.setWidget(self.start)
+        self.pages.addWidget(self.front)
+        self.pages.addWidget(self.video)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.notices)
+        column.addWidget(self.pages, 1)
+        self.setCentralWidget(middle)
+        self.timeline = TimelineView(self.hub)
+        self.transcript = TranscriptView(self.hub)
+        self.sources = SourcesView(self.hub)
+        self.timeline_focus = self.timeline.canvas
+        self.dock_area = Docks(self, self.hub, state, {"timeline": self.timeline, "transcript": self.transcript, "sources": self.sources})
+        self.docks = self.dock_area.all
+        self._status = Status(self.hub)
+        self.setStatusBar(self._status)
+        self.actions_ = Actions(self)
+        self._connect()
+        self._title()
+        self.dock_area.show(False)
+        geometry = state.bytes("geometry")
+        if geometry is None or not self.restoreGeometry(geometry):
+            self.resize(1440, 900)
+
+    @staticmethod
+    def _tabs_on_top() -> Any:
+        from PySide6.QtWidgets import QTabWidget
+
+        return QTabWidget.TabPosition.North
+
+    def _connect(self) -> None:
+        self.start.open_video.connect(self.choose_video)
+        self.start.open_memory.connect(self.choose_memory)
+        self.start.try_demo.connect(self.try_demo)
+        self.start.recent_chosen.connect(self.open_memory)
+        self.sources.add_wanted.connect(self.add_videos)
+        self.sources.dropped.connect(self.take_files)
+        self.video.full_screen.connect(self.toggle_full_screen)
+        self.hub.selection.wanted.connect(self.dock_area.bring_forward)
+        self.hub.selection.asked_about.connect(lambda _q: self.dock_area.bring_forward("chat"))
+        self.hub.corrected.connect(self._corrected)
+        self.hub.clip_committed.connect(lambda _e: self._keep_picture())
+        self.hub.engine_ready.connect(lambda _e: self._keep_picture())  # forgetting somebody takes the old one away
+
+    # ------------------------------------------------------------ opening
+
+    def open_memory(self, path: str, then: Callable[[Desk], None] | None = None) -> None:
+        """Open a memory (making it where there is none), and do something with it once its engine is started."""
+        path = str(Path(path).absolute())
+        if path == self.hub.path and self.hub.desk is not None:
+            if then is not None:
+                then(self.hub.desk)
+            return
+        self._leave()
+        self._opening = path
+        self.pages.setCurrentWidget(self.video)
+
+        def start() -> tuple[Desk | Damaged, bool]:
+            files.check_name(path)
+            if (wrong := self.services.damage(path)) is not None:
+                return wrong, False
+            new = not files.is_file(Path(path) / "memory.sqlite")
+            return self.services.open_desk(path), new
+
+        def made(found: tuple[Desk | Damaged, bool]) -> None:
+            desk, new = found
+            if isinstance(desk, Damaged):
+                self._opening = ""
+                self.close_memory()
+                restoring.offer(self, desk, lambda: self.open_memory(path, then))
+            else:
+                self.show_desk(desk, path, then, new=new)
+
+        self.hub.work(start, made, self._not_opened)
+
+    def expect_memory(self) -> None:
+        """Arrange the docks before the window is shown first, where a memory opens at once: later it costs a visible moment."""
+        self.pages.setCurrentWidget(self.video)
+        self.dock_area.show(True)
+        self._arranged = True
+
+    def show_desk(self, desk: Desk, path: str, then: Callable[[Desk], None] | None = None, *, new: bool = False) -> None:
+        """Show a memory whose desk is there."""
+        self._opening = ""
+        self.hub.open(desk, path, new=new)
+        self.pages.setCurrentWidget(self.video)
+        if not self._arranged:
+            self.dock_area.show(True)
+        self._arranged = False
+        self.actions_.enable(True)
+        self.actions_.all["undo"].setEnabled(True)
+        config.remember_memory(path)
+        self._title()
+        self.video.canvas.setFocus()
+        if new:
+            where = self.tr("This new memory is kept in %1.").replace("%1", plain.line(path))
+            self.hub.notice.emit("info", where, texts.not_encrypted(folder=True), "")
+        if then is not None:
+            then(desk)
+        else:
+            source, at = self.state.position(path)
+            if source:
+                self.video.start_at(source, at)
+
+    def _not_opened(self, error: Exception) -> None:
+        self._opening = ""
+        self.hub.tell(error)
+        self.close_memory()
+
+    def close_memory(self) -> None:
+        """Go back to the start page."""
+        self._leave()
+        self.hub.open(None)
+        self.dock_area.show(False)
+        self.actions_.enable(False)
+        self.pages.setCurrentWidget(self.front)
+        self.start.refresh()
+        self._title()
+
+    def _leave(self) -> None:
+        """Keep what the user would miss of the memory that is open."""
+        if self.hub.desk is None:
+            return
+        self.dock_area.keep_layout()
+        source, at = self.hub.selection.at
+        if source:
+            self.state.watched(self.hub.path, source, at)
+        self.video.close_player()
+
+    def open_video(self, path: str, memory: str | None = None) -> None:
+        """Play a video at once and memorize it, in its own memory."""
+
+        def go(memory_: str) -> None:
+            self.open_memory(memory_, lambda desk: self._memorize(desk, [path], play=True))
+
+        if memory is not None:
+            go(memory)
+        else:
+            self.hub.work(lambda: self.services.default_memory(path), go)
+
+    def _memorize(self, desk: Desk, videos: Sequence[str], play: bool) -> None:
+        if play and videos and files.is_file(videos[0]):
+            self.video.open_path(videos[0])
+        self.hub.when(desk.memorize(list(videos)), lambda _ids: self.hub.settle())
+
+    def take_files(self, dropped: Sequence[str]) -> None:
+        """Do what is meant by dropping files: open a memory, or memorize videos (in the open memory, else in a new one)."""
+        memories = [f for f in dropped if f.rstrip("/").endswith(".m3desk")]
+        if memories:
+            self.open_known(memories[0])
+            return
+        if not dropped:
+            return
+        if self.hub.desk is not None:
+            self._memorize(self.hub.desk, dropped, play=not self.video.path)
+        else:
+            first = dropped[0]
+            self.hub.work(
+                lambda: self.services.default_memory(first),
+                lambda m: self.open_memory(m, lambda desk: self._memorize(desk, dropped, play=True)),
+            )
+
+    def try_demo(self) -> None:
+        """Fetch the demo clip if it is not here yet, then play and memorize it."""
+        self.start.demo.setEnabled(False)
+        memory = paths.data_dir() / "memories" / "demo.m3desk"
+
+        def fetch(desk: Desk) -> None:
+            self.hub.notice.emit("info", self.tr("Fetching the demo clip …"), "", "")
+            self.hub.when(desk.pull(names=["demo"]), lambda _n: self.hub.when(desk.models(), lambda rows: play(desk, rows), failed), failed)
+
+        def play(desk: Desk, rows: list[dict[str, Any]]) -> None:
+            self.start.demo.setEnabled(True)
+            self.notices.dismiss()
+            place = next((Path(r["path"]) for r in rows if r["name"] == "demo" and r.get("path")), None)
+            clips = [place] if place is not None and place.is_file() else sorted(place.glob("*.mp4")) if place is not None else []
+            if not clips:
+                failed(DownloadError(self.tr("The demo clip is not here."), self.tr("Fetch it with “m3desk models pull”.")))
+                return
+            self._memorize(desk, [str(clips[0])], play=True)
+
+        def failed(error: Exception) -> None:
+            self.start.demo.setEnabled(True)
+            self.hub.tell(error)
+
+        private.folder(memory.parent)
+        self.open_memory(str(memory), fetch)
+
+    def _keep_picture(self) -> None:
+        """Keep a small picture of this memory for the start page (in the reading thread)."""
+        place = picture_of(self.hub.path)
+
+        def keep(reader: Reader) -> None:
+            for clip in reader.clips()[:3]:
+                data = reader.media(reader.thumbnail(clip.id) or "") if not place.exists() else None
+                if data:
+                    private.folder(place.parent)
+                    private.write(place, data)
+                    return
+
+        self.hub.read("recent.picture", keep, lambda _none: None, lambda _error: None)
+
+    # ------------------------------------------------------------ actions
+
+    def choose_video(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileNames(self, self.tr("Open a video"), self.state.text("folder"), self._filter())
+        if chosen:
+            self.state.put("folder", str(Path(chosen[0]).parent))
+            if self.hub.desk is None:
+                self.take_files(chosen)
+            else:
+                self.open_video(chosen[0])
+
+    def add_videos(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileNames(self, self.tr("Memorize more videos"), self.state.text("folder"), self._filter())
+        if chosen:
+            self.state.put("folder", str(Path(chosen[0]).parent))
+            self.take_files(chosen)
+
+    def add_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, self.tr("Memorize the videos of a folder"), self.state.text("folder"))
+        if folder:
+            self.take_files([folder])
+
+    def _filter(self) -> str:
+        return self.tr("Video and sound") + f" ({VIDEO_FILTER});;" + self.tr("All files") + " (*)"
+
+    def choose_memory(self) -> None:
+        folder = QFileDialog.getExistingDirectory(
+            self, self.tr("Open a memory (a folder whose name ends in .m3desk)"), self.state.text("folder")
+        )
+        if folder:
+            self.open_known(folder)
+
+    def open_known(self, folder: str) -> None:
+        """Open a memory that is there, if damaged: opening by a wrong name must not make an empty one."""
+        if not files.is_memory(folder):
+            hint = self.tr("A memory is a folder NAME.m3desk that holds memory.sqlite.")
+            self.hub.notice.emit(
+                "warning", self.tr("%1 is not a memory.").replace("%1", plain.line(Path(folder).name, 2 * plain.ENTRY)), hint, ""
+            )
+            return
+        self.open_memory(folder)
+
+    def export(self) -> None:
+        desk = self.hub.desk
+        name = str(Path(self.hub.path).with_suffix(""))
+        kinds = "JSON (*.json);;GraphML (*.graphml);;WebVTT (*.vtt);;SubRip (*.srt);;RTTM (*.rttm)"
+        path = files.where_to_write(self, self.tr("Export"), name + ".json", kinds)
+        if path is not None and desk is not None:
+            source = self.video.source if Path(path).suffix in (".vtt", ".srt", ".rttm") else None
+            done = self.tr("Exported to %1").replace("%1", path)
+            self.hub.when(desk.export(path, None, source), lambda _n: self.hub.notice.emit("info", done, "", ""))
+
+    def show_models(self) -> None:
+        self._dialog("window.models_dialog", "ModelsDialog")
+
+    def show_settings(self) -> None:
+        self._dialog("window.settings_dialog", "SettingsDialog")
+
+    def _dialog(self, module: str, cls: str) -> None:
+        def show(found: Any) -> None:
+            dialog = getattr(found, cls)(self.hub, parent=self)
+            if hasattr(dialog, "changed"):
+                dialog.changed.connect(self.apply_settings)
+            dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            dialog.open()
+
+        self.hub.work(lambda: importlib.import_module(f"m3desk_ui.{module}"), show)
+
+    def find_memories(self) -> None:
+        self.dock_area.bring_forward("memories")
+
+    def ask(self) -> None:
+        self.dock_area.bring_forward("chat")
+
+    def toggle_boxes(self) -> None:
+        self.video.canvas.overlay = self.actions_.all["boxes"].isChecked()
+        self.video.canvas.update()
+
+    def toggle_subtitles(self) -> None:
+        self.video.canvas.subtitles = self.actions_.all["subtitles"].isChecked()
+        self.video.canvas.update()
+
+    def toggle_pause(self) -> None:
+        self.sources.set_paused(self.actions_.all["pause"].isChecked())
+
+    def retry_failed(self) -> None:
+        desk = self.hub.desk
+        if desk is not None:
+            for row in self.sources.model.rows:
+                if row.failed or row.source.state in ("failed", "partial"):
+                    desk.retry(row.source.id)
+
+    def toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+        self.actions_.all["full"].setChecked(self.isFullScreen())
+
+    def about(self) -> None:
+        text = self.tr(
+            "Plays videos while it builds, shows, answers from and mends a memory of them. Nothing leaves this machine. Apache-2.0."
+        )
+        box = plain.box(self, QMessageBox.Icon.Information, self.tr("About M3Desk"), f"M3Desk {__version__}", text)
+        box.addButton(QMessageBox.StandardButton.Ok)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    def _corrected(self, event: Any) -> None:
+        self.actions_.all["undo"].setEnabled(event.can_undo)
+        self.actions_.all["redo"].setEnabled(event.can_redo)
+
+    # ------------------------------------------------------------ settings
+
+    def setting(self, key: str) -> str:
+        """Return a setting of the window: "theme" (system, light, dark) or "language" (system, en, zh)."""
+        return str(config.get_value(key))
+
+    def apply_settings(self, changed: dict[str, Any]) -> None:
+        """Keep changed settings and put them in force at once."""
+        from m3desk_ui import launch
+
+        try:
+            for key, value in changed.items():
+                if config.get_value(key) != value:
+                    config.set_value(key, value)
+        except M3DeskError as error:
+            self.hub.tell(error)
+            return
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            if "theme" in changed:
+                theme.apply(app, self.setting("theme"))
+            if "language" in changed:
+                launch.use_language(app, self.setting("language"))
+                self.hub.notice.emit("info", self.tr("The language changes everywhere when M3Desk is started again."), "", "")
+        self._retheme()
+
+    def _retheme(self) -> None:
+        self.video.transport.retheme()
+        for name, dock in self.docks.items():
+            dock.setWindowTitle(self.dock_area.title_of(name))
+        self.actions_.build()
+        self.hub.themed.emit()
+
+    def _title(self) -> None:
+        name = Path(self.hub.path).name.removesuffix(".m3desk") if self.hub.path else ""
+        self.setWindowTitle(plain.title(f"{plain.line(name, 2 * plain.ENTRY)} — M3Desk") if name else "M3Desk")
+
+    # ------------------------------------------------------------ files dropped, closing
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        dropped = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
+        event.acceptProposedAction()
+        self.take_files(dropped)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.isFullScreen():
+            self.toggle_full_screen()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._leave()
+        self.state.put("geometry", self.saveGeometry())
+        self.state.save()
+        self.hide()
+        QCoreApplication.processEvents()
+        self.video.close_player()
+        for view in self.dock_area.views.values():
+            stop = getattr(view, "shut_down", None)
+            if stop is not None:
+                stop()
+        self.hub.close()
+        event.accept()

@@ -1,0 +1,323 @@
+"""The models dialog: what is on this machine, what is missing and how big it is; fetch, check, remove."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QMessageBox,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from m3desk import events
+from m3desk.errors import M3DeskError
+from m3desk_ui.look import plain, texts, theme
+
+if TYPE_CHECKING:
+    from m3desk_ui.hub.bridge import Hub
+
+HERE = ("ready", "shipped")
+"""States of `models list` in which a model can be used; the others are incomplete, damaged and missing."""
+SHIPPED = ("shipped",)
+
+
+def purpose(name: str) -> str:
+    """Return what a model is for, by its name; nothing for one we don't know."""
+    say = (
+        ("yunet", QCoreApplication.translate("ModelsDialog", "finds faces")),
+        ("sface", QCoreApplication.translate("ModelsDialog", "tells faces apart")),
+        ("silero", QCoreApplication.translate("ModelsDialog", "hears when somebody speaks")),
+        ("campplus", QCoreApplication.translate("ModelsDialog", "tells voices apart")),
+        ("pyannote", QCoreApplication.translate("ModelsDialog", "hears when two speak at once")),
+        ("dlib", QCoreApplication.translate("ModelsDialog", "another model that tells faces apart (optional)")),
+        ("whisper", QCoreApplication.translate("ModelsDialog", "writes down what is said")),
+        ("ssd", QCoreApplication.translate("ModelsDialog", "names things in view")),
+        ("rapidocr", QCoreApplication.translate("ModelsDialog", "reads text on the screen")),
+        ("e5", QCoreApplication.translate("ModelsDialog", "finds memories by meaning")),
+        ("qwen", QCoreApplication.translate("ModelsDialog", "draws conclusions and answers in its own words")),
+        ("demo", QCoreApplication.translate("ModelsDialog", "the demo clip, public domain")),
+    )
+    return next((text for key, text in say if key in name.lower()), "")
+
+
+def is_llm(row: dict[str, Any]) -> bool:
+    """Say whether a row of `models list` is the language model."""
+    return row.get("profile") == "llm" or "qwen" in str(row.get("name", "")).lower()
+
+
+def is_needed(row: dict[str, Any]) -> bool:
+    """Say whether the app needs a model for its main job: neither the language model nor the demo clip."""
+    return not is_llm(row) and row.get("profile") not in ("demo", "extra")
+
+
+def _command(*words: str) -> list[str]:
+    start = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "m3desk"]
+    return [*start, "models", *words]
+
+
+def ask_engine(*words: str) -> str:
+    """Run `m3desk models …` and return what it printed (blocking). Raises M3DeskError with its own line where it failed."""
+    done = subprocess.run(_command(*words), capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise M3DeskError(lines[-1] if lines else f"exit {done.returncode}")
+    return done.stdout
+
+
+class ModelRow(QFrame):
+    """One model: what it is, its size, licence, state, and what can be done."""
+
+    fetch = Signal(str)
+    verify = Signal(str)
+    remove = Signal(str)
+
+    def __init__(self, row: dict[str, Any], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", True)
+        self.name = str(row["name"])
+        title = plain.Label(f"{self.name}", self)
+        title.setProperty("heading", True)
+        about = [
+            purpose(self.name) or str(row.get("title") or ""),
+            texts.megabytes(int(row.get("bytes") or 0)) if row.get("bytes") else "",
+            str(row.get("licence") or ""),
+        ]
+        what = plain.Label(" · ".join(a for a in about if a), self)
+        what.setProperty("muted", True)
+        what.setWordWrap(True)
+        self.state = plain.Label(parent=self)
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.hide()
+        self.action = QPushButton(self)
+        self.check = QPushButton(self.tr("Check"), self)
+        plain.tip(self.check, self.tr("Compare the files with their checksums"))
+        self.check.clicked.connect(lambda: self.verify.emit(self.name))
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(title)
+        words.addWidget(what)
+        words.addWidget(self.bar)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(12, 8, 10, 8)
+        line.addLayout(words, 1)
+        line.addWidget(self.state)
+        line.addWidget(self.check)
+        line.addWidget(self.action)
+        self.action.clicked.connect(self._act)
+        lines = (row.get("title"), row.get("origin"), f"sha256 {row.get('sha256') or '?'}", row.get("path"))
+        plain.tip(self, "\n".join(str(line) for line in lines if line))
+        self.show_state(str(row.get("state") or "missing"))
+
+    def show_state(self, state: str) -> None:
+        """Show a state: one of `models list`, "working" or "failed"."""
+        c = theme.colours()
+        self.now = state
+        here = state in HERE
+        names = {
+            "working": self.tr("fetching …"),
+            "failed": self.tr("failed"),
+            "missing": self.tr("not here"),
+            "incomplete": self.tr("fetched in part"),
+            "damaged": self.tr("damaged"),
+            "shipped": self.tr("comes with the app"),
+        }
+        self.state.setText(names.get(state, self.tr("ready") if here else state))
+        colour = c.good if here else c.bad if state in ("failed", "damaged") else c.muted
+        self.state.setStyleSheet(f"color: {colour};")
+        self.action.setVisible(state not in SHIPPED)
+        self.action.setEnabled(state != "working")
+        fetch = self.tr("Fetch again") if state in ("damaged", "failed") else self.tr("Fetch")
+        self.action.setText(self.tr("Remove") if here else fetch)
+        self.action.setAccessibleName(plain.line(f"{self.action.text()}: {self.name}"))
+        self.check.setVisible(here)
+        self.bar.setVisible(state == "working")
+
+    def progress(self, done: int, total: int) -> None:
+        """Show how far a download is; total 0 = unknown."""
+        if self.now != "working":
+            self.show_state("working")
+        self.bar.setRange(0, 1000 if total else 0)
+        if total:
+            self.bar.setValue(done * 1000 // total)
+            self.state.setText(f"{texts.megabytes(done)} / {texts.megabytes(total)}")
+
+    def _act(self) -> None:
+        (self.remove if self.now in HERE else self.fetch).emit(self.name)
+
+
+class ModelsDialog(QDialog):
+    """Rows of `models list`; asks the open desk, or the command where no memory is open."""
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.hub = hub
+        self.rows: dict[str, ModelRow] = {}
+        self._all: list[dict[str, Any]] = []
+        self.setWindowTitle(self.tr("Models"))
+        self.resize(640, 560)
+        lead = plain.Label(
+            self.tr("Everything works on this machine. Models are fetched only when you ask for them, and checked when they arrive."), self
+        )
+        lead.setWordWrap(True)
+        lead.setProperty("muted", True)
+        self.offer = QFrame(self)
+        self.offer.setProperty("card", True)
+        self.offer_text = plain.RichLabel(self.offer)
+        self.offer_text.setWordWrap(True)
+        self.offer_go = QPushButton(self.offer)
+        self.offer_go.setProperty("primary", True)
+        self.offer_go.clicked.connect(self._fetch_llm)
+        line = QHBoxLayout(self.offer)
+        line.setContentsMargins(12, 10, 12, 10)
+        line.addWidget(self.offer_text, 1)
+        line.addWidget(self.offer_go)
+        self.offer.hide()
+        self._list = QWidget(self)
+        self._column = QVBoxLayout(self._list)
+        self._column.setContentsMargins(0, 0, 6, 0)
+        self._column.setSpacing(6)
+        self._column.addStretch(1)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setWidget(self._list)
+        self.state = plain.Label(self.tr("Looking …"), self)
+        self.state.setWordWrap(True)
+        self.state.setProperty("muted", True)
+        self.missing = QPushButton(self.tr("Fetch what is missing"), self)
+        self.missing.clicked.connect(self._fetch_missing)
+        self.missing.hide()
+        close = QPushButton(self.tr("Close"), self)
+        close.clicked.connect(self.accept)
+        foot = QHBoxLayout()
+        foot.addWidget(self.state, 1)
+        foot.addWidget(self.missing)
+        foot.addWidget(close)
+        column = QVBoxLayout(self)
+        column.setSpacing(10)
+        column.addWidget(lead)
+        column.addWidget(self.offer)
+        column.addWidget(scroll, 1)
+        column.addLayout(foot)
+        hub.downloading.connect(self.on_event)
+        self.refresh()
+
+    # ------------------------------------------------------------ reading
+
+    def refresh(self) -> None:
+        """Ask which models there are."""
+        if self.hub.desk is not None:
+            self.hub.when(self.hub.desk.models(), self._show, self._failed)
+        else:
+            self.hub.work(lambda: json.loads(ask_engine("list", "--json")), self._show, self._failed)
+
+    def _show(self, rows: list[dict[str, Any]]) -> None:
+        self._all = rows
+        for row in self.rows.values():
+            self._column.removeWidget(row)
+            row.deleteLater()
+        self.rows = {}
+        order = sorted(rows, key=lambda r: (r.get("state") in HERE, not is_llm(r)))
+        for number, data in enumerate(order):
+            row = ModelRow(data, self._list)
+            row.fetch.connect(lambda name: self.fetch([name]))
+            row.verify.connect(self._verify)
+            row.remove.connect(self._ask_remove)
+            self._column.insertWidget(number, row)
+            self.rows[row.name] = row
+        here = sum(int(r.get("bytes") or 0) for r in rows if r.get("state") in HERE)
+        lacking = [r for r in rows if r.get("state") not in HERE and is_needed(r)]
+        self.missing.setVisible(bool(lacking))
+        self.state.setText(self.tr("%1 on this machine").replace("%1", texts.megabytes(here)))
+        llm = next((r for r in rows if is_llm(r)), None)
+        self.offer.setVisible(llm is not None and llm.get("state") not in HERE)
+        if llm is not None:
+            size = texts.megabytes(int(llm.get("bytes") or 0))
+            head = self.tr("Answers in its own words, and knowledge beside what happened")
+            text = self.tr("The language model %1 (%2, %3) does this here, on this machine. Without it, answers quote the best memories.")
+            text = text.replace("%1", str(llm["name"])).replace("%2", size).replace("%3", str(llm.get("licence") or ""))
+            self.offer_text.setText(f"<b>{plain.html(head)}</b><br>{plain.html(text)}")
+            self.offer_go.setText(self.tr("Fetch %1").replace("%1", size))
+            self.offer_go.setEnabled(True)
+
+    def _failed(self, error: Exception) -> None:
+        hint = getattr(error, "hint", "")
+        self.state.setText(f"{error} {hint}".strip())
+        for row in self.rows.values():
+            if row.now == "working":
+                row.show_state("failed")
+        self.offer_go.setEnabled(True)
+
+    # ------------------------------------------------------------ fetching
+
+    def _fetch_llm(self) -> None:
+        names = [str(r["name"]) for r in self._all if is_llm(r)]
+        self.offer_go.setEnabled(False)
+        self.fetch(names, llm=True)
+
+    def _fetch_missing(self) -> None:
+        self.fetch([str(r["name"]) for r in self._all if r.get("state") not in HERE and is_needed(r)])
+
+    def fetch(self, names: list[str], *, llm: bool = False) -> None:
+        """Fetch models; progress arrives as Downloading events (or only its end, where no memory is open)."""
+        llm = llm or any(is_llm(r) for r in self._all if r["name"] in names)
+        for name in names:
+            if name in self.rows:
+                self.rows[name].progress(0, 0)
+        if self.hub.desk is not None:
+            self.hub.when(self.hub.desk.pull(llm=llm, names=names), lambda _none: self.refresh(), self._failed)
+        else:
+            self.hub.work(
+                lambda: ask_engine("pull", *names, *(["--llm"] if llm else []), "--yes"), lambda _out: self.refresh(), self._failed
+            )
+
+    def on_event(self, event: object) -> None:
+        """Take Downloading events."""
+        if not isinstance(event, events.Downloading):
+            return
+        row = self.rows.get(event.name)
+        if row is None:
+            return
+        if event.state == "working":
+            row.progress(event.done, event.total)
+        elif event.state == "failed":
+            row.show_state("failed")
+            self.state.setText(event.error or self.tr("%1 could not be fetched.").replace("%1", event.name))
+        else:
+            row.show_state("ready")
+
+    def _verify(self, name: str) -> None:
+        self.state.setText(self.tr("Checking %1 …").replace("%1", name))
+        good = self.tr("%1 is as it should be.").replace("%1", name)
+        self.hub.work(lambda: ask_engine("verify", name), lambda _out: self.state.setText(good), self._failed)
+
+    def _ask_remove(self, name: str) -> None:
+        text, more = (
+            self.tr("Remove %1 from this machine?").replace("%1", name),
+            self.tr("It can be fetched again. Memories stay as they are."),
+        )
+        box = plain.box(self, QMessageBox.Icon.Question, self.tr("Remove model"), text, more)
+        go = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        go.clicked.connect(lambda: self._remove(name))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    def _remove(self, name: str) -> None:
+        remove = getattr(self.hub.desk, "remove_model", None)
+        if remove is not None:
+            self.hub.when(remove(name), lambda _none: self.refresh(), self._failed)
+        else:
+            self.hub.work(lambda: ask_engine("remove", name, "--yes"), lambda _out: self.refresh(), self._failed)

@@ -1,0 +1,239 @@
+"""The settings dialog: one field for each setting of `m3desk.config`, written when changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QFrame,
+    QLineEdit,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from m3desk import config, paths
+from m3desk.errors import M3DeskError
+from m3desk_ui.look import plain, texts, theme
+
+if TYPE_CHECKING:
+    from m3desk_ui.hub.bridge import Hub
+
+ORDER = ("language", "theme", "memory_language", "profile", "clip_seconds", "fps", "threads", "semantic")
+
+
+def title(name: str) -> str:
+    """Return a setting's name as people read it."""
+    names = {
+        "language": QCoreApplication.translate("SettingsDialog", "Language of the app"),
+        "theme": QCoreApplication.translate("SettingsDialog", "Look"),
+        "memory_language": QCoreApplication.translate("SettingsDialog", "Language of memories"),
+        "profile": QCoreApplication.translate("SettingsDialog", "Models that work"),
+        "clip_seconds": QCoreApplication.translate("SettingsDialog", "Length of a clip"),
+        "fps": QCoreApplication.translate("SettingsDialog", "Pictures looked at"),
+        "threads": QCoreApplication.translate("SettingsDialog", "Threads"),
+        "semantic": QCoreApplication.translate("SettingsDialog", "Knowledge"),
+    }
+    return names.get(name, name.replace("_", " "))
+
+
+def explained(name: str) -> str:
+    """Return what a setting does, in a line."""
+    lines = {
+        "memory_language": QCoreApplication.translate("SettingsDialog", "For memories written from now on."),
+        "profile": QCoreApplication.translate("SettingsDialog", "Your own profiles are written in the settings file."),
+        "clip_seconds": QCoreApplication.translate("SettingsDialog", "A memory keeps the length it began with."),
+        "fps": QCoreApplication.translate("SettingsDialog", "More finds faces that are seen briefly, and takes longer."),
+        "threads": QCoreApplication.translate("SettingsDialog", "0 = as many as there are cores, at most 4."),
+        "semantic": QCoreApplication.translate("SettingsDialog", "Needs the language model."),
+    }
+    return lines.get(name, "")
+
+
+def word(value: str) -> str:
+    """Return a choice as people read it."""
+    words = {
+        "system": QCoreApplication.translate("SettingsDialog", "As the system"),
+        "light": QCoreApplication.translate("SettingsDialog", "Light"),
+        "dark": QCoreApplication.translate("SettingsDialog", "Dark"),
+        "scene": QCoreApplication.translate("SettingsDialog", "As spoken in the video"),
+        "en": "English",
+        "zh": "简体中文",
+        "embedded": QCoreApplication.translate("SettingsDialog", "Built in (this machine's processor)"),
+    }
+    return words.get(value, value)
+
+
+class SettingsDialog(QDialog):
+    """`changed` tells what is new ({name: value}); it is written already."""
+
+    changed = Signal(dict)
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.hub = hub
+        self.fields: dict[str, QWidget] = {}
+        self.setWindowTitle(self.tr("Settings"))
+        self.setMinimumWidth(500)
+        # the buttons of a styled spin box are drawn as bare lines: keys and wheel do what they did
+        buttons = ", ".join(f"{box}::{way}-button" for box in ("QSpinBox", "QDoubleSpinBox") for way in ("up", "down"))
+        self.setStyleSheet(f"{buttons} {{ width: 0; border: none; }}")
+        self._form = QFormLayout()
+        self._form.setVerticalSpacing(12)
+        self._form.setHorizontalSpacing(16)
+        self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.problem = plain.Label(parent=self)
+        self.problem.setWordWrap(True)
+        self.problem.setStyleSheet(f"color: {theme.colours().bad};")
+        self.problem.hide()
+        where = plain.Label(self.tr("Kept in %1").replace("%1", str(paths.config_file())), self)
+        where.setProperty("muted", True)
+        where.setWordWrap(True)
+        where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        ends = QDialogButtonBox(self)
+        save = ends.addButton(self.tr("Save"), QDialogButtonBox.ButtonRole.AcceptRole)
+        save.setProperty("primary", True)
+        ends.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
+        ends.accepted.connect(self.save)
+        ends.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 16, 18, 14)
+        column.setSpacing(14)
+        column.addLayout(self._form)
+        column.addWidget(self.problem)
+        column.addWidget(where)
+        if hub.path:
+            column.addWidget(self._memory(hub.path))
+        column.addWidget(ends)
+        self._before: dict[str, Any] = {}
+        self.refresh()
+
+    def _memory(self, path: str) -> QWidget:
+        """Return what there is to know of the memory that is open: where it is kept, and for whom it can be read."""
+        card = QFrame(self)
+        card.setProperty("card", True)
+        head = plain.Label(self.tr("This memory"), card)
+        head.setProperty("heading", True)
+        place = plain.Label(path, card, most=4 * plain.LINE)
+        place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.private = plain.Label(texts.not_encrypted(folder=True), card)
+        column = QVBoxLayout(card)
+        column.setSpacing(4)
+        column.addWidget(head)
+        for label in (place, self.private):
+            label.setProperty("muted", True)
+            label.setWordWrap(True)
+            column.addWidget(label)
+        return card
+
+    def refresh(self) -> None:
+        """Read the settings file (a few hundred bytes) into the fields."""
+        try:
+            self._before = config.values()
+        except M3DeskError as error:
+            self._complain(error)
+            self._before = {name: key.default for name, key in config.KEYS.items()}
+        while self._form.rowCount():
+            self._form.removeRow(0)
+        self.fields = {}
+        names = [n for n in ORDER if n in config.KEYS] + [n for n in config.KEYS if n not in ORDER]
+        for name in names:
+            field = self._field(config.KEYS[name], self._before[name])
+            field.setAccessibleName(title(name))
+            plain.tip(field, config.KEYS[name].text)
+            self.fields[name] = field
+            label = plain.Label(title(name), self)
+            label.setBuddy(field)
+            if not explained(name):
+                self._form.addRow(label, field)
+                continue
+            line = plain.Label(explained(name), self)
+            line.setProperty("muted", True)
+            both = QVBoxLayout()
+            both.setSpacing(2)
+            both.addWidget(field)
+            both.addWidget(line)
+            self._form.addRow(label, both)
+
+    def on_event(self, event: object) -> None:
+        """Settings don't change by events."""
+
+    def _field(self, key: config.Key, value: Any) -> QWidget:
+        choices = key.choices
+        if key.name == "profile":
+            choices = tuple(dict.fromkeys(("embedded", *self._profiles(), str(value))))
+        if choices:
+            box = QComboBox(self)
+            for choice in choices:
+                box.addItem(plain.line(word(choice), plain.ENTRY), choice)
+            box.setCurrentIndex(max(0, box.findData(value)))
+            return box
+        if isinstance(key.default, bool):
+            tick = QCheckBox(self.tr("Write what is true, too, not only what happened"), self)
+            tick.setChecked(bool(value))
+            return tick
+        if isinstance(key.default, int):
+            whole = QSpinBox(self)
+            whole.setRange(int(max(key.low, -(2**31))), int(min(key.high, 2**31 - 1)))
+            whole.setValue(int(value))
+            whole.lineEdit().setTextMargins(5, 0, 0, 0)
+            return whole
+        if isinstance(key.default, float):
+            number = QDoubleSpinBox(self)
+            number.setDecimals(1)
+            number.setRange(max(key.low, -1e9), min(key.high, 1e9))
+            number.setValue(float(value))
+            number.lineEdit().setTextMargins(5, 0, 0, 0)
+            number.setSuffix(self.tr(" s") if key.name == "clip_seconds" else self.tr(" a second") if key.name == "fps" else "")
+            return number
+        return QLineEdit(str(value), self)
+
+    def _profiles(self) -> list[str]:
+        try:
+            return list(config.profiles())
+        except M3DeskError as error:
+            self._complain(error)
+            return []
+
+    def value(self, name: str) -> Any:
+        """Return what a field holds."""
+        field = self.fields[name]
+        if isinstance(field, QComboBox):
+            return field.currentData()
+        if isinstance(field, QCheckBox):
+            return field.isChecked()
+        if isinstance(field, QSpinBox | QDoubleSpinBox):
+            return field.value()
+        return field.text().strip() if isinstance(field, QLineEdit) else None
+
+    def save(self) -> None:
+        """Write what changed, tell it, and close; a value that does not fit is said and nothing closes."""
+        new = {name: self.value(name) for name in self.fields if self.value(name) != self._before.get(name)}
+        done: dict[str, Any] = {}
+        try:
+            for name, value in new.items():
+                config.set_value(name, value)
+                done[name] = value
+        except (M3DeskError, OSError) as error:
+            self._complain(error)
+            return
+        finally:
+            if done:
+                self._before.update(done)
+                self.changed.emit(done)
+        later = {"profile", "fps", "threads", "memory_language", "clip_seconds", "semantic"} & set(done)
+        if later:
+            self.hub.notice.emit("info", self.tr("Settings of the work take effect when a memory is opened again."), "", "")
+        self.accept()
+
+    def _complain(self, error: Exception) -> None:
+        self.problem.setText(f"{error} {getattr(error, 'hint', '')}".strip())
+        self.problem.show()

@@ -1,0 +1,198 @@
+"""The status bar: what the engine is doing, how far, how fast, on what device, and how far behind the picture it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
+
+from m3desk.domain.clip import clock
+from m3desk_ui.look import plain, texts
+
+if TYPE_CHECKING:
+    from m3desk import events
+    from m3desk.ports import Reader
+    from m3desk_ui.hub.bridge import Hub
+
+QUIET_MS = 6000
+"""Without news of progress for so long, the line falls back to what the memory holds."""
+
+
+class Status(QStatusBar):
+    """Left: the work and its bar. Right: seconds behind, knowledge pending, device and models."""
+
+    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self.setAccessibleName(self.tr("Status"))
+        self.setSizeGripEnabled(False)
+        self._work = plain.Label()
+        self._bar = QProgressBar()
+        self._bar.setRange(0, 1000)
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(140)
+        self._bar.hide()
+        left = QWidget()
+        row = QHBoxLayout(left)
+        row.setContentsMargins(8, 0, 0, 0)
+        row.addWidget(self._bar)
+        row.addWidget(self._work)
+        self.addWidget(left)
+        self._behind, self._knowledge, self._models, self._device = (plain.Label() for _ in range(4))
+        right = QWidget()
+        line = QHBoxLayout(right)
+        line.setContentsMargins(0, 0, 12, 0)
+        line.setSpacing(18)
+        for label in (self._behind, self._knowledge, self._models, self._device):
+            label.setProperty("muted", True)
+            line.addWidget(label)
+        self.addPermanentWidget(right)
+        self._loading: list[str] = []
+        self._progress: events.Progress | None = None
+        self._working: set[str] = set()
+        self._quiet = QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.setInterval(QUIET_MS)
+        self._quiet.timeout.connect(self._rest)
+        hub.progress.connect(self._on_progress)
+        hub.engine_ready.connect(self._on_ready)
+        hub.engine_lost.connect(self._on_lost)
+        hub.loading.connect(self._on_loading)
+        hub.downloading.connect(self._on_downloading)
+        hub.evidence_seen.connect(self._on_evidence)
+        hub.source_changed.connect(self._on_source)
+        hub.changed.connect(self.refresh)
+        hub.opened.connect(self._on_opened)
+        hub.selection.watching.connect(self._on_watching)
+
+    def _on_opened(self, path: str) -> None:
+        self._progress = None
+        self._working.clear()
+        self._bar.hide()
+        for label in (self._behind, self._knowledge, self._models, self._device):
+            label.clear()
+        self._work.setText(self.tr("Opening the memory …") if path else "")
+        self.refresh()
+
+    def _on_ready(self, event: events.EngineReady) -> None:
+        self._device.setText(texts.processor(event.device))
+        plain.tip(self._device, self.tr("Profile “%1”; nothing leaves this machine").replace("%1", event.profile))
+        if event.missing:
+            self._models.setText(self.tr("models missing: %1").replace("%1", str(len(event.missing))))
+            plain.tip(self._models, "\n".join(f"{port}: {what}" for port, what in event.missing.items()))
+
+    def _on_lost(self, event: events.EngineLost) -> None:
+        self._working.clear()
+        self._loading.clear()
+        self._device.setText(self.tr("engine starts again") if event.restarting else self.tr("engine stopped"))
+        self._rest()
+
+    def _on_loading(self, event: events.ModelLoading) -> None:
+        if event.done:
+            self._loading = [n for n in self._loading if n != event.name]
+        elif event.name not in self._loading:
+            self._loading.append(event.name)
+        if self._loading:
+            self._work.setText(self.tr("Loading %1 …").replace("%1", self._loading[-1]))
+
+    def _on_downloading(self, event: events.Downloading) -> None:
+        if event.state == "working" and event.total:
+            self._show(
+                self.tr("Fetching %1: %2 of %3")
+                .replace("%1", event.name)
+                .replace("%2", texts.megabytes(event.done))
+                .replace("%3", texts.megabytes(event.total)),
+                event.done / event.total,
+            )
+        else:
+            self._rest()
+
+    def _on_source(self, event: Any) -> None:
+        """Keep who is being worked on: a long clip has no news for a while and is work all the same."""
+        state = getattr(event, "state", "queued")
+        if state == "working":
+            self._working.add(event.source)
+        elif event.source in self._working:
+            self._working.discard(event.source)
+            self._quiet.start()
+
+    def _on_evidence(self, event: events.EvidenceSeen) -> None:
+        """Within a clip, the faces seen last say how far it is."""
+        seen = max((face[0] for face in event.faces), default=0)
+        if self._progress is not None and self._progress.source == event.source and seen > self._progress.done:
+            self._on_progress(replace(self._progress, done=min(seen, self._progress.total or seen)))
+
+    def _on_progress(self, event: events.Progress) -> None:
+        self._progress = event
+        parts = [self.tr("%1 (%2)").replace("%1", texts.stage(event.stage).capitalize()).replace("%2", event.clip)]
+        if event.stage == "knowledge":  # counted in clips
+            parts.append(self.tr("%1 of %2 clips").replace("%1", str(event.done)).replace("%2", str(event.total)))
+        elif event.total:
+            parts.append(f"{clock(event.done)} / {clock(event.total)}")
+        if event.rate and event.stage != "knowledge":
+            parts.append(self.tr("%1 real time").replace("%1", texts.speed(event.rate)))
+        if event.left is not None:
+            parts.append(self.tr("%1 left").replace("%1", texts.duration(round(event.left * 1e6))))
+        self._show(" · ".join(parts), event.done / event.total if event.total else 0.0)
+        self._tell_behind()
+
+    def _show(self, text: str, part: float) -> None:
+        self._work.setText(text)
+        self._bar.setValue(round(1000 * min(1.0, part)))
+        self._bar.setAccessibleName(self.tr("Progress"))
+        self._bar.show()
+        self._quiet.start()
+
+    def _rest(self) -> None:
+        if self._working and self._progress is not None:
+            return
+        self._bar.hide()
+        self._progress = None
+        self._behind.clear()
+        self._work.clear()
+        self.refresh()
+
+    def _on_watching(self, source: str, at: int) -> None:
+        self._tell_behind()
+
+    def _tell_behind(self) -> None:
+        """Say how far memorization is behind the picture, while both are on one source."""
+        source, at = self._hub.selection.at
+        if self._progress is None or self._progress.source != source or self._progress.stage == "knowledge":
+            self._behind.clear()
+            return
+        behind = at - self._progress.done
+        self._behind.setText(
+            self.tr("%1 behind").replace("%1", texts.duration(behind)) if behind > 500_000 else self.tr("ahead of the picture")
+        )
+
+    def refresh(self) -> None:
+        """Read what the memory holds and what is still to come."""
+        if self._hub.desk is None:
+            self._work.clear()
+            return
+        self._hub.read("status", _counts, self._counted)
+
+    def _counted(self, counts: tuple[int, int, int, int]) -> None:
+        clips, waiting, knowledge, people = counts
+        self._knowledge.setText(self.tr("knowledge still to come: %1").replace("%1", str(knowledge)) if knowledge else "")
+        if not self._bar.isVisible() and not self._loading:
+            if clips:
+                text = self.tr("clips memorized: %1 · people: %2").replace("%1", str(clips)).replace("%2", str(people))
+                if waiting:
+                    text += " · " + self.tr("waiting: %1").replace("%1", str(waiting))
+            else:
+                text = self.tr("Nothing memorized yet")
+            self._work.setText(text)
+
+
+def _counts(reader: Reader) -> tuple[int, int, int, int]:
+    states = [c.state for c in reader.clips()]
+    return (
+        sum(s in ("episodic", "done") for s in states),
+        states.count("queued"),
+        states.count("episodic"),
+        len([p for p in reader.people() if not p.ignored]),
+    )
