@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from m3desk import desk, events
+from m3desk import engine, events
 from m3desk.desk import EngineDesk
 from m3desk.errors import CorrectionError, SourceMissing
 
@@ -153,16 +153,16 @@ def test_corrections_that_follow_each_other_wait_for_no_copy(monkeypatch: pytest
                 enough.set()
 
     monkeypatch.setattr("m3desk.app.App", FakeApp)
-    monkeypatch.setattr(desk, "QUIET", 1.0)
+    monkeypatch.setattr(engine, "QUIET", 1.0)
     pipe = SimpleNamespace(send=lambda _message: None)
-    engine = desk._Engine(pipe, "m")  # type: ignore[arg-type]
+    served = engine.Engine(pipe, "m")  # type: ignore[arg-type]
 
-    def work() -> None:
+    def work(_app: object) -> None:
         done.append("work")
         if done.count("work") < 4:
-            engine._wake.set()  # a correction meanwhile
+            served.wake()  # a correction meanwhile
 
-    monkeypatch.setattr(engine, "_work", work)
-    threading.Thread(target=engine._open_and_work, daemon=True).start()
+    monkeypatch.setattr(served, "_work", work)
+    threading.Thread(target=served._open_and_work, daemon=True).start()
     assert enough.wait(30)
     assert done == ["copy", "work", "work", "work", "work", "copy"]

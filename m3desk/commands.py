@@ -1,0 +1,296 @@
+"""What a window may ask of the engine: one small frozen class a command.
+
+Its fields travel over the pipe, `run` is what the engine does with them. `desk.EngineDesk` makes the commands and the engine's process
+runs them, so mypy checks the arguments on one side and the result on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from m3desk.errors import CorrectionError
+
+if TYPE_CHECKING:
+    from m3desk.app import App
+    from m3desk.domain.correction import Effect
+    from m3desk.ports import Found
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Engine(Protocol):
+    """What commands are run by: an open memory, and the threads that work on it."""
+
+    corrections: int
+    """How many corrections of this session can be undone."""
+
+    @property
+    def app(self) -> App:
+        """The open memory. Raises M3DeskError where it did not open."""
+        ...
+
+    def emit(self, event: Any) -> None:
+        """Tell the window."""
+        ...
+
+    def wake(self) -> None:
+        """Let the memorizing thread look for work."""
+        ...
+
+    def pull(self, names: tuple[str, ...], *, llm: bool) -> None:
+        """Fetch models, and use them from then on."""
+        ...
+
+    def stop_pulling(self) -> None:
+        """Stop fetching; what has come so far is kept."""
+        ...
+
+
+class Command(Protocol[R_co]):
+    """Any of the classes below."""
+
+    def run(self, engine: Engine) -> R_co:
+        """Do it, in the engine's process. Raises M3DeskError, which reaches the caller."""
+        ...
+
+
+# ---------------------------------------------------------------- sources
+
+
+@dataclass(frozen=True, slots=True)
+class Memorize:
+    paths: tuple[str, ...]
+
+    def run(self, engine: Engine) -> list[str]:
+        from m3desk.config import Settings
+
+        engine.app.work.settings = Settings.load()  # what was changed since counts for what is added now
+        ids = engine.app.work.add(self.paths)
+        engine.wake()
+        return ids
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    paused: bool
+
+    def run(self, engine: Engine) -> None:
+        engine.app.work.pause(self.paused)
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    source: str
+
+    def run(self, engine: Engine) -> None:
+        engine.app.work.cancel(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    source: str
+
+    def run(self, engine: Engine) -> None:
+        engine.app.work.retry(self.source)
+        engine.wake()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    source: str
+    to: int
+
+    def run(self, engine: Engine) -> None:
+        engine.app.work.queue.put(self.source, self.to)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQueue:
+    def run(self, engine: Engine) -> list[str]:
+        return engine.app.work.queue.ids()
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveSource:
+    source: str
+    dry_run: bool
+
+    def run(self, engine: Engine) -> Effect:
+        return engine.app.work.remove(self.source, dry_run=self.dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class Relink:
+    source: str
+    path: str
+
+    def run(self, engine: Engine) -> None:
+        engine.app.work.relink(self.source, self.path)
+
+
+# ---------------------------------------------------------------- questions
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    question: str
+    ask: str
+    span: tuple[str, int, int] | None
+
+    def run(self, engine: Engine) -> None:
+        for event in engine.app.ask(self.question, ask=self.ask, span=self.span):
+            engine.emit(event)
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsking:
+    ask: str
+
+    def run(self, engine: Engine) -> None:
+        engine.app.stop_asking(self.ask)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchNodes:
+    text: str
+    k: int
+
+    def run(self, engine: Engine) -> list[Found]:
+        return engine.app.search_nodes(self.text, k=self.k)
+
+
+# ---------------------------------------------------------------- corrections
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    kind: str
+    args: Mapping[str, Any]
+    why: str | None = None
+    dry_run: bool = False
+
+    def run(self, engine: Engine) -> Effect:
+        effect = engine.app.correct(self.kind, self.args, why=self.why, dry_run=self.dry_run)
+        if not self.dry_run:
+            engine.corrections += 1
+            engine.wake()  # an edited sentence wants a new vector
+        return effect
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Undo within this session (memory.md: older steps are reverted from History)."""
+
+    def run(self, engine: Engine) -> Effect:
+        if not engine.corrections:
+            raise CorrectionError(
+                "nothing was corrected in this sitting.", "Older corrections are taken back one by one: m3desk revert STEP."
+            )
+        effect = engine.app.undo()
+        engine.corrections -= 1
+        return effect
+
+
+@dataclass(frozen=True, slots=True)
+class Redo:
+    def run(self, engine: Engine) -> Effect:
+        effect = engine.app.redo()
+        engine.corrections += 1
+        return effect
+
+
+@dataclass(frozen=True, slots=True)
+class Revert:
+    step: int
+
+    def run(self, engine: Engine) -> Effect:
+        return engine.app.revert(self.step)
+
+
+# ---------------------------------------------------------------- models, export, check
+
+
+@dataclass(frozen=True, slots=True)
+class ListModels:
+    def run(self, engine: Engine) -> list[dict[str, Any]]:
+        from m3desk import models
+
+        return models.rows()
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    names: tuple[str, ...]
+    llm: bool
+
+    def run(self, engine: Engine) -> None:
+        engine.pull(self.names, llm=self.llm)
+
+
+@dataclass(frozen=True, slots=True)
+class StopPulling:
+    def run(self, engine: Engine) -> None:
+        engine.stop_pulling()
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveModel:
+    name: str
+
+    def run(self, engine: Engine) -> None:
+        from m3desk import models
+
+        models.remove(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    def run(self, engine: Engine) -> dict[str, Any]:
+        from m3desk import machine
+
+        return machine.doctor()
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    path: str
+    format: str | None
+    source: str | None
+
+    def run(self, engine: Engine) -> None:
+        engine.app.export(self.path, format_=self.format, source=self.source, overwrite=True)  # the dialog of files has asked
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    source: str
+    at: int
+    width: int
+
+    def run(self, engine: Engine) -> bytes | None:
+        return engine.app.picture_at(self.source, self.at, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    def run(self, engine: Engine) -> dict[str, Any]:
+        return engine.app.check()
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Stop at the next safe moment and end the process; nothing is replied."""
+
+    def run(self, engine: Engine) -> None:
+        engine.app.close()
+
+
+SLOW: frozenset[type] = frozenset({
+    Memorize, SearchNodes, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Ask, RemoveSource, Picture,
+})  # fmt: skip
+"""Commands that may take longer than a moment: they run on threads of their own, the others in order."""
+
+NEED_NO_MEMORY: frozenset[type] = frozenset({ListModels, Pull, StopPulling, RemoveModel, Doctor})
+"""Commands that are answered also where the memory did not open."""

@@ -1,0 +1,185 @@
+"""The engine's process: it opens one memory, memorizes what is queued, and runs the commands that come down the pipe.
+
+When the pipe closes, however the parent ended, the process ends. Must not know: Qt, who is at the other end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from m3desk import commands, events
+from m3desk.errors import Cancelled, M3DeskError
+
+if TYPE_CHECKING:
+    from m3desk.app import App
+
+log = logging.getLogger(__name__)
+
+QUIET = 30.0
+"""Seconds without a command that changes something before a copy is kept within a session: corrections wait for none."""
+
+
+def serve(pipe: Connection, path: str) -> None:
+    """Run an engine for one memory until the pipe closes (the target of the child process)."""
+    _be_modest()
+    _log_to_file()
+    try:
+        Engine(pipe, path).run()
+    finally:
+        os._exit(0)  # whatever a model's threads are doing, the process ends with its window
+
+
+def _be_modest() -> None:
+    """Give way to the window: a lower priority than normal."""
+    with contextlib.suppress(Exception):
+        import psutil
+
+        psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if os.name == "nt" else 10)
+
+
+def _log_to_file() -> None:
+    from m3desk import logs, paths, private
+
+    paths.close_own()
+    with contextlib.suppress(OSError):
+        private.folder(paths.log_dir())
+        logging.basicConfig(
+            filename=private.file(paths.log_dir() / "engine.log"),
+            level=logging.INFO,
+            format="%(asctime)s %(name)s %(levelname)s %(message)s",
+        )
+        logs.one_line()
+
+
+class Engine:
+    """Serves one pipe: quick commands here in order, slow ones on a few threads, memorization on its own."""
+
+    def __init__(self, pipe: Connection, path: str) -> None:
+        self.corrections = 0
+        self._pipe, self._path = pipe, path
+        self._sending = threading.Lock()
+        self._slow = ThreadPoolExecutor(4, "m3desk-slow")
+        self._wake = threading.Event()
+        self._stop_pulling = threading.Event()
+        self._opened = threading.Event()
+        self._app: App | None = None
+        self._failed: M3DeskError | None = None
+
+    def run(self) -> None:
+        """Take commands until the pipe closes, or a `Close`."""
+        threading.Thread(target=self._open_and_work, name="m3desk-memorizer", daemon=True).start()
+        while True:
+            try:
+                number, command = self._pipe.recv()
+            except (EOFError, OSError):
+                return
+            if isinstance(command, commands.Close):
+                if self._app is not None:
+                    with contextlib.suppress(Exception):
+                        command.run(self)
+                return
+            if type(command) in commands.SLOW or not self._opened.is_set():
+                self._slow.submit(self._do, number, command)
+            else:
+                self._do(number, command)
+
+    def _do(self, number: int, command: commands.Command[Any]) -> None:
+        name = type(command).__name__
+        try:
+            if type(command) not in commands.NEED_NO_MEMORY:
+                self._opened.wait()
+                _ = self.app
+            self._send("reply", number, True, command.run(self))
+        except M3DeskError as error:
+            self._send("reply", number, False, error)
+        except Exception as error:
+            log.exception("command %s failed", name)
+            self.emit(events.Notice("error", f"{name}: {error}", "This is a fault of M3Desk.", traceback.format_exc()))
+            self._send("reply", number, False, M3DeskError(f"{name} failed: {error}"))
+
+    def _send(self, *message: Any) -> None:
+        with self._sending, contextlib.suppress(OSError, ValueError, BrokenPipeError):
+            self._pipe.send(message)
+
+    # ------------------------------------------------------------------ what commands ask for (`commands.Engine`)
+
+    @property
+    def app(self) -> App:
+        if self._app is None:
+            raise self._failed or M3DeskError(f"{self._path} is not open.")
+        return self._app
+
+    def emit(self, event: Any) -> None:
+        self._send("event", event)
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def pull(self, names: tuple[str, ...], *, llm: bool) -> None:
+        from m3desk import models
+
+        self._stop_pulling.clear()
+        models.pull(names=list(names), llm=llm, progress=self._downloading, cancelled=self._stop_pulling.is_set)
+        if self._app is not None:
+            self._app.backends.forget_missing()
+            self.wake()
+
+    def stop_pulling(self) -> None:
+        self._stop_pulling.set()
+
+    def _downloading(self, name: str, done: int, total: int, state: str = "working", error: str | None = None) -> None:
+        self.emit(events.Downloading(name, done, total, state, error))
+
+    # ------------------------------------------------------------------ memorizing
+
+    def _open_and_work(self) -> None:
+        from m3desk.app import App
+
+        try:
+            app = self._app = App(self._path, emit=self.emit)
+        except M3DeskError as error:
+            self._failed = error
+            self.emit(events.Notice("error", str(error), error.hint))
+            return
+        except Exception as error:
+            log.exception("the memory did not open")
+            self._failed = M3DeskError(f"{self._path} could not be opened: {error}")
+            self.emit(events.Notice("error", str(self._failed), "", traceback.format_exc()))
+            return
+        finally:
+            self._opened.set()
+        settings = app.settings
+        self.emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, app.missing()))
+        app.keep_up()
+        app.work.resume()
+        app.keep_copy()  # not only at the end: a window that closes does not wait for its engine
+        while True:
+            self._work(app)
+            if not self._wake.wait(QUIET):
+                app.keep_copy()
+                self._wake.wait()
+            self._wake.clear()
+
+    def _work(self, app: App) -> None:
+        try:
+            while True:
+                app.work.run()
+                app.embed_lacking()
+                app.look_again()
+                app.work.conclude()
+                if not app.work.queue.ids():
+                    return
+        except Cancelled:
+            return
+        except M3DeskError as error:
+            self.emit(events.Notice("error", str(error), error.hint))
+        except Exception as error:
+            log.exception("memorization failed")
+            self.emit(events.Notice("error", f"Memorization stopped: {error}", "What was committed is safe.", traceback.format_exc()))
