@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from m3desk.domain.consolidation import two_groups, whole
+from m3desk.domain.calibration import Calibration
+from m3desk.domain.consolidation import compared, two_groups, whole
+from m3desk.domain.evidence import Floats
 from m3desk.domain.fold import Partition, demands
-from m3desk.domain.identity import likeness
+from m3desk.domain.identity import TOP, likeness
 from m3desk.domain.log import ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.questions.facts import LEAST, Draft, Facts, counted, is_sentence, reads
@@ -50,16 +52,52 @@ def _odd(facts: Facts, person: Person, type_: ObservationType, node: str) -> Dra
     mine = sorted(facts.best(mine)[:COMPARED], key=lambda o: (facts.known.log.observations[o].sequence, o))
     if len(mine) < 2 or len({vectors[o].shape[1] for o in mine}) != 1:
         return None
-    rest = {o: np.concatenate([vectors[x] for x in mine if x != o]) for o in mine}
-    alike = {o: whole(vectors[o], rest[o], rule) if rule.whole else likeness(vectors[o], rest[o], rule) for o in mine}
-    least = min(reversed(mine), key=lambda o: alike[o])  # of two that are only unlike each other, the later
+    found = least_alike([vectors[o] for o in mine], rule)
+    least, alike = mine[found[0]], found[1]
     if facts.who.held[least].step is not None:
         return None
     even = rule.even if rule.whole else rule.accept - ODD_FACE * rule.margin
-    p = 1.0 / (1.0 + math.exp(min(50.0, (alike[least] - even) / (ODD_WIDTH * rule.margin))))
+    p = 1.0 / (1.0 + math.exp(min(50.0, (alike - even) / (ODD_WIDTH * rule.margin))))
     if p < LEAST:
         return None
     return _in_two(facts, person, set(facts.of_node[node]) - {least}, {least}, p)
+
+
+def least_alike(blocks: Sequence[Floats], rule: Calibration) -> tuple[int, float]:
+    """Return which of several observations is least like all others together, and how alike it is; the last of equal ones.
+
+    All rows are compared at once; what comes near the least is then compared by itself, as `whole` and `likeness` have it, so that the
+    result is theirs to the last bit.
+    """
+    rows = np.concatenate(blocks)
+    ends = np.cumsum([len(b) for b in blocks])
+    starts = ends - [len(b) for b in blocks]
+    if rule.whole:
+        sums = np.add.reduceat(rows, starts, axis=0)
+        rest = sums.sum(0) - sums
+        rough = np.einsum("ij,ij->i", _unit(sums), _unit(rest))
+    else:
+        cosines = compared(rows, rows)
+        best = TOP + max(len(b) for b in blocks)
+        order = np.argpartition(-cosines, min(best, len(rows) - 1) - 1, axis=1)[:, :best]  # enough, whichever of them are its own
+        near = np.take_along_axis(cosines, order, axis=1)
+        owner = np.repeat(np.arange(len(blocks)), ends - starts)
+        near[owner[order] == owner[:, None]] = -np.inf
+        near = -np.sort(-near, axis=1)[:, :TOP]
+        there = np.isfinite(near)
+        by_row = np.where(there, near, 0).sum(1) / np.maximum(1, there.sum(1))
+        rough = np.array([np.sort(by_row[a:b])[-TOP:].mean() for a, b in zip(starts, ends, strict=True)])
+    close = np.flatnonzero(rough <= rough.min() + 1e-4).tolist()
+    exact = {}
+    for i in close:
+        others = np.concatenate([*blocks[:i], *blocks[i + 1 :]])
+        exact[i] = whole(blocks[i], others, rule) if rule.whole else likeness(blocks[i], others, rule)
+    least = min(reversed(close), key=lambda i: exact[i])  # of two that are only unlike each other, the later
+    return least, exact[least]
+
+
+def _unit(rows: Floats) -> Floats:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
 def _tangled(facts: Facts) -> list[Draft]:
