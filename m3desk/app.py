@@ -15,7 +15,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,6 +47,7 @@ from m3desk.store.index.words import words
 from m3desk.store.memory import Memory
 from m3desk.store.rebinding import Reembedded
 from m3desk.work import Work
+from m3desk.writer import SourcesAndClips, Writer
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -83,29 +83,24 @@ class App:
             threads=self.settings.threads,
             on_load=lambda name, done: emit(events.ModelLoading(name, done)),
         )
-        self.work = Work(self.write, self.backends, self.settings, emit)
+        self.work = Work(SourcesAndClips(self.write), self.backends, self.settings, emit)
         self._asks: dict[str, threading.Event] = {}
         self._kept = Kept(words, told=write, room=partial(room, Path(self.path)))
         self._changed = threading.Event()
         self._closing = threading.Event()
-        self._writer = ThreadPoolExecutor(1, "m3desk-writer")
-        self._memory: Memory | None = None
+        self._writer: Writer | None = None
         self.finished: list[dict[str, Any]] = []
         """Reports of forgettings that a killed process had begun and this opening has finished."""
         if write:
             try:
-                self._memory = self._writer.submit(Memory.open_or_create, Path(self.path)).result()
-                self._writer.submit(self._memory.watch, self._note).result()
+                self._writer = Writer(Path(self.path))
             except OSError as error:
-                self._writer.shutdown()
                 raise MemoryProblem(
                     f"{self.path} can't be used as a memory ({error.strerror or error}).",
                     "Choose another folder, or check its permissions.",
                 ) from error
-            except BaseException:
-                self._writer.shutdown()
-                raise
             try:
+                self.write(lambda m: m.watch(self._note))
                 self._finish_forgetting()
             except BaseException:
                 self.close()
@@ -147,10 +142,9 @@ class App:
         self._changed.set()
         for stop in self._asks.values():
             stop.set()
-        if self._memory is not None:
-            self._writer.submit(self._memory.close).result()
-            self._memory = None
-        self._writer.shutdown()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
     @staticmethod
     def restore(path: str | Path) -> str:
@@ -159,7 +153,7 @@ class App:
 
     def keep_copy(self) -> None:
         """Keep a copy of the database where one is due (`store.backups`)."""
-        if self._memory is not None:
+        if self._writer is not None:
             self.write(lambda m: m.keep_copy())
 
     def missing(self) -> dict[str, str]:
@@ -177,10 +171,9 @@ class App:
 
     def write(self, change: Callable[[Memory], T]) -> T:
         """Run `change` on the one thread that writes, and return what it returns."""
-        memory = self._memory
-        if memory is None:
+        if self._writer is None:
             raise UsageError("this memory is open for reading only.")
-        return self._writer.submit(change, memory).result()
+        return self._writer(change)
 
     # ------------------------------------------------------------------ searching and asking
 
@@ -338,7 +331,7 @@ class App:
             yield done
         finally:
             self._asks.pop(ask, None)
-        if done is not None and self._memory is not None and believed_at is None and not done.error:
+        if done is not None and self._writer is not None and believed_at is None and not done.error:
             kept = loop.as_chat(question, rounds, done, now())
             try:
                 self.write(lambda m: m.add_chat(kept))

@@ -1,51 +1,50 @@
 """What happens to one clip, and the order in which clips happen.
 
-Pictures and sound of a clip are perceived by two threads that may run up to two clips ahead; everything after that happens here, in clip
-order: match, write, embed, commit. Nothing but the commit changes a memory, and a clip that was interrupted leaves no trace.
-Must not know: Qt, any model by name, how a memory is stored (it is handed a `Ledger`).
+Clips are perceived up to two ahead (`perception.perceive`); everything after that happens here, in clip order: prepare, write, embed,
+commit. Nothing but the commit changes a memory, and a clip that was interrupted leaves no trace.
+Must not know: Qt, any model by name, how a memory is stored (it is handed a `ClipStore`).
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from m3desk import events
-from m3desk.domain.clip import Clip, Source, clip_id
-from m3desk.domain.evidence import Floats, Perceived, Utterance
+from m3desk.domain.clip import Clip, ClipState, Source
+from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.errors import Cancelled, M3DeskError, ModelFailed, SourceUnreadable
-from m3desk.media.cutter import FileClip
 from m3desk.memorization.consolidate import decide
-from m3desk.perception.faces import see
-from m3desk.perception.perceive import continued, merge
-from m3desk.perception.voices import hear
-from m3desk.ports import ClipMedia, ClipView, Cluster, KnowledgeWriter, MemoryWriter, Models, TextEmbedder
+from m3desk.perception.perceive import Watched, Watcher
+from m3desk.ports import ClipMedia, ClipView, KnowledgeWriter, MemoryWriter, Models, Prepared, TextEmbedder, Waiting
 
 log = logging.getLogger(__name__)
-
-AHEAD = 2
-"""Clips that perception may be ahead of the commit: enough to keep both threads busy, little enough for constant memory."""
 
 RECENT = 6
 """Sentences of the clip before that a memory writer is shown."""
 
 
-class Ledger(Protocol):
-    """What the pipeline asks of the one writer of a memory; every call is one short transaction or one consistent read."""
+class ClipStore(Protocol):
+    """What the pipeline asks of a memory; every call is one short transaction or one consistent read, on the thread that writes.
 
-    def next_clips(self, source: str) -> Sequence[Clip]: ...
-    def heard_until(self, clip: str) -> int | None: ...
-    def perceived(self, clip: str) -> Perceived | None: ...
-    def match(self, perceived: Perceived) -> tuple[Cluster, ...]: ...
-    def recent(self, clip: Clip, count: int) -> tuple[StoredSentence, ...]: ...
+    A clip crosses twice: `prepare` returns all that is needed to write it, `commit_episodic` keeps it.
+    """
+
+    def waiting(self, source: str) -> Waiting: ...
+    def prepare(self, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int) -> Prepared:
+        """Return what the memory knows of a clip.
+
+        `own`: observation → rows of the model that perceived it, where `perceived` has those of another model, which this memory uses.
+        `recent`: how many sentences of the clip before are wanted.
+        """
+        ...
+
     def commit_episodic(
         self,
         clip: Clip,
@@ -54,18 +53,20 @@ class Ledger(Protocol):
         *,
         text_vectors: Floats | None,
         text_model: str,
-        models: dict[str, str],
+        models: Mapping[str, str],
+        beside: Mapping[str, Mapping[str, Floats]],
         at: str,
-        **beside: Any,
     ) -> events.ClipCommitted: ...
+    def mark_clip(self, clip: str, state: ClipState, error: str | None) -> None: ...
+    def to_conclude(self) -> Sequence[Clip]: ...
+    def episodic(self, clip: str) -> Sequence[StoredSentence]: ...
+    def candidates(self, sentences: Sequence[Sentence], source: str) -> Sequence[Sequence[tuple[StoredSentence, Floats]]]:
+        """Return for each sentence the stored ones that it could repeat or contradict, with their vectors."""
+        ...
+
     def commit_semantic(
         self, clip: Clip, draft: Draft, decisions: Sequence[Decision], *, text_vectors: Floats | None, text_model: str, at: str
     ) -> events.ClipCommitted: ...
-    def mark_clip(self, clip: str, state: str, error: str | None) -> None: ...
-    def withheld(self, clip: Clip, perceived: Perceived) -> Perceived: ...
-    def to_conclude(self) -> Sequence[Clip]: ...
-    def episodic(self, clip: str) -> Sequence[StoredSentence]: ...
-    def candidates(self, sentence: Sentence, source: str) -> Sequence[tuple[StoredSentence, Floats]]: ...
 
 
 class Embedded(Protocol):
@@ -111,65 +112,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-@dataclass(frozen=True, slots=True)
-class _Watched:
-    clip: Clip
-    media: FileClip
-    seen: Future[Any]
-    heard: Future[Any]
-
-
-class _Watcher:
-    """Perceives clips ahead of the writer: one thread for pictures, one for sound, both in clip order."""
-
-    def __init__(self, source: Source, path: str, models: Models, fps: float, heard_until: int | None, stop: Stop, emit: Emit) -> None:
-        self._source, self._path, self._models, self._fps = source, path, models, fps
-        self._heard_until = heard_until
-        self._stopped = threading.Event()
-        self._stop: Stop = lambda: self._stopped.is_set() or stop()
-        self._emit = emit
-        self._eyes = ThreadPoolExecutor(1, "m3desk-eyes")
-        self._ears = ThreadPoolExecutor(1, "m3desk-ears")
-
-    def watch(self, clips: Sequence[Clip]) -> Iterator[_Watched]:
-        waiting: list[_Watched] = []
-        todo = iter(clips)
-        while True:
-            while len(waiting) <= AHEAD and (clip := next(todo, None)) is not None:
-                waiting.append(self._begin(clip))
-            if not waiting:
-                return
-            yield waiting.pop(0)
-
-    def _begin(self, clip: Clip) -> _Watched:
-        media = FileClip(self._source, clip, self._path, self._fps)
-        return _Watched(clip, media, self._eyes.submit(self._see, media), self._ears.submit(self._hear, media))
-
-    def _see(self, media: ClipMedia) -> Any:
-        return see(media, self._models, cancelled=self._stop, on_news=self._emit)
-
-    def _hear(self, media: ClipMedia) -> Any:
-        heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=self._tell)
-        ends = [u.end for u in heard.utterances]
-        # The same figure that the store would give after the commit, so that a resumed run hears the same words.
-        self._heard_until = max(ends) if ends else None
-        return heard
-
-    def _tell(self, utterance: Utterance) -> None:
-        self._emit(events.EvidenceSeen(self._source.id, utterance.clip, words=utterance.text))
-
-    def close(self) -> None:
-        self._stopped.set()
-        self._eyes.shutdown(wait=True, cancel_futures=True)
-        self._ears.shutdown(wait=True, cancel_futures=True)
-
-
 class Memorizer:
     """Turns clips into memories, one after the other, on the thread that calls it."""
 
     def __init__(
         self,
-        ledger: Ledger,
+        store: ClipStore,
         models: Models,
         writer: MemoryWriter,
         emit: Emit,
@@ -180,38 +128,40 @@ class Memorizer:
     ) -> None:
         """`also`: embeds a clip with the models that this memory uses, where those are not the profile's (`reembedding`)."""
         self._also = also
-        self._ledger, self._models, self._writer, self._emit = ledger, models, writer, emit
+        self._store, self._models, self._writer, self._emit = store, models, writer, emit
         self._language, self._stop = language, stop
 
-    def memorize(self, source: Source, path: str, *, fps: float, total: int, unchanged: Callable[[], None] = lambda: None) -> Tally:
+    def memorize(
+        self, source: Source, decode: Callable[[Clip], ClipMedia], *, total: int, unchanged: Callable[[], None] = lambda: None
+    ) -> Tally:
         """Bring every queued clip of a source to `episodic`. Raises Cancelled when stopped; what was committed stays.
 
-        `total`: microseconds that the whole run covers, for the progress. `unchanged`: called when a clip was read and before it is
-        committed; raises SourceError where the file is another by now, and nothing of the clip is written.
+        `decode`: gives a clip's pictures and sound. `total`: microseconds that the whole run covers, for the progress. `unchanged`: called
+        when a clip was read and before it is committed; raises SourceError where the file is another by now, and nothing of the clip is
+        written.
         """
-        clips = list(self._ledger.next_clips(source.id))
-        if not clips:
+        waiting = self._store.waiting(source.id)
+        if not waiting.clips:
             return Tally()
         began = time.monotonic()
         tally = Tally()
-        watcher = _Watcher(source, path, self._models, fps, self._ledger.heard_until(clips[0].id), self._stop, self._emit)
+        watcher = Watcher(self._models, waiting.heard_until, self._stop, self._emit)
         try:
-            for watched in watcher.watch(clips):
-                self._progress(source, watched.clip, "watching", watched.clip.start, total, began, tally)
+            for watched in watcher.watch(map(decode, waiting.clips)):
+                clip = watched.media.clip
+                self._progress(source, clip, "watching", clip.start, total, began, tally)
                 tally = self._one(source, watched, tally, unchanged)
-                tally = replace(
-                    tally, seconds=time.monotonic() - began, covered=tally.covered + (watched.clip.end - watched.clip.start) / 1e6
-                )
-                self._progress(source, watched.clip, "written", watched.clip.end, total, began, tally)
+                tally = replace(tally, seconds=time.monotonic() - began, covered=tally.covered + (clip.end - clip.start) / 1e6)
+                self._progress(source, clip, "written", clip.end, total, began, tally)
         finally:
             watcher.close()
         return tally
 
-    def _one(self, source: Source, watched: _Watched, tally: Tally, unchanged: Callable[[], None]) -> Tally:
-        clip = watched.clip
+    def _one(self, source: Source, watched: Watched, tally: Tally, unchanged: Callable[[], None]) -> Tally:
+        clip = watched.media.clip
         try:
             try:
-                perceived = merge(clip, watched.seen.result(), watched.heard.result())
+                perceived = watched.result()
             except Cancelled:
                 raise
             except Exception:
@@ -239,36 +189,36 @@ class Memorizer:
             return replace(tally, failed=tally.failed + 1)
         return replace(tally, committed=tally.committed + 1)
 
-    def _give_up(self, clip: Clip, state: str, why: str) -> None:
-        self._ledger.mark_clip(clip.id, state, why)
+    def _give_up(self, clip: Clip, state: Literal["failed", "skipped"], why: str) -> None:
+        self._store.mark_clip(clip.id, state, why)
         self._emit(events.ClipCommitted(clip.id, state))
 
     def remember(self, source: Source, clip: Clip, perceived: Perceived, media: ClipMedia | None = None) -> events.ClipCommitted:
         """Write, embed and commit one perceived clip."""
-        previous = self._ledger.perceived(clip_id(clip.source, clip.index - 1)) if clip.index else None
-        perceived = continued(previous, self._ledger.withheld(clip, perceived))
+        # With the vectors that this memory uses, before it is compared with anything in it.
         also = self._also(perceived) if self._also is not None else None
-        perceived = also.perceived if also is not None else perceived
+        own = {o: rows for by_model in also.rows.values() for o, rows in by_model.items()} if also is not None else {}
+        known = self._store.prepare(clip, also.perceived if also is not None else perceived, own, RECENT)
         view = ClipView(
             clip=clip,
             source=source,
-            perceived=perceived,
-            clusters=self._ledger.match(perceived),
-            recent=self._ledger.recent(clip, RECENT),
-            previous=previous,
+            perceived=known.perceived,
+            clusters=known.clusters,
+            recent=known.recent,
+            previous=known.previous,
             language=self._language,
             media=media,
         )
         draft = self._writer.write(view, self._stop)
         self._check()
-        committed = self._ledger.commit_episodic(
+        committed = self._store.commit_episodic(
             clip,
-            perceived,
+            known.perceived,
             draft,
             text_vectors=_embed(self._models.text_vectors, draft),
             text_model=self._models.text_vectors.name if self._models.text_vectors else "",
             models={**_names(self._models), **(also.names if also is not None else {})},
-            **({"beside": also.rows} if also is not None else {}),
+            beside=also.rows if also is not None else {},
             at=now(),
         )
         self._emit(committed)
@@ -282,7 +232,7 @@ class Memorizer:
         """
         count = 0
         began = time.monotonic()
-        clips = list(self._ledger.to_conclude())
+        clips = list(self._store.to_conclude())
         for clip in clips:
             self._check()
             if enough():
@@ -296,15 +246,15 @@ class Memorizer:
                 return count  # strictly in clip order: later clips wait for this one
             self._check()
             vectors = _embed(self._models.text_vectors, draft)
-            decisions = [self._decide(s, clip.source, vectors, i) for i, s in enumerate(draft.sentences)]
             name = self._models.text_vectors.name if self._models.text_vectors else ""
-            self._emit(self._ledger.commit_semantic(clip, draft, decisions, text_vectors=vectors, text_model=name, at=now()))
+            decisions = self._decisions(draft, clip.source, vectors, name)
+            self._emit(self._store.commit_semantic(clip, draft, decisions, text_vectors=vectors, text_model=name, at=now()))
             count += 1
         return count
 
     def _concluded(self, clip: Clip, knowledge: KnowledgeWriter, flagged: Stop) -> Draft:
         """Ask for a clip's knowledge until the model was let finish (a pause interrupts it; this waits the pause out)."""
-        sentences = self._ledger.episodic(clip.id)
+        sentences = self._store.episodic(clip.id)
         while sentences:
             try:
                 return knowledge.conclude(sentences, language=self._language, cancelled=flagged)
@@ -312,10 +262,11 @@ class Memorizer:
                 self._check()
         return Draft()
 
-    def _decide(self, sentence: Sentence, source: str, vectors: Floats | None, row: int) -> Decision:
+    def _decisions(self, draft: Draft, source: str, vectors: Floats | None, model: str) -> list[Decision]:
         if vectors is None:
-            return Decision("add")
-        return decide(sentence, vectors[row], self._ledger.candidates(sentence, source), model=self._models.text_vectors.name)  # type: ignore[union-attr]
+            return [Decision("add") for _ in draft.sentences]
+        there = self._store.candidates(draft.sentences, source)
+        return [decide(s, row, found, model=model) for s, row, found in zip(draft.sentences, vectors, there, strict=True)]
 
     def _check(self) -> None:
         if self._stop():

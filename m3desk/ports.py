@@ -232,6 +232,11 @@ class ClipMedia(Protocol):
         """What could not be decoded, in words, known once frames() and sound() have been read."""
         ...
 
+    @property
+    def unreadable(self) -> str | None:
+        """Why none of the clip's pictures could be read although its file has some; known once frames() has been read. None: they could."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
@@ -264,6 +269,28 @@ class ClipView:
     previous: Perceived | None = None
     language: str | None = None
     media: ClipMedia | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The queued clips of a source, in time order. `heard_until`: where the last utterance before the first of them ends, if any."""
+
+    clips: tuple[Clip, ...]
+    heard_until: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a memory knows of a clip before it is written: all that `ClipView` needs of the store, of one moment.
+
+    `perceived`: without what may not be stored (where somebody was forgotten, who is never to be remembered), and with tracks that go on
+    from the clip before. `clusters`: a preview; the commit decides again. `recent`, `previous`: as in ClipView.
+    """
+
+    perceived: Perceived
+    clusters: tuple[Cluster, ...]
+    recent: tuple[StoredSentence, ...]
+    previous: Perceived | None
 
 
 @runtime_checkable

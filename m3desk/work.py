@@ -1,22 +1,23 @@
 """The work on sources: which wait, which is memorized now, what pausing, cancelling, retrying and removing mean.
 
-One thread calls `run` and `conclude`; the rest may be called from any. Must not know: windows, commands, questions.
+One thread calls `run` and `conclude`; the rest may be called from any. Must not know: windows, commands, questions, how a memory is stored
+(it is handed a `SourceStore`).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol
 
 from m3desk import events
 from m3desk.backends import Backends
 from m3desk.config import Settings
-from m3desk.domain.clip import Source, clock
+from m3desk.domain.clip import Clip, Source, SourceState, clock
 from m3desk.domain.correction import Effect
 from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, SourceMissing, UsageError
 from m3desk.media import cutter, file
@@ -24,14 +25,10 @@ from m3desk.media.trial import tried
 from m3desk.media.unchanged import Watched
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
-from m3desk.pipeline import Memorizer, Tally
-from m3desk.ports import Models
+from m3desk.pipeline import ClipStore, Memorizer, Tally
+from m3desk.ports import ClipMedia, Models
 from m3desk.regular import is_regular
 from m3desk.samples import reembedding
-from m3desk.store.memory import Memory
-
-T = TypeVar("T")
-Write = Callable[[Callable[[Memory], Any]], Any]
 
 PERCEPTION = (
     "faces",
@@ -45,10 +42,6 @@ PERCEPTION = (
     "text_vectors",
 )
 """The ports that an episodic commit needs; the language model is opened later and apart."""
-
-
-NO_CLIP = "no clip of it could be memorized."
-"""The error of a source all of whose clips failed: each clip has its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,26 +88,43 @@ class Queue:
             return list(self._ids)
 
 
-class _Ledger:
-    """The pipeline's side of the one writer thread: every call runs there, whole, between the user's corrections."""
+class SourceStore(ClipStore, Protocol):
+    """What the work on sources asks of a memory, beside what the pipeline does; every call is one turn of the thread that writes."""
 
-    def __init__(self, write: Write) -> None:
-        self._write = write
+    def sources(self) -> Sequence[Source]: ...
+    def source(self, id_: str) -> Source: ...
+    def clips(self, source: str) -> Sequence[Clip]: ...
+    def add_source(self, source: Source, *, rebuild: bool) -> Source:
+        """Add a source, or return the one with the same content; with `rebuild`, remove that and what lay at its place first."""
+        ...
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            return self._write(lambda memory: getattr(memory, name)(*args, **kwargs))
+    def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float) -> None: ...
+    def requeue(self, source: str, readable: int) -> None:
+        """Give failed clips, and skipped ones that begin before `readable`, another try."""
+        ...
 
-        return call
+    def fail_queued(self, source: str, why: str) -> None:
+        """Mark the clips that were not memorized as failed: the same file again gives them another try."""
+        ...
+
+    def note(self, source: str, state: SourceState, error: str | None) -> bool:
+        """Note how work on a source stands; say whether there is such a source."""
+        ...
+
+    def relink(self, source: str, uri: str) -> None: ...
+    def remove_source(self, source: str, *, dry_run: bool) -> Effect: ...
+    def fps_of(self, source: str) -> float | None: ...
+    def settings(self) -> Mapping[str, str]: ...
+    def set_setting(self, key: str, value: str) -> None: ...
 
 
 class Work:
     """What is done and to be done with the sources of one memory."""
 
-    def __init__(self, write: Write, backends: Backends, settings: Settings, emit: Callable[[Any], None]) -> None:
+    def __init__(self, store: SourceStore, backends: Backends, settings: Settings, emit: Callable[[Any], None]) -> None:
         self.settings = settings
         self.queue = Queue()
-        self._write, self._backends, self._emit = write, backends, emit
+        self._store, self._backends, self._emit = store, backends, emit
         self._options: dict[str, Options] = {}
         self._watched: dict[str, Watched] = {}
         self._stopping = threading.Event()
@@ -131,7 +141,7 @@ class Work:
         """
         options = options or Options()
         probed = [(p, _within(s, options)) for p, s in readable(sources, self._emit)]
-        known = self._write(lambda m: m.sources())
+        known = self._store.sources()
         ready = []
         for path, source in probed:
             watched = Watched(path.absolute(), cancelled=self._stopping.is_set)
@@ -141,39 +151,30 @@ class Work:
         return [self._add_one(path, source, options, watched) for path, source, watched in ready]
 
     def _add_one(self, path: Path, source: Source, options: Options, watched: Watched) -> str:
-        for old in self._write(lambda m: m.sources()):
-            if options.rebuild and (old.uri == source.uri or old.sha256 == source.sha256):
-                self._write(partial(Memory.remove_source, id_=old.id))
-        stored = self._write(lambda m: m.add_source(source))
+        stored = self._store.add_source(source, rebuild=options.rebuild)
         clip_seconds = self._clip_seconds(options)
         readable = file.readable_until(path, stored.duration or 0)
         clips = cutter.plan(stored, clip_seconds, options.start, options.end, readable)
-        self._write(lambda m: m.plan_clips(stored.id, clips, fps=options.fps or self.settings.fps))
-        self._requeue(stored.id, readable)
+        self._store.plan_clips(stored.id, clips, fps=options.fps or self.settings.fps)
+        self._store.requeue(stored.id, readable)
         self._options[stored.id] = options
         self._watched[stored.id] = watched
         self._cancelled.discard(stored.id)
         self.queue.put(stored.id)
         self._emit(events.SourceQueued(stored.id, stored.uri))
-        return str(stored.id)
+        return stored.id
 
     def _clip_seconds(self, options: Options) -> float:
         """A memory keeps the clip length it began with, unless a source is given another one."""
-        kept = self._write(lambda m: m.settings()).get("clip_seconds")
+        kept = self._store.settings().get("clip_seconds")
         chosen = options.clip_seconds or (float(kept) if kept else self.settings.clip_seconds)
         if not kept:
-            self._write(lambda m: m.set_setting("clip_seconds", repr(chosen)))
+            self._store.set_setting("clip_seconds", repr(chosen))
         return chosen
-
-    def _requeue(self, source: str, readable: int) -> None:
-        """Give failed clips, and skipped ones that can be read now, another try."""
-        for clip in self._write(lambda m: m.clips(source)):
-            if clip.state == "failed" or (clip.state == "skipped" and clip.start < readable):
-                self._write(partial(Memory.mark_clip, clip=clip.id, state="queued", error=None))
 
     def resume(self) -> list[str]:
         """Queue the sources that an earlier run left unfinished and whose files are still there; return their ids."""
-        unfinished = [s for s in self._write(lambda m: m.sources()) if s.state in ("queued", "working")]
+        unfinished = [s for s in self._store.sources() if s.state in ("queued", "working")]
         for source in unfinished:
             if is_regular(source.uri):
                 self.queue.put(source.id)
@@ -191,7 +192,7 @@ class Work:
         return total
 
     def _one(self, source_id: str) -> Tally:
-        source = next((s for s in self._write(lambda m: m.sources()) if s.id == source_id), None)
+        source = next((s for s in self._store.sources() if s.id == source_id), None)
         if source is None:  # removed while it waited
             return Tally()
         options = self._options.get(source_id, Options())
@@ -199,10 +200,11 @@ class Work:
             self._set_state(source_id, "working")
             self._check_file(source)
             memorizer = self._memorizer(options, lambda: self._should_stop(source_id))
-            clips = self._write(lambda m: m.clips(source_id))
-            fps = self._write(lambda m: m.fps_of(source_id)) or self.settings.fps
+            clips = self._store.clips(source_id)
+            fps = self._store.fps_of(source_id) or self.settings.fps
             watched = self._watched[source_id]
-            tally = memorizer.memorize(source, source.uri, fps=fps, total=clips[-1].end if clips else 0, unchanged=watched.look)
+            decode = partial(_decoded, source, fps)
+            tally = memorizer.memorize(source, decode, total=clips[-1].end if clips else 0, unchanged=watched.look)
             if tally != Tally():
                 watched.prove()
         except Cancelled:
@@ -211,7 +213,7 @@ class Work:
                 raise
             return Tally()
         except SourceError as error:
-            self._fail_queued(source_id, error.line())
+            self._store.fail_queued(source_id, error.line())
             self._set_state(source_id, "failed", error.line())
             self._emit(events.Notice("error", str(error), error.hint))
             return Tally()
@@ -234,19 +236,13 @@ class Work:
             watched = self._watched[source.id] = Watched(source.uri, source.sha256, self._stopping.is_set)
         watched.look()
 
-    def _fail_queued(self, source_id: str, why: str) -> None:
-        """Mark the clips that were not memorized as failed: the same file again gives them another try."""
-        for clip in self._write(lambda m: m.clips(source_id)):
-            if clip.state == "queued":
-                self._write(partial(Memory.mark_clip, clip=clip.id, state="failed", error=why))
-
     def _finish(self, source_id: str) -> None:
-        states = [c.state for c in self._write(lambda m: m.clips(source_id))]
+        states = [c.state for c in self._store.clips(source_id)]
         lost = sum(s in ("failed", "skipped") for s in states)
         if not lost:
             self._set_state(source_id, "done")
         elif lost == len(states):
-            self._set_state(source_id, "failed", NO_CLIP)
+            self._set_state(source_id, "failed", "no clip of it could be memorized.")  # each clip has its own reason
         else:
             self._set_state(source_id, "partial", f"{lost} of {len(states)} clips could not be memorized.")
 
@@ -255,7 +251,7 @@ class Work:
 
         Stops between two clips, to go on later, when a source is queued: what is seen comes before what is concluded.
         """
-        if not self.settings.semantic or not self._write(lambda m: m.to_conclude()):
+        if not self.settings.semantic or not self._store.to_conclude():
             return 0
         language_model = self._backends.get("language")
         if language_model is None:
@@ -271,9 +267,9 @@ class Work:
     def _memorizer(self, options: Options, stop: Callable[[], bool]) -> Memorizer:
         language = options.language or self.settings.memory_language
         models = self._perception()
-        other = reembedding.instead(models, self._write(lambda m: m.settings()), self._backends.of_model)
+        other = reembedding.instead(models, self._store.settings(), self._backends.of_model)
         also = reembedding.Also(models, other) if other else None
-        return Memorizer(_Ledger(self._write), models, ComposedWriter(), self._emit, language=language, stop=stop, also=also)
+        return Memorizer(self._store, models, ComposedWriter(), self._emit, language=language, stop=stop, also=also)
 
     def _perception(self) -> Models:
         """Open what perceives. Raises ModelMissing: a clip without a sense it should have had would stay so for good."""
@@ -315,10 +311,10 @@ class Work:
 
     def retry(self, source: str) -> None:
         """Queue a source again, with its failed clips and those that can be read now."""
-        stored = self._write(lambda m: m.source(source))
+        stored = self._store.source(source)
         self._check_file(stored)
         self._cancelled.discard(source)
-        self._requeue(source, file.readable_until(stored.uri, stored.duration or 0))
+        self._store.requeue(source, file.readable_until(stored.uri, stored.duration or 0))
         self._set_state(source, "queued")
         self.queue.put(source)
 
@@ -327,29 +323,27 @@ class Work:
         if not dry_run:
             self.queue.drop(source)
             self._cancelled.add(source)
-        effect: Effect = self._write(lambda m: m.remove_source(source, dry_run=dry_run))
+        effect = self._store.remove_source(source, dry_run=dry_run)
         if not dry_run:
             self._emit(events.SourceChanged(source, "removed"))
         return effect
 
     def relink(self, source: str, path: str) -> None:
         """Say where a moved file is now. Raises SourceChanged when it is another file."""
-        old = self._write(lambda m: m.source(source))
+        old = self._store.source(source)
         tried(path)
         if file.fingerprint(path, self._stopping.is_set) != old.sha256:
             raise SourceChanged(f"{path} is not the file that was memorized as {source}.", "Choose the same file, wherever it lies now.")
-        self._write(lambda m: m.set_source(source, uri=str(Path(path).resolve())))
+        self._store.relink(source, str(Path(path).resolve()))
         self._emit(events.SourceChanged(source, old.state))
 
-    def _set_state(self, source: str, state: str, error: str | None = None) -> None:
-        def note(memory: Memory) -> bool:
-            there = any(s.id == source for s in memory.sources())
-            if there:
-                memory.set_source(source, state=state, error=error)
-            return there
-
-        if self._write(note):
+    def _set_state(self, source: str, state: SourceState, error: str | None = None) -> None:
+        if self._store.note(source, state, error):
             self._emit(events.SourceChanged(source, state, error))
+
+
+def _decoded(source: Source, fps: float, clip: Clip) -> ClipMedia:
+    return cutter.FileClip(source, clip, source.uri, fps)
 
 
 def expand(path: str | Path) -> list[Path]:

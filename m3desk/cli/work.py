@@ -15,7 +15,7 @@ from m3desk.domain.clip import clock, seconds
 from m3desk.errors import Cancelled, ImportProblem, M3DeskError, MemoryMissing, UsageError
 from m3desk.regular import check_regular
 from m3desk.store import place
-from m3desk.work import NO_CLIP, Options, readable
+from m3desk.work import Options, readable
 
 
 def existing(path: str) -> str:
@@ -67,7 +67,10 @@ def _report(reader: Any, ids: list[str], tally: Any, concluded: int) -> dict[str
     states = {state: sum(c.state == state for c in clips) for state in ("queued", "episodic", "done", "failed", "skipped")}
     people = reader.people()
     return {
-        "sources": [{"id": s.id, "uri": s.uri, "state": s.state, "error": s.error} for s in reader.sources()],
+        "sources": [
+            {"id": s.id, "uri": s.uri, "state": s.state, "error": s.error, "clips": sum(c.source == s.id for c in clips)}
+            for s in reader.sources()
+        ],
         "memorized": ids,
         "clips": states,
         "problems": [{"clip": c.id, "state": c.state, "error": c.error} for c in clips if c.state in ("failed", "skipped")],
@@ -85,7 +88,7 @@ def _say(report: dict[str, Any], memory: str, out: Out) -> int:
     for source in (s for s in report["sources"] if s["id"] in report["memorized"]):
         lost = [p for p in report["problems"] if p["clip"].startswith(source["id"] + ".")]
         if source["state"] == "failed":
-            why = lost[0]["error"] if lost and source["error"] == NO_CLIP else source["error"]
+            why = lost[0]["error"] if lost and len(lost) == source["clips"] else source["error"]
             failed.append(why if why.startswith(source["uri"]) else f"{source['uri']} could not be memorized: {why}")
         elif lost:
             out.warn(f"{len(lost)} clips of {source['uri']} could not be memorized: {lost[0]['error']}")

@@ -1,34 +1,81 @@
-"""Everything seen and heard in one clip, put together: pictures and sound are perceived at once, each on a thread of its own."""
+"""Everything seen and heard in one clip, put together, up to two clips ahead of whoever writes them down.
+
+Pictures and sound are perceived by a thread of their own each, both in clip order.
+"""
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
-from m3desk.domain.clip import Clip, source_of
-from m3desk.domain.evidence import FaceTrack, Perceived, Utterance
+from m3desk.domain.clip import Clip
+from m3desk.domain.evidence import Perceived, Utterance
 from m3desk.events import EvidenceSeen
-from m3desk.perception.faces import Seen, Stopwatch, see
-from m3desk.perception.tracks import LIKE
+from m3desk.perception.faces import Seen, see
 from m3desk.perception.voices import Heard, hear
 from m3desk.ports import ClipMedia, Models
 
-BORDER = 600_000
-"""Microseconds between the last box in one clip and the first in the next that may still be one movement."""
+AHEAD = 2
+"""Clips that perception may be ahead of the commit: enough to keep both threads busy, little enough for constant memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class PerceptionTimes:
-    """Seconds of wall clock that a clip took: in all, by stage of the pictures, and the sound. Never stored with the evidence."""
+class Watched:
+    """A clip that is being perceived."""
 
-    clip: str
-    total: float
-    seeing: float
-    hearing: float
-    stages: Mapping[str, float] = field(default_factory=dict)
+    media: ClipMedia
+    seen: Future[Seen]
+    heard: Future[Heard]
+
+    def result(self) -> Perceived:
+        """Wait for its evidence. Raises Cancelled, ModelError, SourceError."""
+        return merge(self.media.clip, self.seen.result(), self.heard.result())
+
+
+class Watcher:
+    """Perceives clips: one thread for pictures, one for sound. Close it."""
+
+    def __init__(self, models: Models, heard_until: int | None, stop: Callable[[], bool], emit: Callable[[EvidenceSeen], None]) -> None:
+        """`heard_until`: end of the last utterance of the clip before the first, which skips what lies before it.
+
+        `stop` is asked from both threads, and `emit` hears of what is seen and heard at once. What has no model is left out.
+        """
+        self._models, self._heard_until, self._emit = models, heard_until, emit
+        self._stopped = threading.Event()
+        self._stop: Callable[[], bool] = lambda: self._stopped.is_set() or stop()
+        self._eyes = ThreadPoolExecutor(1, "m3desk-eyes")
+        self._ears = ThreadPoolExecutor(1, "m3desk-ears")
+
+    def watch(self, clips: Iterable[ClipMedia]) -> Iterator[Watched]:
+        """Yield the clips in their order, each as soon as it is begun; those behind it are begun, too."""
+        waiting: list[Watched] = []
+        todo = iter(clips)
+        while True:
+            while len(waiting) <= AHEAD and (media := next(todo, None)) is not None:
+                waiting.append(Watched(media, self._eyes.submit(self._see, media), self._ears.submit(self._hear, media)))
+            if not waiting:
+                return
+            yield waiting.pop(0)
+
+    def _see(self, media: ClipMedia) -> Seen:
+        return see(media, self._models, cancelled=self._stop, on_news=self._emit)
+
+    def _hear(self, media: ClipMedia) -> Heard:
+        def tell(utterance: Utterance) -> None:
+            self._emit(EvidenceSeen(media.source.id, utterance.clip, words=utterance.text))
+
+        heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=tell)
+        # The same figure that the store would give after the commit, so that a resumed run hears the same words.
+        self._heard_until = max((u.end for u in heard.utterances), default=None)
+        return heard
+
+    def close(self) -> None:
+        """Stop both threads and wait for them."""
+        self._stopped.set()
+        self._eyes.shutdown(wait=True, cancel_futures=True)
+        self._ears.shutdown(wait=True, cancel_futures=True)
 
 
 def merge(clip: Clip, seen: Seen, heard: Heard) -> Perceived:
@@ -51,84 +98,3 @@ def merge(clip: Clip, seen: Seen, heard: Heard) -> Perceived:
         cuts=seen.cuts,
         scene=seen.scene,
     )
-
-
-def continued(previous: Perceived | None, now: Perceived) -> Perceived:
-    """Return `now` with each track that goes on from the clip before (of the same source) saying so in `continues`.
-
-    The first box must follow the last within BORDER microseconds, near it and of its size, and the two must look alike if both have
-    vectors. Each track is continued once; the nearest pair first.
-    """
-    if previous is None or source_of(previous.clip) != source_of(now.clip):
-        return now
-    pairs = sorted((far, a.id, b.id) for a in previous.faces for b in now.faces if (far := _across(previous, a, now, b)) is not None)
-    follows: dict[str, str] = {}
-    for _, before, after in pairs:
-        if after not in follows and before not in follows.values():
-            follows[after] = before
-    return replace(now, faces=tuple(replace(t, continues=follows.get(t.id)) for t in now.faces))
-
-
-def _across(previous: Perceived, a: FaceTrack, now: Perceived, b: FaceTrack) -> float | None:
-    """Return how many face sizes a face moved over the border; None if it is another."""
-    last, first = a.boxes[-1], b.boxes[0]
-    if not 0 < first.at - last.at <= BORDER:
-        return None
-    size, other = math.sqrt(last.width * last.height), math.sqrt(first.width * first.height)
-    x, y = first.x - last.x + (first.width - last.width) / 2, first.y - last.y + (first.height - last.height) / 2
-    far = math.hypot(x, y) / max(1.0, (size + other) / 2)
-    if not 0.5 < other / max(size, 1e-6) < 2 or far > 0.9:
-        return None
-    rows, others = previous.vectors.get(a.id), now.vectors.get(b.id)
-    # The best pair of crops: the same head turned by the border may be unlike on average.
-    if rows is not None and others is not None and rows.size and others.size and float((rows @ others.T).max()) < LIKE:
-        return None
-    return far
-
-
-def perceive(
-    media: ClipMedia,
-    models: Models,
-    *,
-    heard_until: int | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_news: Callable[[EvidenceSeen], None] | None = None,
-    on_times: Callable[[PerceptionTimes], None] | None = None,
-) -> Perceived:
-    """Return all evidence of a clip. `heard_until`: end of the last utterance of the clip before, which this one skips.
-
-    `on_news` is called from both threads. What has no model is left out.
-    Raises Cancelled, ModelError, SourceError; an error in one half stops the other.
-    """
-    began, watch, broken = time.perf_counter(), Stopwatch(), False
-    took = {"seeing": 0.0, "hearing": 0.0}
-
-    def stop() -> bool:
-        return broken or cancelled()
-
-    def tell(utterance: Utterance) -> None:
-        if on_news is not None:
-            on_news(EvidenceSeen(media.source.id, media.clip.id, words=utterance.text))
-
-    def timed_see() -> Seen:
-        watch.restart()
-        seen = see(media, models, cancelled=stop, on_news=on_news, watch=watch)
-        took["seeing"] = time.perf_counter() - began
-        return seen
-
-    def timed_hear() -> Heard:
-        heard: Heard = hear(media, models, heard_until=heard_until, cancelled=stop, on_words=tell)
-        took["hearing"] = time.perf_counter() - began
-        return heard
-
-    with ThreadPoolExecutor(2, "m3desk-perception") as pool:
-        eyes, ears = pool.submit(timed_see), pool.submit(timed_hear)
-        try:
-            for half in as_completed((eyes, ears)):
-                half.result()
-        except BaseException:
-            broken = True
-            raise
-    if on_times is not None:
-        on_times(PerceptionTimes(media.clip.id, time.perf_counter() - began, took["seeing"], took["hearing"], dict(watch.seconds)))
-    return merge(media.clip, eyes.result(), ears.result())

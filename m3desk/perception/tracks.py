@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from m3desk.domain.continuing import LIKE
 from m3desk.domain.evidence import Floats
 from m3desk.perception.sightings import Sighting
 from m3desk.perception.texts import overlap
@@ -21,9 +22,6 @@ GAP = 1_000_000
 
 STEP = 1_000_000
 """A track's face is looked at this often, in microseconds, to notice when it becomes another's."""
-
-LIKE = 0.3
-"""Cosine that a face must reach to be taken for the one lost a moment ago nearby (1 % of different people do)."""
 
 STRANGE = 0.05
 """Cosine below which a face is not even taken for one that moved on a little in the last 0.4 s (different people: 0.1 on average)."""

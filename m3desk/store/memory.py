@@ -33,7 +33,7 @@ from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.domain.sentences import State, fold
 from m3desk.errors import CorrectionError, ImportProblem, MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, UsageError
 from m3desk.events import ClipCommitted
-from m3desk.ports import Cluster
+from m3desk.ports import Cluster, Prepared
 from m3desk.store import (
     as_of,
     backups,
@@ -290,6 +290,11 @@ class Memory:
             return row[0] if row else None
 
     # ------------------------------------------------------------------ one clip
+
+    def prepare(self, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int) -> Prepared:
+        """Return what this memory knows of a clip before it is written, of one moment (`pipeline.ClipStore`)."""
+        with self.snapshot() as db:
+            return sources.prepare(db, self.state(), clip, perceived, own, recent, self._ledger.galleries)
 
     def heard_until(self, clip: str) -> int | None:
         """Return where the last utterance of the clip before ends (this clip skips what is before that); None without one."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from m3desk.domain.clip import Clip, Source, clock
+from m3desk.domain.clip import Clip, Source, clip_id, clock
+from m3desk.domain.continuing import continued
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.log import Log, ObservationType, numbered
@@ -16,8 +18,9 @@ from m3desk.domain.memory import Sentence, StoredSentence
 from m3desk.domain.sentences import State, owner
 from m3desk.domain.tally import clip_order
 from m3desk.errors import UsageError
-from m3desk.ports import Cluster
+from m3desk.ports import Cluster, Prepared
 from m3desk.store import commits, reading, rows, schema
+from m3desk.store.forgetting import withholding
 from m3desk.store.galleries import Look
 
 DB = sqlite3.Connection
@@ -149,6 +152,19 @@ def remember_models(db: DB, models: Mapping[str, str], text_model: str) -> None:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (port, models[port]))
     if text_model:
         db.execute("INSERT OR REPLACE INTO meta VALUES ('text_vectors', ?)", (text_model,))
+
+
+def prepare(db: DB, state: State, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int, look: Look) -> Prepared:
+    """Return what a memory knows of a clip before it is written.
+
+    `own`: rows of the models that perceived it, where `perceived` has another's; the clip before is kept with those, too.
+    """
+    before = clip_id(clip.source, clip.index - 1)
+    previous = reading.perceived(db, before) if clip.index else None
+    kept = withholding.withhold(db, clip, perceived)
+    kept = replace(kept, faces=continued(previous, replace(kept, vectors={**kept.vectors, **own})).faces)
+    told = reading.memories(db, kind="episodic", clip_=before) if clip.index and recent else []
+    return Prepared(kept, preview(db, state, kept, None, look), tuple(told[-recent:]), previous)
 
 
 def preview(db: DB, state: State, perceived: Perceived, models: Mapping[str, str] | None, look: Look) -> tuple[Cluster, ...]:

@@ -8,6 +8,9 @@ import av
 import cv2
 import numpy as np
 
+from tests.perception.invented import draw
+from tests.perception.invented_speech import speech
+
 SHIPPED = """profile = "shipped"
 [profiles.shipped]
 faces = "yunet"
@@ -60,3 +63,22 @@ def _tone(out: av.container.OutputContainer, audio: av.AudioStream, seconds: int
             out.mux(packet)
     for packet in audio.encode():
         out.mux(packet)
+
+
+def drawn_talk(path: Path, seconds: int = 6) -> Path:
+    """Write a film, without loss, of two drawn people of whom one says “we drink tea”: the models of tests/perception understand it."""
+    path = path.with_suffix(".mkv")
+    sound = speech(seconds, [(1.0, "we drink tea"), (3.0, "tea we drink")])
+    with av.open(str(path), "w") as out:
+        video = out.add_stream("ffv1", rate=10)
+        video.width, video.height, video.pix_fmt = 320, 240, "bgr0"
+        audio = out.add_stream("pcm_s16le", rate=16000, layout="mono")
+        for i in range(seconds * 10):
+            picture = draw([("ann", 20 + i, 60, 60), ("bob", 200, 60, 60)])
+            for packet in video.encode(av.VideoFrame.from_ndarray(picture, format="bgr24").reformat(format="bgr0")):
+                out.mux(packet)
+        frame = av.AudioFrame.from_ndarray(np.asarray(sound * 32767, np.int16)[None, :], format="s16", layout="mono")
+        frame.sample_rate, frame.pts = 16000, 0
+        for packet in (*audio.encode(frame), *audio.encode(None), *video.encode()):
+            out.mux(packet)
+    return path

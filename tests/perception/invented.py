@@ -38,6 +38,7 @@ class DrawnClip:
     source: Source = field(default_factory=lambda: Source("s1", "drawn", 90_000_000, 320, 240, 5.0, False, None))
     path: str = "drawn"
     problems: tuple[str, ...] = ()
+    unreadable: str | None = None
 
     def frames(self) -> Iterator[Frame]:
         for i, p in enumerate(self.pictures):

@@ -141,6 +141,7 @@ class SoundClip:
     whole: Sound
     path: str = ""
     problems: tuple[str, ...] = ()
+    unreadable: str | None = None
 
     def frames(self) -> object:
         return iter(())

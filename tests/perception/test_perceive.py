@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from m3desk.domain.clip import Clip
+from m3desk.domain.continuing import continued
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception.faces import Seen
-from m3desk.perception.perceive import PerceptionTimes, continued, merge, perceive
+from m3desk.perception.perceive import Watcher, merge
 from m3desk.perception.voices import Heard
 from m3desk.ports import DetectedFace, Models, Picture
 from tests.perception.invented import ColourEmbedder, DrawnClip, SquareDetector, draw
@@ -77,17 +81,40 @@ def eyes() -> Models:
     return Models(faces=SquareDetector(), face_vectors=ColourEmbedder())
 
 
+def watched(*clips: DrawnClip, models: Models | None = None, stop: Callable[[], bool] = lambda: False) -> list[Perceived]:
+    watcher = Watcher(models or eyes(), None, stop, lambda _news: None)
+    try:
+        return [w.result() for w in watcher.watch(clips)]
+    finally:
+        watcher.close()
+
+
 def test_a_silent_clip_has_faces_and_no_utterances() -> None:
-    times: list[PerceptionTimes] = []
-    found = perceive(clip(), eyes(), on_times=times.append)
-    assert isinstance(found, Perceived)
+    (found,) = watched(clip())
     assert [t.id for t in found.faces] == ["s1.c2.f0"]
     assert found.utterances == ()
-    assert times[0].clip == "s1.c2"
-    assert times[0].stages["faces"] > 0
 
 
-def test_a_broken_model_is_said_and_stops_both_halves() -> None:
+def test_clips_come_in_their_order_however_long_each_takes() -> None:
+    many = [replace(clip(), clip=Clip(f"s1.c{i}", "s1", i, i * 2_000_000, (i + 1) * 2_000_000)) for i in range(5)]
+    assert [p.clip for p in watched(*many)] == [f"s1.c{i}" for i in range(5)]
+
+
+def test_no_more_than_two_clips_are_perceived_ahead_of_who_takes_them() -> None:
+    begun: list[int] = []
+
+    def decoded() -> Iterator[DrawnClip]:
+        for i in range(9):
+            begun.append(i)
+            yield replace(clip(), clip=Clip(f"s1.c{i}", "s1", i, i * 2_000_000, (i + 1) * 2_000_000))
+
+    watcher = Watcher(eyes(), None, lambda: False, lambda _news: None)
+    next(watcher.watch(decoded())).result()
+    watcher.close()
+    assert begun == [0, 1, 2]
+
+
+def test_a_broken_model_is_said() -> None:
     class Broken:
         name = "broken"
 
@@ -95,9 +122,9 @@ def test_a_broken_model_is_said_and_stops_both_halves() -> None:
             raise ModelFailed("Finding faces failed.")
 
     with pytest.raises(ModelFailed):
-        perceive(clip(), Models(faces=Broken()))
+        watched(clip(), models=Models(faces=Broken()))
 
 
 def test_it_stops_when_cancelled() -> None:
     with pytest.raises(Cancelled):
-        perceive(clip(), eyes(), cancelled=lambda: True)
+        watched(clip(), stop=lambda: True)

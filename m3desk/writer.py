@@ -1,0 +1,168 @@
+"""The one thread that writes to a memory, and what the work on its sources and clips asks of it.
+
+Each call runs on that thread, whole, between the user's corrections. Must not know: models, the order in which clips happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from m3desk.domain.clip import Clip, ClipState, Source, SourceState
+from m3desk.domain.correction import Effect
+from m3desk.domain.evidence import Floats, Perceived
+from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
+from m3desk.events import ClipCommitted
+from m3desk.ports import Prepared, Waiting
+from m3desk.store.memory import Memory
+
+T = TypeVar("T")
+
+
+class Write(Protocol):
+    """Runs a change on the one thread that writes, and returns what it returns."""
+
+    def __call__(self, change: Callable[[Memory], T], /) -> T: ...
+
+
+class Writer:
+    """A memory that is open for writing, with its thread. Call it with a change."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the memory at `path`, made where there is none. Raises MemoryProblem, OSError."""
+        self._thread = ThreadPoolExecutor(1, "m3desk-writer")
+        try:
+            self._memory = self._thread.submit(Memory.open_or_create, path).result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    def __call__(self, change: Callable[[Memory], T], /) -> T:
+        return self._thread.submit(change, self._memory).result()
+
+    def close(self) -> None:
+        """Close the memory when what is being written is done; safe to call twice."""
+        try:
+            self._thread.submit(self._memory.close).result()
+        except RuntimeError:  # the thread was shut down
+            return
+        self._thread.shutdown()
+
+
+class SourcesAndClips:
+    """Answers `work.SourceStore` and `pipeline.ClipStore`, each call one turn of the writer's thread."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+
+    # ------------------------------------------------------------------ sources
+
+    def sources(self) -> list[Source]:
+        return self._write(lambda m: m.sources())
+
+    def source(self, id_: str) -> Source:
+        return self._write(lambda m: m.source(id_))
+
+    def clips(self, source: str) -> list[Clip]:
+        return self._write(lambda m: m.clips(source))
+
+    def add_source(self, source: Source, *, rebuild: bool) -> Source:
+        def add(memory: Memory) -> Source:
+            for old in memory.sources() if rebuild else ():
+                if old.uri == source.uri or old.sha256 == source.sha256:
+                    memory.remove_source(old.id)
+            return memory.add_source(source)
+
+        return self._write(add)
+
+    def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float) -> None:
+        self._write(lambda m: m.plan_clips(source, clips, fps=fps))
+
+    def requeue(self, source: str, readable: int) -> None:
+        def requeue(memory: Memory) -> None:
+            for clip in memory.clips(source):
+                if clip.state == "failed" or (clip.state == "skipped" and clip.start < readable):
+                    memory.mark_clip(clip.id, "queued")
+
+        self._write(requeue)
+
+    def fail_queued(self, source: str, why: str) -> None:
+        def fail(memory: Memory) -> None:
+            for clip in memory.clips(source):
+                if clip.state == "queued":
+                    memory.mark_clip(clip.id, "failed", why)
+
+        self._write(fail)
+
+    def note(self, source: str, state: SourceState, error: str | None) -> bool:
+        def note(memory: Memory) -> bool:
+            there = any(s.id == source for s in memory.sources())
+            if there:
+                memory.set_source(source, state=state, error=error)
+            return there
+
+        return self._write(note)
+
+    def relink(self, source: str, uri: str) -> None:
+        self._write(lambda m: m.set_source(source, uri=uri))
+
+    def remove_source(self, source: str, *, dry_run: bool) -> Effect:
+        return self._write(lambda m: m.remove_source(source, dry_run=dry_run))
+
+    def fps_of(self, source: str) -> float | None:
+        return self._write(lambda m: m.fps_of(source))
+
+    def settings(self) -> dict[str, str]:
+        return self._write(lambda m: m.settings())
+
+    def set_setting(self, key: str, value: str) -> None:
+        self._write(lambda m: m.set_setting(key, value))
+
+    # ------------------------------------------------------------------ clips
+
+    def waiting(self, source: str) -> Waiting:
+        def waiting(memory: Memory) -> Waiting:
+            clips = tuple(memory.next_clips(source))
+            return Waiting(clips, memory.heard_until(clips[0].id) if clips else None)
+
+        return self._write(waiting)
+
+    def prepare(self, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int) -> Prepared:
+        return self._write(lambda m: m.prepare(clip, perceived, own, recent))
+
+    def commit_episodic(
+        self,
+        clip: Clip,
+        perceived: Perceived,
+        draft: Draft,
+        *,
+        text_vectors: Floats | None,
+        text_model: str,
+        models: Mapping[str, str],
+        beside: Mapping[str, Mapping[str, Floats]],
+        at: str,
+    ) -> ClipCommitted:
+        return self._write(
+            lambda m: m.commit_episodic(
+                clip, perceived, draft, text_vectors=text_vectors, text_model=text_model, models=models, beside=beside, at=at
+            )
+        )
+
+    def mark_clip(self, clip: str, state: ClipState, error: str | None) -> None:
+        self._write(lambda m: m.mark_clip(clip, state, error))
+
+    def to_conclude(self) -> list[Clip]:
+        return self._write(lambda m: m.to_conclude())
+
+    def episodic(self, clip: str) -> list[StoredSentence]:
+        return self._write(lambda m: m.episodic(clip))
+
+    def candidates(self, sentences: Sequence[Sentence], source: str) -> list[list[tuple[StoredSentence, Floats]]]:
+        return self._write(lambda m: [m.candidates(s, source) for s in sentences])
+
+    def commit_semantic(
+        self, clip: Clip, draft: Draft, decisions: Sequence[Decision], *, text_vectors: Floats | None, text_model: str, at: str
+    ) -> ClipCommitted:
+        return self._write(lambda m: m.commit_semantic(clip, draft, decisions, text_vectors=text_vectors, text_model=text_model, at=at))
