@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 Event = Any
 """Any of the classes below (dispatch by type)."""
@@ -49,16 +49,20 @@ class SourceChanged:
     error: str | None = None
 
 
+Stage = Literal["watching", "written", "knowledge", "embedding"]
+"""What is done: a clip is perceived, was committed, gets its semantic memories; observations are embedded with another model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Work on a source. `done`, `total`: microseconds; `stage`: "decoding", "faces", "speech", "objects", "writing", "knowledge".
+    """Work on a source. `done`, `total`: microseconds (clips while knowledge is written, observations while they are embedded).
 
     `rate`: seconds of source per second of work so far; `left`: estimated seconds of work left, None when unknown.
     """
 
     source: str
     clip: str
-    stage: str
+    stage: Stage
     done: int
     total: int
     rate: float | None

@@ -272,7 +272,7 @@ class Memorizer:
         if self._stop():
             raise Cancelled("stopped.", "What was committed stays; run the same command to go on.")
 
-    def _progress(self, source: Source, clip: Clip, stage: str, done: int, total: int, began: float, tally: Tally) -> None:
+    def _progress(self, source: Source, clip: Clip, stage: events.Stage, done: int, total: int, began: float, tally: Tally) -> None:
         spent = time.monotonic() - began
         rate = tally.covered / spent if tally.covered and spent > 0 else None
         left = (total - done) / 1e6 / rate if rate else None

@@ -60,8 +60,8 @@ def answer(
     """
     begun = time.monotonic()
     asked = search.read(question, Stretch(*span) if span else None)
-    if asked.notes and not asked.stretches and "no clip" in asked.notes[0].replace("没有片段", "no clip"):
-        yield from _give(ask, Reading((Part(say("no_clip", asked.language, note=asked.notes[0])),), found=False), search, READ, begun)
+    if not asked.stretches and (lacking := next((n for n in asked.notes if n.kind == "no_clip"), None)) is not None:
+        yield from _give(ask, Reading((Part(say("no_clip", asked.language, note=lacking.text)),), found=False), search, READ, begun)
         return
     reading = read_facts(asked, search, before)
     if reading is not None:
@@ -256,7 +256,7 @@ def _give(ask: str, reading: Reading, search: Search, model: str, begun: float, 
 
 def _with_notes(reading: Reading, asked: Asked) -> Reading:
     """Add what was assumed ("clip 12 is read as s2.c12") to an answer."""
-    return Reading((*reading.parts, *(Part(f"\n({note})") for note in asked.notes)), reading.found) if asked.notes else reading
+    return Reading((*reading.parts, *(Part(f"\n({note.text})") for note in asked.notes)), reading.found) if asked.notes else reading
 
 
 def _round(ask: str, number: int, query: str, results: Sequence[str], shown: Sequence[str], started: float) -> AskRound:

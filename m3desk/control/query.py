@@ -24,11 +24,22 @@ Intent = Literal["who", "count", "who_speaks", "who_says", "who_is", "says", "wh
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What was assumed, or is not there, in a sentence for the reader. `no_clip`: the memory has no clip of this number.
+
+    `newest_clip`, `newest_time`: a number or a time that does not say its source is taken to be of the newest.
+    """
+
+    kind: Literal["no_clip", "newest_clip", "newest_time"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A question, read. `plain`: the words to search for, people as the neutral placeholder, times and clips taken out.
 
     `people`: persons it names, in order. `stretches`: spans of sources it names (clips among them). `order`: it asks for the first or last
-    of what there is. `notes`: what was assumed, for the reader.
+    of what there is.
     """
 
     text: str
@@ -39,7 +50,7 @@ class Asked:
     clips: tuple[str, ...] = ()
     intent: Intent | None = None
     order: Literal["first", "last"] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 # Chinese has no spaces: a word border is where Latin letters and digits end ("Person 7说").
@@ -131,7 +142,8 @@ def read(
     source = stretch.source if stretch else sources[-1].id if sources else None
     times, rest = read_times(rest, next((s for s in sources if s.id == source), None))
     if times and len(sources) > 1 and stretch is None:
-        notes.append(f"The time is read in {source}, the newest source." if language == "en" else f"时间按最新的来源 {source} 理解。")
+        newest = f"The time is read in {source}, the newest source." if language == "en" else f"时间按最新的来源 {source} 理解。"
+        notes.append(Note("newest_time", newest))
     stretches = [Stretch(known[c].source, known[c].start, known[c].end) for c in clip_ids if c in known] + times
     if stretch is not None:
         within = [s for s in (_overlap(t, stretch) for t in stretches) if s is not None]
@@ -208,20 +220,22 @@ _COMMON = frozenset(_TITLES.split())
 """Parts of names that are also common words or titles: alone they name nobody."""
 
 
-def _clips(text: str, sources: Sequence[Source], there: Mapping[str, Clip]) -> tuple[list[str], str, list[str]]:
+def _clips(text: str, sources: Sequence[Source], there: Mapping[str, Clip]) -> tuple[list[str], str, list[Note]]:
     found: list[str] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     for match in _CLIP.finditer(text):
         groups = match.groups()
         number = int(next(g for g in (groups[1], groups[3], groups[4], groups[5]) if g is not None))
         source = (groups[0] or groups[2] or (sources[-1].id if sources else "")).lower()
         id_ = clip_id(source, number)
         if id_ not in there:
-            notes.append(f"There is no clip {id_} in this memory." if not _HAN.search(text) else f"这段记忆里没有片段 {id_}。")
+            notes.append(
+                Note("no_clip", f"There is no clip {id_} in this memory." if not _HAN.search(text) else f"这段记忆里没有片段 {id_}。")
+            )
             continue
         found.append(id_)
         if not (groups[0] or groups[2]) and len(sources) > 1:
-            notes.append(f"Clip {number} is read as {id_}, of the newest source.")
+            notes.append(Note("newest_clip", f"Clip {number} is read as {id_}, of the newest source."))
     return list(dict.fromkeys(found)), _CLIP.sub(" ", text), notes
 
 

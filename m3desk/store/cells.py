@@ -30,17 +30,17 @@ MADE_ANEW = " (m3desk check --repair makes it anew)"
 
 def damaged(db: DB) -> list[str]:
     """Return what is wrong, in words: table and row, column, what was expected. First the truth, then the folded tables."""
-    return [*_damaged(db), *_damaged_copies(db)]
-
-
-def first(db: DB) -> str | None:
-    """Return one thing that is wrong, None without any."""
-    return first_of_truth(db) or next(iter(_damaged_copies(db)), None)
+    return [*_damaged(db), *(text + MADE_ANEW for text in _damaged_projection(db))]
 
 
 def first_of_truth(db: DB) -> str | None:
     """Return one thing that is wrong with what can't be made anew, None without any. A database of an older format is fine as it is."""
     return next(iter(_damaged(db, 1)), None)
+
+
+def first_of_projection(db: DB) -> str | None:
+    """Return one thing that is wrong with what can be made anew, None without any."""
+    return next(iter(_damaged_projection(db)), None)
 
 
 def _damaged(db: DB, most: int = 0) -> list[str]:
@@ -59,11 +59,11 @@ def _damaged(db: DB, most: int = 0) -> list[str]:
     return found
 
 
-def _damaged_copies(db: DB) -> list[str]:
+def _damaged_projection(db: DB) -> list[str]:
     from m3desk.domain import shape
 
     with _readable(db):
-        return [text + MADE_ANEW for table, types in shape.DERIVED.items() for text in _of_table(db, table, types)]
+        return [text for table, types in shape.DERIVED.items() for text in _of_table(db, table, types)]
 
 
 @contextlib.contextmanager

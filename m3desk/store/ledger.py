@@ -203,16 +203,11 @@ class Ledger:
 
 def unusable(path: str, error: sqlite3.DatabaseError | UnicodeDecodeError) -> MemoryProblem:
     """Return what an error of SQLite means for who works with this memory."""
-    if is_busy(error):
+    if schema.is_busy(error):
         return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
-    if "disk is full" in str(error):
+    if schema.code(error) == sqlite3.SQLITE_FULL:
         return no_room(path)
     return place.unreadable(Path(path), error)
-
-
-def is_busy(error: sqlite3.DatabaseError | UnicodeDecodeError) -> bool:
-    """Say whether somebody else holds the file."""
-    return "locked" in str(error) or "busy" in str(error)
 
 
 def no_room(path: str) -> MemoryProblem:

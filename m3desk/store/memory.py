@@ -55,7 +55,7 @@ from m3desk.store import (
 from m3desk.store.corrections import anchors, enrolling, steps, superseding
 from m3desk.store.forgetting import pending, proving, removing, withholding
 from m3desk.store.index import outlines
-from m3desk.store.ledger import FAULTS, Ledger, is_busy, no_room, unusable
+from m3desk.store.ledger import FAULTS, Ledger, no_room, unusable
 from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
@@ -166,11 +166,11 @@ class Memory:
     def damage(self) -> MemoryDamaged | None:
         """Return what to say where a value could not be worked with because its cell is damaged; None where no cell is."""
         with self._guard, contextlib.suppress(sqlite3.Error):
-            if (what := cells.first(self._db)) is not None:
-                if what.endswith(cells.MADE_ANEW):
-                    text = f"the memory at {self.folder} is damaged: {what.removesuffix(cells.MADE_ANEW)}."
-                    return MemoryDamaged(text, f"Make it anew: m3desk check --repair -m {self.folder}")
+            if (what := cells.first_of_truth(self._db)) is not None:
                 return place.damaged(self.folder, what)
+            if (what := cells.first_of_projection(self._db)) is not None:
+                text = f"the memory at {self.folder} is damaged: {what}."
+                return MemoryDamaged(text, f"Make it anew: m3desk check --repair -m {self.folder}")
         return None
 
     def close(self) -> None:
@@ -893,7 +893,7 @@ def _connect(folder: Path, *, write: bool) -> sqlite3.Connection:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
             db.close()
-            if is_busy(error):
+            if schema.is_busy(error):
                 raise
             # A folder we may not write to: nobody else can either, so the file stands still.
             db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False)

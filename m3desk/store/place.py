@@ -89,7 +89,7 @@ def damaged(folder: Path, what: str) -> MemoryDamaged:
 
 def unreadable(folder: Path, error: sqlite3.DatabaseError | UnicodeDecodeError) -> MemoryDamaged:
     """Return the error for a database that SQLite can't read."""
-    if "not a database" in str(error):
+    if schema.code(error) == sqlite3.SQLITE_NOTADB:
         return damaged(folder, f"its database {FILE} is no SQLite file")
     told = "names in it are damaged" if isinstance(error, UnicodeDecodeError) else error
     return MemoryDamaged(f"the database of {folder} does not read: {told}.", hint(folder))
@@ -118,7 +118,7 @@ def damage(folder: Path, *, thorough: bool = True) -> str | None:
     except MemoryDamaged as error:
         return str(error)
     except sqlite3.OperationalError as error:
-        return None if "locked" in str(error) or "busy" in str(error) else str(error)
+        return None if schema.is_busy(error) else str(error)
     except schema.UNREADABLE as error:
         return str(unreadable(folder, error))
 

@@ -146,6 +146,16 @@ UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 EVIDENCE = ("face_track", "utterance", "object_seen", "text_on_screen")
 
 
+def code(error: sqlite3.Error | UnicodeDecodeError) -> int:
+    """Return SQLite's primary result code of an error, such as `sqlite3.SQLITE_FULL`; 0 where SQLite did not raise it."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def is_busy(error: sqlite3.Error | UnicodeDecodeError) -> bool:
+    """Say whether somebody else holds the file."""
+    return code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def version_of(db: sqlite3.Connection, path: str) -> int:
     """Return the schema version. Raises MemoryTooNew, or MemoryDamaged when the file is no memory."""
     try:
