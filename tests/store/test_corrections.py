@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -391,3 +392,15 @@ def test_what_is_split_off_stays_on_its_side_of_earlier_walls(memory: Memory) ->
     assert {c.state for c in memory.constraints()} <= {"kept", "overridden"}
     memory.undo(3)
     assert memory.tracks("s1", 0)[0].person == memory.speech("s1", 0)[0].person == "person_1"
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
+def test_an_anchor_keeps_the_first_the_middle_and_the_last_box_of_a_face(memory: Memory, count: int) -> None:
+    with memory.writing(folds=False) as db:
+        (boxes,) = db.execute("SELECT boxes FROM face_track WHERE id = 's1.c0.f0'").fetchone()
+        some = json.loads(boxes)[:count]
+        db.execute("UPDATE face_track SET boxes = ? WHERE id = 's1.c0.f0'", (json.dumps(some),))
+    memory.correct("assign", {"observations": ["s1.c0.f0", "s1.c0.u1"], "person": "2"})
+    face, said = memory.journal()[-1].anchor["observations"]
+    assert face["boxes"] == [some[i] for i in sorted({0, count // 2, count - 1})] if count else face["boxes"] == []
+    assert said["words"] == "We drink <person_9> tea." and said["id"] == "s1.c0.u1" and "boxes" not in said

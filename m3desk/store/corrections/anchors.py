@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from m3desk.domain.correction import Step
@@ -12,6 +12,7 @@ from m3desk.domain.fold import born_in
 from m3desk.domain.log import Log, numbered, undone_steps
 from m3desk.domain.sentences import State
 from m3desk.domain.superseding import MADE
+from m3desk.store.rows import dump
 
 DB = sqlite3.Connection
 
@@ -20,7 +21,7 @@ def anchor(db: DB, state: State, args: dict[str, Any]) -> dict[str, Any]:
     """Return the source hash, interval and boxes of the observations, people and sentences that a step names."""
     found: dict[str, Any] = {}
     if observations := list(dict.fromkeys([*args.get("observations", ()), *args.get("bindings", {}), *_spoken_of(args)])):
-        found["observations"] = [_observation(db, o) for o in observations]
+        found["observations"] = _observations(db, observations)
     people = [args[k] for k in ("person", "keep", "a", "b", "of", "not") if isinstance(args.get(k), str)] + list(args.get("others", ()))
     nodes = [args[k] for k in ("face", "voice") if k in args] + [
         n for n in args.get("bindings", {}).values() if n not in args.get("nodes", ())
@@ -30,9 +31,9 @@ def anchor(db: DB, state: State, args: dict[str, Any]) -> dict[str, Any]:
         if mine := _born(state, born):  # persons that votes had joined: they stand for the nodes born in them
             named[born] = mine
     if named:
-        found["people"] = {id_: [_observation(db, o) for o in mine] for id_, mine in named.items()}
+        found["people"] = {id_: _observations(db, mine) for id_, mine in named.items()}
     if args.get("made") and "files" not in args:
-        found["made"] = [_observation(db, o) for o in args["made"]]
+        found["made"] = _observations(db, args["made"])
         if args.get("clip"):
             found["clip"] = _clip(db, args["clip"], args["at"])
     if (memory := args.get("memory")) and memory in state.nodes:
@@ -59,17 +60,31 @@ def _bound(state: State, node: str, limit: int = 5) -> list[str]:
     return state.who.of_node(node)[:limit]
 
 
-def _observation(db: DB, id_: str) -> dict[str, Any]:
-    for table in ("face_track", "utterance"):
-        for r in db.execute(f"SELECT t.*, s.sha256 FROM {table} t JOIN source s ON s.id = t.source WHERE t.id = ?", (id_,)):
-            where: dict[str, Any] = {"id": id_, "sha256": r["sha256"], "start": r["start"], "end": r["end"]}
-            if table == "face_track":
-                boxes = json.loads(r["boxes"])
-                where["boxes"] = [boxes[i] for i in sorted({0, len(boxes) // 2, len(boxes) - 1})] if boxes else []
+_LIES: tuple[str, ...] = (
+    """SELECT t.id, s.sha256, t.start, t."end", NULL AS words, CASE WHEN json_valid(t.boxes) THEN json_array_length(t.boxes) END AS n,
+    CASE WHEN NOT json_valid(t.boxes) THEN t.boxes ELSE json_array(json_extract(t.boxes, '$[0]'),
+    json_extract(t.boxes, '$[' || (json_array_length(t.boxes) / 2) || ']'), json_extract(t.boxes, '$[#-1]')) END AS boxes
+    FROM face_track t JOIN source s ON s.id = t.source WHERE t.id IN (SELECT value FROM json_each(?))""",
+    """SELECT t.id, s.sha256, t.start, t."end", t.text AS words, NULL AS n, NULL AS boxes
+    FROM utterance t JOIN source s ON s.id = t.source WHERE t.id IN (SELECT value FROM json_each(?))""",
+)
+"""Where faces lie (their first, middle and last box, of `n`), and where words do."""
+
+
+def _observations(db: DB, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return where observations lie, in the order given; of those that are not there only the id."""
+    found: dict[str, dict[str, Any]] = {}
+    asked = dump(list(dict.fromkeys(ids)))
+    for query in _LIES if ids else ():
+        for r in db.execute(query, (asked,)):
+            where: dict[str, Any] = {"id": r["id"], "sha256": r["sha256"], "start": r["start"], "end": r["end"]}
+            if r["boxes"] is not None:
+                by_place = dict(zip((0, (r["n"] or 0) // 2, (r["n"] or 0) - 1), json.loads(r["boxes"]), strict=False))
+                where["boxes"] = [by_place[i] for i in sorted(by_place)] if r["n"] else []
             else:
-                where["words"] = r["text"]
-            return where
-    return {"id": id_}
+                where["words"] = r["words"]
+            found.setdefault(r["id"], where)
+    return [found.get(id_, {"id": id_}) for id_ in ids]
 
 
 def _clip(db: DB, id_: str, at: int) -> dict[str, Any]:
@@ -79,7 +94,7 @@ def _clip(db: DB, id_: str, at: int) -> dict[str, Any]:
 
 def _memory(db: DB, state: State, id_: str) -> dict[str, Any]:
     r = db.execute("SELECT n.*, s.sha256 FROM node n LEFT JOIN source s ON s.id = n.source WHERE n.id = ?", (id_,)).fetchone()
-    cited = [_observation(db, o) for o in state.nodes[id_].citations[:5]]
+    cited = _observations(db, state.nodes[id_].citations[:5])
     return {
         "id": id_,
         "kind": r["type"],
