@@ -7,10 +7,11 @@ tables. Where rows were taken away or altered (`forget`), or what a journal name
 from __future__ import annotations
 
 import contextlib
+import gc
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -128,6 +129,11 @@ class Ledger:
         with self.guard:
             return self._present().log
 
+    def born_in(self) -> Mapping[str, str]:
+        """Return node → the person it is born in by the corrections in force (`fold.born_in`), up to the last commit."""
+        with self.guard:
+            return self._present().born_in
+
     def state_with(self, db: sqlite3.Connection) -> State:
         """Return the state with what the open transaction has added so far (dropped again if that is rolled back)."""
         last = last_sequence(db)
@@ -168,6 +174,7 @@ class Ledger:
         """Drop the kept state; the next call reads the log anew."""
         self._projection, self._loaded = None, 0
         self._galleries.forget()
+        gc.unfreeze()
 
     def _present(self) -> Projection:
         if self._projection is None:
@@ -178,7 +185,8 @@ class Ledger:
     def _whole(self, db: sqlite3.Connection) -> Projection:
         self._galleries.forget()
         projection = Projection()
-        projection.extend(rows.load(db))
+        with _uncollected():
+            projection.extend(rows.load(db))
         projection.settle()
         self.counts["whole"] += 1
         return projection
@@ -199,6 +207,23 @@ class Ledger:
             self._projection.back()
             self._galleries.back()
             self._before = None
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep Python's collector of reference cycles from what is made here.
+
+    A projection is millions of objects and no garbage. The collector would look at all of them again and again while they are made, and
+    later stop a commit for a third of a second now and then.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+        gc.freeze()
 
 
 def unusable(path: str, error: sqlite3.DatabaseError | UnicodeDecodeError) -> MemoryProblem:

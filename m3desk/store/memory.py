@@ -181,6 +181,7 @@ class Memory:
                 if self._lock is not None:
                     self.keep_copy()
                 self._db.close()
+                self._ledger.forget()
                 if self._lock is not None:
                     self._lock.release()
 

@@ -28,7 +28,7 @@ if __name__ == "__main__":
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.editing import Lesson, Likeness
-from m3desk.domain.fold import Identities
+from m3desk.domain.fold import Identities, born_in
 from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, HeardName, Sentence, Span, Vote
 from m3desk.domain.people import Person
@@ -341,6 +341,8 @@ def state_tables(memory: Memory) -> derived.Tables:
         raise Wrong(f"the tables are not the log's: {wrong[:3]}")
     if wrong := derived.differences(derived.tables(memory.state()), folded):
         raise Wrong(f"the kept state is not the log's: {wrong[:3]}")
+    if dict(memory._ledger.born_in()) != born_in(memory.log(), whole.who.nodes):
+        raise Wrong("in whom nodes are born is not the log's")
     if wrong := list(unlike(memory.state().who, whole.who)):
         raise Wrong(f"the kept state is not the log's: {wrong[:3]}")
     return held

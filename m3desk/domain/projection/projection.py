@@ -56,7 +56,7 @@ class Delta:
 
     def tables(self) -> Mapping[str, dict[Any, tuple[Any, Any]]]:
         """Return table → key → (row before, row now) of what differs, None where there was, or is, no row."""
-        return {name: table.changed() for name, table in _tables(self.after).items()}  # type: ignore[attr-defined]
+        return self._projection.changed()
 
     def kept_apart(self, observations: Iterable[str]) -> set[tuple[str, str]]:
         """Return the pairs of observations, as they were found, that one frame or overlapping speech keeps apart, with one of these."""
@@ -117,16 +117,19 @@ class Projection:
         self._names = Names(tables, self.log, who, self._evidence)
         self._graph = Graph(tables, self.log, self.state, self._evidence, self._joining)
         self._lengths: dict[str, int] = {}
+        self._changed: Mapping[str, dict[Any, tuple[Any, Any]]] | None = None
         self.settle()
 
     def settle(self) -> None:
         """Let the state of now be the one that deltas are told from."""
         self._tables.settle()
+        self._changed = None
         self._lengths = {name: len(getattr(self.log, name)) for name in Log.__slots__}
 
     def back(self) -> None:
         """Be again what there was at the last `settle`."""
         self._tables.back()
+        self._changed = None
         self._joining.forget_waiting()
         self._evidence.undone()
         for name, length in self._lengths.items():
@@ -137,9 +140,20 @@ class Projection:
             else:
                 del rows[length:]
 
+    def changed(self) -> Mapping[str, dict[Any, tuple[Any, Any]]]:
+        """Return what differs since the last `settle`, as `Delta.tables` tells it; compared once, whoever asks."""
+        if self._changed is None:
+            self._changed = {name: table.changed() for name, table in _tables(self.state).items()}  # type: ignore[attr-defined]
+        return self._changed
+
     def can_extend(self, rows: Iterable[Any]) -> bool:
         """Say whether rows may be added; what is called otherwise since a source was memorized anew needs a new projection."""
         return (not self._lengths["observations"] and not self.log.steps) or not any(type(r) is Renamed for r in rows)
+
+    @property
+    def born_in(self) -> Mapping[str, str]:
+        """Return node → the person it is born in (`fold.born_in`)."""
+        return self._joining.births
 
     def kept_apart(self, observations: Iterable[str]) -> set[tuple[str, str]]:
         families = {self._evidence.root(o) for o in observations}
@@ -151,6 +165,7 @@ class Projection:
 
     def extend(self, rows: Iterable[Any]) -> Delta:
         """Add rows to the log and decide again what they touch."""
+        self._changed = None
         new = _Rows(self.log, rows)
         touched = _Touched()
         decisions, edges = self._take_in(new, touched)

@@ -31,7 +31,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from m3desk.domain.editing import Lesson, Likeness
-from m3desk.domain.fold import born_in
 from m3desk.domain.log import Log, in_force, numbered, undone_steps
 from m3desk.domain.memory import Sentence, Span, Topic
 from m3desk.domain.people import Person
@@ -48,11 +47,13 @@ DB = sqlite3.Connection
 class Desk:
     """What resolving a correction may use: the open transaction, the state before it, the new step's numbers and date.
 
+    `births`: node → the person it is born in by the corrections in force (`fold.born_in`).
     `likeness`: of a face that is added; `lessons`: what somebody is taught from (`superseding` and `enrolling` beside this).
     """
 
     db: DB
     state: State
+    births: Mapping[str, str]
     sequence: int
     step: int
     at: str = ""
@@ -159,25 +160,25 @@ def _apart(desk: Desk, kept: str, person: str, going: list[str]) -> list[str]:
     """
     who, gone = desk.state.who, set(going)
     stay = {n for n in who.members.get(person, ()) if any(o not in gone for o in who.owned.get(n, ()))}
-    born = born_in(rows.full_log_of_steps(desk.db), {n: who.nodes[n] for n in stay})
-    found = sorted(set(born.values()), key=lambda p: (p != kept, numbered(p)))
+    found = sorted({desk.births[n] for n in stay if n in desk.births}, key=lambda p: (p != kept, numbered(p)))
     return found or [kept or person]
 
 
 def bind_to(desk: Desk, ids: list[str], person: str) -> Args:
     """Bind observations to nodes born in a person (nobody can take those away), made where there is none of their type."""
+    who = desk.state.who
     bindings: dict[str, str] = {}
     made: list[str] = []
+    first: dict[str, str] = {}  # type → the node
+    for id_ in reversed(who.members.get(person, ())):
+        if who.nodes[id_].person == person:
+            first[who.nodes[id_].type] = id_
     for o in ids:
         type_ = "face" if o.rsplit(".", 1)[1].startswith("f") else "voice"
-        mine = [
-            n for n in desk.state.who.nodes.values() if n.type == type_ and n.person == person and desk.state.who.person_of[n.id] == person
-        ]
-        node = mine[0].id if mine else next((n for n in made if n.startswith(type_)), None)
-        if node is None:
-            node = desk.new_node(type_, person, o)
-            made.append(node)
-        bindings[o] = node
+        if type_ not in first:
+            first[type_] = desk.new_node(type_, person, o)
+            made.append(first[type_])
+        bindings[o] = first[type_]
     return {"bindings": bindings, "nodes": made}
 
 

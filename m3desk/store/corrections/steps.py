@@ -13,7 +13,7 @@ from m3desk.domain.correction import KINDS, Effect
 from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.log import can_redo, can_undo
 from m3desk.errors import CorrectionError, UsageError
-from m3desk.store import commits, questions, reading
+from m3desk.store import commits, questions
 from m3desk.store.corrections import effects, enrolling, resolving, superseding
 from m3desk.store.corrections.anchors import anchor
 from m3desk.store.corrections.resolving import Desk
@@ -53,7 +53,7 @@ def correct(
             before = ledger.state()
             sequence = commits.begin(db, "revert" if kind == "revert" else "correction", at)
             step = int(db.execute("SELECT coalesce(max(step), 0) + 1 FROM journal").fetchone()[0])
-            kept = RESOLVE[kind](Desk(db, before, sequence, step, at, likeness, tuple(lessons)), given)
+            kept = RESOLVE[kind](Desk(db, before, ledger.born_in(), sequence, step, at, likeness, tuple(lessons)), given)
             insert(
                 db, "journal", step=step, sequence=sequence, kind=kind, args=dump(kept), anchor=dump(anchor(db, before, kept)), at=at,
                 by=by, why=why, text="",
@@ -78,7 +78,7 @@ def mark(ledger: Ledger, count: int, *, undone: bool, at: str) -> Effect:
     if count < 1 or len(stack) < count:
         has = f"only {len(stack)} can be" if stack else "there is nothing to"
         raise CorrectionError(f"{has} {verb}{'ne' if stack else ''}.", "See: m3desk journal.")
-    texts = {s.step: s.text for s in ledger.read(reading.journal)}
+    texts = {s.step: s.text for s in log.steps}
     with ledger.writing() as db:
         for step in stack[:count]:
             sequence = commits.begin(db, verb, at)
