@@ -82,7 +82,10 @@ def company(said: Iterable[Moment], seen: Mapping[str, Sequence[tuple[int, int, 
 def covered(start: int, end: int, spans: Iterable[tuple[int, int]]) -> int:
     """Return how much of [start, end) any of the spans covers."""
     total, at = 0, start
-    for a, b in sorted(s for s in spans if s[0] < end and s[1] > start):
+    near = [s for s in spans if s[0] < end and s[1] > start]
+    if len(near) > 1:
+        near.sort()
+    for a, b in near:
         total += max(0, min(b, end) - max(a, at))
         at = max(at, min(b, end))
     return total

@@ -94,10 +94,10 @@ def changes_of(steps: list[Step]) -> Changes:
 
 def owner(span: Span, who: Identities, log: Log) -> str | None:
     """Return whom a span speaks of now: the person who owns most of its observations' time, the first of them on a tie."""
-    observations = [who.evidence.follow(o) for o in span.observations]
-    if len(observations) == 1:
-        held = who.held.get(observations[0])
+    if len(span.observations) == 1:
+        held = who.held.get(who.evidence.follow(span.observations[0]))
         return held.person if held else None
+    observations = [who.evidence.follow(o) for o in span.observations]
     time: dict[str, int] = {}
     for observation in observations:
         held, seen = who.held.get(observation), log.observations.get(observation)
@@ -117,7 +117,7 @@ def sentence(told: Told, log: Log, who: Identities, changes: Changes) -> NodeNow
     if (edit := changes.edited.get(told.id)) is not None:
         text, spans, embedded = edit.args["text"], spans_of(edit.args["spans"]), f"{told.id}@{edit.step}"
         citations = tuple(dict.fromkeys((*citations, *(o for s in spans for o in s.observations))))
-    stale = told.id not in changes.edited and any(who.evidence.was_reworded(o) for o in citations)
+    stale = bool(who.evidence.reworded) and told.id not in changes.edited and any(who.evidence.was_reworded(o) for o in citations)
     superseded = who.evidence.successors
     if superseded and any(o in superseded for many in (citations, *(s.observations for s in spans)) for o in many):
         # What was superseded is spoken of by the part that was there then.
@@ -128,7 +128,8 @@ def sentence(told: Told, log: Log, who: Identities, changes: Changes) -> NodeNow
         spans = tuple(Span(s.start, s.end, tuple(dict.fromkeys(now(o) for o in s.observations))) for s in spans)
         citations = tuple(dict.fromkeys(now(o) for o in citations))
     owners = {(s.start, s.end): owner(s, who, log) for s in spans}
-    people = tuple(dict.fromkeys(p for s in sorted(spans, key=lambda s: s.start) if (p := owners[s.start, s.end])))
+    in_order = sorted(spans, key=lambda s: s.start) if len(spans) > 1 else spans
+    people = tuple(dict.fromkeys(p for s in in_order if (p := owners[s.start, s.end])))
 
     def name(span: Span) -> str | None:
         person = owners[span.start, span.end]

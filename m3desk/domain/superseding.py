@@ -72,6 +72,8 @@ class Standing:
 
     def was_reworded(self, observation: str) -> bool:
         """Say whether an observation, or what stands in its place, says something else since."""
+        if not self.reworded:
+            return False
         return observation in self.reworded or any(self.was_reworded(p) for p in self.successors.get(observation, ()))
 
 

@@ -21,6 +21,9 @@ def placeholder(language: str) -> str:
 
 def render(text: str, spans: Sequence[Span], word: Callable[[Span], str | None]) -> str:
     """Return the sentence with `word(span)` in place of each span; None leaves the placeholder. Its first letter is upper-case."""
+    if len(spans) == 1:
+        (one,) = spans
+        return sentence_case(text if (w := word(one)) is None else f"{text[: one.start]}{w}{text[one.end :]}")
     pieces, at = [], 0
     for span in sorted(spans, key=lambda s: s.start):
         if span.start < at:
@@ -32,7 +35,9 @@ def render(text: str, spans: Sequence[Span], word: Callable[[Span], str | None])
 
 def sentence_case(text: str) -> str:
     """Return the text with its first letter upper-case."""
-    return text[:1].upper() + text[1:]
+    first = text[:1]
+    upper = first.upper()
+    return text if first == upper else upper + text[1:]
 
 
 def untag(

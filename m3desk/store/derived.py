@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
-from m3desk.domain.sentences import State
-from m3desk.store.rows import dump, dump_grown, person_body
+from m3desk.domain.sentences import NodeNow, State
+from m3desk.store.rows import dump, dump_grown, dump_ids, person_body
 from m3desk.store.schema import DERIVED
 
 Key = tuple[Any, ...]
@@ -28,7 +29,7 @@ def _bindings(_: str, many: Any) -> Iterator[Row]:
 def _node(_: str, n: Any) -> Iterator[Row]:
     spans = dump([[s.start, s.end, s.observations] for s in n.spans]) if n.spans else "[]"
     yield (
-        n.id, n.weight, n.text, n.shown, n.tagged, spans, dump(n.people), dump_grown(n.id, n.clips), dump(n.citations), n.topic,
+        n.id, n.weight, n.text, n.shown, n.tagged, spans, dump_ids(n.people), dump_grown(n.id, n.clips), dump(n.citations), n.topic,
         n.valid_until, int(n.pinned), int(n.deleted), int(n.stale), n.embedded, n.picture,
     )  # fmt: skip
 
@@ -104,17 +105,17 @@ def write_changes(db: sqlite3.Connection, changes: Mapping[str, Mapping[Any, tup
         _write(db, name, old, new)
 
 
+_BUT_WORDS = attrgetter(*(f.name for f in fields(NodeNow) if f.name not in ("shown", "tagged", "people")))
+"""Returns what a node holds besides whom it shows, by which names."""
+
+
 def _reworded(db: sqlite3.Connection, changed: Mapping[Any, tuple[Any, Any]]) -> Mapping[Any, tuple[Any, Any]]:
     """Write the nodes that only show somebody else, or somebody by another name; return the other changes."""
     rest: dict[Any, tuple[Any, Any]] = {}
     rows: list[Row] = []
     for key, (before, after) in changed.items():
-        if (
-            before is not None
-            and after is not None
-            and replace(before, shown=after.shown, tagged=after.tagged, people=after.people) == after
-        ):
-            rows.append((after.shown, after.tagged, dump(after.people), after.id))
+        if before is not None and after is not None and _BUT_WORDS(before) == _BUT_WORDS(after):
+            rows.append((after.shown, after.tagged, dump_ids(after.people), after.id))
         else:
             rest[key] = before, after
     db.executemany("UPDATE now_node SET shown = ?, tagged = ?, people = ? WHERE id = ?", rows)

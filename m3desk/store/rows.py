@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,12 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # json.d
 def dump(value: Any) -> str:
     """Return compact JSON, the same for the same value."""
     return _ENCODER.encode(value)
+
+
+@lru_cache(maxsize=4096)
+def dump_ids(ids: tuple[str, ...]) -> str:
+    """Return what `dump` returns of a few ids that are written again and again: of people, clips, observations."""
+    return dump(ids)
 
 
 LONG = 32

@@ -132,11 +132,12 @@ class Graph:
 
     def _speak(self, told: Told, old: NodeNow | None, node: NodeNow | None) -> set[str]:
         """Keep the indexes of a sentence; return the things that are spoken of otherwise."""
-        for person in old.people if old else ():
-            if node is None or person not in node.people:
-                self.speaking_of.remove(person, told.id)
-        for person in node.people if node else ():
-            self.speaking_of.add(person, told.id)
+        if old is None or node is None or old.people != node.people:
+            for person in old.people if old else ():
+                if node is None or person not in node.people:
+                    self.speaking_of.remove(person, told.id)
+            for person in node.people if node else ():
+                self.speaking_of.add(person, told.id)
         was = old.clips if old and not old.deleted else None
         now = node.clips if node and not node.deleted else None
         if was == now:

@@ -348,9 +348,11 @@ class Joining:
         together: dict[Pair, int] = {}
         all_seen = [span for spans in seen.values() for span in spans]
         for start, end, voice in said if all_seen else ():
-            anybody[voice] = anybody.get(voice, 0) + covered(start, end, all_seen)
-            for face, spans in seen.items():
-                together[voice, face] = together.get((voice, face), 0) + covered(start, end, spans)
+            in_all = covered(start, end, all_seen)
+            anybody[voice] = anybody.get(voice, 0) + in_all
+            for face, spans in seen.items() if in_all else ():
+                if with_them := covered(start, end, spans):
+                    together[voice, face] = together.get((voice, face), 0) + with_them
         old = self._company_in.get(clip, ({}, {}))
         if old == (anybody, together):
             return

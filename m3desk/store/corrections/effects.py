@@ -71,16 +71,18 @@ def _evidence(delta: Delta | Rebuilt, moved: Iterable[str], log: Log) -> Iterabl
     """Warn where people are one now though one frame shows both, or both speak at once: mirrors and video calls exist, slips too."""
     before, after = delta.before, delta.after
     pairs = (pair for a, b in delta.kept_apart(moved) for pair in kept_apart(a, b, after.who.evidence))
-    known = {(a, b) for a, b in pairs if a in log.observations and b in log.observations}
-    for a, b in sorted(known, key=lambda p: (_together_at(log, *p), p)):
-        (x, y), (p, q) = ((s.who.held.get(a), s.who.held.get(b)) for s in (after, before))
-        if x is None or y is None or not x.person or x.person != y.person:
-            continue
-        if p is None or q is None or not p.person or p.person != q.person:
-            at = _together_at(log, a, b)
-            how = "they are seen together in one frame" if log.observations[a].type == "face" else "they speak at the same time"
-            yield f"{how} at {clock(at[1])} of {at[0]}"
-            return
+    known = {(a, b) for a, b in pairs if _one_person(after, a, b) and not _one_person(before, a, b)}
+    first = min(((_together_at(log, a, b), (a, b)) for a, b in known if a in log.observations and b in log.observations), default=None)
+    if first is not None:
+        (source, at), (a, _) = first
+        how = "they are seen together in one frame" if log.observations[a].type == "face" else "they speak at the same time"
+        yield f"{how} at {clock(at)} of {source}"
+
+
+def _one_person(state: State, a: str, b: str) -> bool:
+    """Say whether two observations are somebody's, and the same one's."""
+    one, two = state.who.held.get(a), state.who.held.get(b)
+    return one is not None and two is not None and bool(one.person) and one.person == two.person
 
 
 def _together_at(log: Log, a: str, b: str) -> tuple[str, int]:
