@@ -32,6 +32,7 @@ class Watched:
     def prove(self) -> None:
         """Read the file through. Raises SourceChanged, SourceMissing."""
         if self._digest() != self.sha256:
+            self._stamp = None  # it stays another file until it has been read through again
             raise self._changed()
 
     def _digest(self) -> str:
