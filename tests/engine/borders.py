@@ -20,11 +20,8 @@ from typing import Any
 import m3desk
 from m3desk.app import App
 from m3desk.config import Settings
-from m3desk.ports import Models
-from tests.control.made import BagOfWords
+from tests.engine.fakes import FakeBackends
 from tests.engine.made import drawn_talk
-from tests.perception.invented import CaptionReader, ColourEmbedder, LaptopEverywhere, SquareDetector
-from tests.perception.invented_speech import Ear, Loudness, Octaves
 
 ROOT = str(Path(m3desk.__file__).parent) + "/"
 TESTS = str(Path(__file__).resolve().parents[1]) + "/"
@@ -65,33 +62,6 @@ class Borders:
             return
         if above is not None and above.f_code.co_filename != code.co_filename and above.f_code.co_name != "<module>":
             self.pairs.add((above.f_code.co_filename[len(ROOT) :], code.co_filename[len(ROOT) :]))
-
-
-class FakeBackends:
-    """Backends whose models know drawn faces and tones."""
-
-    problem = None
-
-    def __init__(self) -> None:
-        self._models: dict[str, Any] = {
-            "faces": SquareDetector(),
-            "face_vectors": ColourEmbedder(),
-            "speech_activity": Loudness(),
-            "voice_vectors": Octaves(),
-            "speech": Ear(["we", "drink", "tea"]),
-            "objects": LaptopEverywhere(),
-            "screen_text": CaptionReader(),
-            "text_vectors": BagOfWords(),
-        }
-
-    def get(self, port: str) -> Any:
-        return self._models.get(port)
-
-    def models(self, *ports: str) -> Models:
-        return Models(**{p: self._models.get(p) for p in ports})
-
-    def of_model(self, port: str, _model: str) -> Any:
-        return self._models[port]
 
 
 def measured(folder: Path) -> dict[str, set[tuple[str, str]]]:
