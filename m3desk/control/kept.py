@@ -167,7 +167,7 @@ class Snapshot:
 
     def by_words(self, query: Sequence[str], k: int, **only: Any) -> list[tuple[str, float]]:
         """Return (node id, BM25) of the k sentences that share most with these words (as `words` gives them), best first."""
-        rows, scores = self.table.best(*self.keywords.ranked(query, self.table.column("alive"), self.mask(**only)), k)
+        rows, scores = self.table.best(*self.keywords.ranked(query, self.table.column("alive"), self.mask(**only), k), k)
         return [(self.table.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
     def mask(

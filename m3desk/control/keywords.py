@@ -20,8 +20,13 @@ from m3desk.domain.memory import Outline
 
 K1, B = 1.2, 0.75
 
+_ROUNDING = 1 - 1e-9
+"""Sums of the same numbers in another order differ by less."""
+
 _MERGE = 4_000
 """Rows added since the last merge above which they are merged; at most a tenth of all, where that is more."""
+
+Scores = NDArray[np.float64]
 
 Split = Callable[[str], list[str]]
 """A text's words as they are searched: folded, stemmed, without stop words."""
@@ -87,53 +92,94 @@ class Keywords:
         )
         return replace(self, codes=codes, begins=begins, rows=all_rows, times=all_times, added={}, merged=self.count)
 
-    def holding(self, word: str) -> tuple[Rows, NDArray[np.int64]]:
+    def holding(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
         """Return the rows that hold a word, in order, and how often; rows that died are among them."""
-        rows, times = np.empty(0, np.int64), np.empty(0, np.int64)
+        rows, times = np.empty(0, np.int32), np.empty(0, np.uint16)
         code = self.codes.get(word)
         if code is not None and code < len(self.begins) - 1:
             a, b = self.begins[code], self.begins[code + 1]
-            rows, times = self.rows[a:b].astype(np.int64), self.times[a:b].astype(np.int64)
+            rows, times = self.rows[a:b], self.times[a:b]
         more = [p for p in tuple(self.added.get(word, ())) if p[0] < self.count]
         if more:
             late = np.array(more, np.int64)
-            rows, times = np.concatenate([rows, late[:, 0]]), np.concatenate([times, late[:, 1]])
+            rows, times = np.concatenate([rows, late[:, 0].astype(np.int32)]), np.concatenate([times, late[:, 1].astype(np.uint16)])
         return rows, times
 
-    def ranked(self, query: Iterable[str], alive: Mask, only: Mask | None) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the rows that share a word with the query and their BM25, in no order. `only`: rows that may be found; None: all."""
+    def ranked(self, query: Iterable[str], alive: Mask, only: Mask | None, k: int) -> tuple[Rows, Scores]:
+        """Return rows that share a word with the query and their BM25, in row order, the k best among them, equal ones too.
+
+        `only`: rows that may be found; None: all. Rare words are scored first. Once k rows have more than all that the other words can
+        give, rows that hold nothing but those are left out (MaxScore: Turtle and Flood, 1995): half of a memory holds "says".
+        """
         size = int(np.count_nonzero(alive))
-        all_alive = size == self.count
         if not size or not self.total:
             return np.empty(0, np.int64), np.empty(0)
+        may = (None if size == self.count else alive) if only is None else only if size == self.count else alive & only
+        terms = [t for word, wanted in Counter(query).items() if len((t := self._term(word, wanted, alive, size)).rows)]
+        rows, sums = np.empty(0, np.int32), np.empty(0)
+        rest, least = sum(t.rarity for t in terms), 0.0
+        for term in sorted(terms, key=lambda t: -t.rarity):
+            if len(sums) >= k:
+                least = float(np.partition(sums, len(sums) - k)[len(sums) - k]) * _ROUNDING
+                rows, sums = _from(least - rest, rows, sums)
+            opens, rest = rest >= least, max(0.0, rest - term.rarity)
+            sums = sums + self._shares_of(term, rows, size)
+            if opens:
+                rows, sums = _joined(rows, sums, *_from(least - rest, *self._shares(term, may, size)))
+        scores = np.zeros(len(rows))
+        for term in terms:  # in the order of the query: the same sums, to the last bit, as if all had been scored
+            scores += self._shares_of(term, rows, size)
+        return rows.astype(np.int64), scores
+
+    def _term(self, word: str, wanted: int, alive: Mask, size: int) -> _Term:
+        rows, times = self.holding(word)
+        living = len(rows) if size == self.count else int(np.count_nonzero(alive[rows]))
+        return _Term(rows, times, wanted * math.log(1 + (size - living + 0.5) / (living + 0.5)) * (K1 + 1))
+
+    def _shares(self, term: _Term, may: Mask | None, size: int) -> tuple[NDArray[np.int32], Scores]:
+        rows, times = term.rows, term.times
+        if may is not None:
+            allowed = may[rows]
+            rows, times = rows[allowed], times[allowed]
+        return rows, self._weighed(term.rarity, rows, times, size)
+
+    def _shares_of(self, term: _Term, rows: NDArray[np.int32], size: int) -> Scores:
+        """Return what a word gives to each of some rows, in order: 0 where they do not hold it."""
+        at = np.minimum(np.searchsorted(term.rows, rows), len(term.rows) - 1)
+        return np.where(term.rows[at] == rows, self._weighed(term.rarity, rows, term.times[at], size), 0.0)
+
+    def _weighed(self, rarity: float, rows: NDArray[np.int32], times: NDArray[np.uint16], size: int) -> Scores:
         mean = self.total / size
-        lengths = self.lengths.data[: self.count]
-        found: list[Rows] = []
-        shares: list[NDArray[np.float64]] = []
-        for word, wanted in Counter(query).items():
-            rows, times = self.holding(word)
-            if not all_alive:
-                living = alive[rows]
-                rows, times = rows[living], times[living]
-            if not len(rows):
-                continue
-            rarity = wanted * math.log(1 + (size - len(rows) + 0.5) / (len(rows) + 0.5)) * (K1 + 1)
-            if only is not None:
-                allowed = only[rows]
-                rows, times = rows[allowed], times[allowed]
-            found.append(rows)
-            shares.append(rarity * times / (times + K1 * (1 - B + B * lengths[rows] / mean)))
-        if not found:
-            return np.empty(0, np.int64), np.empty(0)
-        if len(found) == 1:
-            return found[0], shares[0]
-        together, weights = np.concatenate(found), np.concatenate(shares)
-        if len(together) > self.count // 16:
-            scores = np.asarray(np.bincount(together, weights=weights, minlength=self.count), np.float64)
-            rows = np.flatnonzero(scores)
-            return rows, scores[rows]
-        rows, which = np.unique(together, return_inverse=True)
-        return rows, np.asarray(np.bincount(which, weights=weights), np.float64)
+        times_ = times.astype(np.int64)
+        return np.asarray(rarity * times_ / (times_ + K1 * (1 - B + B * self.lengths.data[rows] / mean)), np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Term:
+    """A word of a query: the rows that hold it, how often, and more than it can give to any of them."""
+
+    rows: NDArray[np.int32]
+    times: NDArray[np.uint16]
+    rarity: float
+
+
+def _from(least: float, rows: NDArray[np.int32], sums: Scores) -> tuple[NDArray[np.int32], Scores]:
+    """Return the rows that have at least so much."""
+    if least <= 0:
+        return rows, sums
+    held = sums >= least
+    return rows[held], sums[held]
+
+
+def _joined(rows: NDArray[np.int32], sums: Scores, more: NDArray[np.int32], shares: Scores) -> tuple[NDArray[np.int32], Scores]:
+    """Return the rows of two lists in order with what they have; of `more` those that are not among `rows`."""
+    if not len(rows):
+        return more, shares
+    at = np.minimum(np.searchsorted(rows, more), len(rows) - 1)
+    new = rows[at] != more
+    rows, sums = np.concatenate([rows, more[new]]), np.concatenate([sums, shares[new]])
+    order = np.argsort(rows, kind="stable")  # two runs: merged
+    return rows[order], sums[order]
 
 
 class Gathered:

@@ -223,7 +223,7 @@ class Search:
         similarity_ = np.array([similar.get(row, np.nan) for row in rows.tolist()], np.float64)
         if asked.stretches or asked.people:
             more = np.flatnonzero(may if asked.stretches else may & table.speaks_of(asked.people))
-            every = np.union1d(rows, more)
+            every = np.sort(np.concatenate([rows[~_places(more, rows)[1]], more]), kind="stable")  # two runs: merged
             at = np.searchsorted(every, rows)
             score, similarity_ = _spread(score, at, len(every), 0.0), _spread(similarity_, at, len(every), np.nan)
             rows = every
@@ -258,10 +258,7 @@ class Search:
     def _holding(self, word: str, rows: Rows) -> Mask:
         """Return which of some rows (in order) hold a word."""
         holding, _ = self.known.keywords.holding(word)
-        if not len(holding):
-            return np.zeros(len(rows), np.bool_)
-        at = np.minimum(np.searchsorted(holding, rows), len(holding) - 1)
-        return np.asarray(holding[at] == rows)
+        return _places(holding, rows.astype(np.int32))[1]
 
     def _boost(self, asked: Asked, found: _Candidates) -> None:
         """Let the graph speak: named persons restrict and boost, a named time is fetched, old knowledge counts less."""
@@ -279,19 +276,24 @@ class Search:
 
     def _lend(self, found: _Candidates) -> tuple[Rows, Numbers]:
         """Return rows and scores after each gave its neighbours a share; a neighbour that nothing else found comes in by it."""
-        near = np.concatenate([self._table.column(name)[found.rows] for name in ("previous", "next")]).astype(np.int64)
-        lends = np.concatenate([found.score, found.score])[near != NOBODY]
-        borrowers, which = np.unique(near[near != NOBODY], return_inverse=True)
-        lent = np.zeros(len(borrowers))
-        np.maximum.at(lent, which, lends)
+        lent = np.zeros(len(found.rows))
+        strong: list[Rows] = []
+        lends: list[Numbers] = []
+        for name in ("previous", "next"):  # whoever is the one's next has the one as its previous
+            near = self._table.column(name)[found.rows].astype(np.int64)
+            at, among = _places(found.rows, near)
+            lent = np.maximum(lent, np.where(among, found.score[at], 0.0))
+            alone = ~among & (near != NOBODY) & (found.score >= 0.5)
+            strong.append(near[alone])
+            lends.append(found.score[alone])
         score = found.score / (1 + NEIGHBOUR)
-        if len(borrowers) and len(found.rows):
-            at = np.minimum(np.searchsorted(found.rows, borrowers), len(found.rows) - 1)
-            among = found.rows[at] == borrowers
-            score[at[among]] = (found.score[at[among]] + NEIGHBOUR * lent[among]) / (1 + NEIGHBOUR)
-            new = ~among & (lent >= 0.5) & found.open[borrowers]
-            return np.concatenate([found.rows, borrowers[new]]), np.concatenate([score, (NEIGHBOUR * lent[new]) / (1 + NEIGHBOUR)])
-        return found.rows, score
+        borrows = lent > 0
+        score[borrows] = (found.score[borrows] + NEIGHBOUR * lent[borrows]) / (1 + NEIGHBOUR)
+        borrowers, which = np.unique(np.concatenate(strong), return_inverse=True)
+        most = np.zeros(len(borrowers))
+        np.maximum.at(most, which, np.concatenate(lends))
+        new = found.open[borrowers]
+        return np.concatenate([found.rows, borrowers[new]]), np.concatenate([score, (NEIGHBOUR * most[new]) / (1 + NEIGHBOUR)])
 
     def _hit(self, asked: Asked, found: _Candidates, row: int, score: float) -> Hit | None:
         """Return a row as a hit, with the reasons why it was found; None where the sentence is gone by now."""
@@ -425,6 +427,14 @@ class Search:
 def _vote(rank: int) -> float:
     """Return what a rank is worth: the first of both lists makes 1."""
     return 0.5 * RRF / (RRF + rank)
+
+
+def _places(ordered: NDArray[Any], values: NDArray[Any]) -> tuple[Rows, Mask]:
+    """Return where values stand in an ordered list, and which do."""
+    if not len(ordered):
+        return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
+    at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return at, np.asarray(ordered[at] == values)
 
 
 def _spread(values: Numbers, at: Rows, count: int, empty: float) -> Numbers:
