@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 SUFFICIENT = 1.0
 """Summed weight of votes of one clip that links a face and a voice by itself (lips in step, or alone in view, for seconds on end)."""
@@ -97,12 +97,29 @@ def enough(by_clip: Mapping[str, float], runner_up: float) -> bool:
 
 
 Sums = tuple[float, float, int]
-"""What the votes for a pair come to: in all, in the clip with most, and how many clips support it."""
+"""What the votes for a pair come to: in all, in the clip with most (0 at least), and how many clips support it."""
+
+NO_VOTES: Sums = (0.0, 0.0, 0)
 
 
-def in_all(weights: Collection[float]) -> Sums:
-    """Sum up the votes of clips."""
-    return sum(weights), max(weights, default=0.0), sum(w >= WEAK for w in weights)
+def in_all(weights: Iterable[float], before: Sums = NO_VOTES) -> Sums:
+    """Sum up the votes of clips. `before`: of the clips before these, so that those needn't be summed again.
+
+    One by one: `sum` adds floats in ways that differ between Python versions and can't be gone on with.
+    """
+    total, greatest, supporting = before
+    for weight in weights:
+        total += weight
+        greatest = max(greatest, weight)
+        supporting += weight >= WEAK
+    return total, greatest, supporting
+
+
+def in_total(cast: Iterable[Cast], before: float = 0.0) -> float:
+    """Return the weights of votes added up as they were cast. `before`: of the votes before these."""
+    for _, _, weight in cast:
+        before += weight
+    return before
 
 
 def enough_in_all(sums: Sums, runner_up: float) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, field, replace
 
 from m3desk.domain.correction import Step
-from m3desk.domain.equivalence import COMPANY, MATE, Moment, company, enough, weigh
+from m3desk.domain.equivalence import COMPANY, MATE, Moment, company, enough, in_all, in_total, weigh
 from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, Voted, in_force, numbered
 from m3desk.domain.naming import plausible, whose
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
@@ -198,7 +198,7 @@ def identities(log: Log) -> Identities:
             owned[h.node].append(o)
     state.owned = dict(owned)
     state.told = frozenset(h.node for h in state.held.values() if h.node and h.step is not None)
-    state.equivalences = {pair: equivalence(pair, cast, state) for pair, cast in votes.items()}
+    state.equivalences = {pair: equivalence(pair, cast, in_total(cast), state) for pair, cast in votes.items()}
     found = {step.step: constraints(step, log, state, births, decided) for step in steps}
     state.constraints = {step: rows for step, rows in found.items() if rows}
     _people(log, state, steps)
@@ -386,7 +386,7 @@ def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: 
     only for votes of the same order (MATE), and a voice that is mostly heard in others' company is nobody's (COMPANY).
     """
     nodes = state.nodes
-    alike = [(sum(weigh(cast).values()), a, b) for (a, b), cast in votes.items() if nodes[a].type == nodes[b].type]
+    alike = [(in_all(weigh(cast).values())[0], a, b) for (a, b), cast in votes.items() if nodes[a].type == nodes[b].type]
     for weight, a, b in sorted(alike, key=lambda r: (-r[0], numbered(r[1]), numbered(r[2]))):
         if enough({"all": weight}, 0.0):
             partition.join(births[a], births[b])
@@ -402,7 +402,7 @@ def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: 
     taken = {partition.root(births[n.id]) for n in nodes.values() if n.type == "face" and n.id in births}
     ranked: list[tuple[float, int, str, str]] = []
     for voice, faces in tally.items():
-        totals = sorted(((sum(c.values()), -numbered(f), f) for f, c in faces.items()), reverse=True)
+        totals = sorted(((in_all(c.values())[0], -numbered(f), f) for f, c in faces.items()), reverse=True)
         best, runner = totals[0], totals[1][0] if len(totals) > 1 else 0.0
         if voice not in taken and enough(faces[best[2]], runner):
             ranked.append((-best[0], numbered(voice), voice, best[2]))
@@ -494,14 +494,13 @@ def names_given(steps: Iterable[Step]) -> dict[str, str | None]:
     return names
 
 
-def equivalence(pair: tuple[str, str], cast: Sequence[tuple[str, str, float]], state: Identities) -> Equivalence:
-    """Return a pair of nodes with its votes."""
+def equivalence(pair: tuple[str, str], cast: Sequence[tuple[str, str, float]], total: float, state: Identities) -> Equivalence:
+    """Return a pair of nodes with its votes, which come to `total`."""
     a, b = pair
     types = {state.nodes[a].type: a, state.nodes[b].type: b}
     mixed = len(types) == 2
-    weight = round(sum(w for _, _, w in cast), 6)
     accepted = state.person_of[a] == state.person_of[b]
-    return Equivalence(a, b, types["face"] if mixed else None, types["voice"] if mixed else None, weight, tuple(cast), accepted)
+    return Equivalence(a, b, types["face"] if mixed else None, types["voice"] if mixed else None, round(total, 6), tuple(cast), accepted)
 
 
 # ---------------------------------------------------------------- constraints

@@ -18,7 +18,10 @@ LATER = 0.95
 """How much less each further row of an observation counts: they come best first."""
 
 POOL = 4 * GALLERY
-"""The best rows, among which `gallery_rows` chooses."""
+"""The best rows of a face, among which `gallery_rows` chooses."""
+
+TYPICAL = 16 * GALLERY
+"""Rows of a voice, among which `typical_rows` chooses: of twice as many the most typical so far are kept."""
 
 UTTERANCE = 5_000_000
 """A long utterance, as somebody is taught from, is worth one every 5 seconds."""
@@ -54,6 +57,7 @@ class GrowingGallery:
     _vectors: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     _worths: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     _sum: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    _chosen: list[int] | None = None
     _gallery: Gallery | None = None
 
     def add(self, place: int, vectors: Floats, good: float, duration: int) -> None:
@@ -75,6 +79,9 @@ class GrowingGallery:
 
     def _pool(self, vectors: Floats, worths: Floats) -> None:
         """Keep the best rows, in the order in which they came; of equals the earlier."""
+        if self._rows == POOL and worths.max() <= self._worths.min():
+            return
+        self._chosen = None
         both, worth = np.concatenate([self._vectors, vectors]), np.concatenate([self._worths, worths])
         kept = np.sort(np.argsort(-worth, kind="stable")[:POOL])
         self._vectors, self._worths, self._rows = both[kept], worth[kept], len(kept)
@@ -87,7 +94,14 @@ class GrowingGallery:
             self._worths = np.concatenate([self._worths, np.zeros(room - len(self._worths), np.float32)])
         self._vectors[self._rows : end], self._worths[self._rows : end] = vectors, worths
         self._sum = self._sum + (vectors.astype(np.float64) * worths[:, None]).sum(0)
-        self._rows = end
+        self._rows, self._chosen = end, None
+        if end > 2 * TYPICAL:
+            kept = typical_rows(self._vectors[:end], self._worths[:end], TYPICAL, self._mean())
+            self._vectors, self._worths, self._rows = self._vectors[kept], self._worths[kept], len(kept)
+
+    def _mean(self) -> Floats:
+        """Return the (d,) unit mean of all rows that were ever added, by their worth."""
+        return np.asarray(self._sum / max(float(np.linalg.norm(self._sum)), 1e-9), np.float32)
 
     def gallery(self, node: str, person: str) -> Gallery:
         """Return the node's gallery."""
@@ -96,11 +110,8 @@ class GrowingGallery:
                 self._gallery = replace(self._gallery, person=person)
         else:
             vectors, worths = self._vectors[: self._rows], self._worths[: self._rows]
-            if self.type == "face":
-                chosen = gallery_rows(vectors, worths)
-            else:
-                mean = np.asarray(self._sum / max(float(np.linalg.norm(self._sum)), 1e-9), np.float32)
-                chosen = typical_rows(vectors, worths, mean=mean)
+            if self._chosen is None:
+                self._chosen = gallery_rows(vectors, worths) if self.type == "face" else typical_rows(vectors, worths, mean=self._mean())
             best = self._best if self.type == "face" else 1.0
-            self._gallery = Gallery(node, person, vectors[chosen], self._length, best, many(self._count, self._length))
+            self._gallery = Gallery(node, person, vectors[self._chosen], self._length, best, many(self._count, self._length))
         return self._gallery

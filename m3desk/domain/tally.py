@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from m3desk.domain.clip import source_of
@@ -66,16 +66,17 @@ class Tally:
         )
 
 
-def joined(clips: Sequence[str], more: Collection[str]) -> tuple[str, ...]:
-    """Return clips in order, with more of them; quick where few are added."""
+def joined(clips: tuple[str, ...], more: Collection[str]) -> tuple[str, ...]:
+    """Return clips in order, with more of them; quick where few are added, most of all at the end."""
     if len(more) > 8:
         return tuple(sorted({*clips, *more}, key=clip_order))
-    known = list(clips)
     for clip in more:
-        place = bisect_left(known, clip_order(clip), key=clip_order)
-        if place == len(known) or known[place] != clip:
-            known.insert(place, clip)
-    return tuple(known)
+        order = clip_order(clip)
+        if not clips or clip_order(clips[-1]) < order:
+            clips = (*clips, clip)
+        elif clip not in (clips[0], clips[-1]) and clips[place := bisect_left(clips, order, key=clip_order)] != clip:
+            clips = (*clips[:place], clip, *clips[place:])
+    return clips
 
 
 def merged(tallies: Iterable[Tally]) -> Tally:

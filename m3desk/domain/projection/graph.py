@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 
@@ -12,7 +11,7 @@ from m3desk.domain.projection.evidence import Evidence
 from m3desk.domain.projection.joining import Joining
 from m3desk.domain.projection.tables import Index, Table, Tables
 from m3desk.domain.sentences import NodeNow, State, ends, one_person, owner_node, sentence, spans_of, stands, weighed
-from m3desk.domain.tally import Tally, clip_order
+from m3desk.domain.tally import Tally, joined
 
 Edge = tuple[str, str, str]
 
@@ -152,13 +151,8 @@ class Graph:
         count = self._clip_counts.get((thing, clip), 0) + by
         _ = self._clip_counts.put((thing, clip), count) if count else self._clip_counts.drop((thing, clip))
         if count == 0 or (count == 1 and by == 1):
-            known = list(self._spoken_in.get(thing, ()))
-            place = bisect_left(known, clip_order(clip), key=clip_order)
-            if count:
-                known.insert(place, clip)
-            else:
-                del known[place]
-            self._spoken_in.put(thing, tuple(known))
+            known = self._spoken_in.get(thing, ())
+            self._spoken_in.put(thing, joined(known, (clip,)) if count else tuple(c for c in known if c != clip))
 
     # ------------------------------------------------------------------ faces, voices, things
 

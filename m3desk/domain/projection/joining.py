@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from m3desk.domain.equivalence import COMPANY, MATE, Sums, covered, enough_in_all, in_all, weigh
+from m3desk.domain.equivalence import COMPANY, MATE, Sums, covered, enough_in_all, in_all, in_total, weigh
 from m3desk.domain.fold import Identities, Partition, called, demands, kept_apart, voted_pair
 from m3desk.domain.log import Log, numbered
 from m3desk.domain.projection.decisions import Decisions
@@ -22,27 +22,31 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The votes for one pair of nodes. `places`: in the log's votes; `by_clip`: what they come to (`equivalence.weigh`)."""
+    """The votes for one pair of nodes. `places`: in the log's votes; `by_clip`: what they come to (`equivalence.weigh`); `sums`: of that;
+    `total`: of their weights as they were cast."""
 
     places: tuple[int, ...]
     cast: tuple[tuple[str, str, float], ...]
     by_clip: dict[str, float]
     sums: Sums
+    total: float
 
     @classmethod
     def of(cls, places: Sequence[int], log: Log) -> Votes:
         """Return the votes at some places, which are in order."""
         cast = tuple((v.clip, v.by, v.weight) for v in (log.votes[i] for i in places))
         by_clip = weigh(cast)
-        return cls(tuple(places), cast, by_clip, in_all(by_clip.values()))
+        return cls(tuple(places), cast, by_clip, in_all(by_clip.values()), in_total(cast))
 
     def and_(self, places: Sequence[int], log: Log) -> Votes:
-        """Return these votes and later ones."""
+        """Return these votes and later ones; only those are weighed, however many there are."""
         cast = tuple((v.clip, v.by, v.weight) for v in (log.votes[i] for i in places))
         if any(clip in self.by_clip for clip, _, _ in cast):
             return Votes.of((*self.places, *places), log)
-        by_clip = self.by_clip | weigh(cast)
-        return Votes((*self.places, *places), (*self.cast, *cast), by_clip, in_all(by_clip.values()))
+        more = weigh(cast)
+        return Votes(
+            (*self.places, *places), (*self.cast, *cast), self.by_clip | more, in_all(more.values(), self.sums), in_total(cast, self.total)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,23 +202,25 @@ class Joining:
 
     def _count(self, pair: Pair, added: list[int], removed: set[int]) -> None:
         old = self.votes.get(pair)
-        places = sorted({*(old.places if old else ()), *added} - removed)
-        if not places:
+        now: Votes | None = None
+        if old is not None and not removed and added[0] > old.places[-1]:
+            now = old.and_(added, self._log)
+            self.votes.put(pair, now)
+        elif places := sorted({*(old.places if old else ()), *added} - removed):
+            now = Votes.of(places, self._log)
+            self.votes.put(pair, now)
+            for node in pair:
+                self.pairs_of.add(node, pair)
+        else:
             self.votes.drop(pair)
             for node in pair:
                 self.pairs_of.remove(node, pair)
-        elif old is not None and not removed and added[0] > old.places[-1]:
-            self.votes.put(pair, old.and_(added, self._log))
-        else:
-            self.votes.put(pair, Votes.of(places, self._log))
-            for node in pair:
-                self.pairs_of.add(node, pair)
         people = [p for n in pair if (p := self.births.get(n)) is not None]
         component = self._unite(people[0], people[-1]) if people else None
         if component is None:
             return
         mixed = len({self._log.nodes[n].type for n in pair}) == 2
-        if mixed and old is not None and places and old.places[0] == places[0]:
+        if mixed and old is not None and now is not None and old.places[0] == now.places[0]:
             self._unlinked.add(component)
         else:  # the pairs to look at, their order, or who of one kind is one
             self._undecided.add(component)

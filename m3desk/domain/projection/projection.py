@@ -199,8 +199,10 @@ class Projection:
         moved_nodes |= self._graph.render_owners(touched.nodes | moved.nodes | summed | things | rejoined.nodes | members)
         pairs |= {pair for n in rejoined.nodes for pair in joining.pairs_of[n]}
         for pair in pairs:
-            votes = joining.votes.get(pair)
-            _ = who.equivalences.drop(pair) if votes is None else who.equivalences.put(pair, equivalence(pair, votes.cast, who))  # type: ignore[attr-defined]
+            if (votes := joining.votes.get(pair)) is None:
+                who.equivalences.drop(pair)  # type: ignore[attr-defined]
+            else:
+                who.equivalences.put(pair, equivalence(pair, votes.cast, votes.total, who))  # type: ignore[attr-defined]
         joined = rejoined.people | {p for pair in pairs for n in pair if (p := who.person_of.get(n)) is not None}
         self._graph.draw_edges(told | bound_otherwise, joined, moved_nodes, edges)
         self._constrain(touched, moved, shifted, reborn, rejoined, decisions)
