@@ -10,6 +10,7 @@ from typing import Any
 
 from m3desk.bench.identity_material import Workshop, boxes, joined, webrtc_on_the_reel
 from m3desk.bench.material import data, output, timed
+from m3desk.domain.geometry import overlap
 from m3desk.errors import UsageError
 from m3desk.evaluation.grouping import Item, pairwise
 from m3desk.evaluation.truth import Turn, read_truth
@@ -218,7 +219,7 @@ def _holder(turn: Turn, heard: Sequence[Turn]) -> str:
     """Return who holds most of a turn; "unknown" (given to nobody) and nothing at all are somebody of their own."""
     held: dict[str, int] = {}
     for h in heard:
-        if (both := min(turn.end, h.end) - max(turn.start, h.start)) > 0:
+        if (both := overlap((turn.start, turn.end), (h.start, h.end))) > 0:
             held[h.person] = held.get(h.person, 0) + both
     best = max(sorted(held), key=lambda p: held[p], default="unknown")
     return f"nobody at {turn.start}" if best == "unknown" else best

@@ -14,6 +14,7 @@ import numpy as np
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import TOP, Gallery, mean_of
+from m3desk.domain.linkage import average_linkage
 from m3desk.domain.log import numbered
 
 CONSOLIDATION = "consolidation"
@@ -195,10 +196,10 @@ def two_groups(rows: Floats, rule: Calibration, owners: Sequence[str] | None = N
     names = list(owners) if owners is not None else [str(i) for i in range(len(rows))]
     units = [[i for i, n in enumerate(names) if n == name] for name in dict.fromkeys(names)]
     cosines = np.round(compared(rows, rows), 6)
-    groups = linked(cosines, units)
-    if len(groups) < 2:
+    if len(units) < 2:
         return None
-    big, small = sorted(groups, key=lambda g: (-len(g), g))
+    second = average_linkage(cosines, -np.inf, groups=units, least=2) == 1
+    big, small = sorted((np.flatnonzero(~second).tolist(), np.flatnonzero(second).tolist()), key=lambda g: (-len(g), g))
     if len(small) < max(2, round(SMALL * len(rows))):
         return None
     score = round(float(mean_of(rows[big]) @ mean_of(rows[small])) if rule.whole else whole(rows[big], rows[small], rule), 6)
@@ -209,28 +210,4 @@ def two_groups(rows: Floats, rule: Calibration, owners: Sequence[str] | None = N
     return Groups(tuple(sorted(big)), tuple(sorted(small)), score)
 
 
-def linked(cosines: Floats, groups: list[list[int]], wanted: int = 2) -> list[list[int]]:
-    """Join groups of rows by average linkage until `wanted` are left; ties go to the earlier groups."""
-    # No product of matrices: for one of this size the library may start threads, which wait for each other where the processor is busy.
-    order = [row for rows in groups for row in rows]
-    starts = np.cumsum([0, *(len(rows) for rows in groups[:-1])])
-    between = cosines[np.ix_(order, order)].astype(np.float64)
-    sums = np.add.reduceat(np.add.reduceat(between, starts, axis=0), starts, axis=1)
-    sizes = np.array([len(rows) for rows in groups])
-    means = np.where(np.triu(np.ones_like(sums, dtype=bool), 1), np.round(sums / np.outer(sizes, sizes), 6), -np.inf)
-    joined: dict[int, list[int]] = dict(enumerate(groups))
-    while len(joined) > wanted:
-        i, k = (int(place) for place in np.unravel_index(int(np.argmax(means)), means.shape))
-        joined[i] = sorted(joined[i] + joined.pop(k))
-        sums[i] += sums[k]
-        sums[:, i] += sums[:, k]
-        sizes[i] += sizes[k]
-        means[k, :] = means[:, k] = -np.inf
-        left = np.fromiter(joined, np.intp)
-        before, after = left[left < i], left[left > i]
-        means[before, i] = np.round(sums[before, i] / (sizes[before] * sizes[i]), 6)
-        means[i, after] = np.round(sums[i, after] / (sizes[i] * sizes[after]), 6)
-    return list(joined.values())
-
-
-__all__ = ["CONSOLIDATION", "Groups", "Pair", "alike", "compared", "linked", "overwhelming", "two_groups", "whole"]
+__all__ = ["CONSOLIDATION", "Groups", "Pair", "alike", "compared", "overwhelming", "two_groups", "whole"]

@@ -31,6 +31,11 @@ class TimedBox:
     width: float
     height: float
 
+    @property
+    def box(self) -> Box:
+        """Return x, y, width and height."""
+        return self.x, self.y, self.width, self.height
+
 
 @dataclass(frozen=True, slots=True)
 class FaceTrack:

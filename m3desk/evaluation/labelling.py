@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 
 from m3desk.domain.clip import MICROSECOND, Source
-from m3desk.domain.evidence import Box, FaceTrack, TimedBox, Utterance
+from m3desk.domain.evidence import Box, FaceTrack, Utterance
+from m3desk.domain.geometry import iou, overlap
 from m3desk.errors import M3DeskError, UsageError
 from m3desk.evaluation.truth import Sight, Truth, Turn
 
@@ -98,11 +99,6 @@ def _join(a: Local | None, b: Local) -> Local:
 # ---------------------------------------------------------------- voices
 
 
-def overlap(a: tuple[int, int], b: tuple[int, int]) -> int:
-    """Return how long two spans overlap, microseconds."""
-    return max(0, min(a[1], b[1]) - max(a[0], b[0]))
-
-
 def speaker(u: Utterance, local: Local) -> str | None:
     """Return who speaks an utterance: whoever's turns cover most of it, and at least half; None where nobody does or it isn't known."""
     span, length = (u.start, u.end), max(1, u.end - u.start)
@@ -155,20 +151,10 @@ def _track_at(tracks: Iterable[FaceTrack], at: int, box: Box) -> str | None:
         near = min(t.boxes, key=lambda b: (abs(b.at - at), b.at), default=None)
         if near is None or abs(near.at - at) > NEAR:
             continue
-        share = iou(near, box)
+        share = iou(near.box, box)
         if share > best_share:
             best, best_share = t.id, share
     return best
-
-
-def iou(a: TimedBox, b: Box) -> float:
-    """Return the intersection of two boxes over their union, 0–1."""
-    wide = min(a.x + a.width, b[0] + b[2]) - max(a.x, b[0])
-    high = min(a.y + a.height, b[1] + b[3]) - max(a.y, b[1])
-    if wide <= 0 or high <= 0:
-        return 0.0
-    both = wide * high
-    return both / (a.width * a.height + b[2] * b[3] - both)
 
 
 def boxes_missed(tracks: Sequence[FaceTrack], local: Local) -> int:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import SourceUnreadable
+from m3desk.ports import SAMPLE_RATE, Sound
 from m3desk.regular import check_name, check_regular, open_regular
 
 # FFmpeg reads 370 formats. Among them are playlists and devices that name other files or hosts, still pictures, and rare formats that few
@@ -233,21 +234,28 @@ def open_media(path: str | Path, threads: int = 1) -> Opened:
         raise SourceUnreadable(f"{file.name} cannot be read: {getattr(error, 'strerror', None) or error}.", _HINT) from error
 
 
-def open_stored(content: bytes) -> InputContainer:
-    """Open a snippet of speech that a memory keeps (FLAC); it may come from somebody else. Raises SourceUnreadable, av.FFmpegError."""
+def stored_sound(content: bytes) -> Sound:
+    """Return the samples of a snippet of speech that a memory keeps (FLAC), 16 kHz mono, up to the length that a clip has at most.
+
+    It may come from somebody else. Raises SourceUnreadable where it is no FLAC file or damaged.
+    """
     if not content.startswith(b"fLaC"):  # the format is given, so FFmpeg would look for the start of a frame anywhere
         raise SourceUnreadable("a stored snippet of speech is no FLAC file.", "Check the memory: m3desk check.")
-    return av.open(io.BytesIO(content), "r", format="flac", options={"protocol_whitelist": "", "format_whitelist": "flac"})
-
-
-def stored_frames(container: InputContainer) -> Iterator[Any]:
-    """Yield the frames of a stored snippet, up to the length that a clip has at most."""
+    only = {"protocol_whitelist": "", "format_whitelist": "flac"}
+    pieces: list[Sound] = []
     left = MOST_STORED
-    for frame in container.decode(audio=0):
-        left -= frame.samples
-        if left < 0 or not audible(frame.sample_rate):
-            return
-        yield frame
+    try:
+        with av.open(io.BytesIO(content), "r", format="flac", options=only) as container:
+            resampler = av.AudioResampler("flt", "mono", SAMPLE_RATE)
+            for frame in container.decode(audio=0):
+                left -= frame.samples
+                if left < 0 or not audible(frame.sample_rate):
+                    break
+                pieces += [f.to_ndarray()[0] for f in resampler.resample(frame)]
+            pieces += [f.to_ndarray()[0] for f in resampler.resample(None)]
+    except av.FFmpegError as error:
+        raise SourceUnreadable(f"a stored snippet of speech is damaged: {error}", "Check the memory: m3desk check.") from error
+    return np.concatenate(pieces).astype(np.float32) if pieces else np.zeros(0, np.float32)
 
 
 def _other_format(file: Path) -> str:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Box, FaceTrack, TextOnScreen
+from m3desk.domain.geometry import overlap, share_of_smaller
 
 LEAST_SCORE = 0.6
 
@@ -52,7 +53,7 @@ def _once(lines: Sequence[TextOnScreen]) -> list[TextOnScreen]:
     """Leave out second readings of a line: alike, in the same place; the longer stays."""
     kept: list[TextOnScreen] = []
     for line in sorted(lines, key=lambda t: (-len(t.text), -t.score, t.start)):
-        if not any(alike(line.text, k.text) and _overlap(line.box, k.box) >= 0.5 for k in kept):
+        if not any(alike(line.text, k.text) and share_of_smaller(line.box, k.box) >= 0.5 for k in kept):
             kept.append(line)
     return kept
 
@@ -102,12 +103,11 @@ def captioned(caption: Caption, faces: Sequence[FaceTrack]) -> FaceTrack | None:
     seconds: dict[int, int] = {}
     track_of: dict[int, FaceTrack] = {}
     for face in faces:
-        shared = min(face.end, caption.end) - max(face.start, caption.start)
+        shared = overlap((face.start, face.end), (caption.start, caption.end))
         if shared > 0:
             seconds[face.cluster] = seconds.get(face.cluster, 0) + shared
-            if face.cluster not in track_of or shared > min(track_of[face.cluster].end, caption.end) - max(
-                track_of[face.cluster].start, caption.start
-            ):
+            so_far = track_of.get(face.cluster)
+            if so_far is None or shared > overlap((so_far.start, so_far.end), (caption.start, caption.end)):
                 track_of[face.cluster] = face
     if not seconds:
         return None
@@ -144,12 +144,4 @@ def _alone_under(face: FaceTrack, faces: Iterable[FaceTrack], caption: Caption) 
 
 def same_place(a: Caption, b: Caption) -> bool:
     """Return whether one caption takes the other's place: they overlap by half of the smaller one."""
-    return _overlap(a.box, b.box) >= 0.5
-
-
-def _overlap(a: Box, b: Box) -> float:
-    """Return the shared area of two boxes as a part of the smaller one."""
-    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    smaller = min(a[2] * a[3], b[2] * b[3])
-    return width * height / smaller if width > 0 and height > 0 and smaller > 0 else 0.0
+    return share_of_smaller(a.box, b.box) >= 0.5

@@ -10,6 +10,7 @@ import numpy as np
 
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.evidence import Floats
+from m3desk.domain.geometry import overlap
 from m3desk.perception.speakers import Run
 from m3desk.perception.turns import Stretch, Turn, quietest
 from m3desk.perception.words import Said, ends_sentence
@@ -204,7 +205,7 @@ def overlaps(lines: Sequence[Line]) -> set[tuple[int, int]]:
 
 def common(some: Sequence[Run], others: Sequence[Run]) -> int:
     """Return how many samples two sets of runs share."""
-    return sum(max(0, min(b, d) - max(a, c)) for a, b in some for c, d in others)
+    return sum(overlap(a, b) for a in some for b in others)
 
 
 def _without(some: Sequence[Run], others: Sequence[Run]) -> list[Run]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from m3desk.domain.evidence import ObjectSeen
-from m3desk.perception.texts import overlap
+from m3desk.domain.geometry import iou
 from m3desk.ports import DetectedObject
 
 LONE = 0.7
@@ -62,7 +62,7 @@ def _by_shot(glances: Sequence[Glance], cuts: Sequence[int], start: int, end: in
 
 def _same(before: DetectedObject, now: DetectedObject) -> float:
     """Return the overlap of two detections if they may be one thing, else 0: a thing that stands still may get another label."""
-    near = overlap(before.box, now.box)
+    near = iou(before.box, now.box)
     if before.label == now.label:
         return near if near >= 0.15 else 0.0
     return near if near >= 0.5 and "person" not in (before.label, now.label) else 0.0

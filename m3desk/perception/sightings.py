@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.domain.evidence import Box, Floats
+from m3desk.domain.geometry import similarity_transform
+from m3desk.perception.embedding import face_row
 from m3desk.perception.scenes import shrink
 from m3desk.ports import DetectedFace, FaceDetector, FaceEmbedder, Picture
 
@@ -104,14 +106,8 @@ def cut_out(picture: Picture, face: DetectedFace) -> tuple[Picture, Floats]:
 
 
 def upright(marks: Floats) -> Any:
-    """Return the (2, 3) turn, scale and shift that brings landmarks to MOUTH best (least squares; Umeyama 1991)."""
-    source, target = marks.astype(np.float64), MOUTH.astype(np.float64)
-    mean_s, mean_t = source.mean(0), target.mean(0)
-    s, t = source - mean_s, target - mean_t
-    spread = float((s**2).sum()) or 1e-9
-    a, b = float((s * t).sum()) / spread, float((s[:, 0] * t[:, 1] - s[:, 1] * t[:, 0]).sum()) / spread
-    turn = np.array([[a, -b], [b, a]])
-    return np.hstack([turn, (mean_t - turn @ mean_s)[:, None]])
+    """Return the (2, 3) transform that brings landmarks to MOUTH."""
+    return similarity_transform(marks, MOUTH)
 
 
 def quality(face: DetectedFace, steady: NDArray[np.uint8]) -> float:
@@ -135,8 +131,7 @@ def quality(face: DetectedFace, steady: NDArray[np.uint8]) -> float:
 
 def vector(embedder: FaceEmbedder, seen: Sighting) -> Floats:
     """Return the (d,) unit vector of a sighting, made from its crop, so that the stored crop can be embedded again."""
-    box = (float(seen.marks[:, 0].min()), float(seen.marks[:, 1].min()), float(np.ptp(seen.marks[:, 0])), float(np.ptp(seen.marks[:, 1])))
-    return np.asarray(embedder.embed(seen.crop, [DetectedFace(box, seen.score, seen.marks)])[0], np.float32)
+    return face_row(seen.crop, seen.marks, seen.score, embedder)
 
 
 def faces_of(picture: Picture, detector: FaceDetector, embedder: FaceEmbedder) -> list[tuple[Sighting, Floats]]:

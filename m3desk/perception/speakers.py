@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.domain.evidence import Floats
-from m3desk.perception.turns import HOP, SHORTEST_VOICE, WINDOW, Stretch, Turn, agglomerate, quietest
+from m3desk.domain.linkage import average_linkage
+from m3desk.perception.turns import HOP, SHORTEST_VOICE, WINDOW, Stretch, Turn, quietest
 from m3desk.ports import SAMPLE_RATE, Sound, SpeechSegmentation, VoiceEmbedder
 
 STEP = round(2.5 * SAMPLE_RATE)
@@ -134,7 +135,7 @@ def _one_voice(sound: Sound, local: Sequence[_Local], segmentation: SpeechSegmen
     long = [i for i, n in enumerate(clean) if n >= CLEAN]
     found = np.full(len(local), -1)
     if long:
-        found[long] = agglomerate(alike[np.ix_(long, long)], SAME, apart=apart[np.ix_(long, long)])
+        found[long] = average_linkage(alike[np.ix_(long, long)], SAME, apart=apart[np.ix_(long, long)])
     for i in sorted((i for i in range(len(local)) if found[i] < 0), key=lambda i: (-clean[i], i)):
         taken = set(found[apart[i]].tolist())
         free = [k for k in range(int(found.max()) + 1) if k not in taken]
@@ -207,7 +208,7 @@ def _other(
     known.update(zip(new, voices.embed([sound[a:b] for a, b in new]) if new else (), strict=True))
     vectors = np.stack([known[w] for _, w in windows])
     alike = np.round(vectors @ vectors.T, 5)
-    half = agglomerate(alike, -1.0, least=2)
+    half = average_linkage(alike, -1.0, least=2)
     one, two = np.flatnonzero(half == 0), np.flatnonzero(half == 1)
     few = min(one, two, key=len)
     between = float(np.mean(alike[np.ix_(one, two)]))
@@ -257,7 +258,7 @@ def _joined(sound: Sound, active: Mask, segmentation: SpeechSegmentation, voices
     rows = active.astype(np.int64)
     together = (rows.T @ rows) * segmentation.hop > TOGETHER
     apart = together[np.ix_(long, long)] & ~np.eye(len(long), dtype=bool)
-    group = agglomerate(alike[: len(long), : len(long)], SAME, apart=apart).tolist()
+    group = average_linkage(alike[: len(long), : len(long)], SAME, apart=apart).tolist()
     into = {k: long[group.index(g)] for k, g in zip(long, group, strict=True)}
     for n, k in enumerate(short):
         free = [(float(alike[len(long) + n, m]), -m) for m, other in enumerate(long) if not together[k, into[other]]]

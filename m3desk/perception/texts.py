@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.domain.evidence import Box, TextOnScreen
+from m3desk.domain.geometry import iou
 from m3desk.perception.scenes import shrink
 from m3desk.ports import Picture, ReadText
 
@@ -68,17 +69,7 @@ def alike(a: ReadText, b: ReadText) -> bool:
     if not left or not right:
         return False
     ratio = SequenceMatcher(None, left, right, autojunk=False).ratio()
-    return ratio >= 0.9 or (ratio >= 0.6 and overlap(a.box, b.box) >= 0.3)
-
-
-def overlap(a: Box, b: Box) -> float:
-    """Return the intersection of two boxes over their union, 0–1."""
-    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    if width <= 0 or height <= 0:
-        return 0.0
-    shared = width * height
-    return shared / (a[2] * a[3] + b[2] * b[3] - shared)
+    return ratio >= 0.9 or (ratio >= 0.6 and iou(a.box, b.box) >= 0.3)
 
 
 def texts_on_screen(
@@ -107,7 +98,7 @@ def _lines(readings: Sequence[Reading]) -> list[_Line]:
         for text in reading.texts:
             fitting = [c for c in candidates if c not in now and alike(c.readings[-1][1], text)]
             if fitting:
-                line = max(fitting, key=lambda c: (overlap(c.readings[-1][1].box, text.box), c.readings[-1][0]))
+                line = max(fitting, key=lambda c: (iou(c.readings[-1][1].box, text.box), c.readings[-1][0]))
             else:
                 line = _Line()
                 lines.append(line)
@@ -123,7 +114,7 @@ def _joined(lines: list[tuple[_Line, tuple[int, int]]]) -> list[tuple[_Line, tup
     for line, (start, end) in lines:
         for i, (other, (first, last)) in enumerate(kept):
             here, there = line.readings[0][1], other.readings[-1][1]
-            if start < last and first < end and overlap(here.box, there.box) >= 0.25 and alike(here, there):
+            if start < last and first < end and iou(here.box, there.box) >= 0.25 and alike(here, there):
                 kept[i] = (_Line(sorted([*other.readings, *line.readings], key=lambda r: r[0])), (min(start, first), max(end, last)))
                 break
         else:

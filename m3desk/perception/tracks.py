@@ -11,8 +11,9 @@ import numpy as np
 
 from m3desk.domain.continuing import LIKE
 from m3desk.domain.evidence import Floats
+from m3desk.domain.geometry import iou
+from m3desk.domain.linkage import average_linkage
 from m3desk.perception.sightings import Sighting
-from m3desk.perception.texts import overlap
 
 Vector = Callable[[Sighting], Floats]
 """Gives the unit vector of a sighting; made once each (see `remembering`)."""
@@ -149,7 +150,7 @@ def _distance(track: list[Sighting], face: Sighting) -> float | None:
 def _judged(track: list[Sighting], face: Sighting, cost: float, contested: bool, vector: Vector) -> float | None:
     """Return the cost with looks weighed in where place alone is doubtful; None when the face is somebody else's."""
     last = track[-1]
-    near = overlap(last.box, face.box)
+    near = iou(last.box, face.box)
     if not contested and face.frame - last.frame <= 2 and near >= 0.3:
         return cost
     recent = max(track[-5:], key=lambda s: (s.quality, s.at))
@@ -249,30 +250,14 @@ def apart(found: Sequence[Track]) -> set[tuple[int, int]]:
 def clusters(rows: Sequence[Floats], quality: Sequence[float], not_one: set[tuple[int, int]], least: float = GROUPED) -> list[int]:
     """Return a cluster number for each track, numbered in order of first appearance.
 
-    Average linkage over the tracks' mean vectors: the most alike two groups join while they reach `least` and hold no pair that can't
-    be one. Ties go to the earlier tracks. Groups of nothing but poor faces must be 0.1 more alike: blur makes strangers alike.
+    Average linkage over the tracks' mean vectors: two groups join while their similarity reaches `least` and no pair can't be one.
+    Groups of nothing but poor faces must be 0.1 more similar: blur makes strangers similar.
     """
-    n = len(rows)
-    if n == 0:
+    if not rows:
         return []
     means = np.stack([_mean(r, np.ones(len(r), np.float32)) for r in rows])
-    like = means @ means.T
-    groups = [[i] for i in range(n)]
-    while True:
-        best: tuple[float, int, int] | None = None
-        for a, b in combinations(range(len(groups)), 2):
-            if any((min(i, k), max(i, k)) in not_one for i in groups[a] for k in groups[b]):
-                continue
-            value = float(np.mean([like[i, k] for i in groups[a] for k in groups[b]]))
-            poor = max(quality[i] for i in groups[a] + groups[b]) < POOR
-            if value >= least + (0.1 if poor else 0.0) and (best is None or value > best[0]):
-                best = (value, a, b)
-        if best is None:
-            break
-        groups[best[1]] = sorted(groups[best[1]] + groups[best[2]])
-        del groups[best[2]]
-    numbers = [0] * n
-    for number, group in enumerate(sorted(groups)):
-        for i in group:
-            numbers[i] = number
-    return numbers
+    apart_ = np.zeros((len(rows), len(rows)), bool)
+    for i, k in not_one:
+        apart_[i, k] = apart_[k, i] = True
+    needed = np.array([least + (0.1 if q < POOR else 0.0) for _, q in zip(rows, quality, strict=False)])
+    return [int(k) for k in average_linkage(means @ means.T, needed, apart=apart_)]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from m3desk.domain.evidence import Floats
+from m3desk.domain.linkage import average_linkage
 from m3desk.ports import SAMPLE_RATE, Sound, VoiceEmbedder
 
 SPEECH_ON, SPEECH_OFF = 0.35, 0.20
@@ -79,38 +78,6 @@ def _stretch(sound: Sound, probabilities: Floats, hop: int, first: int, stop: in
     return [Stretch(start, end, float(np.mean(probabilities[first:stop])))]
 
 
-def agglomerate(similarity: NDArray[Any], threshold: float, *, apart: NDArray[np.bool_] | None = None, least: int = 1) -> NDArray[np.int64]:
-    """Return a cluster number for each row of an (n, n) similarity matrix: average linkage, joined while the mean similarity ≥ threshold.
-
-    `apart`: (n, n) pairs of rows that are never in one cluster. `least`: clusters at which to stop.
-    Numbers count from 0 in order of first appearance. Ties: the pair with the lowest rows.
-    """
-    n = len(similarity)
-    sums = np.asarray(similarity, np.float64).copy()
-    sizes = np.ones(n)
-    owner = np.arange(n)
-    alive = np.ones(n, bool)
-    never = np.zeros((n, n), bool) if apart is None else apart.copy()
-    while alive.sum() > least:
-        means = sums / np.outer(sizes, sizes)
-        means[~alive, :] = means[:, ~alive] = -np.inf
-        means[never] = -np.inf
-        np.fill_diagonal(means, -np.inf)
-        a, b = divmod(int(np.argmax(means)), n)
-        if means[a, b] < threshold:
-            break
-        a, b = min(a, b), max(a, b)
-        sums[a] += sums[b]
-        sums[:, a] += sums[:, b]
-        sizes[a] += sizes[b]
-        never[a] |= never[b]
-        never[:, a] |= never[:, b]
-        alive[b] = False
-        owner[owner == b] = a
-    order = {int(o): k for k, o in enumerate(dict.fromkeys(owner.tolist()))}
-    return np.array([order[int(o)] for o in owner], np.int64)
-
-
 def turns(sound: Sound, spoken: Sequence[Stretch], voices: VoiceEmbedder | None) -> list[Turn]:
     """Cut stretches of speech where the voice changes; turns come in time order and fill the stretches exactly."""
     if voices is None:
@@ -148,7 +115,7 @@ def _voices(vectors: Floats, lengths: Sequence[int]) -> list[int]:
     whole = [i for i, n in enumerate(lengths) if n >= WINDOW * 2 // 3]
     labels = [-1] * len(lengths)
     if whole:
-        for i, k in zip(whole, agglomerate(vectors[whole] @ vectors[whole].T, SAME_VOICE).tolist(), strict=True):
+        for i, k in zip(whole, average_linkage(vectors[whole] @ vectors[whole].T, SAME_VOICE).tolist(), strict=True):
             labels[i] = k
     for i in range(len(lengths)):
         if labels[i] < 0:

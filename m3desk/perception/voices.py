@@ -6,17 +6,18 @@ import io
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import av
 import numpy as np
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Floats, Utterance, Word, media_id
+from m3desk.domain.linkage import average_linkage
 from m3desk.errors import Cancelled, ModelFailed
+from m3desk.perception.embedding import AROUND, voice_rows
 from m3desk.perception.lines import SHORT_PAUSE, Line, clean, common, compose, ends, murmurs, overlaps, owned, placed, samples, time
 from m3desk.perception.speakers import Run, gathered, who_speaks
-from m3desk.perception.turns import Stretch, Turn, agglomerate, stretches, turns
+from m3desk.perception.turns import Stretch, Turn, stretches, turns
 from m3desk.perception.words import Said, ends_sentence, joined, language_of, phantom, recognise, simplified
 from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 
@@ -30,12 +31,6 @@ STRANGE = 0.46
 
 SURE = 0.50
 """Where the segmentation hears nobody, voice activity must be as sure (mean over a stretch): music gives 0.1 to 0.4."""
-
-EMBEDDABLE = round(1.00 * SAMPLE_RATE)
-VOICE_WINDOW = round(3.0 * SAMPLE_RATE)
-LONGEST_VOICE = round(8.0 * SAMPLE_RATE)
-KEPT_AROUND = round(0.10 * SAMPLE_RATE)
-"""Sound kept before and after an utterance's words in its snippet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,25 +196,13 @@ def tell_apart(sound: Sound, lines: Sequence[Line], spoken: Sequence[Stretch], v
     return joint
 
 
-def voice_rows(whole: Sound, voices: VoiceEmbedder) -> Floats | None:
-    """Return (n, d) unit rows: all a voice says (its first 8 s), then windows of 3 s or more where it has two; None if it is too short."""
-    if len(whole) < EMBEDDABLE:
-        return None
-    rows = [whole[:LONGEST_VOICE]]
-    count = min(4, len(whole) // VOICE_WINDOW)
-    if count >= 2:
-        edges = np.linspace(0, len(whole), count + 1).astype(int)
-        rows += [whole[a:b][:LONGEST_VOICE] for a, b in pairwise(edges.tolist())]
-    return voices.embed(rows)
-
-
 def _clustered(lines: Sequence[Line]) -> list[Line]:
     """Number the voices of a clip from 0 in order of appearance: lines by their vectors, short ones with the voice of their turn."""
     known = [n for n, line in enumerate(lines) if line.vectors is not None]
     found: list[int] = [-1] * len(lines)
     if known:
         rows = np.stack([v[0] for line in lines if (v := line.vectors) is not None])
-        for n, k in zip(known, agglomerate(rows @ rows.T, SAME_SPEAKER).tolist(), strict=True):
+        for n, k in zip(known, average_linkage(rows @ rows.T, SAME_SPEAKER).tolist(), strict=True):
             found[n] = k
     spare = max(found, default=-1) + 1
     for n in (n for n in range(len(lines)) if found[n] < 0):
@@ -245,7 +228,7 @@ def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> Heard:
     utterances = []
     for n, line in enumerate(lines):
         id_ = f"{clip.id}.u{n}"
-        snippet = flac(sound[max(0, line.start - KEPT_AROUND) : line.end + KEPT_AROUND])
+        snippet = flac(sound[max(0, line.start - AROUND) : line.end + AROUND])
         name = media_id(snippet, ".flac")
         media[name] = snippet
         if line.vectors is not None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -19,52 +18,29 @@ from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Candidate, Gallery, gallery_rows, match, typical_rows
 from m3desk.domain.log import ObservationType
 from m3desk.domain.people import Binding, Person
-from m3desk.errors import ModelMissing, SourceUnreadable
-from m3desk.media import cutter, photo
-from m3desk.media.trial import tried
+from m3desk.media import cutter
 from m3desk.perception import scenes
-from m3desk.perception.sightings import faces_of
-from m3desk.ports import SAMPLE_RATE, Found, Models, Reader, Sound
+from m3desk.perception.embedding import voice_rows
+from m3desk.ports import Found, Models, Reader
+from m3desk.samples import given
 
 Vectors = tuple[list[str], Floats]
 """Observation ids and their rows, as the store gives them."""
 
-LONGEST = 30.0
-"""Seconds of a recording that are listened to."""
-
 
 def faces(path: Path, models: Models) -> list[Candidate]:
     """Return each face of a picture as a query, best first. Raises SourceError for no picture, NoFace."""
-    if models.faces is None or models.face_vectors is None:
-        raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
-    shown = faces_of(photo.read(path), models.faces, models.face_vectors)
-    if not shown:
-        raise NoFace(f"there is no face in {path.name}.", "Give a picture that shows a face clearly.")
+    _, shown = given.faces(path, models)
     shown.sort(key=lambda f: (-f[0].quality, f[0].box))
     return [Candidate((f"query.f{i}",), row[None], MICROSECOND, seen.quality) for i, (seen, row) in enumerate(shown)]
 
 
-class NoFace(SourceUnreadable):
-    """The picture is fine and nobody is in it."""
-
-
 def voice(path: Path, models: Models) -> list[Candidate]:
     """Return the voice of a recording as a query. Raises SourceError where nothing is said."""
-    if models.voice_vectors is None or models.speech_activity is None:
-        raise ModelMissing("the voice models are not here.", "Fetch them: m3desk models pull.")
-    source = replace(tried(path), id="query")
-    if not source.has_audio:
-        raise SourceUnreadable(f"{path} has no sound.", "Give a recording; for a photo use --image.")
-    clip = Clip("query.c0", "query", 0, 0, min(source.duration or 0, round(LONGEST * MICROSECOND)))
-    sound = cutter.FileClip(source, clip, str(path)).sound()
-    hop = models.speech_activity.hop
-    spoken = np.repeat(models.speech_activity.probabilities(sound) > 0.5, hop)[: len(sound)]
-    said: Sound = sound[spoken]
-    if len(said) < SAMPLE_RATE:
-        raise SourceUnreadable(f"too little is said in {path.name} to tell whose voice it is.", "Give a second of speech or more.")
-    window = round(1.5 * SAMPLE_RATE)
-    pieces = [said[i : i + window] for i in range(0, max(1, len(said) - window + 1), window // 2)]
-    return [Candidate(("query.u0",), models.voice_vectors.embed(pieces), len(said) * MICROSECOND // SAMPLE_RATE)]
+    heard = given.speech(path, models)
+    rows = None if models.voice_vectors is None else voice_rows(heard.said, models.voice_vectors)
+    assert rows is not None  # a second was said
+    return [Candidate(("query.u0",), rows, heard.duration)]
 
 
 def picture_at(source: Source, at: int, width: int) -> bytes | None:
@@ -111,4 +87,4 @@ def found(candidates: list[Candidate], galleries: list[Gallery], model: str, rea
     return sorted(best.values(), key=lambda f: (-f.score, f.id))[:k]
 
 
-__all__ = ["NoFace", "faces", "found", "known", "voice"]
+__all__ = ["faces", "found", "known", "voice"]

@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import calibration, gallery_rows, similarity
 from m3desk.errors import SourceUnreadable
 from m3desk.media import photo
-from m3desk.media.streams import open_stored, stored_frames
-from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
+from m3desk.media.streams import stored_sound
+from m3desk.perception.embedding import voice_rows
+from m3desk.perception.sightings import faces_of
+from m3desk.ports import SAMPLE_RATE, Models
 from m3desk.store.forgetting.pending import Pending
 from m3desk.store.forgetting.proving import Searched
 
@@ -37,16 +40,11 @@ class Looked:
     """What could not be searched for want of a model."""
 
 
-def decoded(content: bytes) -> Picture | None:
-    """Return a stored JPEG as a picture; None where it is none."""
-    return photo.stored(content)
-
-
 def tighten(content: bytes, landmarks: Landmarks) -> tuple[bytes, Landmarks]:
     """Cut the margin off a crop, with its landmarks; a picture that does not read comes back empty."""
     import cv2
 
-    picture = decoded(content)
+    picture = photo.stored(content)
     if picture is None:
         return b"", ()
     height, width = picture.shape[:2]
@@ -87,38 +85,23 @@ def _template(vectors: Mapping[tuple[str, str], Floats], kind: str, model: objec
 
 
 def _shows(content: bytes, template: Floats, models: Models) -> bool:
-    picture = decoded(content)
+    picture = photo.stored(content)
     if picture is None or models.faces is None or models.face_vectors is None:
         return False
-    faces = models.faces.detect(picture)
     rule = calibration(models.face_vectors.name, "face")
-    if not faces:
-        return False
-    rows = models.face_vectors.embed(picture, faces)
-    return any(similarity(rows[i : i + 1], template) >= rule.accept for i in range(len(rows)))
+    return any(similarity(row[None], template) >= rule.accept for _, row in faces_of(picture, models.faces, models.face_vectors))
 
 
 def _lets_hear(content: bytes, template: Floats, models: Models) -> bool:
-    sound = _sound(content)
-    if models.voice_vectors is None or len(sound) < SAMPLE_RATE:
+    try:
+        sound = stored_sound(content)
+    except SourceUnreadable:  # what does not read lets nobody be heard
+        return False
+    rows = None if models.voice_vectors is None else voice_rows(sound, models.voice_vectors)
+    if models.voice_vectors is None or rows is None:
         return False
     rule = calibration(models.voice_vectors.name, "voice")
-    rows = models.voice_vectors.embed([sound[: 8 * SAMPLE_RATE]])
-    return similarity(rows, template) >= rule.threshold(len(sound) * 1_000_000 // SAMPLE_RATE)
-
-
-def _sound(content: bytes) -> Sound:
-    import av
-
-    try:
-        with open_stored(content) as container:
-            resampler = av.AudioResampler("flt", "mono", SAMPLE_RATE)
-            frames = stored_frames(container)
-            pieces = [f.to_ndarray() for frame in frames for f in resampler.resample(frame)]
-            pieces += [f.to_ndarray() for f in resampler.resample(None)]
-    except (av.FFmpegError, SourceUnreadable):  # what does not read lets nobody be heard
-        return np.zeros(0, np.float32)
-    return np.concatenate(pieces, axis=1)[0].astype(np.float32) if pieces else np.zeros(0, np.float32)
+    return similarity(rows, template) >= rule.threshold(len(sound) * MICROSECOND // SAMPLE_RATE)
 
 
 Owners = Mapping[str, tuple[str, str | None]]

@@ -12,27 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import av
 import numpy as np
 
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
 from m3desk.errors import ModelFailed, SourceUnreadable
 from m3desk.media import photo
-from m3desk.media.streams import open_stored, stored_frames
-from m3desk.ports import SAMPLE_RATE, DetectedFace, FaceEmbedder, Models, Sound, VoiceEmbedder
+from m3desk.media.streams import stored_sound
+from m3desk.perception import embedding
+from m3desk.perception.embedding import SCRAP, face_row, utterance_in
+from m3desk.ports import FaceEmbedder, Models, Sound, VoiceEmbedder
 
 Media = Callable[[str], bytes | None]
 """What gives the bytes of a stored crop or snippet."""
 
 PORTS = ("face_vectors", "voice_vectors")
-
-AROUND = round(0.10 * SAMPLE_RATE)
-"""Samples of sound that a snippet has before and after its utterance (perception.voices), where the source has them."""
-
-WINDOW, HOP = round(1.5 * SAMPLE_RATE), round(0.75 * SAMPLE_RATE)
-"""Windows of speech that are embedded, in samples, as perception does (models.md §3: 1.5 s tell voices apart)."""
-
-SHORTEST = SAMPLE_RATE // 2
 
 
 def face_rows(track: FaceTrack, media: Media, embedder: FaceEmbedder) -> Floats | None:
@@ -43,41 +36,24 @@ def face_rows(track: FaceTrack, media: Media, embedder: FaceEmbedder) -> Floats 
         picture = photo.stored(content)
         if picture is None:
             continue
-        marks = np.asarray(five, np.float32)
-        box = (float(marks[:, 0].min()), float(marks[:, 1].min()), float(np.ptp(marks[:, 0])), float(np.ptp(marks[:, 1])))
-        rows.append(embedder.embed(picture, [DetectedFace(box, track.score, marks)])[0])
-    return np.stack(rows).astype(np.float32) if rows else None
+        rows.append(face_row(picture, np.asarray(five, np.float32), track.score, embedder))
+    return np.stack(rows) if rows else None
 
 
 def voice_rows(said: Utterance, media: Media, embedder: VoiceEmbedder) -> Floats | None:
-    """Return (n, d) rows of an utterance's stored sound, a row a window; None where nothing is stored or it is shorter than 0.5 s."""
+    """Return (n, d) rows of an utterance's stored sound; None where nothing is stored or it is shorter than 0.5 s."""
     content = media(said.audio) if said.audio else None
     if not content:
         return None
-    sound = decode(content)
-    spare = min(AROUND, max(0, len(sound) - round((said.end - said.start) * SAMPLE_RATE / 1e6)) // 2)
-    sound = sound[spare : len(sound) - spare]
-    if len(sound) < SHORTEST:
-        return None
-    starts = list(range(0, max(1, len(sound) - WINDOW), HOP))
-    if len(sound) - WINDOW - starts[-1] > HOP // 3:
-        starts.append(len(sound) - WINDOW)
-    return np.asarray(embedder.embed([sound[s : s + WINDOW] for s in starts]), np.float32)
+    return embedding.voice_rows(utterance_in(decode(content), said.end - said.start), embedder, least=SCRAP)
 
 
 def decode(content: bytes) -> Sound:
     """Return the samples of a stored snippet (FLAC, 16 kHz mono). Raises ModelFailed where it does not read."""
     try:
-        with open_stored(content) as container:
-            found = [frame.to_ndarray() for frame in stored_frames(container)]
-    except (av.FFmpegError, SourceUnreadable) as error:
+        return stored_sound(content)
+    except SourceUnreadable as error:
         raise ModelFailed(f"a stored snippet of speech does not read: {error}", "Check the memory: m3desk check.") from error
-    if not found:
-        return np.zeros(0, np.float32)
-    sound = np.concatenate([f.reshape(-1) for f in found])
-    return np.asarray(
-        sound / 32768.0 if sound.dtype == np.int16 else sound / 2147483648.0 if sound.dtype == np.int32 else sound, np.float32
-    )
 
 
 def rows_of(observation: FaceTrack | Utterance, media: Media, embedder: Any) -> Floats | None:

@@ -16,20 +16,19 @@ import numpy as np
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.evidence import Box, FaceTrack, Floats, Observation, TimedBox, Utterance, media_id
+from m3desk.domain.geometry import iou
 from m3desk.errors import ModelMissing, SourceMissing, SourceUnreadable
-from m3desk.media import cutter, file, photo
+from m3desk.media import cutter, file
 from m3desk.media.streams import check_file
 from m3desk.media.trial import tried
 from m3desk.perception import scenes, sightings, speakers, turns, voices
+from m3desk.perception.embedding import AROUND, utterance_in, voice_rows
 from m3desk.ports import SAMPLE_RATE, DetectedFace, Models, Picture, Sound, VoiceEmbedder
-from m3desk.samples.lookup import NoFace
+from m3desk.samples import given
 from m3desk.samples.reembedding import decode
 
 PICTURES = frozenset((".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm"))
 """File name endings of photos; whatever else is given is taken for a recording, and where it has no sound for a photo."""
-
-LONGEST = 60
-"""Seconds of a recording that are listened to for a voice."""
 
 KEPT, PIECE = 20 * SAMPLE_RATE, 4 * SAMPLE_RATE
 """Samples of speech that are kept of it, and of each of the pieces they are kept in: as long as utterances are."""
@@ -71,12 +70,8 @@ def learn(path: Path, models: Models) -> Lesson:
 
 
 def _photo(path: Path, models: Models) -> Lesson:
-    if models.faces is None or models.face_vectors is None:
-        raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
-    picture = photo.read(path)
-    found = sightings.faces_of(picture, models.faces, models.face_vectors)
-    if not found:
-        raise NoFace(f"there is no face in {path.name}.", "Give a picture that shows a face clearly.")
+    picture, found = given.faces(path, models)
+    assert models.face_vectors is not None  # as it found faces
     if len(found) > 1:
         raise SourceUnreadable(f"there are {len(found)} faces in {path.name}.", "Give a picture of nobody else, or cut it to the one face.")
     (seen, row) = found[0]
@@ -86,24 +81,18 @@ def _photo(path: Path, models: Models) -> Lesson:
 
 
 def _recording(path: Path, source: Source, models: Models) -> Lesson:
-    if models.voice_vectors is None or models.speech_activity is None:
-        raise ModelMissing("the voice models are not here.", "Fetch them: m3desk models pull.")
-    clip = Clip("taught.c0", "taught", 0, 0, min(source.duration or 0, LONGEST * MICROSECOND))
-    sound = cutter.FileClip(replace(source, id="taught"), clip, str(path), overrun=0).sound()
-    spoken = voices.listen(sound, models)
-    said = np.concatenate([sound[s.start : s.end] for s in spoken]) if spoken else sound[:0]
-    if len(said) < voices.EMBEDDABLE:
-        raise SourceUnreadable(f"too little is said in {path.name} to tell whose voice it is.", "Give a second of speech or more.")
-    if (several := _voices(sound, spoken, models)) > 1:
+    heard = given.speech(path, models, source)
+    assert models.voice_vectors is not None  # as it heard somebody
+    if (several := _voices(heard.sound, heard.stretches, models)) > 1:
         raise SourceUnreadable(f"{several} voices are heard in {path.name}.", "Give a recording in which one person speaks.")
-    kept = said[:KEPT]
+    kept = heard.said[:KEPT]
     pieces = [_piece(p, models.voice_vectors) for p in np.array_split(kept, max(1, len(kept) // PIECE))]
     (first, duration), *more = pieces
     return Lesson(replace(source, sha256=file.fingerprint(path)), first, duration=duration, more=tuple(more))
 
 
 def _piece(sound: Sound, embedder: VoiceEmbedder) -> tuple[Likeness, int]:
-    rows = voices.voice_rows(sound, embedder)
+    rows = voice_rows(sound, embedder)
     assert rows is not None  # a piece is as long as what was asked for above
     kept = voices.flac(sound)
     audio = media_id(kept, ".flac")
@@ -170,8 +159,8 @@ def _looked_at(
         if picture is None:
             continue
         near = sightings.sightings(models.faces, picture, 0, box.at)
-        best = max(near, key=lambda s: _overlap(s.box, box), default=None)
-        if best is None or _overlap(best.box, box) < SAME_PLACE:
+        best = max(near, key=lambda s: iou(s.box, box.box), default=None)
+        if best is None or iou(best.box, box.box) < SAME_PLACE:
             best = _typical(picture, box) if sure else None
         if best is not None:
             found.append((best, sightings.vector(models.face_vectors, best)))
@@ -187,19 +176,11 @@ def _picture(uri: str, source: Source, at: int) -> Picture | None:
 def _typical(picture: Picture, box: TimedBox) -> sightings.Sighting:
     """Return a face as the user drew it, its parts where they lie in most faces."""
     marks = _TYPICAL * (box.width, box.height) + (box.x, box.y)
-    face = DetectedFace((box.x, box.y, box.width, box.height), 1.0, np.asarray(marks, np.float32))
+    face = DetectedFace(box.box, 1.0, np.asarray(marks, np.float32))
     crop, inside = sightings.cut_out(picture, face)
     grey = cv2.cvtColor(cv2.warpAffine(crop, sightings.upright(inside), (64, 64)), cv2.COLOR_BGR2GRAY)
     steady = np.asarray(grey, np.uint8)
     return sightings.Sighting(0, box.at, face.box, 1.0, face.landmarks, crop, inside, sightings.quality(face, steady), steady)
-
-
-def _overlap(a: Box, b: TimedBox) -> float:
-    width = min(a[0] + a[2], b.x + b.width) - max(a[0], b.x)
-    height = min(a[1] + a[3], b.y + b.height) - max(a[1], b.y)
-    if width <= 0 or height <= 0:
-        return 0.0
-    return width * height / (a[2] * a[3] + b.width * b.height - width * height)
 
 
 def _of_sightings(found: Sequence[tuple[sightings.Sighting, Floats]], model: str) -> Likeness:
@@ -224,15 +205,15 @@ def speech_again(
     if sound is None:
         if not Path(uri).is_file():
             return None
-        begin = max(clip_start, made.start - voices.KEPT_AROUND * MICROSECOND // SAMPLE_RATE)
-        clip = Clip(made.clip, source.id, 0, begin, made.end + voices.KEPT_AROUND * MICROSECOND // SAMPLE_RATE)
+        begin = max(clip_start, made.start - AROUND * MICROSECOND // SAMPLE_RATE)
+        clip = Clip(made.clip, source.id, 0, begin, made.end + AROUND * MICROSECOND // SAMPLE_RATE)
         sound = cutter.FileClip(source, clip, uri, overrun=0).sound()
     if not len(sound):
         return None
     kept = voices.flac(sound)
     audio = media_id(kept, ".flac")
-    spare = voices.KEPT_AROUND if len(sound) > 3 * voices.KEPT_AROUND else 0
-    rows = voices.voice_rows(sound[spare : len(sound) - spare], models.voice_vectors) if models.voice_vectors and made.embeddable else None
+    said = utterance_in(sound, made.end - made.start)
+    rows = voice_rows(said, models.voice_vectors) if models.voice_vectors and made.embeddable else None
     name = models.voice_vectors.name if models.voice_vectors else ""
     return Likeness(name, np.zeros((0, 0), np.float32) if rows is None else rows, audio=audio, media={audio: kept})
 
@@ -243,7 +224,7 @@ def _snippet(made: Utterance, old: Observation | None, clip_start: int, media: C
     if not isinstance(old, Utterance) or content is None or made.start < old.start or made.end > old.end:
         return None
     whole = decode(content)
-    around = voices.KEPT_AROUND * MICROSECOND // SAMPLE_RATE
+    around = AROUND * MICROSECOND // SAMPLE_RATE
     begins = max(clip_start, old.start - around)
     first, last = ((t - begins) * SAMPLE_RATE // MICROSECOND for t in (made.start - around, made.end + around))
     piece: Sound = whole[max(0, first) : max(0, last)].copy()

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from m3desk.domain.evidence import Floats
+from m3desk.domain.geometry import similarity_transform
 from m3desk.errors import BackendMissing, ModelFailed
 from m3desk.ports import DetectedFace, Picture
-from m3desk_cpu.faces import need, opencv, similarity
+from m3desk_cpu.faces import need, opencv
 
 CHIP = np.array([[46.9, 46.4], [106.9, 46.5], [77.6, 77.6], [48.7, 103.4], [103.4, 102.9]])
 """Where YuNet's five landmarks lie in dlib's own 150×150 chips (measured: medians over 34 portraits of azure_family and knn).
@@ -47,7 +48,7 @@ class DlibFaces:
     def embed(self, picture: Picture, faces: Sequence[DetectedFace]) -> Floats:
         rows = np.zeros((len(faces), self.dimension), np.float32)
         for i, face in enumerate(faces):
-            matrix = similarity(np.asarray(face.landmarks, np.float64).reshape(5, 2), CHIP)
+            matrix = similarity_transform(np.asarray(face.landmarks).reshape(5, 2), CHIP)
             chip = np.ascontiguousarray(self._cv2.warpAffine(picture, matrix, (SIDE, SIDE))[:, :, ::-1])
             try:
                 row = np.asarray(self._net.compute_face_descriptor(chip), np.float32)

@@ -11,6 +11,7 @@ import numpy as np
 
 from m3desk import privacy
 from m3desk.domain.evidence import Floats
+from m3desk.domain.geometry import similarity_transform
 from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
 from m3desk.ports import DetectedFace, Picture
 
@@ -120,20 +121,6 @@ class SFace:
 
     def _aligned(self, picture: Picture, landmarks: Floats) -> Any:
         """Return (1, 3, 112, 112) float32 RGB, 0–255: the face turned and scaled so that its landmarks lie at ALIGNED."""
-        matrix = similarity(np.asarray(landmarks, np.float64).reshape(5, 2), ALIGNED.astype(np.float64))
+        matrix = similarity_transform(np.asarray(landmarks).reshape(5, 2), ALIGNED)
         face = self._cv2.warpAffine(picture, matrix, (SIDE, SIDE))
         return np.ascontiguousarray(face[:, :, ::-1].transpose(2, 0, 1)[None], np.float32)
-
-
-def similarity(source: Any, target: Any) -> Any:
-    """Return the (2, 3) turn, scale and shift that brings source points onto target points best (least squares; Umeyama 1991).
-
-    Without random sampling, unlike cv2.estimateAffinePartial2D: the same landmarks give the same picture.
-    """
-    mean_s, mean_t = source.mean(0), target.mean(0)
-    s, t = source - mean_s, target - mean_t
-    spread = float((s**2).sum()) or 1e-9
-    a = float((s * t).sum()) / spread
-    b = float((s[:, 0] * t[:, 1] - s[:, 1] * t[:, 0]).sum()) / spread
-    turn = np.array([[a, -b], [b, a]])
-    return np.hstack([turn, (mean_t - turn @ mean_s)[:, None]])

@@ -9,9 +9,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from m3desk.domain.linkage import average_linkage
 from m3desk.perception.lines import Line, clean, murmurs, overlaps
 from m3desk.perception.speakers import who_speaks
-from m3desk.perception.turns import Stretch, Turn, agglomerate
+from m3desk.perception.turns import Stretch, Turn
 from m3desk.perception.voices import Heard, hear, strangers
 from m3desk.ports import Models
 from tests.perception.invented_speech import RATE, LowAndHigh, Octaves, clips, ears, speech
@@ -82,9 +83,9 @@ def test_windows_without_speech_are_not_looked_at() -> None:
 def test_what_may_not_be_one_is_never_joined() -> None:
     alike = np.array([[1, 0.9, 0.8], [0.9, 1, 0.8], [0.8, 0.8, 1]])
     apart = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], bool)
-    assert agglomerate(alike, 0.5).tolist() == [0, 0, 0]
-    assert agglomerate(alike, 0.5, apart=apart).tolist() == [0, 1, 0]
-    assert len(set(agglomerate(alike, -1.0, least=2).tolist())) == 2
+    assert average_linkage(alike, 0.5).tolist() == [0, 0, 0]
+    assert average_linkage(alike, 0.5, apart=apart).tolist() == [0, 1, 0]
+    assert len(set(average_linkage(alike, -1.0, least=2).tolist())) == 2
 
 
 # ---------------------------------------------------------------- utterances

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from m3desk.perception.turns import Stretch, agglomerate, stretches
+from m3desk.domain.linkage import average_linkage
+from m3desk.perception.turns import Stretch, stretches
 from m3desk.perception.words import LONGEST_PASS, Said, ends_sentence, joined, language_of, passes, phantom, recognise, simplified
 from m3desk.ports import RecognisedWord, Sound, Transcript
 
@@ -112,9 +113,9 @@ def test_a_recogniser_that_hears_nothing_is_asked_once() -> None:
 
 def test_average_linkage_joins_what_is_alike_and_numbers_by_appearance() -> None:
     like = np.array([[1, 0.1, 0.8, 0.1], [0.1, 1, 0.2, 0.7], [0.8, 0.2, 1, 0.1], [0.1, 0.7, 0.1, 1]])
-    assert agglomerate(like, 0.5).tolist() == [0, 1, 0, 1]
-    assert agglomerate(like, 0.9).tolist() == [0, 1, 2, 3]
-    assert agglomerate(like, -1).tolist() == [0, 0, 0, 0]
+    assert average_linkage(like, 0.5).tolist() == [0, 1, 0, 1]
+    assert average_linkage(like, 0.9).tolist() == [0, 1, 2, 3]
+    assert average_linkage(like, -1).tolist() == [0, 0, 0, 0]
 
 
 def test_short_dips_do_not_end_a_stretch_and_whispers_below_the_floor_are_silence() -> None:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from m3desk.domain.correction import Step
+from m3desk.domain.evidence import Box
 from m3desk.domain.fold import born_in
+from m3desk.domain.geometry import iou, span_iou
 from m3desk.domain.log import Log, numbered, undone_steps
 from m3desk.domain.sentences import State
 from m3desk.domain.superseding import MADE
@@ -213,10 +215,10 @@ def _match(db: DB, where: dict[str, Any]) -> str | None:
     for source in places(db, where["sha256"]):
         query = f"SELECT * FROM {table} WHERE source = ? AND start < ? AND \"end\" > ? AND id NOT GLOB '{MADE}' ORDER BY id"
         for r in db.execute(query, (source, where["end"], where["start"])):
-            share = _overlap(where["start"], where["end"], r["start"], r["end"])
+            share = span_iou((where["start"], where["end"]), (r["start"], r["end"]))
             if table == "face_track":
                 boxes = json.loads(r["boxes"])
-                near = [box_overlap(b, _nearest(boxes, b[0])) for b in where["boxes"]] if boxes else []
+                near = [iou(_box(b), _box(_nearest(boxes, b[0]))) for b in where["boxes"]] if boxes else []
                 share = share * (sum(near) / len(near)) if near and share >= 0.5 and sum(near) / len(near) >= 0.33 else 0.0
             if share >= (0.16 if table == "face_track" else 0.5) and (best is None or share > best[0]):
                 best = share, r["id"]
@@ -235,15 +237,6 @@ def _nearest(boxes: list[list[float]], at: float) -> list[float]:
     return min(boxes, key=lambda b: abs(b[0] - at))
 
 
-def _overlap(a: float, b: float, c: float, d: float) -> float:
-    """Return how much of two intervals is in both, as a share of their union."""
-    return max(0.0, min(b, d) - max(a, c)) / max(1e-9, max(b, d) - min(a, c))
-
-
-def box_overlap(a: list[float], b: list[float]) -> float:
-    """Return the intersection over union of two rows (at, x, y, width, height)."""
-    width = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    height = min(a[2] + a[4], b[2] + b[4]) - max(a[2], b[2])
-    if width <= 0 or height <= 0:
-        return 0.0
-    return width * height / (a[3] * a[4] + b[3] * b[4] - width * height)
+def _box(row: list[float]) -> Box:
+    _, x, y, width, height = row
+    return x, y, width, height

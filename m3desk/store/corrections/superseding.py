@@ -24,12 +24,12 @@ from m3desk.domain import editing
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.editing import Likeness
 from m3desk.domain.evidence import FaceTrack, Observation, TimedBox, Utterance
+from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, calibration, match
 from m3desk.domain.sentences import State
 from m3desk.domain.superseding import made_id
 from m3desk.errors import CorrectionError
 from m3desk.store import reading, rows
-from m3desk.store.corrections import anchors
 from m3desk.store.corrections.resolving import Args, Desk
 from m3desk.store.galleries import galleries as galleries_of
 
@@ -145,7 +145,7 @@ def _add_face(desk: Desk, args: Args) -> Args:
         raise CorrectionError(f"{clip.id} goes from {clock(clip.start)} to {clock(clip.end)}; {clock(at)} is not in it.")
     box = _box(desk, clip.source, args)
     for o in there(desk.db, desk.state, clip.id, at):
-        if anchors.box_overlap([at, *box], nearest(o, at)) >= SAME_FACE:
+        if iou(box, nearest(o, at).box) >= SAME_FACE:
             raise CorrectionError(f"there is a face already: {o.id}.", f"Say whose it is: m3desk people assign {shlex.quote(o.id)} PERSON.")
     id_ = add_face(desk.db, desk.state, clip.id, at, box, desk.step, desk.sequence)
     kept: Args = {"clip": clip.id, "at": at, "box": list(box), "made": [id_]}
@@ -171,13 +171,12 @@ def there(db: DB, state: State, clip: str, at: int) -> list[FaceTrack]:
     """Return the face tracks in force that are seen at a time of a clip."""
     query = 'SELECT * FROM face_track WHERE clip = ? AND start <= ? AND "end" >= ? ORDER BY rowid'
     found = (rows.face_track(r) for r in db.execute(query, (clip, at + LOOK, at - LOOK)))
-    return [t for t in found if state.who.evidence.counts(t.id) and abs(nearest(t, at)[0] - at) <= 2 * LOOK]
+    return [t for t in found if state.who.evidence.counts(t.id) and abs(nearest(t, at).at - at) <= 2 * LOOK]
 
 
-def nearest(track: FaceTrack, at: int) -> list[float]:
-    """Return the box (at, x, y, width, height) of a track that is nearest in time."""
-    b = min(track.boxes, key=lambda b: abs(b.at - at), default=TimedBox(-(2**53), 0.0, 0.0, 0.0, 0.0))
-    return [b.at, b.x, b.y, b.width, b.height]
+def nearest(track: FaceTrack, at: int) -> TimedBox:
+    """Return the box of a track that is nearest in time."""
+    return min(track.boxes, key=lambda b: abs(b.at - at), default=TimedBox(-(2**53), 0.0, 0.0, 0.0, 0.0))
 
 
 def add_face(db: DB, state: State, clip: str, at: int, box: tuple[float, float, float, float], step: int, sequence: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Perceived, TimedBox
+from m3desk.domain.geometry import iou, overlap
 from m3desk.domain.identity import calibration, similarity
 from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Draft
@@ -83,7 +84,7 @@ def _buried(db: DB, clip: Clip, perceived: Perceived) -> set[str]:
             gone |= {f.id for f in perceived.faces if f.start < t["end"] and t["start"] < f.end and (t["kind"] == "span" or _there(f, t))}
         if t["kind"] in ("voice", "span"):
             for u in perceived.utterances:
-                both = min(u.end, t["end"]) - max(u.start, t["start"])
+                both = overlap((u.start, u.end), (t["start"], t["end"]))
                 if both > 0 and (t["kind"] == "span" or both >= 0.5 * min(u.end - u.start, t["end"] - t["start"])):
                     gone.add(u.id)
     return gone
@@ -93,11 +94,7 @@ def _there(track: FaceTrack, tombstone: sqlite3.Row) -> bool:
     """Say whether a track is where a forgotten face was: a third of the boxes shared at one of its looks."""
     for at, x, y, w, h in json.loads(tombstone["boxes"]):
         near: TimedBox = min(track.boxes, key=lambda b: abs(b.at - at))
-        if abs(near.at - at) > 500_000:
-            continue
-        width = min(x + w, near.x + near.width) - max(x, near.x)
-        height = min(y + h, near.y + near.height) - max(y, near.y)
-        if width > 0 and height > 0 and width * height >= 0.33 * (w * h + near.width * near.height - width * height):
+        if abs(near.at - at) <= 500_000 and iou((x, y, w, h), near.box) >= 0.33:
             return True
     return False
 

@@ -1,0 +1,56 @@
+"""How a face's crop and a stretch of speech become vectors: one function each, for whatever purpose.
+
+Perception, embedding stored crops and speech with another model, search by picture or sound, teaching a person and the proof of
+forgetting compare these vectors with each other, by thresholds that were measured on them (`domain/calibration.py`).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from m3desk.domain.evidence import Floats
+from m3desk.ports import SAMPLE_RATE, DetectedFace, FaceEmbedder, Picture, Sound, VoiceEmbedder
+
+EMBEDDABLE = round(1.00 * SAMPLE_RATE)
+"""Samples of speech that tell whose voice it is."""
+
+SCRAP = round(0.50 * SAMPLE_RATE)
+"""As many do where it is known that the voice can be told: by scraps of it put together when it was perceived."""
+
+WINDOW = round(3.0 * SAMPLE_RATE)
+LONGEST = round(8.0 * SAMPLE_RATE)
+MOST = 4
+"""Windows of speech: each 3 s or longer, as many as fit, up to 4; no more than 8 s of each are embedded."""
+
+AROUND = round(0.10 * SAMPLE_RATE)
+"""Samples kept before and after an utterance in its snippet, where the clip's sound has them."""
+
+
+def face_row(crop: Picture, landmarks: Floats, score: float, embedder: FaceEmbedder) -> Floats:
+    """Return the (d,) unit vector of a face. `crop`: the face with its margin, as it is stored; `landmarks`: (5, 2) pixels of the crop."""
+    low, size = landmarks.min(0), np.ptp(landmarks, 0)
+    box = (float(low[0]), float(low[1]), float(size[0]), float(size[1]))
+    return np.asarray(embedder.embed(crop, [DetectedFace(box, score, landmarks)])[0], np.float32)
+
+
+def voice_rows(said: Sound, embedder: VoiceEmbedder, *, least: int = EMBEDDABLE) -> Floats | None:
+    """Return (n, d) unit rows of what one voice says: the first 8 s of it, then windows of 3 s or more where it has two.
+
+    None if it is shorter than `least` samples.
+    """
+    if len(said) < max(1, least):
+        return None
+    parts = [said[:LONGEST]]
+    count = min(MOST, len(said) // WINDOW)
+    if count >= 2:
+        edges = np.linspace(0, len(said), count + 1).astype(int)
+        parts += [said[a:b][:LONGEST] for a, b in pairwise(edges.tolist())]
+    return np.asarray(embedder.embed(parts), np.float32)
+
+
+def utterance_in(snippet: Sound, length: int) -> Sound:
+    """Return an utterance of `length` microseconds without the sound that its snippet has around it."""
+    spare = min(AROUND, max(0, len(snippet) - length * SAMPLE_RATE // 1_000_000) // 2)
+    return snippet[spare : len(snippet) - spare]
