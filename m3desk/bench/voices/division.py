@@ -1,0 +1,44 @@
+"""What voices are calibrated with and what they are judged by: divided by speaker and recording; nothing moves from one side to the other.
+
+Calibration may be looked at, tuned with and fitted to. Validation is measured only: no constant, rule or threshold comes from it. The
+first set's single speakers and the meetings whose voices return (trn00 to trn03) are calibration; speakers of the other meetings occur
+in none of those. All of the second set is validation, and so is the reel. What segmentation's step, windows and `speakers.SAME` were
+chosen with before this division existed (all seven meetings, the reel) is no longer unseen; the second set is.
+"""
+
+from __future__ import annotations
+
+SPEAKERS: dict[str, tuple[str, ...]] = {
+    "speech/librispeech_speakers": ("1688", "1998", "2033", "2414", "2609", "3005"),
+    "speech/speechbrain_asr": ("spk1", "spk2"),
+    "speech/katie_steve": ("enroll_katie", "enroll_steve"),
+    "speech/customspeech_wer": ("de-DE", "en-US", "zh-CN"),
+    "speech/jfk": ("jfk",),
+}
+"""Folder → single speakers of calibration (`material.takes` says how a file's speaker is told)."""
+
+CALIBRATION_RECORDINGS = (
+    "speech/ami_30s/trn00.wav", "speech/ami_30s/trn01.wav", "speech/ami_30s/trn02.wav", "speech/ami_30s/trn03.wav",
+    "speech/ami_es2004_60s/mixture.wav", "speech/pyannote_sample/sample.wav", "speech/falcon/test.wav",
+    "speech/pyaudioanalysis/diarizationExample.wav", "speech/katie_steve/katiesteve.wav", "speech/katie_steve/katiesteve_mono.wav",
+)  # fmt: skip
+
+VALIDATION_SETS = (
+    "l2_english", "acted_english", "acted_german", "talkshow_urdu", "vctk", "libri_chapters", "mandarin",
+)  # fmt: skip
+"""Folders of `speech2` with labelled single utterances: 63 speakers, none of them in calibration."""
+
+VALIDATION_RECORDINGS = (
+    "speech/ami_30s/trn05.wav", "speech/ami_30s/dev00.wav", "speech/ami_30s/tst00.wav", "speech2/conversations/zh_2speakers.flac",
+    "speech2/conversations/en_interview.flac", "speech2/conversations/podcast_3men.opus", "video/reel/reel_shared.mp4",
+    "video2/collage/collage.mp4", "video2/debate_split/debate_split.mp4", "video2/googlework/googlework_short.mp4",
+    "video2/hyland_careers/hyland_careers.mp4", "video2/talkshow/interview.mp4",
+)  # fmt: skip
+
+
+def told() -> dict[str, list[str]]:
+    """Return the division as the benchmark prints it."""
+    return {
+        "calibration": [*(f"{folder}: {', '.join(who)}" for folder, who in SPEAKERS.items()), *CALIBRATION_RECORDINGS],
+        "validation": [*(f"speech2/{name}" for name in VALIDATION_SETS), *VALIDATION_RECORDINGS],
+    }

@@ -1,0 +1,187 @@
+"""Models of hearing whose results are kept between runs in a temporary folder, by content and model: a second run takes minutes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from m3desk import backends, models
+from m3desk.domain.evidence import Floats
+from m3desk.errors import ModelMissing
+from m3desk.ports import (
+    SAMPLE_RATE,
+    Models,
+    RecognisedWord,
+    Sound,
+    SpeechRecogniser,
+    SpeechSegmentation,
+    Transcript,
+    VoiceActivity,
+    VoiceEmbedder,
+)
+
+
+class Kept:
+    """Results by the hash of what went in."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = OFF")
+        self._db.execute("PRAGMA busy_timeout = 60000")
+        self._db.execute("CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB)")
+
+    def get(self, key: bytes) -> bytes | None:
+        row = self._db.execute("SELECT value FROM kept WHERE key = ?", (key,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def put(self, key: bytes, value: bytes) -> None:
+        self._db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, value))
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def folder() -> Path:
+    """Return the temporary folder of this user, for this user alone."""
+    path = Path(tempfile.gettempdir()) / f"m3desk-bench-voices-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
+def _key(model: str, sound: Sound, more: str = "") -> bytes:
+    return hashlib.sha256(f"{model}\0{more}\0".encode() + np.ascontiguousarray(sound, np.float32).tobytes()).digest()
+
+
+class KeptVoices:
+    """A voice model that remembers."""
+
+    def __init__(self, model: VoiceEmbedder, kept: Kept) -> None:
+        self.name, self.dimension, self._model, self._kept = model.name, model.dimension, model, kept
+
+    def embed(self, sounds: Sequence[Sound]) -> Floats:
+        keys = [_key(self.name, s) for s in sounds]
+        found = [self._kept.get(k) for k in keys]
+        new = [i for i, f in enumerate(found) if f is None]
+        if new:
+            for i, row in zip(new, self._model.embed([sounds[i] for i in new]), strict=True):
+                found[i] = np.asarray(row, np.float32).tobytes()
+                self._kept.put(keys[i], found[i] or b"")
+        return np.stack([np.frombuffer(f or b"", np.float32) for f in found]) if found else np.zeros((0, self.dimension), np.float32)
+
+
+class KeptSegmentation:
+    """A segmentation model that remembers (as 16-bit numbers)."""
+
+    def __init__(self, model: SpeechSegmentation, kept: Kept) -> None:
+        self._model, self._kept = model, kept
+        self.name, self.window, self.hop, self.lead, self.classes = model.name, model.window, model.hop, model.lead, model.classes
+
+    def segment(self, sound: Sound) -> Floats:
+        key = _key(self.name, sound)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = zlib.compress(self._model.segment(sound).astype(np.float16).tobytes(), 1)
+            self._kept.put(key, kept)
+        return np.frombuffer(zlib.decompress(kept), np.float16).astype(np.float32).reshape(-1, len(self.classes))
+
+
+class KeptActivity:
+    """A model of voice activity that remembers."""
+
+    def __init__(self, model: VoiceActivity, kept: Kept) -> None:
+        self.name, self.hop, self._model, self._kept = model.name, model.hop, model, kept
+
+    def probabilities(self, sound: Sound) -> Floats:
+        key = _key(self.name, sound)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._model.probabilities(sound).astype(np.float32).tobytes()
+            self._kept.put(key, kept)
+        return np.frombuffer(kept, np.float32)
+
+
+class KeptRecogniser:
+    """A recogniser that remembers."""
+
+    def __init__(self, model: SpeechRecogniser, kept: Kept) -> None:
+        self.name, self._model, self._kept = model.name, model, kept
+
+    def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
+        key = _key(self.name, sound, language or "")
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = json.dumps(asdict(self._model.transcribe(sound, language))).encode()
+            self._kept.put(key, kept)
+        found = json.loads(kept)
+        return Transcript(**{**found, "words": tuple(RecognisedWord(**w) for w in found["words"])})
+
+
+WORD = 0.30
+"""Seconds of a word of the stand-in."""
+
+
+class Babbler:
+    """Stands in for a recogniser where thousands of seconds are heard: writes a word every 0.3 s of speech, with no sentence ends.
+
+    It knows no more than voice activity does, so words can't help to tell speakers apart.
+    """
+
+    name = "babbler"
+
+    def __init__(self, activity: VoiceActivity) -> None:
+        self._activity = activity
+
+    def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
+        speech = self._activity.probabilities(sound)
+        step = self._activity.hop / SAMPLE_RATE
+        words: list[RecognisedWord] = []
+        at = 0
+        while at < len(speech):
+            if speech[at] < 0.35:
+                at += 1
+                continue
+            end = at
+            while end < len(speech) and speech[end] >= 0.2 and (end - at) * step < WORD:
+                end += 1
+            # Letters that don't repeat: a recogniser that goes round in circles is thrown out.
+            word = hashlib.sha256(f"{len(words)} {at}".encode()).hexdigest()[:5]
+            words.append(RecognisedWord(at * step, end * step, f" {word}", 0.9))
+            at = end
+        return Transcript(tuple(words), "en", 0.9, 0.05)
+
+
+PORTS = ("speech_activity", "speech_segmentation", "voice_vectors", "speech")
+
+
+def opened(kept: Kept, *, words: bool, raw: bool = False) -> Models:
+    """Open the embedded models of hearing. `words`: with the real recogniser, else with the stand-in. `raw`: vectors as the model makes them.
+
+    Raises ModelError.
+    """
+    made: dict[str, Any] = {}
+    source = backends.Backends(models.weights)
+    ports = PORTS if words else PORTS[:3]
+    for port in ports:
+        made[port] = source.get(port)
+        if made[port] is None:
+            raise ModelMissing(source.missing.get(port, f"there is no model for {port}."), "Fetch it: m3desk models pull")
+    if raw:
+        made["voice_vectors"] = made["voice_vectors"].raw
+    activity = KeptActivity(made["speech_activity"], kept)
+    return Models(
+        speech_activity=activity,
+        speech_segmentation=KeptSegmentation(made["speech_segmentation"], kept),
+        voice_vectors=KeptVoices(made["voice_vectors"], kept),
+        speech=KeptRecogniser(made["speech"], kept) if words else Babbler(activity),
+    )
