@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QSortFilterProxyModel, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QIcon, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from m3desk.domain.clip import clock
 from m3desk_ui.graph import style
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.memory.filtered_rows import FilteredRows
 
 if TYPE_CHECKING:
     from m3desk.domain.memory import StoredSentence
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 SENTENCE = Qt.ItemDataRole.UserRole + 1
-SORT = Qt.ItemDataRole.UserRole + 2
 TIME, TEXT, PEOPLE, KIND, WEIGHT = range(5)
 
 
@@ -69,6 +69,25 @@ class MemoryModel(QAbstractTableModel):
             self.rows, self.hay = rows, hay
             self.endResetModel()
 
+    def fitting(self, words: Sequence[str], kind: str | None, person: str | None) -> Sequence[int]:
+        """Return the rows that hold all these words and are of this kind and person (None: of all)."""
+        found: Sequence[int] = range(len(self.rows))
+        for word in words:
+            found = [n for n in found if word in self.hay[n]]
+        if kind:
+            found = [n for n in found if kind in (self.rows[n].kind, self.rows[n].topic)]
+        return [n for n in found if person in self.rows[n].people] if person else found
+
+    def keys(self, column: int) -> list[Any] | None:
+        """Return what each row is sorted by; None for time, in which they are."""
+        if column == TEXT:
+            return [r.shown for r in self.rows]
+        if column == PEOPLE:
+            return [self._people(r) for r in self.rows]
+        if column == KIND:
+            return [(r.kind, r.topic or "") for r in self.rows]
+        return [r.weight for r in self.rows] if column == WEIGHT else None
+
     def dress(self) -> None:
         self._icons = {k: QIcon(style.shape_pixmap(k, 14)) for k in ("episodic", "semantic")}
         self._icons["pinned"] = theme.icon("mdi6.pin", theme.colours().accent)
@@ -90,8 +109,6 @@ class MemoryModel(QAbstractTableModel):
         column = index.column()
         if role == SENTENCE:
             return row
-        if role == SORT:
-            return ((row.source, row.start), row.shown, self._people(row), (row.kind, row.topic or ""), row.weight)[column]
         if role == Qt.ItemDataRole.DisplayRole:
             return plain.line(self._shown(row, column), 4 * plain.LINE)
         if role == Qt.ItemDataRole.EditRole and column == TEXT:
@@ -154,35 +171,21 @@ class MemoryModel(QAbstractTableModel):
         return base | Qt.ItemFlag.ItemIsEditable if index.isValid() and index.column() == TEXT else base
 
 
-class MemoryFilter(QSortFilterProxyModel):
+class MemoryFilter(FilteredRows):
     """Keeps rows that hold all words typed, of the kind and the person chosen."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: MemoryModel, parent: QWidget) -> None:
         self.words: tuple[str, ...] = ()
         self.kind: str | None = None
         self.person: str | None = None
-        self.setSortRole(SORT)
+        super().__init__(model, lambda: model.fitting(self.words, self.kind, self.person), model.keys, parent)
 
     def wish(self, words: str, kind: str | None, person: str | None) -> None:
-        self.beginFilterChange()
-        self.words, self.kind, self.person = tuple(words.casefold().split()), kind, person
-        self.endFilterChange()
-
-    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
-        model = self.sourceModel()
-        if not isinstance(model, MemoryModel):
-            return True
-        row = model.rows[source_row]
-        if self.kind and self.kind not in (row.kind, row.topic):
-            return False
-        if self.person and self.person not in row.people:
-            return False
-        return all(w in model.hay[source_row] for w in self.words)
-
-    def lessThan(self, left: Index, right: Index) -> bool:
-        a, b = left.data(SORT), right.data(SORT)
-        return bool(a < b)
+        """Show what holds these words, of this kind and person (None: of all)."""
+        wished = (tuple(words.casefold().split()), kind, person)
+        if wished != (self.words, self.kind, self.person):
+            self.words, self.kind, self.person = wished
+            self.fit()
 
 
 class MemoryView(QWidget):
@@ -193,8 +196,7 @@ class MemoryView(QWidget):
         self.hub = hub
         self.model = MemoryModel(self)
         self.model.edited.connect(lambda id_, text: self.hub.correct("edit", {"node": id_, "text": text}))
-        self.proxy = MemoryFilter(self)
-        self.proxy.setSourceModel(self.model)
+        self.proxy = MemoryFilter(self.model, self)
         self._wait = QTimer(self, singleShot=True, interval=120)
         self._wait.timeout.connect(self._filter)
         self._build()
@@ -341,7 +343,10 @@ class MemoryView(QWidget):
         self._filter()
 
     def _filter(self, *_: object) -> None:
+        chosen = self.table.currentIndex().data(SENTENCE)
         self.proxy.wish(self.words.text(), self.kind.currentData(), self.person.currentData())
+        if chosen is not None and not self.table.currentIndex().isValid():
+            self._mark(chosen.id)
         shown, total = self.proxy.rowCount(), self.model.rowCount()
         self.count.setText(str(total) if shown == total else self.tr("%1 of %2").replace("%1", str(shown)).replace("%2", str(total)))
         self.table.setVisible(bool(shown))

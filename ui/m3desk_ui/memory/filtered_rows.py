@@ -1,0 +1,157 @@
+"""A proxy model that filters and sorts whole columns at a time: 100,000 rows in milliseconds.
+
+`QSortFilterProxyModel` asks Python about each row and each comparison: 10 s for 100,000 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QAbstractProxyModel, QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+Index = QModelIndex | QPersistentModelIndex
+
+MANY = 200
+"""Rows that come and go one by one in the view; for more it is told to read all anew."""
+
+
+class FilteredRows(QAbstractProxyModel):
+    """Shows those rows of a table that `fitting` returns, sorted by `keys` of a column (None: in the table's own order)."""
+
+    def __init__(
+        self,
+        source: QAbstractTableModel,
+        fitting: Callable[[], Iterable[int]],
+        keys: Callable[[int], Sequence[Any] | None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._fitting, self._keys = fitting, keys
+        self._column, self._descending = -1, False
+        self._rows: NDArray[np.int64] = np.empty(0, np.int64)
+        self._places: NDArray[np.int64] | None = None
+        self.setSourceModel(source)
+        source.modelAboutToBeReset.connect(self.beginResetModel)
+        source.modelReset.connect(self._reset)
+        source.rowsInserted.connect(self._inserted)
+        source.rowsAboutToBeRemoved.connect(self._leaving)
+        source.rowsRemoved.connect(self._removed)
+        source.dataChanged.connect(self._altered)
+        source.headerDataChanged.connect(self.headerDataChanged)
+        self._rows = self._arranged()
+
+    # ------------------------------------------------------------ a proxy model
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else self.sourceModel().columnCount()
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        inside = not parent.isValid() and 0 <= row < len(self._rows) and 0 <= column < self.columnCount()
+        return self.createIndex(row, column) if inside else QModelIndex()
+
+    def parent(self, *_: Any) -> Any:
+        return QModelIndex()
+
+    def mapToSource(self, index: Index) -> QModelIndex:
+        if not index.isValid() or index.row() >= len(self._rows):
+            return QModelIndex()
+        return self.sourceModel().index(int(self._rows[index.row()]), index.column())
+
+    def mapFromSource(self, index: Index) -> QModelIndex:
+        place = self._place(index.row()) if index.isValid() else -1
+        return self.createIndex(place, index.column()) if place >= 0 else QModelIndex()
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        return self.sourceModel().headerData(section, orientation, role)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self._column, self._descending = column, order == Qt.SortOrder.DescendingOrder
+        self.layoutAboutToBeChanged.emit()
+        held = [(index, self.mapToSource(index)) for index in self.persistentIndexList()]
+        self._show(self._arranged())
+        self.changePersistentIndexList([index for index, _ in held], [self.mapFromSource(source) for _, source in held])
+        self.layoutChanged.emit()
+
+    # ------------------------------------------------------------ what fits
+
+    def fit(self) -> None:
+        """Filter anew, after what `fitting` says changed."""
+        self.beginResetModel()
+        self._show(self._arranged())
+        self.endResetModel()
+
+    def _arranged(self) -> NDArray[np.int64]:
+        rows = list(self._fitting())
+        keys = self._keys(self._column) if rows else None
+        if keys is not None:
+            rows.sort(key=keys.__getitem__, reverse=self._descending)
+        elif self._descending:
+            rows.reverse()
+        return np.array(rows, np.int64)
+
+    def _show(self, rows: NDArray[np.int64]) -> None:
+        self._rows, self._places = rows, None
+
+    def _place(self, row: int) -> int:
+        if self._places is None:
+            self._places = np.full(self.sourceModel().rowCount(), -1, np.int64)
+            self._places[self._rows] = np.arange(len(self._rows))
+        return int(self._places[row]) if 0 <= row < len(self._places) else -1
+
+    # ------------------------------------------------------------ the table changes
+
+    def _reset(self) -> None:
+        self._show(self._arranged())
+        self.endResetModel()
+
+    def _inserted(self, _parent: Index, first: int, last: int) -> None:
+        self._show(np.where(self._rows >= first, self._rows + (last - first + 1), self._rows))
+        self._become(self._arranged())
+
+    def _leaving(self, _parent: Index, first: int, last: int) -> None:
+        self._become(self._rows[(self._rows < first) | (self._rows > last)])
+
+    def _removed(self, _parent: Index, first: int, last: int) -> None:
+        self._show(np.where(self._rows > last, self._rows - (last - first + 1), self._rows))
+
+    def _altered(self, top: Index, bottom: Index, roles: Sequence[int] = ()) -> None:
+        self._become(self._arranged())
+        first, last = top.row(), bottom.row()
+        if last - first < MANY:
+            places = [p for row in range(first, last + 1) if (p := self._place(row)) >= 0]
+        else:
+            places = [0, len(self._rows) - 1] if len(self._rows) else []
+        if places:
+            self.dataChanged.emit(self.index(min(places), top.column()), self.index(max(places), bottom.column()), list(roles))
+
+    def _become(self, rows: NDArray[np.int64]) -> None:
+        """Show these rows; the view is told which came, went and moved."""
+        if np.array_equal(rows, self._rows):
+            return
+        gone, new = np.flatnonzero(~np.isin(self._rows, rows)), np.flatnonzero(~np.isin(rows, self._rows))
+        if len(gone) + len(new) > MANY:
+            self.beginResetModel()
+            self._show(rows)
+            self.endResetModel()
+            return
+        for place in gone[::-1].tolist():
+            self.beginRemoveRows(QModelIndex(), place, place)
+            self._show(np.delete(self._rows, place))
+            self.endRemoveRows()
+        kept = np.delete(rows, new)
+        if not np.array_equal(kept, self._rows):
+            self.layoutAboutToBeChanged.emit()
+            held = [(index, self.mapToSource(index)) for index in self.persistentIndexList()]
+            self._show(kept)
+            self.changePersistentIndexList([index for index, _ in held], [self.mapFromSource(source) for _, source in held])
+            self.layoutChanged.emit()
+        for place in new.tolist():
+            self.beginInsertRows(QModelIndex(), place, place)
+            self._show(np.insert(self._rows, place, rows[place]))
+            self.endInsertRows()
