@@ -38,6 +38,7 @@ from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
 from m3desk.samples import lookup, proof, reembedding, teaching
+from m3desk.store import opening
 from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import pending
 from m3desk.store.forgetting.pending import Pending
@@ -46,6 +47,7 @@ from m3desk.store.index.scratch import room
 from m3desk.store.index.words import words
 from m3desk.store.memory import Memory
 from m3desk.store.rebinding import Reembedded
+from m3desk.store.records import Records
 from m3desk.work import Work
 from m3desk.writer import SourcesAndClips, Writer
 
@@ -149,7 +151,7 @@ class App:
     @staticmethod
     def restore(path: str | Path) -> str:
         """Put the last good copy in the place of a damaged database; return its date. Raises MemoryProblem, UsageError."""
-        return Memory.put_copy_back(path)
+        return opening.put_copy_back(path)
 
     def keep_copy(self) -> None:
         """Keep a copy of the database where one is due (`store.backups`)."""
@@ -162,12 +164,12 @@ class App:
         how = {"llm": "m3desk models pull --llm"}
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
 
-    def reader(self, before: Before | None = None, believed_at: str | None = None) -> Memory:
+    def reader(self, before: Before | None = None, believed_at: str | None = None) -> Records:
         """Return a new read-only look at this memory, for one thread.
 
         `before`: as it was known by that clip (inclusive). `believed_at`: as it was believed at that date (ISO). Raises UsageError.
         """
-        return Memory.open(Path(self.path), write=False, before=before, believed_at=believed_at)
+        return Records.open(Path(self.path), before=before, believed_at=believed_at)
 
     def write(self, change: Callable[[Memory], T]) -> T:
         """Run `change` on the one thread that writes, and return what it returns."""
@@ -177,7 +179,7 @@ class App:
 
     # ------------------------------------------------------------------ searching and asking
 
-    def search(self, reader: Memory) -> Search:
+    def search(self, reader: Records) -> Search:
         """Return a search over what `reader` sees; what is kept of the memory between questions is brought up to date first.
 
         A look back is read for itself. What was believed at a date had other words too (edited since, deleted since); what was known by a
@@ -387,7 +389,8 @@ class App:
     def check(self, *, repair: bool = False) -> dict[str, Any]:
         """Return the report of `m3desk check`; `repair` first rebuilds what can be rebuilt."""
         if repair:
-            return self.write(lambda m: doctor.check(m, repair=True))
+            self.write(lambda m: m.repair())
+            return self.write(doctor.check)
         with self.reader() as reader:
             return doctor.check(reader)
 

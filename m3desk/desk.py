@@ -27,8 +27,9 @@ from m3desk.engine import serve
 from m3desk.errors import M3DeskError, ModelFailed
 
 if TYPE_CHECKING:
+    from m3desk import ports
     from m3desk.domain.correction import Effect
-    from m3desk.ports import Found, Reader
+    from m3desk.ports import Found
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -131,12 +132,12 @@ class EngineDesk:
         self._listeners.append(on_event)
         return lambda: self._listeners.remove(on_event)
 
-    def reader(self) -> Reader:
+    def reader(self) -> ports.Reader:
         from pathlib import Path
 
-        from m3desk.store.memory import Memory
+        from m3desk.store.reader import Reader
 
-        return Memory.open(Path(self.path), write=False)
+        return Reader.open(Path(self.path))
 
     def memorize(self, paths: Sequence[str]) -> Future[list[str]]:
         return self._call(commands.Memorize(tuple(str(p) for p in paths)))
@@ -259,6 +260,6 @@ def damage(path: str) -> events.Damaged | None:
 
 def restore(path: str) -> str:
     """Put the last good copy in the place of a damaged database; return its date. Raises MemoryProblem, UsageError."""
-    from m3desk.store.memory import Memory
+    from m3desk.store import opening
 
-    return Memory.put_copy_back(path)
+    return opening.put_copy_back(path)

@@ -15,7 +15,7 @@ from m3desk.control.query import fitting
 from m3desk.domain.clip import seconds
 from m3desk.errors import M3DeskError, MemoryProblem, UsageError
 from m3desk.ports import Found, FoundClip
-from m3desk.store.memory import Memory
+from m3desk.store.records import Records
 
 KINDS = ("face", "voice", "episodic", "semantic", "object", "place")
 
@@ -55,7 +55,7 @@ def at_a_date(options: Any, app: App, out: Out) -> str | None:
     return str(options.believed_at)
 
 
-def look_back(options: Any, app: App, out: Out) -> Memory:
+def look_back(options: Any, app: App, out: Out) -> Records:
     """Return a reader as `--before` and `--believed-at` ask for (both may be given)."""
     return app.reader(before=known_before(options, app), believed_at=at_a_date(options, app, out))
 

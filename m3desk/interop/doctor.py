@@ -38,18 +38,15 @@ class Checkable(Reader, Protocol):
     def integrity(self) -> list[str]: ...
     def damage(self) -> M3DeskError | None: ...
     def index_problems(self) -> list[str]: ...
-    def repair(self) -> None: ...
     def begun(self) -> Sequence[object]: ...
 
 
-def check(memory: Checkable, *, repair: bool = False) -> dict[str, Any]:
-    """Return the report of contract.md. `repair` (needs a memory opened for writing) first rebuilds what can be rebuilt.
+def check(memory: Checkable) -> dict[str, Any]:
+    """Return the report of contract.md.
 
     `ok`: the truth reads and says what its log says, the index agrees, no constraint is broken and no forgetting was cut off; other
     findings are advice.
     """
-    if repair:
-        memory.repair()
     integrity = memory.integrity()
     if integrity and memory.damage() is not None:  # what can't be read is told of; nothing else can be said
         return {"ok": False, "integrity": integrity, "index": [], "constraints": dict.fromkeys(STATES, 0), "waiting": [], "findings": []}

@@ -22,6 +22,7 @@ from m3desk.domain.log import ObservationType, undone_steps
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.domain.sentences import State
 from m3desk.errors import ModelFailed
+from m3desk.events import ClipCommitted
 from m3desk.store import rows
 from m3desk.store.corrections import anchors
 from m3desk.store.galleries import Look
@@ -305,3 +306,14 @@ def knowledge(
                 insert(db, "reinforcement", sequence=sequence, node=d.target, clip=clip.id, amount=-1.0, citations=dump(s.citations))
                 touched.append(d.target)
     return touched
+
+
+def committed(db: DB, clip: str, state: str) -> ClipCommitted:
+    """Return what a clip's commit is told as."""
+    nodes = tuple(r[0] for r in db.execute("SELECT id FROM node WHERE clip = ? ORDER BY number", (clip,)))
+    people = db.execute(
+        "SELECT DISTINCT person FROM now_observation WHERE observation > ? AND observation < ? AND person IS NOT NULL",
+        (clip + ".", clip + "/"),  # the sign after the point
+    )
+    found = tuple(sorted((r[0] for r in people), key=lambda p: int(p.rsplit("_", 1)[1])))
+    return ClipCommitted(clip, state, nodes, found, tuple(n for n in nodes if n.startswith(("episodic", "semantic"))))

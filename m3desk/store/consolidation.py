@@ -14,12 +14,22 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.consolidation import CONSOLIDATION, Pair, alike, overwhelming
 from m3desk.domain.log import ObservationType, Voted
 from m3desk.domain.sentences import State
+from m3desk.store import commits, rows
 from m3desk.store.galleries import Look
+from m3desk.store.ledger import Ledger
 from m3desk.store.rows import dump
 
 DB = sqlite3.Connection
 
 TYPES: tuple[ObservationType, ...] = ("face", "voice")
+
+
+def look_back(db: DB, ledger: Ledger, clip: Clip, models: Mapping[str, str], at: str) -> None:
+    """Note which nodes turn out to be one person, now that a clip adds to them."""
+    if found := votes(db, ledger.state_with(db), clip, models, ledger.galleries):
+        sequence = commits.begin(db, "consolidation", at, clip.id, models)
+        for v in found:
+            rows.insert(db, "vote", sequence=sequence, a=v.a, b=v.b, by=v.by, weight=v.weight, clip=v.clip)
 
 
 def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: Look) -> list[Voted]:

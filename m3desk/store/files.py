@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from m3desk import private
+from m3desk.errors import MemoryProblem
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z]+)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}(\.[0-9A-Za-z]+)?")
@@ -20,6 +22,26 @@ def path_of(folder: Path, id_: str) -> Path:
     if not _ID.fullmatch(id_) or len(id_) > 100:
         raise ValueError(f"not a media id: {id_!r}")
     return folder / id_[:2] / id_
+
+
+def keep(memory: Path, media: Mapping[str, bytes]) -> None:
+    """Write media of the memory in a folder. Raises MemoryProblem: a full disk, a folder that can't be written."""
+    try:
+        write(memory / "media", media)
+    except OSError as error:
+        raise unwritten(memory, memory / "media", error, "What was memorized is kept. Mend it, then go on.") from error
+
+
+def unwritten(memory: Path, where: Path, error: OSError, hint: str) -> MemoryProblem:
+    """Return the error for a file of a memory that could not be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return no_room(str(memory))
+    return MemoryProblem(f"{where} can't be written: {error.strerror}.", hint)
+
+
+def no_room(path: str) -> MemoryProblem:
+    """Return the error of a full disk."""
+    return MemoryProblem(f"the disk of {path} is full.", "Nothing is lost: what was memorized is kept. Make room, then go on.")
 
 
 def write(folder: Path, media: Mapping[str, bytes]) -> None:

@@ -21,7 +21,7 @@ from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.projection.projection import Delta, Projection, Rebuilt
 from m3desk.domain.sentences import State
 from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryProblem, UsageError
-from m3desk.store import cells, derived, place, reading, rows, schema
+from m3desk.store import cells, derived, files, place, reading, rows, schema
 from m3desk.store.galleries import Galleries
 from m3desk.store.index import watching
 
@@ -231,13 +231,8 @@ def unusable(path: str, error: sqlite3.DatabaseError | UnicodeDecodeError) -> Me
     if schema.is_busy(error):
         return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
     if schema.code(error) == sqlite3.SQLITE_FULL:
-        return no_room(path)
+        return files.no_room(path)
     return place.unreadable(Path(path), error)
-
-
-def no_room(path: str) -> MemoryProblem:
-    """Return the error of a full disk."""
-    return MemoryProblem(f"the disk of {path} is full.", "Nothing is lost: what was memorized is kept. Make room, then go on.")
 
 
 def last_sequence(db: sqlite3.Connection) -> int:

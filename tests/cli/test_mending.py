@@ -12,6 +12,7 @@ from m3desk import cli
 from m3desk.domain.correction import Effect
 from m3desk.interop import exports
 from m3desk.store.memory import Memory
+from m3desk.store.reader import Reader
 from tests.store.invented import clips, remember, source
 
 
@@ -127,7 +128,7 @@ def test_a_split_follows_a_suggestion(place: str, monkeypatch: pytest.MonkeyPatc
 
     halves = (("s1.c0.f0", "s1.c0.u0"), ("s1.c1.f0", "s1.c1.u0"))
     found = Suggestion(7, "two_people", "face_1", ("person_1",), halves, 0.5, 1.0, "parts them", "Two people?", ("split", {}), ("name", {}))
-    monkeypatch.setattr(Memory, "suggestions", lambda _self: [found])
+    monkeypatch.setattr(Reader, "suggestions", lambda _self: [found])
     assert cli.main(["people", "split", "person_1", "--suggestion", "7", "--name", "Bo", "-m", place]) == 0
     with Memory.open(place) as memory:
         assert memory.person("person_1").clips == ("s1.c0",)

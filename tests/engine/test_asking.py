@@ -11,7 +11,7 @@ import pytest
 
 from m3desk.app import App
 from m3desk.control.kept import Snapshot
-from m3desk.store.memory import Memory
+from m3desk.store.records import Records
 from tests.control.made import BagOfWords
 from tests.store.invented import clips, remember, source
 
@@ -42,13 +42,13 @@ def commit(app: App, people: tuple[int, ...]) -> None:
 def readings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return a list to which every reading of a whole memory adds its ids (None: all)."""
     seen: list[Any] = []
-    plain = Memory.outlines
+    plain = Records.outlines
 
-    def outlines(self: Memory, ids: Any = None) -> Any:
+    def outlines(self: Records, ids: Any = None) -> Any:
         seen.append(ids)
         return plain(self, ids)
 
-    monkeypatch.setattr(Memory, "outlines", outlines)
+    monkeypatch.setattr(Records, "outlines", outlines)
     return seen
 
 
@@ -90,10 +90,10 @@ def test_looks_back_read_for_themselves_and_leave_what_is_kept(app: App, reading
 
 def test_a_thread_reads_after_each_commit_so_that_a_question_need_not(app: App, readings: list[Any]) -> None:
     app.keep_up()
-    version = app.write(Memory.version)
+    version = app.write(Records.version)
     assert _soon(lambda: app._kept.version == version)
     commit(app, (1, 3))
-    version = app.write(Memory.version)
+    version = app.write(Records.version)
     assert _soon(lambda: app._kept.version == version)
     known = len(readings)
     assert app.search_nodes("We drink tea") and len(readings) == known
@@ -119,7 +119,7 @@ def test_a_very_large_memory_keeps_its_vectors_in_a_file_and_finds_the_same(app:
     assert not [p for p in Path(app.path).iterdir() if p.suffix not in (".sqlite", ".lock", ".sqlite-wal", ".sqlite-shm") and p.is_file()]
 
 
-def _fresh(app: App, reader: Memory) -> Any:
+def _fresh(app: App, reader: Records) -> Any:
     from m3desk.control.search import Search
     from m3desk.store.index.words import words
 

@@ -13,7 +13,7 @@ import pytest
 
 from m3desk import private
 from m3desk.errors import MemoryDamaged, MemoryMissing, UsageError
-from m3desk.store import backups, place, schema
+from m3desk.store import backups, opening, place, schema
 from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 
@@ -83,9 +83,9 @@ def test_no_new_memory_is_made_over_what_is_left_of_one(folder: Path, harm: Harm
     harm(folder)
     if not copies:
         shutil.rmtree(folder / "backup")
-    for opening in (Memory.open_or_create, Memory.open, lambda f: Memory.open(f, write=True)):
+    for opened in (Memory.open_or_create, Memory.open, lambda f: Memory.open(f, write=True)):
         with pytest.raises(MemoryDamaged) as caught:
-            opening(folder)
+            opened(folder)
         assert ("--restore" in caught.value.hint) == copies and str(folder) in str(caught.value)
     assert media(folder) == before and len(before) == 6
 
@@ -140,7 +140,7 @@ def test_the_last_good_copy_takes_the_place_of_a_damaged_database(folder: Path, 
     harm(folder)
     harmed = (folder / "memory.sqlite").read_bytes() if (folder / "memory.sqlite").exists() else None
     assert harmed != content and place.damage(folder)
-    Memory.put_copy_back(folder)
+    opening.put_copy_back(folder)
     with Memory.open(folder, write=True) as memory:
         assert (memory.people(), memory.memories(), memory.sources(), memory.journal()) == before
         assert memory.integrity() == []
@@ -150,7 +150,7 @@ def test_the_last_good_copy_takes_the_place_of_a_damaged_database(folder: Path, 
 
 def test_a_sound_database_is_not_replaced(folder: Path) -> None:
     with pytest.raises(UsageError, match="nothing is wrong"):
-        Memory.put_copy_back(folder)
+        opening.put_copy_back(folder)
 
 
 def test_a_damaged_copy_is_passed_over_and_without_a_good_one_nothing_is_touched(folder: Path) -> None:
@@ -159,13 +159,13 @@ def test_a_damaged_copy_is_passed_over_and_without_a_good_one_nothing_is_touched
     newer, older = backups.copies(folder)
     newer.write_bytes(newer.read_bytes()[:5000])
     empty(folder)
-    Memory.put_copy_back(folder)
+    opening.put_copy_back(folder)
     with Memory.open(folder) as memory:
         assert [p.name for p in memory.people()] == [None, None]
     older.write_bytes(b"no")
     empty(folder)
     with pytest.raises(MemoryDamaged, match="no good copy"):
-        Memory.put_copy_back(folder)
+        opening.put_copy_back(folder)
     assert (folder / "memory.sqlite").read_bytes() == b""
 
 
@@ -209,7 +209,7 @@ def test_copies_of_a_clock_that_was_ahead_do_not_push_out_new_ones(folder: Path,
                 os.utime(made, (4e9, 4e9))
     assert [p for p in backups.copies(folder) if "2099" in p.name or "2098" in p.name] == []
     empty(folder)
-    Memory.put_copy_back(folder)
+    opening.put_copy_back(folder)
     with Memory.open(folder) as memory:
         assert memory.person("Bea").id == "person_1"
 
@@ -233,7 +233,7 @@ def test_restoring_that_is_cut_off_never_shows_a_database_without_its_journal(fo
         backups.restore(folder, "memory.sqlite")
     with pytest.raises(MemoryDamaged, match="is missing"):
         Memory.open(folder)
-    Memory.put_copy_back(folder)
+    opening.put_copy_back(folder)
     with Memory.open(folder) as memory:
         assert memory.people()
     assert sorted(p.name.split("-", 1)[1] for p in (folder / "damaged").iterdir()) == ["memory.sqlite", "memory.sqlite-wal"]
@@ -274,7 +274,7 @@ def test_a_full_disk_leaves_no_half_copy_and_keeps_the_old_ones(folder: Path, mo
     assert [p.read_bytes() for p in (folder / "backup").iterdir()] == good
     garbage(folder)
     with pytest.raises(Exception, match="could not be put back"):
-        Memory.put_copy_back(folder)
+        opening.put_copy_back(folder)
     assert (folder / "memory.sqlite").read_bytes()[:4] == bytes(range(4)) and not (folder / "damaged").exists()
     assert not list(folder.glob("*.part"))
 
@@ -300,7 +300,7 @@ def test_repair_keeps_what_a_replaced_database_may_name(folder: Path) -> None:
         assert "abc.jpg" not in media(folder)
     (stray / "abc.jpg").write_bytes(b"of a later clip")
     empty(folder)
-    Memory.put_copy_back(folder)
+    opening.put_copy_back(folder)
     with Memory.open(folder, write=True) as memory:
         memory.repair()
     assert "abc.jpg" in media(folder)

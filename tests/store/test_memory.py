@@ -282,7 +282,7 @@ def test_a_full_disk_is_called_a_full_disk_and_loses_nothing(memory: Memory, mon
 
 
 def test_a_locked_memory_is_busy_and_never_read_as_one_that_stands_still(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m3desk.store.memory.WAIT", 0.05)
+    monkeypatch.setattr("m3desk.store.opening.WAIT", 0.05)
     path = memory.path
     memory.close()
     db = sqlite3.connect(Path(path) / "memory.sqlite", isolation_level=None)

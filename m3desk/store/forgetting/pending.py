@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from m3desk import private
+from m3desk.store import files
 from m3desk.store.forgetting.scrubbing import Known
 
 How = Literal["forget", "spans", "never"]
@@ -60,6 +61,14 @@ class Pending:
 def marks(folder: Path) -> list[Path]:
     """Return the marks of forgettings that have begun here and are not finished, oldest first."""
     return sorted(p for p in folder.glob(PATTERN) if p.is_file())
+
+
+def keep(folder: Path, mark: Pending) -> None:
+    """Keep a mark. Raises MemoryProblem: a full disk, a folder that can't be written."""
+    try:
+        write(folder, mark)
+    except OSError as error:
+        raise files.unwritten(folder, folder, error, "Nobody was forgotten.") from error
 
 
 def write(folder: Path, mark: Pending) -> None:

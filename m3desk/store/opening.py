@@ -1,0 +1,131 @@
+"""Opening the database of a memory: for reading, or for writing by one process at a time, made or brought up to date where needed."""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+from pathlib import Path
+
+from m3desk import private
+from m3desk.errors import MemoryMissing, MemoryProblem, UsageError
+from m3desk.store import (
+    backups,
+    checking,
+    place,
+    schema,
+)
+from m3desk.store.forgetting import pending
+from m3desk.store.ledger import unusable
+from m3desk.store.lock import WriterLock
+
+FILE = place.FILE
+WAIT = 10.0
+"""Seconds to wait for a lock that somebody else holds."""
+
+
+def for_reading(folder: Path) -> sqlite3.Connection:
+    """Open a memory's database. Raises MemoryMissing, MemoryTooNew, MemoryDamaged; MemoryBusy where an old one is open elsewhere."""
+    place.check_file(folder)
+    if not (folder / FILE).is_file():
+        raise missing(folder)
+    place.close(folder)
+    db = connect(folder, write=False)
+    try:
+        version = schema.version_of(db, str(folder))
+        place.check_tables(db, folder)
+        if version < schema.VERSION:
+            db.close()
+            other, lock = for_writing(folder)  # brings it up to date
+            other.close()
+            lock.release()
+            db = connect(folder, write=False)
+    except BaseException as error:
+        db.close()
+        if isinstance(error, schema.UNREADABLE):
+            raise unusable(str(folder), error) from error
+        raise
+    return db
+
+
+def missing(folder: Path) -> MemoryMissing:
+    """Return the error for a folder without a memory."""
+    return MemoryMissing(f"there is no memory at {folder}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(str(folder))}")
+
+
+def for_writing(folder: Path) -> tuple[sqlite3.Connection, WriterLock]:
+    """Open a memory's database as its only writer, made where there is none. Raises MemoryBusy, MemoryTooNew, MemoryDamaged.
+
+    Where what is left of a memory has no database, that is damage, never a new memory.
+    """
+    if not folder.is_dir():
+        private.folder(folder)
+    lock = WriterLock(folder)
+    db: sqlite3.Connection | None = None
+    try:
+        place.check_file(folder)
+        if not (folder / FILE).exists():
+            schema.make(private.file(folder / f"{FILE}.new"), folder / FILE)
+        place.close(folder)
+        pending.sweep(folder)
+        db = connect(folder, write=True)
+        version = schema.version_of(db, str(folder))
+        place.check_tables(db, folder)
+        if version < schema.VERSION:
+            backups.keep(db, folder)
+            schema.migrate(db, version)
+    except BaseException as error:
+        if db is not None:
+            db.close()
+        lock.release()
+        if isinstance(error, schema.UNREADABLE):
+            raise unusable(str(folder), error) from error
+        raise
+    return db, lock
+
+
+def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
+    """Connect to the database of a folder. Raises MemoryProblem."""
+    try:
+        if write:
+            db = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False, timeout=WAIT)
+            db.row_factory = sqlite3.Row
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")  # a commit that was told of outlives a power cut, not only a kill
+            db.execute("PRAGMA foreign_keys = ON")
+            return db
+        uri = (folder / FILE).resolve().as_uri()
+        db = sqlite3.connect(uri + "?mode=ro", uri=True, isolation_level=None, check_same_thread=False, timeout=WAIT)
+        db.row_factory = sqlite3.Row
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            db.close()
+            if schema.is_busy(error):
+                raise
+            # A folder we may not write to: nobody else can either, so the file stands still.
+            db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+            db.row_factory = sqlite3.Row
+        return db
+    except schema.UNREADABLE as error:
+        raise unusable(str(folder), error) from error
+
+
+def put_copy_back(path: Path | str) -> str:
+    """Put the last good copy in the place of a damaged database, which is kept aside; return the copy's date.
+
+    Raises UsageError when nothing is damaged, MemoryDamaged when there is no good copy, MemoryBusy, MemoryProblem.
+    """
+    folder = Path(path)
+    lock = WriterLock(folder)
+    try:
+        if place.damage(folder) is None:
+            raise UsageError(f"nothing is wrong with the database of {folder}.", "So nothing was replaced.")
+        copy = backups.restore(folder, FILE)
+    except LookupError:
+        raise place.damaged(folder, "its database does not read, and there is no good copy of it") from None
+    except OSError as error:
+        raise MemoryProblem(f"the copy could not be put back ({error.strerror or error}).", "Nothing was deleted; try again.") from error
+    finally:
+        lock.release()
+    checking.drop_index(folder / "vectors")
+    return backups.shown(copy)

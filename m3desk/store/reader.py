@@ -1,0 +1,215 @@
+"""One open memory as a window may read it: `ports.Reader`, each call one consistent snapshot.
+
+Must not know: models, video, windows, the search index.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from m3desk.domain.clip import Clip, Source
+from m3desk.domain.correction import Step
+from m3desk.domain.evidence import ObjectSeen, TextOnScreen
+from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.log import Log
+from m3desk.domain.memory import StoredSentence
+from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+from m3desk.domain.questions.types import Suggestion, Verdict
+from m3desk.domain.sentences import State, fold
+from m3desk.errors import MemoryDamaged
+from m3desk.store import (
+    as_of,
+    cells,
+    files,
+    opening,
+    place,
+    questions,
+    reading,
+    rows,
+)
+from m3desk.store.ledger import Ledger
+from m3desk.store.lock import WriterLock
+
+T = TypeVar("T")
+
+
+class Reader:
+    """Answers `ports.Reader`. Open it, and close it; or use it in a `with`.
+
+    Calls may come from any one thread at a time; a lock inside keeps accidents apart. What the engine itself reads and writes is added
+    by `store.records.Records` and `store.memory.Memory`, over the same connection.
+    """
+
+    def __init__(self, folder: Path, db: sqlite3.Connection, lock: WriterLock | None = None) -> None:
+        self.path = str(folder)
+        self.folder = folder
+        self._lock = lock
+        self._db = db
+        self._ledger = Ledger(self._db, self.path, write=lock is not None, damage=self.damage)
+        self._guard = self._ledger.guard
+        self._closed = False
+        self._folded: tuple[int, State, Log] | None = None
+        self.looks_back: as_of.LookBack | None = None
+
+    @classmethod
+    def open(cls, path: Path | str, *, before: tuple[str, int] | None = None, believed_at: str | None = None) -> Self:
+        """Open a memory for reading. Raises MemoryMissing, MemoryTooNew, MemoryDamaged.
+
+        `before`: (source, clip index): show only what was known by then (inclusive; −1 = nothing of that source).
+        `believed_at`: an ISO date: show what was believed then, corrections included (`store.as_of`). Raises UsageError.
+        """
+        folder = Path(path)
+        memory = cls(folder, opening.for_reading(folder))
+        try:
+            if before is not None or believed_at is not None:
+                memory.looks_back = as_of.look_back(memory._db, before, believed_at)
+        except BaseException:
+            memory.close()
+            raise
+        return memory
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _where: object) -> None:
+        try:
+            if isinstance(error, cells.WRONG) and (damage := self.damage()) is not None:
+                raise damage from error
+        finally:
+            self.close()
+
+    def damage(self) -> MemoryDamaged | None:
+        """Return what to say where a value could not be worked with because its cell is damaged; None where no cell is."""
+        with self._guard, contextlib.suppress(sqlite3.Error):
+            if (what := cells.first_of_truth(self._db)) is not None:
+                return place.damaged(self.folder, what)
+            if (what := cells.first_of_projection(self._db)) is not None:
+                text = f"the memory at {self.folder} is damaged: {what}."
+                return MemoryDamaged(text, f"Make it anew: m3desk check --repair -m {self.folder}")
+        return None
+
+    def close(self) -> None:
+        """Close; safe to call twice."""
+        with self._guard:
+            if not self._closed:
+                self._closed = True
+                self._db.close()
+                self._ledger.forget()
+
+    def snapshot(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """Give a connection inside one read transaction (or inside the write that is going on)."""
+        return self._ledger.snapshot()
+
+    def _read(self, query: Callable[..., T], *args: Any) -> T:
+        return self._ledger.read(query, *args)
+
+    def _present(self, db: sqlite3.Connection) -> tuple[State, Log]:
+        """Return state and log as this snapshot has them; a reader's are kept until something was written."""
+        if self._lock is not None:
+            return self._ledger.state_with(db), self._ledger.log()
+        version = reading.version(db)
+        if self._folded is None or self._folded[0] != version:
+            log = rows.full_log(db)
+            self._folded = version, fold(log), log
+        return self._folded[1:]
+
+    # ------------------------------------------------------------------ sources and clips
+
+    def version(self) -> int:
+        return self._read(reading.version)
+
+    def sources(self) -> list[Source]:
+        return self._read(reading.sources)
+
+    def source(self, id_: str) -> Source:
+        return self._read(reading.source, id_)
+
+    def clips(self, source: str | None = None) -> list[Clip]:
+        return self._read(reading.clips, source)
+
+    def clip(self, id_: str) -> Clip:
+        return self._read(reading.clip, id_)
+
+    def thumbnail(self, clip: str) -> str | None:
+        return self._read(reading.thumbnail, clip)
+
+    def settings(self) -> dict[str, str]:
+        """Return this memory's own settings and the models in use."""
+        with self.snapshot() as db:
+            found = db.execute("SELECT key, value FROM meta WHERE key != 'changes' ORDER BY key")
+            return {r[0]: r[1] for r in found if not r[0].startswith(("last_", "removed_"))}
+
+    # ------------------------------------------------------------------ evidence and people
+
+    def tracks(self, source: str, start: int | None = None, end: int | None = None) -> list[TrackRow]:
+        return self._read(reading.tracks, source, start, end)
+
+    def speech(self, source: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]:
+        return self._read(reading.speech, source, start, end)
+
+    def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
+        return self._read(reading.objects, source, start, end)
+
+    def texts(self, source: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]:
+        return self._read(reading.texts, source, start, end)
+
+    def people(self) -> list[Person]:
+        return self._read(reading.people)
+
+    def person(self, ref: str) -> Person:
+        return self._read(reading.person, ref)
+
+    def bindings(self, observation: str | None = None) -> list[Binding]:
+        return self._read(reading.bindings, observation)
+
+    def why(self, observation: str) -> Verdict:
+        """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
+        with self.snapshot() as db:
+            return questions.why(db, *self._present(db), observation)
+
+    def suggestions(self) -> list[Suggestion]:
+        """Return what a person could decide, most useful first (`domain.questions.ranking`)."""
+        with self.snapshot() as db:
+            return questions.suggestions(db, *self._present(db))
+
+    # ------------------------------------------------------------------ sentences, graph, journal
+
+    def memories(
+        self,
+        *,
+        kind: str | None = None,
+        person: str | None = None,
+        source: str | None = None,
+        clip: str | None = None,
+        before: tuple[str, int] | None = None,
+    ) -> list[StoredSentence]:
+        """Return sentences in time order; with `before` only those known by then (see `visible_nodes`)."""
+        with self.snapshot() as db:
+            found = reading.memories(db, kind, person, source, clip)
+            known = reading.visible_nodes(db, before) if before is not None else None
+        return found if known is None else [s for s in found if s.id in known]
+
+    def sentence(self, node: str) -> StoredSentence:
+        return self._read(reading.sentence, node)
+
+    def node(self, id_: str) -> NodeRow:
+        return self._read(reading.node, id_)
+
+    def neighbours(self, id_: str) -> list[EdgeRow]:
+        return self._read(reading.neighbours, id_)
+
+    def graph(self) -> GraphView:
+        return self._read(reading.graph)
+
+    def journal(self) -> list[Step]:
+        return self._read(reading.journal)
+
+    def chats(self) -> list[dict[str, Any]]:
+        return self._read(reading.chats)
+
+    def media(self, id_: str) -> bytes | None:
+        return files.read(self.folder / "media", id_)

@@ -1,0 +1,250 @@
+"""What the engine itself reads of a memory, beyond what a window may: for search, the pipeline, exports, checks and proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from m3desk.domain.clip import Clip
+from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, Utterance
+from m3desk.domain.fold import Constraint, Equivalence
+from m3desk.domain.graph import NodeRow
+from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
+from m3desk.domain.memory import Outline, Sentence, StoredSentence
+from m3desk.domain.people import Observed, Person
+from m3desk.domain.questions.scorecard import Card
+from m3desk.domain.sentences import State
+from m3desk.errors import CorrectionError
+from m3desk.ports import Cluster, Prepared
+from m3desk.store import (
+    checking,
+    files,
+    questions,
+    reading,
+    rebinding,
+    rows,
+    sources,
+    transfer,
+)
+from m3desk.store.corrections import enrolling, superseding
+from m3desk.store.forgetting import pending, proving, removing
+from m3desk.store.index import outlines
+from m3desk.store.reader import Reader
+
+
+class Records(Reader):
+    """A reader of everything. It adds methods only: whoever gets a `Reader` or `ports.Reader` need not know of them."""
+
+    # ------------------------------------------------------------------ the log and what it comes to
+
+    def state(self) -> State:
+        """Return the state that the tables hold now (a writer's; it is kept up to date, so take from it what must last)."""
+        return self._ledger.state()
+
+    def log(self) -> Log:
+        """Return the log, up to the last commit."""
+        return self._ledger.log()
+
+    def can_undo(self) -> bool:
+        return bool(can_undo(self._steps()))
+
+    def can_redo(self) -> bool:
+        return bool(can_redo(self._steps()))
+
+    def _steps(self) -> Log:
+        return self._read(rows.full_log_of_steps)
+
+    def equivalences(self) -> list[Equivalence]:
+        """Return the pairs of nodes that votes call one person."""
+        return self._read(reading.equivalences)
+
+    def constraints(self) -> list[Constraint]:
+        """Return what corrections demand and whether it is kept."""
+        return self._read(reading.constraints)
+
+    def scorecard(self, only: Container[str] | None = None) -> Card:
+        """Return the pairs of observations of which a few are asked (`domain.questions.scorecard`). `only`: of these observations."""
+        with self.snapshot() as db:
+            return questions.scorecard(db, self._present(db)[0], only)
+
+    # ------------------------------------------------------------------ search
+
+    def outlines(self, ids: Collection[str] | None = None) -> Iterator[Outline]:
+        """Yield what search keeps of all sentences in force, or of those of `ids`."""
+        with self.snapshot() as db:
+            yield from outlines.outlines(db, ids)
+
+    def text_vectors(self, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[str], Floats]]:
+        """Yield ids of sentences in force and their (n, d) rows by a text model, some thousands at a time; of all, or of `ids`."""
+        with self.snapshot() as db:
+            yield from outlines.text_vectors(db, model, ids)
+
+    def observed(self, ids: Collection[str] | None = None) -> list[Observed]:
+        """Return who is seen and heard when, of all evidence or of these observations."""
+        return self._read(outlines.observed, ids)
+
+    def visible_nodes(self, before: tuple[str, int] | None) -> set[str]:
+        """Return the nodes known by a clip (source, index; inclusive, −1 = nothing of that source); all where it is None."""
+        if before is None:
+            return {n.id for n in self.graph().nodes}
+        return self._read(reading.visible_nodes, before)
+
+    def things(self) -> list[NodeRow]:
+        """Return the nodes of objects and places."""
+        return self._read(reading.things)
+
+    def everybody(self) -> list[Person]:
+        """Return all persons, also those who own nothing any more."""
+        return self._read(reading.everybody)
+
+    # ------------------------------------------------------------------ the pipeline
+
+    def prepare(self, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int) -> Prepared:
+        """Return what this memory knows of a clip before it is written, of one moment (`pipeline.ClipStore`)."""
+        with self.snapshot() as db:
+            return sources.prepare(db, self.state(), clip, perceived, own, recent, self._ledger.galleries)
+
+    def heard_until(self, clip: str) -> int | None:
+        """Return where the last utterance of the clip before ends (this clip skips what is before that); None without one."""
+        source, index = clip.split(".c")
+        with self.snapshot() as db:
+            query = 'SELECT max("end") FROM utterance WHERE clip = ? AND replaces IS NULL'
+            row = db.execute(query, (f"{source}.c{int(index) - 1}",)).fetchone()
+            return row[0] if row else None
+
+    def perceived(self, clip: str) -> Perceived | None:
+        """Return a committed clip's evidence, without media bytes; None where it has none."""
+        return self._read(reading.perceived, clip)
+
+    def match(self, perceived: Perceived, models: Mapping[str, str] | None = None) -> tuple[Cluster, ...]:
+        """Say which in-clip clusters are somebody this memory knows, as a preview for the writer; the commit decides again."""
+        with self.snapshot() as db:
+            return sources.preview(db, self.state(), perceived, models, self._ledger.galleries)
+
+    def next_clips(self, source: str) -> list[Clip]:
+        """Return the queued clips of a source, in time order."""
+        return [c for c in self.clips(source) if c.state == "queued"]
+
+    def fps_of(self, source: str) -> float | None:
+        """Return how many pictures a second this source is looked at."""
+        with self.snapshot() as db:
+            row = db.execute("SELECT sampled_fps FROM source WHERE id = ?", (source,)).fetchone()
+            return row[0] if row else None
+
+    def to_conclude(self) -> list[Clip]:
+        """Return the clips that lack semantic memories, in order; those behind an unfinished clip of their source wait for it."""
+        found: list[Clip] = []
+        blocked: set[str] = set()
+        for c in self.clips():
+            if c.state == "queued":
+                blocked.add(c.source)
+            if c.state == "episodic" and c.source not in blocked:
+                found.append(c)
+        return found
+
+    def episodic(self, clip: str) -> list[StoredSentence]:
+        """Return a clip's episodic sentences in time order."""
+        return self.memories(kind="episodic", clip=clip)
+
+    def candidates(self, sentence: Sentence, source: str) -> list[tuple[StoredSentence, Floats]]:
+        """Return stored semantic sentences that a new one could repeat or contradict, with their (d,) vectors.
+
+        They speak of the same people and things; a sentence that speaks of none is compared within its source only. Deleted ones are
+        among them, so that what a user deleted does not come back in other words.
+        """
+        with self.snapshot() as db:
+            return sources.candidates(db, self.state(), self.log(), sentence, source)
+
+    # ------------------------------------------------------------------ vectors and models
+
+    def vectors(self, kind: str = "text", model: str | None = None) -> tuple[list[str], Floats]:
+        """Return owner ids (observations for faces and voices, an id a row; nodes for text) and their (n, d) rows, by one model.
+
+        `model` None = the one in use.
+        """
+        return self._read(sources.vectors, kind, model)
+
+    def lacking_vectors(self, model: str) -> list[tuple[str, str]]:
+        """Return (node id, text) of sentences in force that this text model has not embedded."""
+        return self._read(sources.lacking_vectors, model)
+
+    def lacking_rows(self, kind: ObservationType, model: str) -> list[FaceTrack | Utterance]:
+        """Return the observations whose stored crops or sound this face or voice model has not embedded."""
+        return self._read(rebinding.lacking, kind, model)
+
+    def lacking_likeness(self) -> list[superseding.Lacking]:
+        """Return observations made by corrections that could be looked at, or listened to, again."""
+        return self._read(superseding.lacking, self.state())
+
+    def enrolments(self) -> list[enrolling.Enrolment]:
+        """Return what people are taught from."""
+        return self._read(enrolling.enrolments)
+
+    # ------------------------------------------------------------------ forgetting
+
+    def may_forget(self, ref: str, how: removing.How) -> removing.Forgotten:
+        """Say what forgetting a person would remove, and which files still show them."""
+        with self.snapshot() as db:
+            return removing.preview(db, self.state(), self.log(), reading.person(db, ref), how)
+
+    def begun(self) -> list[pending.Pending]:
+        """Return the forgettings that have begun and are not proven yet."""
+        return pending.read(self.folder)
+
+    def was_forgotten(self, mark: pending.Pending) -> bool:
+        """Say whether nothing in the tables is of a person whose forgetting has begun: its commit was made, or they were forgotten anew
+        since. If not, it is to be done again.
+
+        Raises CorrectionError where their number is somebody else's by now (a copy of the database was put back).
+        """
+        if self._read(pending.committed, mark):
+            return True
+        who = self.state().who
+        owners = {h.person for o in mark.known.observations if (h := who.held.get(o)) is not None}
+        if owners and who.canonical.get(mark.person, mark.person) not in owners:
+            raise CorrectionError("it is not sure any more who was to be forgotten.", "Forget them anew: m3desk people forget PERSON.")
+        return not owners and bool(mark.known.observations)
+
+    def prove_forgotten(self, known: removing.Known, elsewhere: Sequence[Path] = ()) -> tuple[proving.Searched, list[tuple[str, float]]]:
+        """Search everything for a forgotten person; return that and stored observations that are still as like them as one person is."""
+        with self.snapshot() as db:
+            return proving.search(db, self.folder, known, elsewhere), removing.still_alike(db, known)
+
+    def unwanted(self) -> list[tuple[str, str]]:
+        """Return (kind, model) of each template of somebody who is never to be remembered."""
+        with self.snapshot() as db:
+            return [(r[0], r[1]) for r in db.execute("SELECT kind, model FROM unwanted ORDER BY id")]
+
+    def whose_media(self) -> dict[str, tuple[str, str | None]]:
+        """Return media id → (the observation it belongs to, whose that is now)."""
+        return self._read(removing.whose)
+
+    def stored_media(self) -> Iterator[tuple[str, bytes]]:
+        """Yield every stored picture and sound."""
+        for path in files.stored(self.folder / "media"):
+            yield path.name, path.read_bytes()
+
+    # ------------------------------------------------------------------ exporting and checking
+
+    def evidence(self) -> tuple[list[FaceTrack], list[Utterance], list[ObjectSeen], list[TextOnScreen]]:
+        """Return all evidence, superseded observations included."""
+        return self._read(transfer.evidence)
+
+    def raw_log(self) -> dict[str, Any]:
+        """Return the log's rows beside the evidence, for an export (`store.transfer`)."""
+        return self._read(transfer.raw)
+
+    def embeddings(self) -> Iterator[tuple[str, str, str, int, Floats]]:
+        """Yield every embedding: owner, kind, model, sequence, (n, d) rows."""
+        with self.snapshot() as db:
+            yield from transfer.embeddings(db)
+
+    def integrity(self) -> list[str]:
+        """Return what is wrong with the truth and its media; [] when all is well."""
+        with self.snapshot() as db:
+            return checking.integrity(db, self.folder / "media")
+
+    def index_problems(self) -> list[str]:
+        """Return how the search index differs from the truth it was made of; one that is behind is brought up by the next search."""
+        return checking.index_problems(self, self.folder / "vectors")
