@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from m3desk.domain.stemming import stems
+
 _SENTENCES: dict[str, tuple[str, str]] = {
     "absent": ("This is not in this memory.", "这段记忆里没有这个内容。"),
     "absent_words": (
@@ -56,32 +58,28 @@ def say(key: str, language: str, **words: object) -> str:
     return _SENTENCES[key][1 if language == "zh" else 0].format(**words)
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-GENERIC = _stems(
-    """say said tell told talk speak spoke speaker mention discuss appear see seen saw show shown happen look view visibl scen scene video
-    clip memory thing name nam word moment ever anyth someth everyth everyon anyon giv gav kind sort exactly mak hav com go goe hear heard
-    read
-    exact film movi record footag describ know known question answer pleas man woman men women guy lady face
+GENERIC = stems(
+    """say said tell told talk speak spoke spoken speaker mention discuss appear see seen saw show shown happen look view visible scene
+    video clip memory thing name named word moment ever anyone anything someone something everyone everything give gave given kind sort
+    exact exactly make made have come came go goes went hear heard read film movie record footage describe know known question answer please
+    man woman men women guy lady face
     说 说话 讲 讲话 谈 谈到 出现 看到 看见 看 视频 画面 里面 发生 提到 东西 听到 显示 时 话 事 事情 知道 问题 录像 男人 女人 男 女"""
 )
-"""Stems that a question uses to ask, and that no evidence has to hold."""
+"""Stems of words that a question uses to ask, and that no evidence has to hold."""
 
 _ASKING = {
-    "who": "list present camera screen there else come cam enter together all first last "
+    "who": "list present camera screen there else come came enter together all first last "
     "在场 画面 出现 屏幕 哪些 都 一共 先 最先 最后 第一 第一个 镜头",
     "who_speaks": "voice first last loud whos 先 最先 最后 第一 第一个 声音 开口 发言",
     "who_says": "first last 最先 最后 过 到",
-    "count": "many number different uniqu total altogether distinct voice individual character human 几 几个 多少 一共 总共 不同 共 位 名",
-    "says": "first last els exact quot 什么 了 过 先 最后 最先 第一 第一句 句",
-    "when": "tim first last long enter leav left arriv return back point early late soon com cam "
+    "count": "many number different unique total altogether distinct voice individual character human 几 几个 多少 一共 总共 不同 共 位 名",
+    "says": "first last else exact quote 什么 了 过 先 最后 最先 第一 第一句 句",
+    "when": "time timing first last long enter leave left arrive return back point early late soon come came "
     "何时 几点 先 最后 最先 第一次 时间 进入 离开 早",
-    "on_screen": "text screen caption subtitl titl written writ writing display on-screen onscreen "
+    "on_screen": "text screen caption subtitle title written write writing display on-screen onscreen "
     "字幕 文字 屏幕 写 写着 字 显示 标题 上面 上写 哪些",
     "objects": "object item around 物品 物体 哪些",
-    "summary": "summary summaris summariz overview event main brief gener story 总结 概括 概述 内容 主要 故事",
+    "summary": "summary summarise summarize overview event main brief briefly general generally story 总结 概括 概述 内容 主要 故事",
 }
-ASKING: dict[str, frozenset[str]] = {intent: _stems(text) for intent, text in _ASKING.items()}
-"""By intent, the stems that the question needs to ask it: what is left over must be in the evidence."""
+ASKING: dict[str, frozenset[str]] = {intent: stems(text) for intent, text in _ASKING.items()}
+"""By intent, the stems of words that the question needs to ask it: what is left over must be in the evidence."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from m3desk.domain.evidence import Floats
 from m3desk.domain.memory import Decision, Sentence, StoredSentence
+from m3desk.domain.stemming import stem
 from m3desk.memorization.value_words import ANTONYMS, CLASSES, FILLERS, NEGATIONS, SINGLE_VALUED
 
 
@@ -115,7 +116,7 @@ class _Statement:
     def of(text: str, language: str) -> _Statement:
         words = _words(text, language)
         negated = sum(w in NEGATIONS for w in words) % 2 == 1
-        content = [_stem(w) for w in words if w not in NEGATIONS and w not in FILLERS]
+        content = [stem(w) for w in words if w not in NEGATIONS and w not in FILLERS]
         return _Statement(frozenset(content), frozenset(w for w in words if w.isdigit()), negated)
 
 
@@ -155,16 +156,8 @@ def _chinese_words(text: str) -> list[str]:
 _DIGITS = {w: str(i) for i, w in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"))}
 
 
-def _stem(word: str) -> str:
-    """Return an English word without its commonest endings, enough for likes = like and speaking = speaks."""
-    for ending in ("ing", "ies", "es", "ed", "s"):
-        if word.isascii() and word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)] + ("y" if ending == "ies" else "")
-    return word.removesuffix("e") if len(word) > 3 and word.isascii() else word
-
-
-_VALUES = {_stem(v): i for i, group in enumerate(CLASSES) for v in group}
-_OPPOSITE = {frozenset(_stem(w) for w in pair) for pair in ANTONYMS}
+_VALUES = {stem(v): i for i, group in enumerate(CLASSES) for v in group}
+_OPPOSITE = {frozenset(stem(w) for w in pair) for pair in ANTONYMS}
 
 
 def _clash(a: _Statement, b: _Statement) -> bool:

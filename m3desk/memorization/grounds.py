@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from m3desk.domain.stemming import stem
 from m3desk.memorization.lexicon import words_of
 
 SHARE = 0.8
@@ -126,12 +127,4 @@ def content(text: str) -> set[str]:
     """Return the words that carry meaning: English stems, and Chinese by character."""
     han = {c for c in text if "\u4e00" <= c <= "\u9fff" and c not in _FREE_ZH}
     words = re.findall(r"[^\W_\u4e00-\u9fff]+(?:'[a-z]+)?", text.casefold())
-    return han | {_stem(w) for w in words if len(w) > 1 and w not in _FREE}
-
-
-def _stem(word: str) -> str:
-    word = word.removesuffix("'s")
-    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "es", "ed", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+    return han | {stem(w.removesuffix("'s")) for w in words if len(w) > 1 and w not in _FREE}

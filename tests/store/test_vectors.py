@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from m3desk.domain.memory import StoredSentence
+from m3desk.domain.stemming import stem
 from m3desk.store.index.vectors import VectorIndex
-from m3desk.store.index.words import stem, words
+from m3desk.store.index.words import words
 
 
 def sentence(n: int, text: str, kind: str = "episodic", clip: int = 0, **more) -> StoredSentence:
@@ -101,7 +102,7 @@ def test_sync_writes_only_what_is_new_changed_or_gone(tmp_path, truth):
     did = index.sync(truth, "fake 1")
     assert (did.added, did.removed, did.rebuilt) == (2, 1, None)
     assert index.problems(truth) == []
-    assert ids(index.by_words(index.words("dogs"), 5)) == ["n5"] and ids(index.by_words(["blu"], 5)) == ["n1"]
+    assert ids(index.by_words(index.words("dogs"), 5)) == ["n5"] and ids(index.by_words(index.words("blue"), 5)) == ["n1"]
 
 
 def test_an_embedding_that_comes_later_is_taken_up(tmp_path, truth):
@@ -209,11 +210,8 @@ def test_many_commits_stay_few_files(tmp_path):
 
 
 def test_words_are_folded_stemmed_and_without_stop_words():
-    assert words("The café's doors were opened, opening; opens") == ["caf", "door", "open", "open", "open"] or words("café")[0] in (
-        "cafe",
-        "caf",
-    )
-    assert words("bin blue at F2 now") == ["bin", "blu", "f2", "now"]
+    assert words("The café's doors were opened, opening; opens") == ["cafe", "door", "open", "open", "open"]
+    assert words("bin blue at F2 now") == ["bin", "blue", "f2", "now"]
     assert words("他在会议室里打开了白板") == [w for w in words("他在会议室里打开了白板") if len(w) >= 1] and "会议室" in words(
         "会议室里的白板"
     )

@@ -30,8 +30,8 @@ from m3desk.store.index.words import words
 
 log = logging.getLogger(__name__)
 
-FORMAT = 2
-"""Raise it when rows or words change their meaning: older indexes are then made anew."""
+FORMAT = 3
+"""Raise it when rows or words change their meaning (also by another version of the stemmer): older indexes are then made anew."""
 
 _TIDY_EVERY = 64
 """Commits between tidying: each leaves a small file and a version; 64 cost a search about a millisecond."""

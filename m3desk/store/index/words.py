@@ -6,10 +6,10 @@ import logging
 import re
 import threading
 import unicodedata
-from functools import lru_cache
 from typing import Any
 
 from m3desk import private
+from m3desk.domain.stemming import stem
 from m3desk.paths import data_dir
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -58,32 +58,6 @@ def _fold(word: str) -> str:
     """Return a word in small letters without accents and without a possessive ("René's" → "rene")."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(c))
     return re.sub(r"['’](?:s|re|ve|ll|d|m|t)$", "", plain).replace("'", "").replace("’", "")
-
-
-@lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """Return an English word without its commonest endings ("waves", "waved", "waving" → "wav"); others are left alone.
-
-    A light rule on purpose: Porter's merges more ("university", "universe") and helps little on sentences this short.
-    """
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
-        return word
-    if word in ("died", "lied", "tied"):
-        return word[:-1]
-    if word.endswith("ied"):
-        return word[:-3] + "y"
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    for ending in ("ing", "ed"):
-        root = word.removesuffix(ending)
-        if root != word and len(root) >= 3 and re.search(r"[aeiouy]", root):
-            word = root[:-1] if len(root) > 3 and root[-1] == root[-2] and root[-1] not in "lsz" else root
-            break
-    return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
 def _chinese() -> Any:
