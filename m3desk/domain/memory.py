@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 Topic = Literal["attribute", "relationship", "habit", "plot", "general"]
-TOPICS: tuple[Topic, ...] = ("attribute", "relationship", "habit", "plot", "general")
 
 PLACEHOLDER: dict[str, str] = {"en": "someone", "zh": "某人"}
 """The word that stands for a person in a stored sentence, by language; other languages use English."""

@@ -109,7 +109,6 @@ def _free(value: Any) -> Any:
     return value
 
 
-Free = Annotated[Any, AfterValidator(_free)]
 Object = Annotated[dict[str, Any], Strict(), AfterValidator(_free)]
 
 

@@ -132,7 +132,6 @@ class _Conversion:
         _few(sum(len(t) * (len(t) - 1) // 2 for t in self._tags.values()), PAIRS, "pairs that sentences name")
         self._note(len(nodes) - len(self._owners) - len(texts), "nodes of kinds that M3-Agent's graphs don't have were left out")
         self._note(len(texts) - len(self._texts), "texts without words were left out")
-        self._shapes = {n: e for n, _, _, _, e in nodes}
         self._seen = self._observed()
         _few(sum(map(len, self._seen.values())), SHOWN, "faces and voices in clips")
         going()

@@ -22,7 +22,6 @@ from m3desk.domain.memory import HeardName, Vote
 from m3desk.memorization import mouths
 
 Seen = TypeVar("Seen", FaceTrack, Utterance)
-Voices = Mapping[int, Sequence[Utterance]]
 Faces = Mapping[int, Sequence[FaceTrack]]
 
 STRONG = 3.0

@@ -71,10 +71,6 @@ class Stopwatch:
         self.seconds: dict[str, float] = {}
         self._since = time.perf_counter()
 
-    def restart(self) -> None:
-        """Count from now on."""
-        self._since = time.perf_counter()
-
     def lap(self, stage: str) -> None:
         """Count the time since the last lap to `stage`."""
         now = time.perf_counter()

@@ -143,6 +143,11 @@ class Records(Reader):
                 found.append(c)
         return found
 
+    def recent(self, clip: Clip, count: int) -> tuple[StoredSentence, ...]:
+        """Return the last sentences of the clip before (same source), oldest first (what `prepare` gives, for who replays evidence)."""
+        before = self.memories(kind="episodic", clip=f"{clip.source}.c{clip.index - 1}")
+        return tuple(before[-count:]) if count > 0 else ()
+
     def episodic(self, clip: str) -> list[StoredSentence]:
         """Return a clip's episodic sentences in time order."""
         return self.memories(kind="episodic", clip=clip)

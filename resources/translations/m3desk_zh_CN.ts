@@ -2127,28 +2127,12 @@
             <translation>已写下</translation>
         </message>
         <message>
-            <source>reading the video</source>
-            <translation>读取视频</translation>
-        </message>
-        <message>
-            <source>finding faces</source>
-            <translation>查找人脸</translation>
-        </message>
-        <message>
-            <source>listening</source>
-            <translation>聆听</translation>
-        </message>
-        <message>
-            <source>looking at things</source>
-            <translation>查看物品</translation>
-        </message>
-        <message>
-            <source>writing memories</source>
-            <translation>写下记忆</translation>
-        </message>
-        <message>
             <source>drawing conclusions</source>
             <translation>得出结论</translation>
+        </message>
+        <message>
+            <source>embedding again</source>
+            <translation>重新计算特征向量</translation>
         </message>
         <message>
             <source>face</source>

@@ -22,7 +22,7 @@ from m3desk.memorization import speaking
 from m3desk.store.memory import Memory
 from tests.identity.replay import replay
 
-SHARED = Path("/work/shared/data")
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 REEL = "reel_shared.mp4"
 
 BOXES = (

@@ -459,8 +459,8 @@ class FakeDesk:
         self._note("relink", source, path)
         return _done(self.fail.get("relink"))
 
-    def prefer(self, source: str, at: int) -> None:
-        self._note("prefer", source, at)
+    def queue(self) -> Future[list[str]]:
+        return _done([s.id for s in self.world.sources if s.state == "queued"])
 
     def ask(self, question: str, *, source: str | None = None, start: int | None = None, end: int | None = None) -> str:
         self._note("ask", question, source=source, start=start, end=end)
@@ -591,6 +591,16 @@ class FakeDesk:
                 for n, b, lic, st, g in rows
             ]
         )
+
+    def stop_pulling(self) -> None:
+        self._note("stop_pulling")
+
+    def remove_model(self, name: str) -> Future[None]:
+        self._note("remove_model", name)
+        return _done(None)
+
+    def check(self) -> Future[dict[str, Any]]:
+        return _done({"ok": True})
 
     def pull(self, *, llm: bool = False, names: Sequence[str] = ()) -> Future[None]:
         self._note("pull", llm=llm, names=tuple(names))

@@ -25,7 +25,7 @@ def test_events_from_another_thread_arrive_in_order_on_the_gui_thread(hub, qtbot
     desk, seen = FakeDesk(), []
     hub.open(desk, "/m")
     hub.progress.connect(lambda e: seen.append((e.done, threading.current_thread() is threading.main_thread())))
-    desk.emit(*[events.Progress("s1", "s1.c0", "faces", i, 300, 1.0, None) for i in range(300)])
+    desk.emit(*[events.Progress("s1", "s1.c0", "watching", i, 300, 1.0, None) for i in range(300)])
     qtbot.waitUntil(lambda: len(seen) == 300, timeout=3000)
     assert seen == [(i, True) for i in range(300)]
 
@@ -35,7 +35,7 @@ def test_no_tick_passes_on_more_than_its_share(hub, qtbot):
     hub.open(desk, "/m")
     qtbot.wait(20)
     hub.progress.connect(seen.append)
-    desk.emit(*[events.Progress("s1", "s1.c0", "faces", i, 300, 1.0, None) for i in range(200)])
+    desk.emit(*[events.Progress("s1", "s1.c0", "watching", i, 300, 1.0, None) for i in range(200)])
     hub._tick()
     assert 0 < len(seen) <= EVENTS_PER_TICK
 

@@ -185,7 +185,7 @@ def test_an_offer_to_undo_goes_when_it_was_undone_by_key(window, desks, qtbot, t
 def test_progress_and_what_the_memory_holds_stand_in_the_status_bar(window, desks, qtbot, tmp_path):
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: "clips memorized: 5" in window._status._work.text(), timeout=3000)
-    desks.desk.emit(events.Progress("s1", "s1.c5", "faces", 130_000_000, 180_000_000, 1.8, 27.0))
+    desks.desk.emit(events.Progress("s1", "s1.c5", "watching", 130_000_000, 180_000_000, 1.8, 27.0))
     qtbot.waitUntil(lambda: "02:10 / 03:00" in window._status._work.text(), timeout=2000)
     assert "1.8× real time" in window._status._work.text() and "27 s left" in window._status._work.text()
 

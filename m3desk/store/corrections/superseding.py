@@ -201,7 +201,6 @@ class Lacking:
     old: Observation | None
     uri: str
     clip_start: int
-    old_audio_start: int = 0
 
 
 def lacking(db: DB, state: State) -> list[Lacking]:

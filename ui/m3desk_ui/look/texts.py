@@ -57,12 +57,8 @@ def stage(name: str) -> str:
     words = {
         "watching": QCoreApplication.translate("Texts", "watching and listening"),
         "written": QCoreApplication.translate("Texts", "written down"),
-        "decoding": QCoreApplication.translate("Texts", "reading the video"),
-        "faces": QCoreApplication.translate("Texts", "finding faces"),
-        "speech": QCoreApplication.translate("Texts", "listening"),
-        "objects": QCoreApplication.translate("Texts", "looking at things"),
-        "writing": QCoreApplication.translate("Texts", "writing memories"),
         "knowledge": QCoreApplication.translate("Texts", "drawing conclusions"),
+        "embedding": QCoreApplication.translate("Texts", "embedding again"),
     }
     return words.get(name, name)
 

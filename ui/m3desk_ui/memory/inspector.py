@@ -179,9 +179,8 @@ class Inspector(QWidget):
         def heard(data: bytes | None) -> None:
             from m3desk import app
 
-            play = getattr(app, "play_sound", None)
-            if play is not None and data:
-                self.hub.work(lambda: play(data))
+            if data:
+                self.hub.work(lambda: app.play_sound(data))
             else:
                 self._play()
 

@@ -293,9 +293,9 @@ class SourcesView(QWidget):
         self.refresh()
 
     def _take(self, rows: list[Row]) -> None:
-        queue = getattr(self._hub.desk, "queue", None)
-        if queue is not None and sum(r.waiting for r in rows) > 1:
-            self._hub.when(queue(), lambda ids: self._show(in_queue_order(rows, ids)), lambda _error: self._show(rows))
+        desk = self._hub.desk
+        if desk is not None and sum(r.waiting for r in rows) > 1:
+            self._hub.when(desk.queue(), lambda ids: self._show(in_queue_order(rows, ids)), lambda _error: self._show(rows))
         else:
             self._show(rows)
 
@@ -338,17 +338,21 @@ class SourcesView(QWidget):
         menu.addAction(self.tr("Watch"), lambda: self._watch(row)).setEnabled(row.there and s.state != "failed")
         menu.addSeparator()
         menu.addAction(self.tr("Memorize next"), lambda: self._move(s.id, 0)).setEnabled(row.waiting)
-        menu.addAction(self.tr("Cancel"), lambda: self._tell_engine("cancel", s.id)).setEnabled(s.state in ("queued", "working", "paused"))
-        retry = menu.addAction(self.tr("Retry"), lambda: self._tell_engine("retry", s.id))
+        menu.addAction(self.tr("Cancel"), lambda: self._cancel(s.id)).setEnabled(s.state in ("queued", "working", "paused"))
+        retry = menu.addAction(self.tr("Retry"), lambda: self._retry(s.id))
         retry.setEnabled(s.state in ("failed", "cancelled", "partial") or row.failed > 0)
         menu.addSeparator()
         menu.addAction(self.tr("Locate file…"), lambda: self.locate(row))
         menu.addAction(self.tr("Remove…"), lambda: self.remove(row))
         return menu
 
-    def _tell_engine(self, command: str, source: str) -> None:
+    def _cancel(self, source: str) -> None:
         if self._hub.desk is not None:
-            getattr(self._hub.desk, command)(source)
+            self._hub.desk.cancel(source)
+
+    def _retry(self, source: str) -> None:
+        if self._hub.desk is not None:
+            self._hub.desk.retry(source)
 
     def locate(self, row: Row) -> None:
         """Ask where a moved file is now; the engine checks that it is the same one."""

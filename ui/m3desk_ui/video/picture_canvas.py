@@ -33,7 +33,6 @@ class PictureCanvas(QWidget):
         self.setAccessibleName(self.tr("Video"))
         self.image: QImage | None = None
         self.at = 0
-        self.frames_painted = 0
         self.overlay = True
         self.subtitles = True
         self.message = ""
@@ -155,7 +154,6 @@ class PictureCanvas(QWidget):
         if self.image is not None:
             p.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self.image.width() < 1400)
             p.drawImage(self.picture_rect(), self.image)
-            self.frames_painted += 1
         if self.message:
             p.setPen(QColor("#c8cdd6"))
             p.drawText(

@@ -316,8 +316,7 @@ class ModelsDialog(QDialog):
         box.open()
 
     def _remove(self, name: str) -> None:
-        remove = getattr(self.hub.desk, "remove_model", None)
-        if remove is not None:
-            self.hub.when(remove(name), lambda _none: self.refresh(), self._failed)
+        if self.hub.desk is not None:
+            self.hub.when(self.hub.desk.remove_model(name), lambda _none: self.refresh(), self._failed)
         else:
             self.hub.work(lambda: ask_engine("remove", name, "--yes"), lambda _out: self.refresh(), self._failed)

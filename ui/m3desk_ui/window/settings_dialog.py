@@ -163,9 +163,6 @@ class SettingsDialog(QDialog):
             both.addWidget(line)
             self._form.addRow(label, both)
 
-    def on_event(self, event: object) -> None:
-        """Settings don't change by events."""
-
     def _field(self, key: config.Key, value: Any) -> QWidget:
         choices = key.choices
         if key.name == "profile":

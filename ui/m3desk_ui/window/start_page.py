@@ -70,7 +70,6 @@ class StartPage(QWidget):
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
-        self._facts: dict[str, Any] | None = None
         title = plain.Label(self.tr("What would you like to remember?"))
         title.setProperty("title", True)
         lead = plain.Label(
@@ -209,7 +208,6 @@ class StartPage(QWidget):
 
     def show_machine(self, facts: dict[str, Any]) -> None:
         """Say what `doctor` found, as it was measured, not guessed."""
-        self._facts = facts
         ready = [p for p in facts.get("profiles", []) if p.get("ready")]
         parts = [", ".join(texts.profile(p["name"], p.get("reason", "")) for p in ready)] if ready else []
         if not ready:
