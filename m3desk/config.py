@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -141,31 +140,30 @@ def _value(key: Key, file: Mapping[str, Any]) -> Any:
     try:
         return key.parse(file[key.name])
     except UsageError as error:
-        fits = f"Mend it: m3desk config set {key.name} {_toml(key.default).strip(chr(34))}."
+        fits = f"Mend it: m3desk config set {key.name} {_word(key.default)}."
         raise UsageError(f"In {paths.config_file()}: {error} {error.hint}", fits) from error
 
 
 def set_value(name: str, value: Any) -> None:
     """Change one setting in the file and leave every other line of it alone. Raises UsageError."""
     key = _key(name)
-    line = f"{key.name} = {_toml(key.parse(value))}"
-    file = paths.config_file()
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    file, given = paths.config_file(), key.parse(value)
     _read()  # a file that is broken is not written to
-    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
-    tables = next((i for i, text in enumerate(lines) if text.lstrip().startswith("[")), len(lines))
-    place = next((i for i in range(tables) if re.match(rf"\s*{re.escape(key.name)}\s*=", lines[i])), None)
-    if place is not None:
-        comment = re.search(r"\s+#[^\"']*$", lines[place])
-        lines[place] = line + (comment.group() if comment else "")
-    else:
-        lines.insert(tables, line)
     try:
-        tomllib.loads("\n".join(lines) + "\n")
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        text = file.read_bytes().decode("utf-8") if file.is_file() else ""
+        written = tomlkit.parse(text)
+        written[key.name] = given
+        changed = tomlkit.dumps(written)
+        if tomllib.loads(changed) != {**tomllib.loads(text), key.name: given}:
+            raise ValueError("the other settings would change")
+    except (TOMLKitError, ValueError, RecursionError) as error:
         raise UsageError(
             f"{key.name} can't be changed in {file}: it is written there in another way.", "Change it there by hand."
         ) from error
-    _write(file, "\n".join(lines) + "\n")
+    _write(file, changed)
 
 
 def profiles() -> dict[str, dict[str, str]]:
@@ -237,7 +235,6 @@ def _write(file: Path, text: str) -> None:
         raise UsageError(f"{file} cannot be written ({error.strerror}).", "Check its permissions, or set M3DESK_CONFIG.") from error
 
 
-def _toml(value: str | int | float | bool) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+def _word(value: str | int | float | bool) -> str:
+    """Return a value as one writes it in a command."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

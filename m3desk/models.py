@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 from m3desk import paths
 from m3desk.errors import Cancelled, DownloadError, M3DeskError, ModelMissing, UsageError
 from m3desk.fetch import Advance, Fetcher, digest
+from m3desk.locks import FileLock, Locked
 
 _MARK = ".verified.json"
 _CACHE = ".fetching"
@@ -297,18 +298,12 @@ def _alone() -> Iterator[None]:
     place = folder() / _CACHE
     try:
         place.mkdir(parents=True, exist_ok=True)
-        lock: IO[str] = (place / "lock").open("w")
+        lock = FileLock(place / "lock")
+    except Locked as error:
+        raise DownloadError("Another M3Desk is fetching weights.", "Wait until it is done.") from error
     except OSError as error:
         raise DownloadError(f"{place} cannot be written ({error.strerror}).", "Check permissions, or set M3DESK_MODELS.") from error
     with lock:
-        try:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # Windows: the sha256 still guards the result
-            pass
-        except OSError as error:
-            raise DownloadError("Another M3Desk is fetching weights.", "Wait until it is done.") from error
         yield
 
 

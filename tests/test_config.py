@@ -36,6 +36,16 @@ def test_setting_one_keeps_comments_unknown_keys_and_tables(file: Path) -> None:
     assert config.profiles()["mine"]["faces"] == "yunet"
 
 
+def test_what_looks_like_a_setting_within_a_text_is_left_alone(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_bytes(b'note = """\nfps = 3\n[table]\n"""\r\n# own profiles\r\nprofiles.mine = { faces = "yunet" }\r\n')
+    config.set_value("fps", "4")
+    config.set_value("semantic", "false")
+    assert 'note = """\nfps = 3\n[table]\n"""\r\n# own profiles\r\n' in file.read_bytes().decode()
+    settings = config.Settings.load()
+    assert settings.fps == 4.0 and not settings.semantic and config.profiles()["mine"] == {"faces": "yunet"}
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("fps", "many"), ("fps", "0"), ("threads", "1.5"), ("threads", "-1"), ("language", "xx"), ("semantic", "maybe"), ("nothing", "1")],

@@ -7,7 +7,8 @@ import sqlite3
 from pathlib import Path
 
 from m3desk import private
-from m3desk.errors import MemoryMissing, MemoryProblem, UsageError
+from m3desk.errors import MemoryBusy, MemoryMissing, MemoryProblem, UsageError
+from m3desk.locks import FileLock, Locked
 from m3desk.store import (
     backups,
     checking,
@@ -16,7 +17,6 @@ from m3desk.store import (
 )
 from m3desk.store.forgetting import pending
 from m3desk.store.ledger import unusable
-from m3desk.store.lock import WriterLock
 
 FILE = place.FILE
 WAIT = 10.0
@@ -52,14 +52,14 @@ def missing(folder: Path) -> MemoryMissing:
     return MemoryMissing(f"there is no memory at {folder}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(str(folder))}")
 
 
-def for_writing(folder: Path) -> tuple[sqlite3.Connection, WriterLock]:
+def for_writing(folder: Path) -> tuple[sqlite3.Connection, FileLock]:
     """Open a memory's database as its only writer, made where there is none. Raises MemoryBusy, MemoryTooNew, MemoryDamaged.
 
     Where what is left of a memory has no database, that is damage, never a new memory.
     """
     if not folder.is_dir():
         private.folder(folder)
-    lock = WriterLock(folder)
+    lock = _only_writer(folder)
     db: sqlite3.Connection | None = None
     try:
         place.check_file(folder)
@@ -81,6 +81,16 @@ def for_writing(folder: Path) -> tuple[sqlite3.Connection, WriterLock]:
             raise unusable(str(folder), error) from error
         raise
     return db, lock
+
+
+def _only_writer(folder: Path) -> FileLock:
+    """Return the lock of a memory's one writer. Raises MemoryBusy."""
+    try:
+        return FileLock(folder / "writer.lock")
+    except Locked:
+        raise MemoryBusy(
+            f"another M3Desk is writing to {folder}.", "Close it there, or wait until it is done. Commands that only read work meanwhile."
+        ) from None
 
 
 def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
@@ -116,7 +126,7 @@ def put_copy_back(path: Path | str) -> str:
     Raises UsageError when nothing is damaged, MemoryDamaged when there is no good copy, MemoryBusy, MemoryProblem.
     """
     folder = Path(path)
-    lock = WriterLock(folder)
+    lock = _only_writer(folder)
     try:
         if place.damage(folder) is None:
             raise UsageError(f"nothing is wrong with the database of {folder}.", "So nothing was replaced.")

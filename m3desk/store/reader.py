@@ -21,6 +21,7 @@ from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.domain.sentences import State, fold
 from m3desk.errors import MemoryDamaged
+from m3desk.locks import FileLock
 from m3desk.store import (
     as_of,
     cells,
@@ -32,7 +33,6 @@ from m3desk.store import (
     rows,
 )
 from m3desk.store.ledger import Ledger
-from m3desk.store.lock import WriterLock
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class Reader:
     by `store.records.Records` and `store.memory.Memory`, over the same connection.
     """
 
-    def __init__(self, folder: Path, db: sqlite3.Connection, lock: WriterLock | None = None) -> None:
+    def __init__(self, folder: Path, db: sqlite3.Connection, lock: FileLock | None = None) -> None:
         self.path = str(folder)
         self.folder = folder
         self._lock = lock

@@ -26,6 +26,7 @@ import numpy as np
 from m3desk import paths, private
 from m3desk.domain.evidence import Floats
 from m3desk.domain.memory import StoredSentence
+from m3desk.locks import FileLock, Locked
 from m3desk.store.index.words import words
 
 log = logging.getLogger(__name__)
@@ -364,20 +365,10 @@ def _connect(folder: Path) -> Any:
 def _writing(folder: Path, wait: bool = False) -> Iterator[bool]:
     """Hold the index's write lock (the system drops it when the process ends); yield False when another process has it."""
     private.folder(folder)
-    with (folder / "lock").open("a+b") as file:
-        yield _locked(file.fileno(), wait)
-
-
-def _locked(handle: int, wait: bool) -> bool:
     try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        else:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        return False
-    return True
+        lock = FileLock(folder / "lock", wait=wait)
+    except Locked:
+        yield False
+        return
+    with lock:
+        yield True

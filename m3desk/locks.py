@@ -1,0 +1,58 @@
+"""Locks on files, by portalocker: the operating system releases them when their process ends, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+from m3desk import private
+
+
+class Locked(Exception):
+    """Another process, or another part of this one, holds the lock."""
+
+
+class FileLock:
+    """Holds a lock on a file, which is made where it is missing and stays where it is, until `release`.
+
+    `wait`: wait for whoever holds it. Raises Locked without `wait`, OSError where the file can't be opened or its file system has no locks.
+    """
+
+    def __init__(self, path: Path, *, wait: bool = False) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, private.FILE)
+        try:
+            _lock(self._file, wait)
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Let others have it; safe to call twice."""
+        if self._file >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> FileLock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def _lock(file: int, wait: bool) -> None:
+    import portalocker  # here, so that what locks nothing does not load it
+
+    how = portalocker.LockFlags.EXCLUSIVE | (portalocker.LockFlags(0) if wait else portalocker.LockFlags.NON_BLOCKING)
+    while True:
+        try:
+            portalocker.lock(file, how)
+            return
+        except portalocker.AlreadyLocked as error:
+            if not wait:
+                raise Locked from error
+            # Windows gives up after ten seconds.
+        except portalocker.LockException as error:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)) from error
