@@ -313,6 +313,7 @@ _Person = tuple_of(
     list_of(OwnerId), list_of(OwnerId), _Moment | None, _Moment | None,
     _whole(0, 2**62), _whole(0, 2**62), list_of(ClipId), Boolean, MediaId | None,
 )  # fmt: skip
+_Cast = tuple_of(ClipId, Key, Number)
 DERIVED: Mapping[str, Mapping[str, Any]] = {
     "now_observation": {"observation": ObservationId, "node": OwnerId | None, "person": PersonId | None, "set_aside": Yes,
         "step": Order | None},
@@ -328,9 +329,10 @@ DERIVED: Mapping[str, Mapping[str, Any]] = {
     "now_alias": {"id": PersonId, "person": PersonId},
     "now_edge": {"a": NodeId, "b": NodeId, "kind": Key, "weight": Number},
     "now_equivalence": {"a": OwnerId, "b": OwnerId, "face": OwnerId | None, "voice": OwnerId | None, "weight": Number,
-        "votes": _json(list_of(tuple_of(ClipId, Key, Number))), "accepted": Yes},
+        "votes": _json(list_of(_Cast)), "accepted": Yes},
     "now_constraint": {"step": Order, "place": Count, "kind": Literal["must", "cannot", "stands"], "a": Short, "b": Short, "by": Key,
         "state": Literal["kept", "overridden", "waiting", "broken"]},
+    "now_chunk": {"owner": Short, "place": Count, "items": _json(list_of(ClipId) | list_of(_Cast))},
 }  # fmt: skip
 """The same of the folded tables, which can be made anew."""
 

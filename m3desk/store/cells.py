@@ -100,7 +100,7 @@ def _of_table(db: DB, table: str, types: Mapping[str, Any]) -> Iterator[str]:
 KEYS: Mapping[str, tuple[str, ...]] = {
     "apart": ("a", "b"), "span": ("node", "start"), "citation": ("node", "place"), "mention": ("node", "place"),
     "embedding": ("owner", "model"), "now_binding": ("observation", "sequence"), "now_edge": ("a", "b", "kind"),
-    "now_equivalence": ("a", "b"), "now_constraint": ("step", "place"),
+    "now_equivalence": ("a", "b"), "now_constraint": ("step", "place"), "now_chunk": ("owner", "place"),
 }  # fmt: skip
 """By what a table's rows are named; else by their first column."""
 

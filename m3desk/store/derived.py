@@ -9,8 +9,8 @@ from operator import attrgetter
 from typing import Any
 
 from m3desk.domain.sentences import NodeNow, State
-from m3desk.store.rows import dump, dump_grown, dump_ids, person_body
-from m3desk.store.schema import DERIVED
+from m3desk.store.rows import dump, dump_ids, last_items, person_body
+from m3desk.store.schema import CHUNK, DERIVED
 
 Key = tuple[Any, ...]
 Row = tuple[Any, ...]
@@ -29,7 +29,7 @@ def _bindings(_: str, many: Any) -> Iterator[Row]:
 def _node(_: str, n: Any) -> Iterator[Row]:
     spans = dump([[s.start, s.end, s.observations] for s in n.spans]) if n.spans else "[]"
     yield (
-        n.id, n.weight, n.text, n.shown, n.tagged, spans, dump_ids(n.people), dump_grown(n.id, n.clips), dump(n.citations), n.topic,
+        n.id, n.weight, n.text, n.shown, n.tagged, spans, dump_ids(n.people), dump_ids(last_items(n.clips)), dump(n.citations), n.topic,
         n.valid_until, int(n.pinned), int(n.deleted), int(n.stale), n.embedded, n.picture,
     )  # fmt: skip
 
@@ -47,7 +47,7 @@ def _edge(edge: tuple[str, str, str], weight: Any) -> Iterator[Row]:
 
 
 def _equivalence(_: tuple[str, str], e: Any) -> Iterator[Row]:
-    yield e.a, e.b, e.face, e.voice, e.weight, dump_grown(f"{e.a} {e.b}", e.votes), int(e.accepted)
+    yield e.a, e.b, e.face, e.voice, e.weight, dump(last_items(e.votes)), int(e.accepted)
 
 
 def _constraints(_: int, many: Any) -> Iterator[Row]:
@@ -63,6 +63,19 @@ _ROWS: Mapping[str, tuple[str, Callable[[Any, Any], Iterator[Row]]]] = {
 """Part of a state (`domain.projection`) → its table, and the rows of one of its keys."""
 
 
+_GROWING: Mapping[str, Callable[[Any], tuple[str, tuple[Any, ...]]]] = {
+    "nodes": lambda n: (n.id, n.clips), "people": lambda p: (p.id, p.clips), "equivalences": lambda e: (f"{e.a} {e.b}", e.votes),
+}  # fmt: skip
+"""Part of a state → returns the owner and the items of a list that grows with every clip."""
+
+
+def _chunks(part: str, thing: Any, since: int = 0) -> Iterator[Row]:
+    """Yield the full chunks of what grows with the clips, from a chunk on."""
+    owner, items = _GROWING[part](thing)
+    for place in range(since, len(items) // CHUNK):
+        yield owner, place, dump(items[place * CHUNK : (place + 1) * CHUNK])
+
+
 def tables(state: State) -> Tables:
     """Return a state as the rows of the `now_*` tables: table → key → row."""
     who = state.who
@@ -74,6 +87,7 @@ def tables(state: State) -> Tables:
     for part, held in parts.items():
         name, rows = _ROWS[part]
         found[name] = {row[: DERIVED[name]]: row for key, value in held.items() for row in rows(key, value)}
+    found["now_chunk"] = {row[:2]: row for part in _GROWING for thing in parts[part].values() for row in _chunks(part, thing)}
     return found
 
 
@@ -97,12 +111,32 @@ def write_changes(db: sqlite3.Connection, changes: Mapping[str, Mapping[Any, tup
         new: dict[Key, Row] = {}
         if part == "nodes":
             changed = _reworded(db, changed)
+        if part in _GROWING:
+            _write_chunks(db, part, changed.values())
         for key, (before, after) in changed.items():
             if before is not None and (after is None or part in ("bindings", "constraints")):
                 old |= {row[:keys]: row for row in rows(key, before)}
             if after is not None:
                 new |= {row[:keys]: row for row in rows(key, after)}
         _write(db, name, old, new)
+
+
+def _write_chunks(db: sqlite3.Connection, part: str, changed: Iterable[tuple[Any, Any]]) -> None:
+    """Write the full chunks that are new or other than before, mostly none or one."""
+    old: dict[Key, Row] = {}
+    new: dict[Key, Row] = {}
+    for before, after in changed:
+        was = _GROWING[part](before)[1] if before is not None else ()
+        now = _GROWING[part](after)[1] if after is not None else ()
+        full = len(was) // CHUNK
+        if was is now or (full == 0 and len(now) < CHUNK):
+            continue
+        same = full if now[: full * CHUNK] == was[: full * CHUNK] else 0
+        if before is not None:
+            old |= {row[:2]: row for row in _chunks(part, before, same)}
+        if after is not None:
+            new |= {row[:2]: row for row in _chunks(part, after, same)}
+    _write(db, "now_chunk", old, new)
 
 
 _BUT_WORDS = attrgetter(*(f.name for f in fields(NodeNow) if f.name not in ("shown", "tagged", "people")))

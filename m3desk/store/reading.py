@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from typing import Any
 
 from m3desk.domain.clip import Clip, Source
@@ -124,7 +125,8 @@ def perceived(db: DB, clip_: str) -> Perceived | None:
 
 def everybody(db: DB) -> list[Person]:
     """Return every person, also those who own nothing any more."""
-    return [rows.person(r) for r in db.execute("SELECT * FROM now_person ORDER BY number")]
+    before = rows.earlier(db, "person_*")
+    return [rows.person(r, before.get(r["id"], ())) for r in db.execute("SELECT * FROM now_person ORDER BY number")]
 
 
 def people(db: DB) -> list[Person]:
@@ -139,7 +141,8 @@ def person(db: DB, ref: str) -> Person:
     if bare.isdecimal() and len(bare) < 19:
         row = db.execute("SELECT person FROM now_alias WHERE id = ?", (f"person_{int(bare)}",)).fetchone()
         if row:
-            return rows.person(db.execute("SELECT * FROM now_person WHERE id = ?", (row[0],)).fetchone())
+            there = db.execute("SELECT * FROM now_person WHERE id = ?", (row[0],)).fetchone()
+            return rows.person(there, rows.earlier(db, row[0]).get(row[0], ()))
     all_ = everybody(db)
     key = wanted.casefold()
     found = [p for p in all_ if p.name and p.name.casefold() == key]
@@ -225,9 +228,9 @@ _NODES = """SELECT node.*, n.weight, n.shown, n.people, n.picture, n.clips, n.va
 JOIN now_node n ON n.id = node.id WHERE NOT n.deleted AND (n.weight > 0 OR node.type IN ('episodic', 'semantic'))"""
 
 
-def _node(r: sqlite3.Row) -> NodeRow:
+def _node(r: sqlite3.Row, earlier: Mapping[str, list[Any]]) -> NodeRow:
     named = json.loads(r["people"])
-    extra = json.loads(r["extra_data"] or "{}") | {"clips": json.loads(r["clips"])}
+    extra = json.loads(r["extra_data"] or "{}") | {"clips": [*earlier.get(r["id"], ()), *json.loads(r["clips"])]}
     for key, value in (("topic", r["topic_now"]), ("event", r["event"]), ("model", r["model"]), ("valid_until", r["valid_until"])):
         if value:
             extra[key] = value
@@ -245,12 +248,13 @@ def node(db: DB, id_: str) -> NodeRow:
     ).fetchone()
     if row is None:
         raise UsageError(f"there is no node {id_} in this memory.")
-    return _node(row)
+    return _node(row, rows.earlier(db, id_))
 
 
 def things(db: DB) -> list[NodeRow]:
     """Return the nodes of objects and places."""
-    return [_node(r) for r in db.execute(_NODES + " AND node.type IN ('object', 'place') ORDER BY node.number")]
+    before = rows.earlier(db)
+    return [_node(r, before) for r in db.execute(_NODES + " AND node.type IN ('object', 'place') ORDER BY node.number")]
 
 
 def neighbours(db: DB, id_: str) -> list[EdgeRow]:
@@ -262,7 +266,8 @@ def edges(db: DB) -> list[EdgeRow]:
 
 
 def graph(db: DB) -> GraphView:
-    nodes = tuple(_node(r) for r in db.execute(_NODES + " ORDER BY node.number"))
+    before = rows.earlier(db)
+    nodes = tuple(_node(r, before) for r in db.execute(_NODES + " ORDER BY node.number"))
     known = {n.id for n in nodes}
     return GraphView(nodes, tuple(e for e in edges(db) if e.a in known and e.b in known), version(db))
 
@@ -306,12 +311,14 @@ def setting(db: DB, key: str, default: str | None = None) -> str | None:
 
 
 def equivalences(db: DB) -> list[Equivalence]:
-    return [
-        Equivalence(
-            r["a"], r["b"], r["face"], r["voice"], r["weight"], tuple((c, b, w) for c, b, w in json.loads(r["votes"])), bool(r["accepted"])
+    before = rows.earlier(db, "* *")
+    found = []
+    for r in db.execute("SELECT * FROM now_equivalence"):
+        votes = [*before.get(f"{r['a']} {r['b']}", ()), *json.loads(r["votes"])]
+        found.append(
+            Equivalence(r["a"], r["b"], r["face"], r["voice"], r["weight"], tuple((c, b, w) for c, b, w in votes), bool(r["accepted"]))
         )
-        for r in db.execute("SELECT * FROM now_equivalence")
-    ]
+    return found
 
 
 def constraints(db: DB) -> list[Constraint]:

@@ -16,6 +16,7 @@ from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, 
 from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, NameHeard, Reinforced, Renamed, Seen, Told, Voted
 from m3desk.domain.memory import Span
 from m3desk.domain.people import Person, SuggestedName
+from m3desk.store.schema import CHUNK
 
 Row = sqlite3.Row
 
@@ -33,28 +34,17 @@ def dump_ids(ids: tuple[str, ...]) -> str:
     return dump(ids)
 
 
-LONG = 32
-"""Items from which a list's JSON is kept for when it has grown."""
-
-KEPT = 4096
-"""Lists whose JSON is kept."""
-
-_grown: dict[str, tuple[tuple[Any, ...], str]] = {}
+def last_items(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what of a list that grows is not in full chunks (`schema.CHUNK`)."""
+    return items if len(items) < CHUNK else items[len(items) // CHUNK * CHUNK :]
 
 
-def dump_grown(name: str, value: tuple[Any, ...]) -> str:
-    """Return compact JSON of a list that grows at its end, quicker where it had this `name` when it was shorter."""
-    if len(value) < LONG:
-        return dump(value)
-    old, text = _grown.get(name, ((), ""))
-    if old and value[: len(old)] == old:
-        text = text if len(old) == len(value) else f"{text[:-1]},{dump(value[len(old) :])[1:]}"
-    else:
-        text = dump(value)
-    if name not in _grown and len(_grown) >= KEPT:
-        del _grown[next(iter(_grown))]
-    _grown[name] = value, text
-    return text
+def earlier(db: sqlite3.Connection, like: str = "*") -> dict[str, list[Any]]:
+    """Return owner → the items of its list that are in full chunks. `like`: of owners of this GLOB pattern."""
+    found: dict[str, list[Any]] = {}
+    for owner, items in db.execute("SELECT owner, items FROM now_chunk WHERE owner GLOB ? ORDER BY owner, place", (like,)):
+        found.setdefault(owner, []).extend(json.loads(items))
+    return found
 
 
 def insert(db: sqlite3.Connection, table: str, **values: Any) -> int:
@@ -242,17 +232,18 @@ def full_log_of_steps(db: sqlite3.Connection) -> Log:
 
 def person_body(p: Person) -> str:
     names = [[n.name, n.score, n.evidence, n.words] for n in p.suggested_names]
-    before = dump([
+    return dump([
         p.name, p.name_state, p.shown, names, p.aliases, p.faces, p.voices, p.first_seen, p.last_seen, p.screen_time, p.speech_time,
+        last_items(p.clips), p.ignored, p.portrait,
     ])  # fmt: skip
-    return f"{before[:-1]},{dump_grown(p.id, p.clips)},{dump([p.ignored, p.portrait])[1:]}"
 
 
-def person(row: Row | Sequence[Any]) -> Person:
+def person(row: Row | Sequence[Any], before: Sequence[str] = ()) -> Person:
+    """Return a person from a row of `now_person`. `before`: the clips that are not in it (`earlier`)."""
     name, state, shown, names, aliases, faces, voices, first, last, screen, speech, clips, ignored, portrait = json.loads(row[2])
     return Person(
         id=row[0], number=row[1], name=name, name_state=state, shown=shown,
         suggested_names=tuple(SuggestedName(n, s, tuple(e), w) for n, s, e, w in names), aliases=tuple(aliases), faces=tuple(faces),
         voices=tuple(voices), first_seen=(first[0], first[1]) if first else None, last_seen=(last[0], last[1]) if last else None,
-        screen_time=screen, speech_time=speech, clips=tuple(clips), ignored=ignored, portrait=portrait,
+        screen_time=screen, speech_time=speech, clips=(*before, *clips), ignored=ignored, portrait=portrait,
     )  # fmt: skip

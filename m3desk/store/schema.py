@@ -129,14 +129,42 @@ _V4 = """
     ]
 )
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
+CHUNK = 64
+"""Items of a list that grows with every clip which one row of `now_chunk` holds."""
+
+_V5 = f"""
+-- Lists that grow with every clip (clips of a node or person, votes of a pair "a b"), all but their last items, {CHUNK} a row: no commit
+-- writes a list anew. The last items are where the whole list was: in now_node.clips, now_person.body, now_equivalence.votes.
+CREATE TABLE now_chunk (owner TEXT NOT NULL, place INTEGER NOT NULL, items TEXT NOT NULL, PRIMARY KEY (owner, place)) WITHOUT ROWID;
+""" + "".join(
+    f"""
+INSERT INTO now_chunk WITH RECURSIVE list (owner, items) AS MATERIALIZED (SELECT {owner}, {items} FROM {table}
+    WHERE CASE WHEN json_valid({column}) THEN json_array_length({items}) >= {CHUNK} END),
+  chunk (owner, items, place) AS (SELECT owner, items, 0 FROM list
+    UNION ALL SELECT owner, items, place + 1 FROM chunk WHERE (place + 2) * {CHUNK} <= json_array_length(items))
+  SELECT owner, place, (SELECT json_group_array({item}) FROM
+    (SELECT value FROM json_each(items) WHERE key >= place * {CHUNK} AND key < (place + 1) * {CHUNK} ORDER BY key)) FROM chunk;
+UPDATE {table} SET {column} = {
+        whole.format(f'''(SELECT json_group_array({item}) FROM (SELECT value FROM json_each({items})
+    WHERE key >= json_array_length({items}) / {CHUNK} * {CHUNK} ORDER BY key))''')
+    }
+  WHERE CASE WHEN json_valid({column}) THEN json_array_length({items}) >= {CHUNK} END;
+"""
+    for table, owner, column, items, item, whole in (
+        ("now_node", "id", "clips", "clips", "value", "{}"),
+        ("now_person", "id", "body", "json_extract(body, '$[11]')", "value", "json_set(body, '$[11]', json({}))"),
+        ("now_equivalence", "a || ' ' || b", "votes", "votes", "json(value)", "{}"),
+    )
+)
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)
 
 DERIVED: dict[str, int] = {
     "now_observation": 1, "now_binding": 2, "now_node": 1, "now_person": 1, "now_alias": 1, "now_edge": 3,
-    "now_equivalence": 2, "now_constraint": 2,
+    "now_equivalence": 2, "now_constraint": 2, "now_chunk": 2,
 }  # fmt: skip
 """The folded tables and how many leading columns are their key."""
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -485,7 +486,12 @@ def born(folder: Path) -> Iterator[Memory]:
 def live(seed: int, *, steps: int = 14, deep: bool = False) -> Counter[str]:
     """Live one random life and return how often each thing happened. Raises Wrong. `deep`: export and import too."""
     fast = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=fast if fast.is_dir() else None, prefix="m3desk-life-") as name, born(Path(name)) as memory:
+    with (
+        mock.patch.object(rows, "CHUNK", 2),  # lists that grow with the clips are kept in chunks, in short lives too
+        mock.patch.object(derived, "CHUNK", 2),
+        tempfile.TemporaryDirectory(dir=fast if fast.is_dir() else None, prefix="m3desk-life-") as name,
+        born(Path(name)) as memory,
+    ):
         life = Life(memory, random.Random(seed))
         weights = [w for w, _ in ACTIONS.values()]
         try:

@@ -22,7 +22,9 @@ WATCHED: tuple[tuple[str, str, str, str], ...] = (
     ("now_observation", "observation", "{row}.observation", ""),
     ("face_track", "observation", "{row}.id", ""),
     ("utterance", "observation", "{row}.id", ""),
+    ("now_chunk", "sentence", "{row}.owner", ""),
     ("now_person", "people", "''", ""),
+    ("now_chunk", "people", "''", "{row}.owner GLOB 'person_*'"),
     ("source", "clips", "''", ""),
     ("clip", "clips", "''", ""),
 )
@@ -39,7 +41,7 @@ def watch(db: DB) -> None:
         for event, row in (("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")):
             when = f"WHEN {condition.format(row=row)}" if condition else ""
             db.execute(
-                f"CREATE TEMP TRIGGER IF NOT EXISTS touched_{table}_{event.lower()} AFTER {event} ON main.{table} {when} BEGIN "
+                f"CREATE TEMP TRIGGER IF NOT EXISTS touched_{table}_{kind}_{event.lower()} AFTER {event} ON main.{table} {when} BEGIN "
                 f"INSERT OR IGNORE INTO touched VALUES ('{kind}', {id_.format(row=row)}); END"
             )
 
