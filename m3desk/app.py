@@ -27,10 +27,10 @@ from m3desk.control import loop
 from m3desk.control.kept import Kept, Snapshot
 from m3desk.control.search import Search
 from m3desk.domain.changed import Changed
-from m3desk.domain.clip import source_of
 from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.evidence import FaceTrack, Floats
+from m3desk.domain.ids import source_of
 from m3desk.domain.log import ObservationType
 from m3desk.domain.visible import shortened
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissing, UsageError

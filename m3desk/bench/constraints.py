@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk.bench.material import command, data, output
+from m3desk.domain.ids import observation_type
 
 FIRST = ("grid/bbaf2n.mpg", "grid/brbk7n.mpg", "grid/lbax4n.mpg", "grid/pwij3p.mpg", "webrtc_two_men/vp9_webrtc_2.webm")
 LATER = ("grid/id2_vcd_swwp2s.mpg", "grid/lwbsza.mpg", "webrtc_two_men/vp9_webrtc_4.webm")
@@ -131,7 +132,7 @@ class _Look:
 
     def faces(self, person: dict[str, Any]) -> list[str]:
         """Return the face tracks of a person."""
-        return [o for o in self.of[person["id"]] if ".f" in o]
+        return [o for o in self.of[person["id"]] if observation_type(o) == "face"]
 
 
 def _suggestion(memory: Path) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance
+from m3desk.domain.ids import clip_id, face_id, source_id, utterance_id
 from m3desk.domain.memory import Draft, Sentence, Span, Vote
 from m3desk.store.memory import Memory
 from m3desk.store.rows import dump
@@ -88,7 +89,7 @@ def make(folder: Path, sentences: int, *, people: int = 40, seed: int = 8) -> Me
     ]
     for n, source in enumerate(sources):
         count = min(CLIPS, clips - n * CLIPS)
-        memory.plan_clips(source.id, [Clip(f"{source.id}.c{i}", source.id, i, i * CLIP, (i + 1) * CLIP) for i in range(count)], fps=5.0)
+        memory.plan_clips(source.id, [Clip(clip_id(source.id, i), source.id, i, i * CLIP, (i + 1) * CLIP) for i in range(count)], fps=5.0)
     _meet(memory, people)
     with memory.writing(folds=False) as db:
         _tell(db, invention, people, sentences, fold=sentences <= FOLDED)
@@ -105,7 +106,7 @@ def _meet(memory: Memory, people: int) -> None:
     faces, speech, vectors, votes, told = [], [], {}, [], []
     apart = set()
     for n in range(people):
-        f, u = f"{clip.id}.f{n}", f"{clip.id}.u{n}"
+        f, u = face_id(clip.id, n), utterance_id(clip.id, n)
         start = clip.start + n * 700_000
         end = start + 600_000
         faces.append(FaceTrack(f, clip.id, start, end, (TimedBox(start, 1.0, 1.0, 50.0, 50.0),), 0.9, 0.8, (), (), n))
@@ -113,14 +114,14 @@ def _meet(memory: Memory, people: int) -> None:
         vectors[f], vectors[u] = _axis(n, 128), _axis(n, 192)
         votes += [Vote(f, u, "alone in view", 3.0), Vote(f, u, "lips", 3.0)]
         told.append(Sentence("someone appears.", "episodic", start, end, (Span(0, 7, (f,)),), (f,), event="appears"))
-        apart |= {(f"{clip.id}.f{m}", f) for m in range(n)} | {(f"{clip.id}.u{m}", u) for m in range(n)}
+        apart |= {(face_id(clip.id, m), f) for m in range(n)} | {(utterance_id(clip.id, m), u) for m in range(n)}
     perceived = Perceived(clip.id, tuple(faces), tuple(speech), (), (), vectors, {}, frozenset(apart), None, (), {})
     draft = Draft(tuple(told), tuple(votes), (), "invented")
     rows = Invention(1).vectors(len(told))
     memory.commit_episodic(clip, perceived, draft, text_vectors=rows, text_model=MODEL, models=MODELS, at=AT)
     owners = {t.track.id: t.person for t in memory.tracks("s1")}
     for n, name in enumerate(NAMES[:people]):
-        memory.correct("name", {"person": owners[f"{clip.id}.f{n}"], "name": name}, at=AT)
+        memory.correct("name", {"person": owners[face_id(clip.id, n)], "name": name}, at=AT)
 
 
 def _axis(number: int, dimension: int) -> Floats:
@@ -195,9 +196,9 @@ def _batches(
         }
         for k in range(count):
             place, made, number = made + len(who) // 2, made + 1, number + 1
-            source = f"s{place // (EACH * CLIPS) + 1}"
+            source = source_id(place // (EACH * CLIPS) + 1)
             index = place // EACH % CLIPS
-            clip = f"{source}.c{index}"
+            clip = clip_id(source, index)
             start = index * CLIP + place % EACH * 2_900_000
             end = start + 2_000_000
             n = int(draws[k, 0] * len(who) / 2)

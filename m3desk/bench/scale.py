@@ -19,6 +19,7 @@ import numpy as np
 
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance, Word, media_id
+from m3desk.domain.ids import clip_id, face_id, utterance_id
 from m3desk.domain.memory import Draft, HeardName, Sentence, Span, Vote
 from m3desk.store.memory import Memory
 
@@ -51,7 +52,7 @@ def grow(memory: Memory, count: int) -> dict[str, Any]:
     """Commit `count` clips, then correct; return the figures."""
     memory.set_setting("imported_without_media", "1")
     source = memory.add_source(Source("", "/invented.mp4", count * SECONDS, 640, 360, 25.0, True, "0" * 64, None, 1000)).id
-    clips = [Clip(f"{source}.c{i}", source, i, i * SECONDS, (i + 1) * SECONDS) for i in range(count)]
+    clips = [Clip(clip_id(source, i), source, i, i * SECONDS, (i + 1) * SECONDS) for i in range(count)]
     memory.plan_clips(source, clips, fps=5.0)
     dice = random.Random(7)
     matches, commits = Times(), Times()
@@ -143,7 +144,7 @@ def invented(clip: Clip, dice: random.Random) -> tuple[Perceived, Draft, Floats]
         crop = f"{who} in {clip.id}".encode()
         picture = media_id(crop, ".jpg")
         media[picture] = crop
-        f, u = f"{clip.id}.f{k}", f"{clip.id}.u{k}"
+        f, u = face_id(clip.id, k), utterance_id(clip.id, k)
         boxes = tuple(TimedBox(t, 10.0 * who, 20.0, 40.5, 50.0) for t in range(at, at + TURN - MICROSECOND, MICROSECOND // 5))
         marks = (((1.0, 2.0),) * 5,)
         faces.append(FaceTrack(f, clip.id, at, at + TURN - MICROSECOND, boxes, 0.9, dice.uniform(0.6, 0.95), (picture,), marks, k))

@@ -9,6 +9,7 @@ import numpy as np
 
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, TimedBox, Utterance, Word, media_id
+from m3desk.domain.ids import clip_id, face_id, utterance_id
 from m3desk.domain.memory import Draft, HeardName, Sentence, Span, Vote
 from m3desk.perception.voices import flac
 from m3desk.store.memory import Memory
@@ -31,7 +32,7 @@ def make(folder: Path) -> Path:
     with Memory.create(folder) as memory:
         for film in ("a", "b"):
             source = memory.add_source(Source("", f"/videos/{film}.mp4", CLIPS * 30 * S, 640, 360, 25.0, True, film * 64, None, 1000)).id
-            clips = [Clip(f"{source}.c{i}", source, i, i * 30 * S, (i + 1) * 30 * S) for i in range(CLIPS)]
+            clips = [Clip(clip_id(source, i), source, i, i * 30 * S, (i + 1) * 30 * S) for i in range(CLIPS)]
             memory.plan_clips(source, clips, fps=5.0)
             for i, clip in enumerate(clips):
                 perceived, draft = _seen(clip, (i % 4, (i + 1 + (film == "b")) % 4))
@@ -57,7 +58,7 @@ def _seen(clip: Clip, people: Sequence[int]) -> tuple[Perceived, Draft]:
     media: dict[str, bytes] = {}
     for k, who in enumerate(people):
         t = clip.start + 8 * k * S
-        f, u, said = f"{clip.id}.f{k}", f"{clip.id}.u{k}", SAYS[who]
+        f, u, said = face_id(clip.id, k), utterance_id(clip.id, k), SAYS[who]
         crop = _picture(f, 96)
         sound = flac(_noise(u).normal(0, 0.05, 16000).astype(np.float32))
         media |= {media_id(crop, ".jpg"): crop, media_id(sound, ".flac"): sound}

@@ -13,6 +13,7 @@ from m3desk.cli.parser import moment
 from m3desk.cli.work import existing
 from m3desk.domain.clip import clock, seconds
 from m3desk.domain.correction import Effect
+from m3desk.domain.ids import clip_id
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
 from m3desk.errors import CorrectionError, UsageError
@@ -134,7 +135,7 @@ def _clip(text: str, memory: str) -> str:
         sources = reader.sources()
     if len(sources) != 1:
         raise UsageError(f"clip {bare} of which source? This memory has {len(sources)}.", "For example s1.c2.")
-    return f"{sources[0].id}.c{int(bare)}"
+    return clip_id(sources[0].id, int(bare))
 
 
 def _enroll(options: Any, out: Out) -> int:

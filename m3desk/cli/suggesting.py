@@ -13,7 +13,7 @@ from m3desk import paths
 from m3desk.cli.opening import App
 from m3desk.cli.output import Out, prompt, span, table, told
 from m3desk.cli.work import existing
-from m3desk.domain.clip import source_of
+from m3desk.domain.ids import source_of
 from m3desk.domain.questions.scorecard import Answers, Interval, Score, draw, estimate
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.errors import M3DeskError, UsageError

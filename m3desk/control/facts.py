@@ -15,6 +15,7 @@ from m3desk.control.search import Before, Hit, Search
 from m3desk.control.times import FOREVER
 from m3desk.control.wording import ASKING, NUMBERS, say
 from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.domain.ids import clip_index
 from m3desk.domain.people import Observed, Person
 
 MOST_PEOPLE = 30
@@ -372,7 +373,7 @@ def _scopes(asked: Asked, search: Search) -> Iterable[tuple[str, int | None, int
 def _known(clip: str, before: Before | None) -> bool:
     if before is None or not clip.startswith(before[0] + "."):
         return True
-    return int(clip.rsplit(".c", 1)[1]) <= before[1]
+    return clip_index(clip) <= before[1]
 
 
 def _first(presence: Presence) -> tuple[str, int]:

@@ -18,8 +18,9 @@ from m3desk.control.keywords import Gathered, Keywords, Split
 from m3desk.control.nearest import Nearest
 from m3desk.control.table import Mask, Room, Table
 from m3desk.domain.changed import Changed
-from m3desk.domain.clip import Clip, Source, source_of
+from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import Floats
+from m3desk.domain.ids import source_of
 from m3desk.domain.memory import Outline, StoredSentence
 from m3desk.domain.people import Observed, Person
 

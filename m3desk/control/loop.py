@@ -20,6 +20,7 @@ from m3desk.control.search import Before, Hit, Search
 from m3desk.control.times import Stretch
 from m3desk.control.wording import say
 from m3desk.domain.clip import clock, seconds
+from m3desk.domain.ids import person_id
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.tags import sentence_case
 from m3desk.errors import Cancelled, ModelFailed
@@ -112,7 +113,7 @@ def _converse(
 ) -> Iterator[Event]:
     """Let the model search and answer. Every line that it was shown keeps its number."""
     lines = sorted((h.sentence for h in hits), key=lambda s: (s.source, s.start, s.id))
-    names = {n: p.number for p in search.people for n in (p.shown, *names_of(p))} | {f"person_{p.number}": p.number for p in search.people}
+    names = {n: p.number for p in search.people for n in (p.shown, *names_of(p))} | {person_id(p.number): p.number for p in search.people}
     people = [p for p in search.people if p.id in asked.people or any(p.id in s.people for s in lines)]
     messages = opening(numbered(lines, 1), cast_of(people), question_of(asked.text, names))
     fresh = True

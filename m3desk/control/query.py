@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Literal
 
 from m3desk.control.times import Stretch, read_times
-from m3desk.domain.clip import Clip, Source, clip_id
+from m3desk.domain.clip import Clip, Source
+from m3desk.domain.ids import clip_id
 from m3desk.domain.memory import PLACEHOLDER
 from m3desk.domain.people import Person
 from m3desk.errors import UsageError

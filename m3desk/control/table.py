@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from m3desk.domain.ids import clip_index, numbered, source_number
 from m3desk.domain.memory import Outline
 
 Rows = NDArray[np.int64]
@@ -265,9 +266,9 @@ class Table:
             "weight": numbers("weight", (o.weight for o in outlines)),
             "flags": numbers("flags", (ENDED * o.ended + STALE * o.stale + PINNED * o.pinned for o in outlines)),
             "wording": numbers("wording", (wording_of(o) for o in outlines)),
-            "place": numbers("place", (_number(o.source[1:]) for o in outlines)),
+            "place": numbers("place", (source_number(o.source) if o.source else 0 for o in outlines)),
             "cites": numbers("cites", (o.cites for o in outlines)),
-            "number": numbers("number", (_number(o.id.rsplit("_", 1)[-1]) for o in outlines)),
+            "number": numbers("number", (numbered(o.id) for o in outlines)),
         }
 
     def _order(self, sources: Collection[int]) -> None:
@@ -304,13 +305,9 @@ class Table:
 
 def index_of(clip: str | None) -> int:
     """Return the number in a clip's id; −1 for a memory of no clip, which is always known."""
-    return int(clip.rsplit(".c", 1)[1]) if clip and ".c" in clip else -1
+    return clip_index(clip) if clip and ".c" in clip else -1
 
 
 def wording_of(outline: Outline) -> int:
     """Return a number for all that is searched by words: equal numbers mean equal words (in one process)."""
     return hash((outline.text, outline.entities))
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() else 0

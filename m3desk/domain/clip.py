@@ -34,21 +34,6 @@ def clock(at: int) -> str:
     return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60:02d}:{rest % 60:02d}"
 
 
-def clip_id(source: str, index: int) -> str:
-    """Return the id of a clip, such as `s1.c12`."""
-    return f"{source}.c{index}"
-
-
-def source_of(some_id: str) -> str:
-    """Return the source in a clip's or an observation's id: `s1` of `s1.c12.f3`."""
-    return some_id.split(".", 1)[0]
-
-
-def clip_of(observation: str) -> str:
-    """Return the clip in an observation's id: `s1.c12` of `s1.c12.f3`."""
-    return observation.rsplit(".", 1)[0]
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """One video or sound file. `width`/`height`: pixels as displayed (after rotation), None without a picture."""

@@ -14,8 +14,8 @@ import numpy as np
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import TOP, Gallery, mean_of
+from m3desk.domain.ids import numbered
 from m3desk.domain.linkage import average_linkage
-from m3desk.domain.log import numbered
 
 CONSOLIDATION = "consolidation"
 """Votes of this module are cast by "consolidation MODEL" (see equivalence.weigh)."""

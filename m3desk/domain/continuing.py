@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from m3desk.domain.clip import source_of
 from m3desk.domain.evidence import FaceTrack, Perceived
+from m3desk.domain.ids import source_of
 
 BORDER = 600_000
 """Microseconds between the last box in one clip and the first in the next that may still be one movement."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import COMPANY, MATE, Moment, company, enough, in_all, in_total, weigh
-from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, Voted, in_force, numbered
+from m3desk.domain.ids import numbered, source_id
+from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, Voted, in_force
 from m3desk.domain.naming import plausible, whose
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
 from m3desk.domain.superseding import Standing, standing
@@ -602,8 +603,8 @@ def person(
         aliases=tuple(aliases),
         faces=tuple(n for n in state.members[id_] if state.nodes[n].type == "face"),
         voices=tuple(n for n in state.members[id_] if state.nodes[n].type == "voice"),
-        first_seen=(f"s{tally.first[0]}", tally.first[1]) if tally.first else None,
-        last_seen=(f"s{tally.last[0]}", tally.last[1]) if tally.last else None,
+        first_seen=(source_id(tally.first[0]), tally.first[1]) if tally.first else None,
+        last_seen=(source_id(tally.last[0]), tally.last[1]) if tally.last else None,
         screen_time=tally.screen_time,
         speech_time=tally.speech_time,
         clips=tally.clips,

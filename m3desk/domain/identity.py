@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.evidence import Floats
-from m3desk.domain.log import numbered
+from m3desk.domain.ids import numbered
 
 GALLERY = 20
 """Rows a node is compared with: enough for a face's poses or a voice's moods, few enough to compare thousands of nodes in milliseconds."""

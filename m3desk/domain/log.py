@@ -231,8 +231,3 @@ def can_redo(log: Log) -> list[int]:
     fixed = {s.step for s in log.steps if scrubbed(s)}
     waiting = [m for m in last.values() if m.undone and m.sequence > newest and m.step not in fixed]
     return [m.step for m in sorted(waiting, key=lambda m: (-m.sequence, m.step))]
-
-
-def numbered(id_: str) -> int:
-    """Return the number in an id such as `person_3` or `face_7`."""
-    return int(id_.rsplit("_", 1)[1])

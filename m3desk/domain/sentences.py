@@ -9,10 +9,11 @@ from typing import Any
 
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Equivalence, Identities, identities
-from m3desk.domain.log import Birth, Linked, Log, Reinforced, Told, in_force, numbered
+from m3desk.domain.ids import clip_order, numbered
+from m3desk.domain.log import Birth, Linked, Log, Reinforced, Told, in_force
 from m3desk.domain.memory import Span
 from m3desk.domain.tags import render
-from m3desk.domain.tally import Tally, clip_order, joined
+from m3desk.domain.tally import Tally, joined
 
 LABEL = 60
 """Code points of a sentence that fit on a node of the graph."""

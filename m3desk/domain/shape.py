@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, TypeAdapter
 from pydantic_core import PydanticCustomError
 
 from m3desk.domain.correction import KINDS
+from m3desk.domain.ids import CLIP, MADE_PART, SOURCE
 
 DEEP = 40
 """Levels of nested lists and objects in what has no other form (chats, notes of models); ours have 5."""
@@ -63,14 +64,11 @@ Text = _text()
 Short = _text(long=10_000)
 Key = _text(long=1_000)
 
-SOURCE = r"s\d{1,9}"
-CLIP = SOURCE + r"\.c\d{1,9}"
-_MADE = r"\d{0,13}(_\d{1,9}[a-z]+)?"
 SourceId = _text(f"^{SOURCE}$", 100)
 ClipId = _text(f"^{CLIP}$", 100)
-FaceId = _text(rf"^{CLIP}\.f{_MADE}$", 100)
-VoiceId = _text(rf"^{CLIP}\.u{_MADE}$", 100)
-ObservationId = _text(rf"^{CLIP}\.[fu]{_MADE}$", 100)
+FaceId = _text(rf"^{CLIP}\.f{MADE_PART}$", 100)
+VoiceId = _text(rf"^{CLIP}\.u{MADE_PART}$", 100)
+ObservationId = _text(rf"^{CLIP}\.[fu]{MADE_PART}$", 100)
 PersonId = _text(r"^person_\d{1,13}$", 100)
 NodeId = _text(r"^(face|voice|object|place|episodic|semantic)_\d{1,13}$", 100)
 OwnerId = _text(r"^(face|voice)_\d{1,13}$", 100)

@@ -6,28 +6,13 @@ What a correction makes is an observation of its own, named after what it replac
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from m3desk.domain.correction import Step
+from m3desk.domain.ids import step_of
 from m3desk.domain.log import Log, Seen
-
-_MADE = re.compile(r"_(\d+)[a-z]+$")
-MADE = "*_*"
-"""What the ids of made observations look like to SQL's GLOB; no other observation has that sign in its id."""
-
-
-def made_id(original: str, step: int, place: int) -> str:
-    """Return the id of the observation number `place` (from 0) that a step puts in the place of another (or, `s1.c0.f`, adds)."""
-    return f"{_MADE.sub('', original)}_{step}{chr(ord('a') + place % 26)}{'z' * (place // 26)}"
-
-
-def step_of(observation: str) -> int | None:
-    """Return the step that made an observation, None where it was found."""
-    found = _MADE.search(observation)
-    return int(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)

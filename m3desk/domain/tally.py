@@ -6,19 +6,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from m3desk.domain.clip import source_of
+from m3desk.domain.ids import clip_order, source_number
 from m3desk.domain.log import Seen
-
-
-def numbered_source(id_: str) -> int:
-    """Return the number of the source in a clip's or an observation's id: 1 of `s1.c12`."""
-    return int(source_of(id_)[1:])
-
-
-def clip_order(clip: str) -> tuple[int, int]:
-    """Return a key that sorts clip ids by source and time."""
-    source, index = clip.split(".")[:2]
-    return int(source[1:]), int(index[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +40,7 @@ class Tally:
         real = [o for o in more if o.id not in enrolled] if enrolled else more
         if not real:
             return replace(self, count=self.count + len(more), best=best, picture=picture)
-        sources = [numbered_source(o.clip) for o in real]
+        sources = [source_number(o.clip) for o in real]
         first = min((n, o.start, o.end) for n, o in zip(sources, real, strict=True))
         last = max((n, o.end) for n, o in zip(sources, real, strict=True))
         return Tally(

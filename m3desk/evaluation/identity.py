@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from m3desk.domain.clip import Clip, Source, seconds, source_of
+from m3desk.domain.clip import Clip, Source, seconds
 from m3desk.domain.evidence import FaceTrack, Utterance
+from m3desk.domain.ids import source_of
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person, SpeechRow, TrackRow
 from m3desk.errors import M3DeskError

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from m3desk.domain.fold import Constraint, Equivalence
-from m3desk.domain.log import Log, numbered
+from m3desk.domain.ids import clip_order, numbered, observation_type, source_of
+from m3desk.domain.log import Log
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.questions.graph_cuts import WORD, told_apart
 from m3desk.domain.questions.types import Suggestion
 from m3desk.domain.sentences import State
 from m3desk.domain.tags import TAG, placeholder
-from m3desk.domain.tally import clip_order
 from m3desk.errors import M3DeskError
 from m3desk.ports import Reader
 
@@ -195,7 +195,7 @@ def _disorder(memory: Checkable) -> list[dict[str, Any]]:
                 concluded[s.clip].append(s.id)
     found, last = [], {"": ""}
     for clip in sorted(first, key=lambda c: first[c]):
-        source = clip.split(".")[0]
+        source = source_of(clip)
         before = last.get(source, "")
         if before and clip_order(clip) < clip_order(before):
             nodes = concluded[clip]
@@ -213,7 +213,9 @@ def _orphans(memory: Checkable) -> list[dict[str, Any]]:
     for s in memory.memories():
         if s.spans and not s.people:
             speaks = [o for span in s.spans for o in span.observations]
-            if any(".f" in o for o in speaks):  # speech of nobody in particular is no fault: too short to tell a voice by
+            if any(
+                observation_type(o) == "face" for o in speaks
+            ):  # speech of nobody in particular is no fault: it is too short
                 found.append(
                     _finding(
                         "orphan",

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from pydantic import TypeAdapter, ValidationError
 
 from m3desk.domain import shape
+from m3desk.domain.ids import clip_id, numbered
 from m3desk.domain.shape import (
     Boolean,
     Box,
@@ -202,7 +203,7 @@ def _together(document: Mapping[str, Any]) -> None:
     for i, c in enumerate(document["clips"]):
         if c["source"] not in sources:
             _no(f"clips[{i}].source", f"there is no source {c['source']}")
-        if c["id"] != f"{c['source']}.c{c['index']}":
+        if c["id"] != clip_id(c["source"], c["index"]):
             _no(f"clips[{i}].id", f"{c['id']} is not clip {c['index']} of {c['source']}")
     for name, known, known_as in (("fps", sources, "sources"), ("clip", clips, "clips")):
         if lacking := known - log[name].keys():
@@ -301,7 +302,7 @@ def _nodes(log: Mapping[str, Any], sequences: set[int], observations: set[str]) 
 
 
 def _last(people: Iterable[str | None]) -> int:
-    return max((int(p.rsplit("_", 1)[1]) for p in people if p), default=0)
+    return max((numbered(p) for p in people if p), default=0)
 
 
 def _journal(log: Mapping[str, Any], sequences: set[int]) -> None:

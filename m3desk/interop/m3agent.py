@@ -24,11 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from m3desk.domain.clip import MICROSECOND, Clip, Source, clip_id
+from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, Utterance, media_id
 from m3desk.domain.fold import identities
+from m3desk.domain.ids import clip_id, clip_index, clip_of, numbered, person_id
 from m3desk.domain.imported import ForeignGraph, ForeignNode, ForeignText, ForeignVote
-from m3desk.domain.log import Birth, Bound, Log, ObservationType, Seen, Voted, numbered
+from m3desk.domain.log import Birth, Bound, Log, ObservationType, Seen, Voted
 from m3desk.domain.memory import Sentence
 from m3desk.domain.questions.graph_cuts import DERIVED
 from m3desk.domain.tags import untag
@@ -333,7 +334,7 @@ def _groups(
 ) -> list[list[int]]:
     """Return who is one, in order of the characters' numbers: as the file says where it speaks of every node, else by its equivalences."""
     ids = {f"{type_}_{n}": n for n, (type_, _, _) in owners.items()}
-    ordered = sorted((int(name.rsplit("_", 1)[-1]), tags) for name, tags in characters.items() if re.fullmatch(r"character_\d{1,9}", name))
+    ordered = sorted((numbered(name), tags) for name, tags in characters.items() if re.fullmatch(r"character_\d{1,9}", name))
     groups = [[ids[t] for t in tags if t in ids] for _, tags in ordered]
     if sorted(n for g in groups for n in g) == sorted(owners):
         return [g for g in groups if g]
@@ -411,7 +412,7 @@ def _joining(
         pairs = [_alike(classes[0], classes[1])]
     for a, b in pairs:
         one, other = first[a.id], first[b.id]
-        clip = max((one.rsplit(".", 1)[0], other.rsplit(".", 1)[0]), key=lambda c: int(c.rsplit("c", 1)[1]))
+        clip = max(clip_of(one), clip_of(other), key=clip_index)
         yield ForeignVote(one, other, CHARACTERS, 1.0, clip)
 
 
@@ -454,7 +455,7 @@ def _log(graph: ForeignGraph) -> Log:
     log = Log()
     log.add(Seen(o.id, "face", o.clip, o.start, o.end, 0.0, None, None, 1) for o in graph.faces)
     log.add(Seen(o.id, "voice", o.clip, o.start, o.end, 0.0, None, None, 1) for o in graph.utterances)
-    log.add(Birth(n.id, n.number, n.type, "", f"person_{n.person}", n.clip, None, None, 1) for n in graph.nodes)
+    log.add(Birth(n.id, n.number, n.type, "", person_id(n.person), n.clip, None, None, 1) for n in graph.nodes)
     log.add(Bound(o, n, None, None, None, graph.model, "", 1) for o, n in graph.bindings.items())
     log.add(Voted(v.a, v.b, v.by, v.weight, v.clip, 1) for v in graph.votes)
     return log

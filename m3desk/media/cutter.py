@@ -13,7 +13,8 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from m3desk.domain.clip import MICROSECOND, Clip, Source, clip_id, clock
+from m3desk.domain.clip import MICROSECOND, Clip, Source, clock
+from m3desk.domain.ids import clip_id
 from m3desk.media.streams import Kind, Opened, Showing, audible, frame_time, open_media
 from m3desk.ports import SAMPLE_RATE, Frame, Sound
 

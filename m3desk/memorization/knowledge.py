@@ -18,6 +18,7 @@ from pathlib import Path
 
 from m3desk import paths
 from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.ids import numbered
 from m3desk.domain.memory import Draft, Sentence, StoredSentence, Topic
 from m3desk.domain.tags import TAG
 from m3desk.errors import Cancelled, ModelFailed
@@ -312,4 +313,4 @@ def talking(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sent
 
 
 def _number(tag: str) -> int:
-    return int(tag.strip("<>").rsplit("_", 1)[1])
+    return numbered(tag.strip("<>"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, media_id
+from m3desk.domain.ids import face_id
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
 from m3desk.perception.objects import Glance, objects_seen
@@ -221,7 +222,7 @@ def _evidence(
     clip: str, found: list[Track]
 ) -> tuple[tuple[FaceTrack, ...], dict[str, Floats], dict[str, bytes], frozenset[tuple[str, str]]]:
     """Return face tracks with final ids in order of start, their vectors, their crops and the pairs that can't be one."""
-    names = [f"{clip}.f{n}" for n in range(len(found))]
+    names = [face_id(clip, n) for n in range(len(found))]
     faces = []
     stored: dict[str, bytes] = {}
     for name, track in zip(names, found, strict=True):

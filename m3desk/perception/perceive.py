@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Perceived, Utterance
+from m3desk.domain.ids import face_id, utterance_id
 from m3desk.events import EvidenceSeen
 from m3desk.perception.faces import Seen, see
 from m3desk.perception.voices import Heard, hear
@@ -80,9 +81,9 @@ class Watcher:
 
 def merge(clip: Clip, seen: Seen, heard: Heard) -> Perceived:
     """Return the clip's evidence: face tracks `s1.c12.f0…` and utterances `s1.c12.u0…`, each numbered in order of (start, id)."""
-    names = {u.id: f"{clip.id}.u{n}" for n, u in enumerate(sorted(heard.utterances, key=lambda u: (u.start, u.id)))}
+    names = {u.id: utterance_id(clip.id, n) for n, u in enumerate(sorted(heard.utterances, key=lambda u: (u.start, u.id)))}
     by_start = sorted(seen.faces, key=lambda t: (t.start, int(t.id.rsplit("f", 1)[1])))
-    names |= {t.id: f"{clip.id}.f{n}" for n, t in enumerate(by_start)}
+    names |= {t.id: face_id(clip.id, n) for n, t in enumerate(by_start)}
     utterances = sorted((replace(u, id=names[u.id], clip=clip.id) for u in heard.utterances), key=lambda u: int(u.id.rsplit("u", 1)[1]))
     pairs = ((names[a], names[b]) for a, b in {*seen.apart, *heard.apart})
     return Perceived(

@@ -12,6 +12,7 @@ import numpy as np
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Floats, Utterance, Word, media_id
+from m3desk.domain.ids import utterance_id
 from m3desk.domain.linkage import average_linkage
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception.embedding import AROUND, voice_rows
@@ -227,7 +228,7 @@ def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> Heard:
     vectors: dict[str, Floats] = {}
     utterances = []
     for n, line in enumerate(lines):
-        id_ = f"{clip.id}.u{n}"
+        id_ = utterance_id(clip.id, n)
         snippet = flac(sound[max(0, line.start - AROUND) : line.end + AROUND])
         name = media_id(snippet, ".flac")
         media[name] = snippet

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
+from m3desk.domain.ids import clip_order, source_number
 from m3desk.domain.log import Log
 from m3desk.domain.sentences import fold
-from m3desk.domain.tally import clip_order
 from m3desk.errors import UsageError
 from m3desk.store import derived, rows, schema
 
@@ -150,7 +150,7 @@ def _by(before: tuple[str, int] | None) -> Callable[[str | None], bool]:
     """Return whether something of a clip was known by a clip of a source."""
     if before is None:
         return lambda _clip: True
-    source, index = int(before[0][1:]), before[1]
+    source, index = source_number(before[0]), before[1]
 
     def known(clip: str | None) -> bool:
         return clip is None or clip_order(clip)[0] < source or (clip_order(clip)[0] == source and clip_order(clip)[1] <= index)

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from m3desk.domain.calibration import Calibration, calibration
-from m3desk.domain.clip import Clip, source_of
+from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.galleries import many
 from m3desk.domain.graph import PLACES
 from m3desk.domain.identity import Candidate, Gallery, Match, match, mean_of
+from m3desk.domain.ids import clip_before, numbered, person_id, source_of
 from m3desk.domain.log import ObservationType, undone_steps
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.domain.sentences import State
@@ -56,7 +57,7 @@ def new_node(db: DB, type_: str, sequence: int, **values: Any) -> str:
 
 
 def new_person(db: DB) -> str:
-    return f"person_{number(db, 'person')}"
+    return person_id(number(db, "person"))
 
 
 # ---------------------------------------------------------------- who is who
@@ -133,9 +134,8 @@ def _held(state: State, candidate: Candidate) -> str | None:
 def _goes_on(db: DB, state: State, perceived: Perceived, found: list[Candidate]) -> list[str | None]:
     """Return, for the voice that begins a clip within a breath of the end of the clip before, the node of who spoke there; else None."""
     first = min(perceived.utterances, key=lambda u: (u.start, u.id))
-    source, index = perceived.clip.split(".c")
     query = 'SELECT id, "end" FROM utterance WHERE clip = ? AND replaces IS NULL ORDER BY "end" DESC, id LIMIT 1'
-    row = db.execute(query, (f"{source}.c{int(index) - 1}",)).fetchone()
+    row = db.execute(query, (clip_before(perceived.clip),)).fetchone()
     if row is None or first.overlapped or not 0 <= first.start - row["end"] < BREATH:
         return [None] * len(found)
     last = state.who.held.get(row["id"])
@@ -315,5 +315,5 @@ def committed(db: DB, clip: str, state: str) -> ClipCommitted:
         "SELECT DISTINCT person FROM now_observation WHERE observation > ? AND observation < ? AND person IS NOT NULL",
         (clip + ".", clip + "/"),  # the sign after the point
     )
-    found = tuple(sorted((r[0] for r in people), key=lambda p: int(p.rsplit("_", 1)[1])))
+    found = tuple(sorted((r[0] for r in people), key=numbered))
     return ClipCommitted(clip, state, nodes, found, tuple(n for n in nodes if n.startswith(("episodic", "semantic"))))

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from m3desk.domain.fold import Identities
 from m3desk.domain.galleries import GrowingGallery
 from m3desk.domain.identity import Gallery
-from m3desk.domain.log import ObservationType, numbered
+from m3desk.domain.ids import numbered
+from m3desk.domain.log import ObservationType
 from m3desk.domain.sentences import State
 from m3desk.store import rows
 from m3desk.store.rows import dump

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Utterance
+from m3desk.domain.ids import person_id
 from m3desk.domain.imported import ForeignGraph, ForeignNode, ForeignText, ForeignVote
 from m3desk.store import commits, rows
 from m3desk.store.rows import dump, insert
@@ -75,7 +76,7 @@ def _clip(db: DB, c: Clip) -> None:
 
 def _node(db: DB, clip: Clip, node: ForeignNode, model: str, sequence: int) -> None:
     insert(
-        db, "node", id=node.id, number=node.number, type=node.type, content="", person=f"person_{node.person}", clip=clip.id,
+        db, "node", id=node.id, number=node.number, type=node.type, content="", person=person_id(node.person), clip=clip.id,
         source=clip.source, start=clip.start, end=clip.end, sequence=sequence, model=model, extra_data=dump(dict(node.extra)),
     )  # fmt: skip
 

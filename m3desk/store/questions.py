@@ -14,7 +14,8 @@ from typing import Any
 from m3desk.domain.calibration import calibration
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Gallery, mean_of
-from m3desk.domain.log import Log, ObservationType, in_force, numbered
+from m3desk.domain.ids import numbered, observation_type
+from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.questions.facts import Known, births
 from m3desk.domain.questions.ranking import ask, suggest
 from m3desk.domain.questions.reasons import Case, verdict
@@ -155,8 +156,7 @@ def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
         rules[type_] = calibration(model, type_)
         query = "SELECT * FROM embedding WHERE kind = ? AND model = ?"
         means = {r["owner"]: mean_of(rows.vectors(r)) for r in db.execute(query, (type_, model)) if only is None or r["owner"] in only}
-        letter = "f" if type_ == "face" else "u"
-        mine = [(o, h.person) for o, h in state.who.held.items() if h.person and o.rsplit(".", 1)[1].startswith(letter)]
+        mine = [(o, h.person) for o, h in state.who.held.items() if h.person and observation_type(o) == type_]
         items += [Item(o, type_, p, means.get(o)) for o, p in mine if only is None or o in only]
     return card(items, rules)
 

@@ -12,12 +12,11 @@ from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.ids import MADE, clip_order, numbered, person_id, source_number
 from m3desk.domain.log import undone_steps
 from m3desk.domain.memory import Span, StoredSentence
 from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
 from m3desk.domain.sentences import LABEL
-from m3desk.domain.superseding import MADE
-from m3desk.domain.tally import clip_order
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.store import rows
 
@@ -26,7 +25,7 @@ DB = sqlite3.Connection
 
 def sources(db: DB) -> list[Source]:
     """Return the videos and recordings that are memorized, not those that somebody is taught from (`store.corrections.enrolling`)."""
-    return sorted((rows.source(r) for r in db.execute("SELECT * FROM source WHERE state != 'enrolled'")), key=lambda s: int(s.id[1:]))
+    return sorted((rows.source(r) for r in db.execute("SELECT * FROM source WHERE state != 'enrolled'")), key=lambda s: source_number(s.id))
 
 
 def source(db: DB, id_: str) -> Source:
@@ -139,7 +138,7 @@ def person(db: DB, ref: str) -> Person:
     wanted = ref.strip()
     bare = wanted.strip("<>").casefold().replace("character_", "person_").removeprefix("person").strip(" _")
     if bare.isdecimal() and len(bare) < 19:
-        row = db.execute("SELECT person FROM now_alias WHERE id = ?", (f"person_{int(bare)}",)).fetchone()
+        row = db.execute("SELECT person FROM now_alias WHERE id = ?", (person_id(int(bare)),)).fetchone()
         if row:
             there = db.execute("SELECT * FROM now_person WHERE id = ?", (row[0],)).fetchone()
             return rows.person(there, rows.earlier(db, row[0]).get(row[0], ()))
@@ -197,7 +196,7 @@ def memories(
     if person_ is not None:
         id_ = person(db, person_).id
         found = [s for s in found if id_ in s.people]
-    return sorted(found, key=lambda s: (int(s.source[1:] or 0) if s.source else 0, s.start, int(s.id.rsplit("_", 1)[1])))
+    return sorted(found, key=lambda s: (source_number(s.source) if s.source else 0, s.start, numbered(s.id)))
 
 
 def told_of(db: DB, people_: set[str], things: set[str]) -> list[StoredSentence]:
@@ -275,7 +274,7 @@ def graph(db: DB) -> GraphView:
 def visible_nodes(db: DB, before: tuple[str, int]) -> set[str]:
     """Return the nodes known before a clip of a source (inclusive; −1 = nothing of it); of other sources, those memorized earlier."""
     source_, index = before
-    limit = int(source_[1:])
+    limit = source_number(source_)
     visible = set()
     for r in db.execute("SELECT id, clip FROM node"):
         if r["clip"] is None:

@@ -23,6 +23,7 @@ from m3desk.domain.correction import Step
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
 from m3desk.domain.fold import Constraint, Held, Identities
 from m3desk.domain.identity import Gallery
+from m3desk.domain.ids import source_of
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.sentences import State
 from m3desk.store import commits, consolidation, reading, rows
@@ -217,7 +218,7 @@ class _Again:
     def _new(self, perceived: Perceived, first: str) -> str:
         seen, person = perceived.observation(first), commits.new_person(self.db)
         node = commits.new_node(
-            self.db, self.kind, self.sequence, person=person, clip=perceived.clip, source=perceived.clip.split(".")[0], start=seen.start,
+            self.db, self.kind, self.sequence, person=person, clip=perceived.clip, source=source_of(perceived.clip), start=seen.start,
             end=seen.end, model=self.model,
         )  # fmt: skip
         self.who.person_of[node] = person

@@ -10,6 +10,7 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, Utterance
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import NodeRow
+from m3desk.domain.ids import clip_before, clip_id
 from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
 from m3desk.domain.memory import Outline, Sentence, StoredSentence
 from m3desk.domain.people import Observed, Person
@@ -107,10 +108,9 @@ class Records(Reader):
 
     def heard_until(self, clip: str) -> int | None:
         """Return where the last utterance of the clip before ends (this clip skips what is before that); None without one."""
-        source, index = clip.split(".c")
         with self.snapshot() as db:
             query = 'SELECT max("end") FROM utterance WHERE clip = ? AND replaces IS NULL'
-            row = db.execute(query, (f"{source}.c{int(index) - 1}",)).fetchone()
+            row = db.execute(query, (clip_before(clip),)).fetchone()
             return row[0] if row else None
 
     def perceived(self, clip: str) -> Perceived | None:
@@ -145,7 +145,7 @@ class Records(Reader):
 
     def recent(self, clip: Clip, count: int) -> tuple[StoredSentence, ...]:
         """Return the last sentences of the clip before (same source), oldest first (what `prepare` gives, for who replays evidence)."""
-        before = self.memories(kind="episodic", clip=f"{clip.source}.c{clip.index - 1}")
+        before = self.memories(kind="episodic", clip=clip_id(clip.source, clip.index - 1))
         return tuple(before[-count:]) if count > 0 else ()
 
     def episodic(self, clip: str) -> list[StoredSentence]:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from m3desk.domain.clip import Clip, Source, source_of
+from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
+from m3desk.domain.ids import source_of
 from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, NameHeard, Reinforced, Renamed, Seen, Told, Voted
 from m3desk.domain.memory import Span
 from m3desk.domain.people import Person, SuggestedName

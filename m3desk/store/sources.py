@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from m3desk.domain.clip import Clip, Source, clip_id, clock
+from m3desk.domain.clip import Clip, Source, clock
 from m3desk.domain.continuing import continued
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, Perceived
-from m3desk.domain.log import Log, ObservationType, numbered
+from m3desk.domain.ids import clip_id, clip_order, numbered, source_id
+from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.memory import Sentence, StoredSentence
 from m3desk.domain.sentences import State, owner
-from m3desk.domain.tally import clip_order
 from m3desk.errors import UsageError
 from m3desk.ports import Cluster, Prepared
 from m3desk.store import commits, reading, rows, schema
@@ -36,7 +36,7 @@ def add_source(db: DB, source: Source) -> Source:
         if row:
             db.execute("UPDATE source SET uri = ? WHERE id = ?", (source.uri, row[0]))
             return reading.source(db, row[0])
-    id_ = f"s{commits.number(db, 'source')}"
+    id_ = source_id(commits.number(db, "source"))
     rows.insert(
         db, "source", id=id_, uri=source.uri, duration=source.duration, width=source.width, height=source.height, fps=source.fps,
         has_audio=int(source.has_audio), sha256=source.sha256, started_at=source.started_at, bytes=source.bytes, state=source.state,
@@ -50,7 +50,7 @@ def plan(db: DB, source: str, clips: Sequence[Clip], fps: float | None) -> None:
     reading.source(db, source)
     there = {c.id: c for c in reading.clips(db, source)}
     for c in clips:
-        id_ = f"{source}.c{c.index}"
+        id_ = clip_id(source, c.index)
         old = there.get(id_)
         if old is not None and (old.start, old.end) != (c.start, c.end):
             if old.state in ("episodic", "done"):
@@ -185,7 +185,7 @@ def _last_seen(state: State, node: str, source: int, index: int) -> int | None:
     """Return when the owner of a node was last seen or heard in earlier clips of a source."""
     who, latest = state.who, None
     person = who.people[who.person_of[node]]
-    if person.clips and person.last_seen and clip_order(person.clips[-1]) < (source, index) and person.last_seen[0] == f"s{source}":
+    if person.clips and person.last_seen and clip_order(person.clips[-1]) < (source, index) and person.last_seen[0] == source_id(source):
         return person.last_seen[1]
     for mine in who.members[who.person_of[node]]:
         for o in who.owned.get(mine, ()):

@@ -10,8 +10,9 @@ import numpy as np
 
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, Utterance
+from m3desk.domain.ids import MADE
 from m3desk.domain.log import in_force
-from m3desk.domain.superseding import MADE, standing
+from m3desk.domain.superseding import standing
 from m3desk.errors import ImportProblem
 from m3desk.store import rows
 

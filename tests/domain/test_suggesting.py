@@ -12,7 +12,8 @@ from m3desk.domain.consolidation import alike
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities
 from m3desk.domain.identity import Gallery
-from m3desk.domain.log import Birth, Log, ObservationType, Renamed, Seen, in_force, numbered
+from m3desk.domain.ids import numbered
+from m3desk.domain.log import Birth, Log, ObservationType, Renamed, Seen, in_force
 from m3desk.domain.people import Person, SuggestedName
 from m3desk.domain.questions.facts import Known
 from m3desk.domain.questions.ranking import SHORT, ask, numbers, settled_keys, suggest

@@ -10,7 +10,8 @@ import pytest
 from m3desk.domain.equivalence import in_all, in_total, weigh
 from m3desk.domain.galleries import TYPICAL, GrowingGallery
 from m3desk.domain.identity import GALLERY
-from m3desk.domain.tally import clip_order, joined
+from m3desk.domain.ids import clip_order
+from m3desk.domain.tally import joined
 
 
 def test_votes_come_to_the_same_however_they_are_added() -> None:

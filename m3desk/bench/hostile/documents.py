@@ -13,6 +13,7 @@ from typing import Any
 
 from m3desk.bench.hostile import invented
 from m3desk.bench.hostile.case import Case
+from m3desk.domain.ids import observation_type
 from m3desk.interop import exports
 from m3desk.store.memory import Memory
 
@@ -33,7 +34,7 @@ def exported(folder: Path) -> dict[str, Any]:
         told = memory.memories()
         memory.correct("edit", {"memory": told[0].id, "text": "<person_1> sits down"})
         memory.correct("pin", {"memory": told[1].id})
-        memory.correct("words", {"observation": next(o for o in seen if ".u" in o), "text": "hello there you"})
+        memory.correct("words", {"observation": next(o for o in seen if observation_type(o) == "voice"), "text": "hello there you"})
         memory.correct("set-aside", {"observations": [seen[-1]]})
         memory.undo()
         one, other = [p.id for p in memory.people()][:2]

@@ -10,6 +10,7 @@ import numpy as np
 
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, TimedBox, Utterance, Word, media_id
+from m3desk.domain.ids import clip_id, face_id, utterance_id
 from m3desk.domain.memory import Draft, HeardName, Sentence, Span, Vote
 from m3desk.errors import CorrectionError
 from m3desk.store.memory import Memory
@@ -34,7 +35,7 @@ def make(folder: Path, say: Say = plain, *, named: bool = True) -> Path:
     with Memory.create(folder) as memory:
         uri = f"/videos/{say('uri')}.mp4"
         source = memory.add_source(Source("", uri, 90 * S, 640, 360, 25.0, True, "a" * 64, None, 1000)).id
-        clips = [Clip(f"{source}.c{i}", source, i, i * 30 * S, (i + 1) * 30 * S) for i in range(3)]
+        clips = [Clip(clip_id(source, i), source, i, i * 30 * S, (i + 1) * 30 * S) for i in range(3)]
         memory.plan_clips(source, clips, fps=5.0)
         for clip, people in zip(memory.next_clips(source)[:2], [(1, 2), (1, 3)], strict=True):
             perceived, draft = _seen(clip, people, say)
@@ -60,7 +61,7 @@ def _seen(clip: Clip, people: Sequence[int], say: Say) -> tuple[Perceived, Draft
         t = clip.start + 8 * k * S
         crop = f"face {who} {clip.id}".encode()
         media[media_id(crop, ".jpg")] = crop
-        f, u, words = f"{clip.id}.f{k}", f"{clip.id}.u{k}", say("said")
+        f, u, words = face_id(clip.id, k), utterance_id(clip.id, k), say("said")
         boxes = tuple(TimedBox(t + i * S // 5, 10.0 * who, 20.0, 40.5, 50.0) for i in range(30))
         faces.append(FaceTrack(f, clip.id, t, t + 6 * S, boxes, 0.9, 0.8, (media_id(crop, ".jpg"),), (((1.0, 2.0),) * 5,), k))
         speech.append(Utterance(u, clip.id, t + S, t + 5 * S, words, (Word(t + S, t + 5 * S, words),), "en", 0.9, None, k))

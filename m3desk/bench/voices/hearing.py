@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from m3desk.bench.voices.material import Recording
-from m3desk.domain.clip import MICROSECOND, Clip, Source, source_of
+from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import Perceived, Utterance
+from m3desk.domain.ids import source_of
 from m3desk.domain.people import SpeechRow
 from m3desk.evaluation import labelling
 from m3desk.evaluation.diarization import Heard, error_rates

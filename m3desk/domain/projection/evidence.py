@@ -10,11 +10,12 @@ from heapq import heapify, heappop, heappush
 
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities, Word, stand
+from m3desk.domain.ids import step_of
 from m3desk.domain.log import Bound, Log, Seen
 from m3desk.domain.people import Binding
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.tables import Index, Table, Tables
-from m3desk.domain.superseding import Standing, step_of
+from m3desk.domain.superseding import Standing
 from m3desk.domain.superseding import stand as stand_in_place
 from m3desk.domain.tally import Tally
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from m3desk.domain.equivalence import COMPANY, MATE, Sums, covered, enough_in_all, in_all, in_total, weigh
 from m3desk.domain.fold import Identities, Partition, called, demands, kept_apart, voted_pair
-from m3desk.domain.log import Log, numbered
+from m3desk.domain.ids import numbered
+from m3desk.domain.log import Log
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.evidence import Evidence
 from m3desk.domain.projection.tables import Index, Table, Tables

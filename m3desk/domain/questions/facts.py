@@ -19,6 +19,7 @@ from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
 from m3desk.domain.fold import born_in
 from m3desk.domain.identity import Gallery
+from m3desk.domain.ids import observation_type
 from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.questions.types import Suggestion, SuggestionKind
 from m3desk.domain.sentences import State
@@ -122,7 +123,7 @@ def _count(things: int, one: str, many: str = "") -> str:
 
 def counted(observations: Iterable[str]) -> str:
     """Say what changes hands: "12 faces and 1 utterance"."""
-    kinds = Counter("face" if o.rsplit(".", 1)[1].startswith("f") else "utterance" for o in observations)
+    kinds = Counter("face" if observation_type(o) == "face" else "utterance" for o in observations)
     return " and ".join(_count(kinds[k], k) for k in ("face", "utterance") if kinds[k])
 
 

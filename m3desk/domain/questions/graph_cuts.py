@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from m3desk.domain.fold import Equivalence
-from m3desk.domain.log import Log, numbered
+from m3desk.domain.ids import numbered
+from m3desk.domain.log import Log
 from m3desk.domain.sentences import State
 
 Pair = tuple[str, str]

@@ -11,9 +11,9 @@ from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Box
 from m3desk.domain.fold import born_in
 from m3desk.domain.geometry import iou, span_iou
-from m3desk.domain.log import Log, numbered, undone_steps
+from m3desk.domain.ids import MADE, numbered
+from m3desk.domain.log import Log, undone_steps
 from m3desk.domain.sentences import State
-from m3desk.domain.superseding import MADE
 from m3desk.store.rows import dump
 
 DB = sqlite3.Connection

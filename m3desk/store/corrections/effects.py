@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from m3desk.domain.clip import clock, source_of
+from m3desk.domain.clip import clock
 from m3desk.domain.correction import Effect
 from m3desk.domain.fold import kept_apart
+from m3desk.domain.ids import numbered, observation_type, source_of
 from m3desk.domain.log import Log
 from m3desk.domain.projection.projection import Delta, Rebuilt
 from m3desk.domain.sentences import State
@@ -30,7 +31,7 @@ def effect(delta: Delta | Rebuilt, kind: str, args: Args, step: int, log: Log) -
     text = _verb(before, after, kind, args) + _counts(before, after, moved, told)
     if kind not in ("undo", "redo"):
         text += "".join(f"; {w}" for w in (*_evidence(delta, moved, log), *_overridden(changed["constraints"], step, log)))
-    ordered = tuple(sorted(people, key=lambda p: int(p.rsplit("_", 1)[1])))
+    ordered = tuple(sorted(people, key=numbered))
     return Effect(text, ordered, tuple(sorted(moved, key=lambda o: (source_of(o), o))), tuple(sorted(told)), step)
 
 
@@ -51,7 +52,7 @@ def _many(count: int, one: str, more: str) -> str:
 def _counts(before: State, after: State, moved: list[str], told: list[str]) -> str:
     """Return "(12 faces and 3 utterances change hands, 9 memories read differently, 2 of them need rewriting)"."""
     both = [o for o in moved if o in before.who.held and o in after.who.held]
-    faces = sum(o.rsplit(".", 1)[1].startswith("f") for o in both)
+    faces = sum(observation_type(o) == "face" for o in both)
     voices = len(both) - faces
     parts = []
     if both:

@@ -11,9 +11,9 @@ import numpy as np
 from m3desk.domain.editing import Lesson
 from m3desk.domain.evidence import FaceTrack, TimedBox, Utterance
 from m3desk.domain.identity import Candidate, Match, calibration, match
+from m3desk.domain.ids import face_id, made_id, source_id, source_number, utterance_id
 from m3desk.domain.log import ObservationType
 from m3desk.domain.people import Person
-from m3desk.domain.superseding import made_id
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, rows
 from m3desk.store.corrections.resolving import Args, Desk, bind_to, clean
@@ -87,7 +87,7 @@ def _whom(desk: Desk, name: str, verdicts: Sequence[tuple[str, Match]]) -> tuple
 def _learn(desk: Desk, lesson: Lesson) -> list[str]:
     """Write a file and what is in it; return the ids of the observations."""
     file = lesson.file
-    source = f"s{commits.number(desk.db, 'source')}"
+    source = source_id(commits.number(desk.db, "source"))
     length = max(LOOK, sum(n for _, n in lesson.pieces))
     rows.insert(
         desk.db, "source", id=source, uri=file.uri, duration=file.duration, width=file.width, height=file.height, fps=file.fps,
@@ -98,7 +98,7 @@ def _learn(desk: Desk, lesson: Lesson) -> list[str]:
     made, at = [], 0
     type_: ObservationType = "face" if lesson.face is not None else "voice"
     for place, (like, duration) in enumerate(lesson.pieces):
-        id_ = made_id(f"{clip}.{'f' if type_ == 'face' else 'u'}", desk.step, place)
+        id_ = made_id((face_id if type_ == "face" else utterance_id)(clip), desk.step, place)
         end = at + max(LOOK, duration)
         if lesson.face is not None:
             boxes = (TimedBox(at, *(round(v, 1) for v in lesson.face)),)
@@ -127,7 +127,7 @@ def enrolments(db: DB) -> list[Enrolment]:
     query = """SELECT o.observation, o.person, s.uri, s.sha256 FROM source s JOIN now_observation o ON o.observation GLOB s.id || '.*'
         WHERE s.state = ? AND o.person IS NOT NULL"""
     found = [Enrolment(*r) for r in db.execute(query, (ENROLLED,))]
-    return sorted(found, key=lambda e: int(e.observation.split(".")[0][1:]))
+    return sorted(found, key=lambda e: source_number(e.observation))
 
 
 RESOLVE = {"enroll": enroll}

@@ -31,7 +31,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from m3desk.domain.editing import Lesson, Likeness
-from m3desk.domain.log import Log, in_force, numbered, undone_steps
+from m3desk.domain.ids import node_type, numbered, observation_type
+from m3desk.domain.log import Log, in_force, undone_steps
 from m3desk.domain.memory import Sentence, Span, Topic
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
@@ -174,7 +175,7 @@ def bind_to(desk: Desk, ids: list[str], person: str) -> Args:
         if who.nodes[id_].person == person:
             first[who.nodes[id_].type] = id_
     for o in ids:
-        type_ = "face" if o.rsplit(".", 1)[1].startswith("f") else "voice"
+        type_ = observation_type(o)
         if type_ not in first:
             first[type_] = desk.new_node(type_, person, o)
             made.append(first[type_])
@@ -256,7 +257,7 @@ def _set_aside(desk: Desk, args: Args) -> Args:
 def _pair(desk: Desk, args: Args) -> tuple[str, str]:
     who = desk.state.who
     face, voice = str(args.get("face", "")), str(args.get("voice", ""))
-    if face.startswith("voice_") and voice.startswith("face_"):
+    if node_type(face) == "voice" and node_type(voice) == "face":
         face, voice = voice, face
     for id_, type_ in ((face, "face"), (voice, "voice")):
         if id_ not in who.nodes or who.nodes[id_].type != type_:

@@ -26,8 +26,8 @@ from m3desk.domain.editing import Likeness
 from m3desk.domain.evidence import FaceTrack, Observation, TimedBox, Utterance
 from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, calibration, match
+from m3desk.domain.ids import face_id, made_id
 from m3desk.domain.sentences import State
-from m3desk.domain.superseding import made_id
 from m3desk.errors import CorrectionError
 from m3desk.store import reading, rows
 from m3desk.store.corrections.resolving import Args, Desk
@@ -181,7 +181,7 @@ def nearest(track: FaceTrack, at: int) -> TimedBox:
 
 def add_face(db: DB, state: State, clip: str, at: int, box: tuple[float, float, float, float], step: int, sequence: int) -> str:
     """Write a face that was missed; whoever is seen beside it is somebody else. Return its id."""
-    id_ = made_id(f"{clip}.f", step, 0)
+    id_ = made_id(face_id(clip), step, 0)
     cluster = int(db.execute("SELECT coalesce(max(cluster), -1) + 1 FROM face_track WHERE clip = ?", (clip,)).fetchone()[0])
     beside = [t.id for t in there(db, state, clip, at)]
     rows.insert_face(db, FaceTrack(id_, clip, at, at + LOOK, (TimedBox(at, *box),), 1.0, 0.0, cluster=cluster), sequence)

@@ -8,7 +8,6 @@ Follows memory.md, "Forget a person".
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -21,6 +20,7 @@ from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, media_id
 from m3desk.domain.fold import SHOWN_FROM, born_in, together
 from m3desk.domain.identity import calibration, gallery_rows, similarity
+from m3desk.domain.ids import is_person, source_of
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
@@ -62,11 +62,11 @@ def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False
     found = Known({p for p, c in who.canonical.items() if c == person.id} | {person.id})
     found.nodes = {n for n, p in who.person_of.items() if p == person.id}
     found.observations = {o for o, h in who.held.items() if h.person == person.id}
-    found.intervals = sorted({(o.split(".")[0], log.observations[o].start, log.observations[o].end) for o in found.observations})
+    found.intervals = sorted({(source_of(o), log.observations[o].start, log.observations[o].end) for o in found.observations})
     _superseded(found, state, log)
     own = set(found.observations)
     if spans:
-        found.observations |= {o for o, s in log.observations.items() if _within(found.intervals, o.split(".")[0], s.start, s.end)}
+        found.observations |= {o for o, s in log.observations.items() if _within(found.intervals, source_of(o), s.start, s.end)}
         _superseded(found, state, log)
     found.told = {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and _about(n, found, log)}
     if spans:
@@ -101,11 +101,11 @@ def _kept(found: Known) -> set[str]:
 def _names(found: Known, state: State, log: Log, person: Person) -> None:
     """Note what they are called, were called and may be called; and what others are called."""
     suggested = [s.name for s in person.suggested_names if s.score >= SHOWN_FROM]
-    aliases = [a for a in person.aliases if not re.fullmatch(r"person_\d+", a)]
+    aliases = [a for a in person.aliases if not is_person(a)]
     past = [s.args.get("name") for s in in_force(log) if s.kind != "reject" and s.args.get("person") in found.persons]
     found.names = list(dict.fromkeys(n for n in (person.name, *aliases, *past, *suggested) if n))
     others = [p for p in state.who.people.values() if p.id not in found.persons]
-    found.spared = sorted({n for p in others for n in (p.name, *p.aliases) if n and not re.fullmatch(r"person_\d+", n)})
+    found.spared = sorted({n for p in others for n in (p.name, *p.aliases) if n and not is_person(n)})
 
 
 def _resting_on(told: set[str], log: Log) -> set[str]:
@@ -205,14 +205,14 @@ def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
     """Leave tombstones: intervals and boxes, nothing that tells who it was; for `never` also a few rows of face and voice."""
     hashes = dict(db.execute("SELECT id, sha256 FROM source").fetchall())
     enrolled = {r[0] for r in db.execute("SELECT id FROM source WHERE state = 'enrolled'")}
-    taught = {o for o in found.observations if o.split(".")[0] in enrolled}
+    taught = {o for o in found.observations if source_of(o) in enrolled}
     if how == "spans":
         for source, start, end in found.intervals:
             rows.insert(
                 db, "tombstone", sequence=sequence, source=source, sha256=hashes.get(source), kind="span", start=start, end=end, boxes="[]"
             )
     for o in sorted(found.observations):
-        seen, source = log.observations[o], o.split(".")[0]
+        seen, source = log.observations[o], source_of(o)
         if o in taught or (o in found.mixed and how != "spans"):  # of no video; or others speak there too, and theirs has its own row
             continue
         boxes: list[Any] = []

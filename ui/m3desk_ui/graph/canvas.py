@@ -28,6 +28,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from m3desk.domain.ids import numbered
 from m3desk_ui.graph import style
 from m3desk_ui.graph.camera import Camera
 from m3desk_ui.graph.labels import Labels
@@ -460,7 +461,7 @@ class GraphCanvas(QWidget):
         node = self.scene.nodes[row]
         if size < 16 or (node.picture in self._pictures and size >= PICTURE_FROM):
             return
-        number = node.id.rsplit("_", 1)[-1]
+        number = str(numbered(node.id))
         letter = number if node.label.endswith(number) else plain.visible(node.label[:1]).upper()
         font = QFont(self.labels.bold)
         font.setPixelSize(max(8, int(size * 0.42)))

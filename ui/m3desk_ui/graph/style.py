@@ -129,9 +129,7 @@ def cell_of(kind: str, person: str | None) -> int:
     """Return the atlas cell of a node: people have their own colour, the same as in every view."""
     if kind != "person" or not person:
         return kind_index(kind)
-    tail = person.rsplit("_", 1)[-1]
-    number = int(tail) if tail.isdigit() else sum(map(ord, person))
-    return len(KINDS) + (number - 1) % len(theme.colours().people)
+    return len(KINDS) + theme.person_place(person)
 
 
 def shape_path(kind: Kind, centre: QPointF, radius: float) -> QPainterPath:

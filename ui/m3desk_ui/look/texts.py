@@ -7,6 +7,7 @@ import re
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.domain.ids import is_person, numbered
 
 __all__ = ["clock", "duration", "kind", "megabytes", "precise_clock", "source_state", "speed", "stage", "topic"]
 
@@ -128,9 +129,8 @@ def not_encrypted(folder: bool = False) -> str:
 
 def alias(name: str) -> str:
     """Return another name of a person in words: one who was merged into somebody is "Person 2", not the id person_2."""
-    kind_, _, number = name.partition("_")
-    if kind_ == "person" and number.isdigit():
-        return QCoreApplication.translate("Texts", "Person %1").replace("%1", number)
+    if is_person(name):
+        return QCoreApplication.translate("Texts", "Person %1").replace("%1", str(numbered(name)))
     return name
 
 

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
 from m3desk import paths
+from m3desk.domain.ids import numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,12 @@ def kind_colour(kind: str) -> QColor:
 
 def person_colour(person: str | None) -> QColor:
     """Return the colour of a person (`person_3`), the same in every view; grey for nobody."""
-    if not person:
-        return QColor(_now.muted)
-    tail = person.rsplit("_", 1)[-1]
-    number = int(tail) if tail.isdigit() else sum(map(ord, person))
-    return QColor(_now.people[(number - 1) % len(_now.people)])
+    return QColor(_now.people[person_place(person)] if person else _now.muted)
+
+
+def person_place(person: str) -> int:
+    """Return the place of a person's colour among those of people."""
+    return (numbered(person) - 1) % len(_now.people)
 
 
 def system_is_dark() -> bool:

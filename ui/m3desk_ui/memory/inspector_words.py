@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication
 
-from m3desk.domain.clip import clip_of, clock, source_of
+from m3desk.domain.clip import clock
+from m3desk.domain.ids import clip_of, is_person, source_of
 from m3desk.errors import M3DeskError
 from m3desk_ui.graph.style import kind_singular
 from m3desk_ui.look import links, texts
@@ -99,7 +100,7 @@ class Words:
             return self._clip(reader, id_)
         if kind == "source":
             return self._source(reader, id_)
-        if id_.startswith("person_"):
+        if is_person(id_):
             return self._person(reader, reader.person(id_))
         row = reader.node(id_)
         if row.type in ("episodic", "semantic"):

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
+from m3desk.domain.ids import source_of
 from m3desk_ui.look import links, plain, texts, theme
 from m3desk_ui.people.activity_plot import ActivityPlot
 from m3desk_ui.people.people_list import NAME, fallback_head, initial
@@ -251,8 +252,8 @@ class PersonPage(QWidget):
             self._plot = ActivityPlot(self)
             self._plot.picked.connect(self.hub.selection.play)
             self._column.insertWidget(2, self._plot)
-        seen = [(r.track.id.split(".", 1)[0], r.track.start, r.track.end) for r in page.tracks if not r.set_aside]
-        said = [(r.utterance.id.split(".", 1)[0], r.utterance.start, r.utterance.end) for r in page.speech if not r.set_aside]
+        seen = [(source_of(r.track.id), r.track.start, r.track.end) for r in page.tracks if not r.set_aside]
+        said = [(source_of(r.utterance.id), r.utterance.start, r.utterance.end) for r in page.speech if not r.set_aside]
         self._plot.show_times(seen, said, page.durations, theme.person_colour(page.person.id).name())
 
     def _show_known(self, page: Page) -> None:
@@ -302,7 +303,7 @@ class PersonPage(QWidget):
         for id_, clip, start in [(r.track.id, r.track.clip, r.track.start) for r in page.tracks] + [
             (r.utterance.id, r.utterance.clip, r.utterance.start) for r in page.speech
         ]:
-            source = id_.split(".", 1)[0]
+            source = source_of(id_)
             if clip not in firsts or start < firsts[clip][1]:
                 firsts[clip] = (source, start)
         rows = sorted(firsts.items(), key=lambda item: item[1])
@@ -323,7 +324,7 @@ class PersonPage(QWidget):
         cells = []
         for r in rows:
             text = clock(r.track.start) + (" ⊘" if r.set_aside else "")
-            cells.append((text, r.track.crops[0] if r.track.crops else None, (r.track.id.split(".", 1)[0], r.track.start), r.track.id))
+            cells.append((text, r.track.crops[0] if r.track.crops else None, (source_of(r.track.id), r.track.start), r.track.id))
         self._fill_icons(self.faces, cells)
 
     def _fill_icons(self, view: QListWidget, cells: list[tuple[str, str | None, tuple[str, int], str]]) -> None:
@@ -359,7 +360,7 @@ class PersonPage(QWidget):
         rows = []
         talks = self.tr("(talks, nobody understood what)")
         for r in page.speech[:500]:
-            when = links.moment(r.utterance.id.split(".", 1)[0], r.utterance.start)
+            when = links.moment(source_of(r.utterance.id), r.utterance.start)
             not_them = links.link(
                 self.tr("not %1").replace("%1", plain.line(page.person.shown, 30)), "exclude", r.utterance.id, page.person.id
             )

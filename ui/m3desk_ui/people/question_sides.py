@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from m3desk.domain.ids import source_of
 from m3desk_ui.memory.inspector_words import speech_row, track_row
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def read_sides(reader: Any, question: Suggestion) -> Shown:
 def _items(reader: Any, observations: Sequence[str]) -> tuple[Item, ...]:
     found: list[Item] = []
     for id_ in observations:
-        source = id_.split(".", 1)[0]
+        source = source_of(id_)
         track = track_row(reader, id_)
         if track is not None:
             crop = track.track.crops[0] if track.track.crops else None
