@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from m3desk.domain.evidence import Perceived
-from m3desk.domain.memory import Draft, HeardName, Vote
+from m3desk.domain.memory import PLACEHOLDER, Draft, HeardName, Vote
 from m3desk.domain.naming import plausible
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.ports import ClipView
@@ -71,7 +71,19 @@ def nobody_is_one(memory: Memory) -> None:
 def test_words_said_and_shown_never_confirm_merge_or_link(tmp_path, text):
     with remembered(tmp_path, evidence(text)) as memory:
         nobody_is_one(memory)
-        assert all(len({*span.observations}) for s in memory.memories() for span in s.spans)
+        told = memory.memories()
+        assert any(s.people for s in told), "two faces are told of, whatever is said"
+        for s in told:
+            for span in s.spans:
+                assert s.text[span.start : span.end].lower() in PLACEHOLDER.values(), "a person stands where the program put one"
+                assert not any(a < span.end and span.start < b for a, b in s.quoted), "nobody stands in what was said or read"
+
+
+def test_the_same_words_of_an_honest_speaker_do_suggest_a_name(tmp_path):
+    """Else the tests above would pass where nobody reads what is said."""
+    with remembered(tmp_path, evidence("I'm Jeff Steen.")) as memory:
+        assert "Jeff Steen" in {s.name for p in memory.people() for s in p.suggested_names}
+        assert all(p.name is None for p in memory.people())
 
 
 @pytest.mark.parametrize("text", HOSTILE)

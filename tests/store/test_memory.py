@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import multiprocessing
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -194,6 +195,7 @@ def test_a_killed_writer_leaves_whole_clips_and_no_lock(tmp_path: Path) -> None:
         assert child.is_alive()
         child.kill()
         child.join()
+        assert child.exitcode == -signal.SIGKILL, "it had ended before"
         with Memory.open_or_create(path) as memory:
             assert memory.integrity() == [] and _committed(path) >= target
             for clip in memory.clips():

@@ -192,8 +192,10 @@ def test_a_kill_at_any_moment_costs_nothing(tmp_path):
         while not (folder / "state.json").exists() or (folder / "state.json").stat().st_mtime <= begun:
             time.sleep(0.01)
         time.sleep(after)
+        assert child.is_alive()
         os.kill(child.pid, signal.SIGKILL)
         child.join()
+        assert child.exitcode == -signal.SIGKILL
         index = VectorIndex(folder)
         full.sequence += 10_000
         index.sync(full, "fake 1")

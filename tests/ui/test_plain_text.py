@@ -368,7 +368,7 @@ def test_menus_and_message_boxes_show_names_as_text(qtbot: QtBot, shown: MainWin
     shown.about()
     look(baits, shown)
     names = [a.text() for w in QApplication.allWidgets() if isinstance(w, QMenu) for a in w.actions()]
-    assert any(("<img src" in n and "&&" in n) or "<img src" in n for n in names)
+    assert any("<img src" in n for n in names), "no menu shows a name"
 
 
 def test_the_chat_shows_questions_rounds_answers_and_errors_as_text(qtbot: QtBot, shown: MainWindow, baits: Baits) -> None:
