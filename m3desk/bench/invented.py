@@ -202,7 +202,7 @@ def _batches(
             start = index * CLIP + place % EACH * 2_900_000
             end = start + 2_000_000
             n = int(draws[k, 0] * len(who) / 2)
-            row = _sentence(invention, float(draws[k, 1]), n, f"{clip}.x{number}", clip, source, start, end, who, things)
+            row = _sentence(invention, float(draws[k, 1]), n, number, clip, source, start, end, who, things)
             text, kind, event, observation, label = row
             id_ = f"{kind}_{number}"
             if observation is not None:
@@ -237,7 +237,7 @@ def _sentence(
     invention: Invention,
     draw: float,
     n: int,
-    id_: str,
+    number: int,
     clip: str,
     source: str,
     start: int,
@@ -250,6 +250,7 @@ def _sentence(
     if draw < 0.7:
         speaks = draw < 0.5
         node, person = who["u" if speaks else "f", n]
+        id_ = f"{clip}.{'u' if speaks else 'f'}{number}"
         if speaks:
             words = " ".join(said)
             values: tuple[object, ...] = (id_, source, clip, start, end, words, "[]", "en", 0.9, None, n, 0, 1, None)
@@ -264,5 +265,5 @@ def _sentence(
         return f"The text “{' '.join(said[:4])}” appears on screen.", "episodic", "text", None, None
     node, person = who["u", n]
     words = " ".join(said)
-    values = (id_, source, clip, start, end, words, "[]", "en", 0.9, None, n, 0, 1, None)
+    values = (f"{clip}.u{number}", source, clip, start, end, words, "[]", "en", 0.9, None, n, 0, 1, None)
     return f"someone often speaks of {words}.", "semantic", None, ("u", node, person, values), None

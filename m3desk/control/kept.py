@@ -16,6 +16,7 @@ import numpy as np
 
 from m3desk.control.keywords import Gathered, Keywords, Split
 from m3desk.control.nearest import Nearest
+from m3desk.control.query import Names
 from m3desk.control.table import Mask, Room, Table
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import Clip, Source
@@ -90,7 +91,7 @@ class Snapshot:
     sources: tuple[Source, ...]
     clips: Mapping[str, Clip]
     lazy: dict[str, Any] = field(default_factory=dict)
-    """What is made on first use: `tellers`, `texts`, `evidence`."""
+    """What is made on first use: `tellers`, `texts`, `evidence`, `names`."""
 
     @staticmethod
     def read(reader: SearchReader, split: Split, model: str = "", room: Room | None = None) -> Snapshot:
@@ -144,6 +145,8 @@ class Snapshot:
     def _still(self, reader: SearchReader, changed: Changed) -> dict[str, Any]:
         """Return of what was made on first use what still holds."""
         lazy = dict(self.lazy)
+        if changed.people:
+            lazy.pop("names", None)
         if changed.sentences:
             lazy.pop("tellers", None)
             lazy.pop("texts", None)
@@ -199,6 +202,19 @@ class Snapshot:
         return found
 
     # ------------------------------------------------------------ what readings ask for
+
+    @property
+    def shown(self) -> list[Person]:
+        """Return the people who are seen or heard, not those who are only named."""
+        return [p for p in self.people if p.faces or p.voices]
+
+    @property
+    def names(self) -> Names:
+        """Return what they are called."""
+        if "names" not in self.lazy:
+            self.lazy["names"] = Names.of(self.shown)
+        found: Names = self.lazy["names"]
+        return found
 
     @property
     def tellers(self) -> Mapping[str, str]:

@@ -133,11 +133,15 @@ def read(
     sources: Sequence[Source],
     clips: Sequence[Clip] | Mapping[str, Clip] = (),
     stretch: Stretch | None = None,
+    names: Names | None = None,
 ) -> Asked:
-    """Read a question against who and what is in the memory. `stretch`: where the user has limited the question to."""
+    """Read a question against who and what is in the memory. `stretch`: where the user has limited the question to.
+
+    `names`: what the people are called, where that is at hand.
+    """
     text = " ".join(fitting(question).split())
     language = "zh" if _HAN.search(text) else "en"
-    named, rest = _people(text, people, PLACEHOLDER[language])
+    named, rest = _people(text, names or Names.of(people), PLACEHOLDER[language])
     known = clips if isinstance(clips, Mapping) else {c.id: c for c in clips}
     clip_ids, rest, notes = _clips(rest, sources, known)
     source = stretch.source if stretch else sources[-1].id if sources else None
@@ -168,21 +172,33 @@ def names_of(person: Person) -> list[str]:
     return sorted({n.strip(" ?？") for n in found if n.strip(" ?？")}, key=len, reverse=True)
 
 
-def _people(text: str, people: Sequence[Person], placeholder: str) -> tuple[list[str], str]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What people are called, ready to be looked for in a text: patterns of names, parts that mean one person only, numbers."""
+
+    spelled: tuple[tuple[re.Pattern[str], str], ...]
+    parts: Mapping[str, str]
+    numbers: Mapping[int, str]
+
+    @staticmethod
+    def of(people: Sequence[Person]) -> Names:
+        """Return what these people are called."""
+        spelled = tuple((_spelled(name), p.id) for p in people for name in names_of(p))
+        return Names(spelled, _parts(people), {p.number: p.id for p in people})
+
+
+def _people(text: str, names: Names, placeholder: str) -> tuple[list[str], str]:
     """Return whom a text names, in order, and the text with the neutral placeholder in place of each."""
-    by_number = {p.number: p.id for p in people}
     hits: list[tuple[int, int, str]] = []
     for match in _PERSON.finditer(text):
         number = int(next(g for g in match.groups() if g))
-        if number in by_number:
-            hits.append((match.start(), match.end(), by_number[number]))
-    for person in people:
-        for name in names_of(person):
-            hits += [(m.start(), m.end(), person.id) for m in _spelled(name).finditer(text)]
-    parts = _parts(people)
+        if number in names.numbers:
+            hits.append((match.start(), match.end(), names.numbers[number]))
+    for pattern, person in names.spelled:
+        hits += [(m.start(), m.end(), person) for m in pattern.finditer(text)]
     for match in re.finditer(r"[^\W\d_\u3400-\u9fff]{3,}", text):
         word = match.group()
-        if (owner := parts.get(word.casefold())) is not None and (len(word) > 3 or word[0].isupper()):
+        if (owner := names.parts.get(word.casefold())) is not None and (len(word) > 3 or word[0].isupper()):
             hits.append((match.start(), match.end(), owner))
     taken: list[tuple[int, int, str]] = []
     for start, end, who in sorted(hits, key=lambda h: (h[0], -(h[1] - h[0]))):

@@ -117,7 +117,7 @@ class Search:
         self._table = self.known.table
         self.sources = list(self.known.sources)
         self._clips = self.known.clips
-        self.people = [p for p in self.known.people if p.faces or p.voices]
+        self.people = self.known.shown
         self._read: dict[str, StoredSentence] = {}
         self._sentence = sentence or (lambda id_, read: self._read.get(id_) or self._read.setdefault(id_, read(id_)))
         if text_vectors is None:
@@ -165,7 +165,7 @@ class Search:
 
     def read(self, query: str, stretch: Stretch | None = None) -> Asked:
         """Read a query against the people, sources and clips of this memory."""
-        return read(query, self.people, self.sources, self._clips, stretch)
+        return read(query, self.people, self.sources, self._clips, stretch, self.known.names)
 
     def hits(
         self, asked: Asked, k: int = 20, *, kinds: Collection[str] = TEXT_KINDS, before: Before | None = None, skip: Collection[str] = ()
