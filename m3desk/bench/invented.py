@@ -160,6 +160,8 @@ def _tell(db: sqlite3.Connection, invention: Invention, people: int, sentences: 
     left = sentences - people
     for rows in _batches(invention, left, number, sequence, who, things):
         for table, values in rows.items():
+            if table == "node" and values:
+                db.execute("UPDATE meta SET value = ? WHERE key = 'last_node'", (str(values[-1][1]),))
             if values and (fold or table != "vote"):
                 marks = ", ".join("?" * len(values[0]))
                 if not table.startswith("now_") or not fold:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from m3desk.control.keywords import Gathered, Keywords, Split
 from m3desk.control.nearest import Nearest
 from m3desk.control.query import Names
-from m3desk.control.table import Mask, Room, Table
+from m3desk.control.table import Mask, Room, Rows, Table
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import Floats
@@ -165,13 +166,22 @@ class Snapshot:
 
     def by_vector(self, vector: Floats, k: int, **only: Any) -> list[tuple[str, float]]:
         """Return (node id, cosine similarity) of the k nearest sentences, nearest first; `only` as in `mask`."""
-        may = self.mask(**only)
-        rows, scores = self.table.best(*self.nearest.near(vector, k, self.table.column("alive") if may is None else may), k)
-        return [(self.table.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+        return self._named(*self.best_by_vector(vector, k, **only))
 
     def by_words(self, query: Sequence[str], k: int, **only: Any) -> list[tuple[str, float]]:
         """Return (node id, BM25) of the k sentences that share most with these words (as `words` gives them), best first."""
-        rows, scores = self.table.best(*self.keywords.ranked(query, self.table.column("alive"), self.mask(**only), k), k)
+        return self._named(*self.best_by_words(query, k, **only))
+
+    def best_by_vector(self, vector: Floats, k: int, **only: Any) -> tuple[Rows, NDArray[np.float64]]:
+        """Return what `by_vector` does as rows of the table, and their similarities."""
+        may = self.mask(**only)
+        return self.table.best(*self.nearest.near(vector, k, self.table.column("alive") if may is None else may), k)
+
+    def best_by_words(self, query: Sequence[str], k: int, **only: Any) -> tuple[Rows, NDArray[np.float64]]:
+        """Return what `by_words` does as rows of the table, and their BM25."""
+        return self.table.best(*self.keywords.ranked(query, self.table.column("alive"), self.mask(**only), k), k)
+
+    def _named(self, rows: Rows, scores: NDArray[np.float64]) -> list[tuple[str, float]]:
         return [(self.table.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
     def mask(

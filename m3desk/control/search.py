@@ -206,21 +206,23 @@ class Search:
     def _candidates(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> _Candidates:
         """Gather what meaning, words, persons and times bring up, scored by the ranks of the first two."""
         table, may = self._table, self._may_be_found(kinds, asked.stretches, before)
-        votes: dict[int, float] = {}
-        similar: dict[int, float] = {}
+        found: list[Rows] = [np.empty(0, np.int64)]
+        votes: list[Numbers] = [np.empty(0)]
+        similar: list[Numbers] = [np.empty(0)]
+        words = self._index.words(asked.plain)
         vector = None if self._text_vectors is None else self._text_vectors.embed([asked.plain], query=True)[0]
         for only in self._filters(asked, kinds, before):
-            for rank, (node, _) in enumerate(self._index.by_words(self._index.words(asked.plain), _POOL, **only)):
-                if (row := table.row(node)) is not None and may[row]:
-                    votes[row] = votes.get(row, 0.0) + _vote(rank)
-            if vector is not None:
-                for rank, (node, similarity) in enumerate(self._index.by_vector(vector, _POOL, **only)):
-                    if (row := table.row(node)) is not None and may[row]:
-                        similar[row] = similarity
-                        votes[row] = votes.get(row, 0.0) + _vote(rank)
-        rows = np.array(sorted(votes), np.int64)
-        score = np.array([votes[row] for row in rows.tolist()], np.float64)
-        similarity_ = np.array([similar.get(row, np.nan) for row in rows.tolist()], np.float64)
+            for nearest in (False, True) if vector is not None else (False,):
+                rows, scores = self._best(words, vector if nearest else None, only)
+                held = (rows != NOBODY) & may[rows]
+                found.append(rows[held])
+                votes.append(_votes(len(rows))[held])
+                similar.append(scores[held] if nearest else np.full(int(held.sum()), np.nan))
+        rows, which = np.unique(np.concatenate(found), return_inverse=True)
+        score: Numbers = np.asarray(np.bincount(which, np.concatenate(votes), len(rows)), np.float64)
+        similarity_ = np.full(len(rows), np.nan)
+        of = np.concatenate(similar)
+        similarity_[which[~np.isnan(of)]] = of[~np.isnan(of)]
         if asked.stretches or asked.people:
             more = np.flatnonzero(may if asked.stretches else may & table.speaks_of(asked.people))
             every = np.sort(np.concatenate([rows[~_places(more, rows)[1]], more]), kind="stable")  # two runs: merged
@@ -228,6 +230,17 @@ class Search:
             score, similarity_ = _spread(score, at, len(every), 0.0), _spread(similarity_, at, len(every), np.nan)
             rows = every
         return _Candidates(rows, score, similarity_, np.zeros(len(rows)), {}, may)
+
+    def _best(self, words: Sequence[str], vector: Floats | None, only: Mapping[str, Any]) -> tuple[Rows, Numbers]:
+        """Return the rows of the best by meaning or, without a vector, by words, best first; `NOBODY` for what this table has not."""
+        if self._index is self.known:
+            return self.known.best_by_words(words, _POOL, **only) if vector is None else self.known.best_by_vector(vector, _POOL, **only)
+        found = self._index.by_words(words, _POOL, **only) if vector is None else self._index.by_vector(vector, _POOL, **only)
+        rows = (self._table.row(id_) for id_, _ in found)
+        return (
+            np.fromiter((NOBODY if row is None else row for row in rows), np.int64, len(found)),
+            np.fromiter((score for _, score in found), np.float64, len(found)),
+        )
 
     def _filters(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> Iterable[dict[str, Any]]:
         hidden: dict[str, Any] = {"kinds": kinds}
@@ -424,9 +437,9 @@ class Search:
         return found
 
 
-def _vote(rank: int) -> float:
-    """Return what a rank is worth: the first of both lists makes 1."""
-    return 0.5 * RRF / (RRF + rank)
+def _votes(count: int) -> Numbers:
+    """Return what each rank is worth: the first of both lists makes 1."""
+    return 0.5 * RRF / (RRF + np.arange(count))
 
 
 def _places(ordered: NDArray[Any], values: NDArray[Any]) -> tuple[Rows, Mask]:
