@@ -6,21 +6,19 @@ Must not know: Qt, how commands or windows look.
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import os
 import shlex
 import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from m3desk import config, events, models, outside, paths, regular
+from m3desk import config, correcting, events, forgetting, models
 from m3desk.backends import PROFILES, Backends, available
 from m3desk.config import Settings
 from m3desk.control import loop
@@ -28,20 +26,18 @@ from m3desk.control.kept import Kept, Snapshot
 from m3desk.control.search import Search
 from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
-from m3desk.domain.editing import Lesson, Likeness
-from m3desk.domain.evidence import FaceTrack, Floats
-from m3desk.domain.ids import source_of
+from m3desk.domain.evidence import Floats
 from m3desk.domain.log import ObservationType
 from m3desk.domain.visible import shortened
-from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, ModelMissing, UsageError
+from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
+from m3desk.memory_path import default_memory
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
-from m3desk.samples import lookup, proof, reembedding, teaching
+from m3desk.samples import lookup, reembedding
 from m3desk.store import opening
 from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import pending
-from m3desk.store.forgetting.pending import Pending
 from m3desk.store.forgetting.removing import Forgotten, How
 from m3desk.store.index.scratch import room
 from m3desk.store.index.words import words
@@ -103,7 +99,7 @@ class App:
                 ) from error
             try:
                 self.write(lambda m: m.watch(self._note))
-                self._finish_forgetting()
+                self.finished = forgetting.finish(self)
             except BaseException:
                 self.close()
                 raise
@@ -402,8 +398,8 @@ class App:
         `enroll` takes `files` (paths) here, and `add-face` looks at the picture; what a step makes is looked at and listened to again.
         """
         given = dict(args)
-        like = self._missed_face(given) if kind == "add-face" else None
-        lessons = self._lessons(given.pop("files", ())) if kind == "enroll" else ()
+        like = correcting.missed_face(self, given) if kind == "add-face" else None
+        lessons = correcting.lessons(self, given.pop("files", ())) if kind == "enroll" else ()
         effect = self.write(lambda m: m.correct(kind, given, by="user", why=why, dry_run=dry_run, at=now(), likeness=like, lessons=lessons))
         if not dry_run:
             self._corrected(kind, effect)
@@ -411,43 +407,9 @@ class App:
                 self.look_again()
         return effect
 
-    def _missed_face(self, args: Mapping[str, Any]) -> Likeness:
-        """Return what is in the box of an `add-face`, after the store has said that it could be added."""
-        self.write(lambda m: m.correct("add-face", args, dry_run=True))
-        with self.reader() as reader:
-            source = reader.source(source_of(str(args["clip"])))
-        teaching.there(source)
-        box = args.get("box") or [args[k] for k in ("x", "y", "width", "height")]
-        return teaching.missed_face(source.uri, source, round(args["at"]), tuple(box), self.models_in_use("faces", "face_vectors"))
-
-    def _lessons(self, files: Sequence[str]) -> tuple[Lesson, ...]:
-        if not files:
-            return ()
-        models = self.models_in_use(*teaching.ports([Path(f) for f in files]))
-        return tuple(teaching.learn(Path(f), models) for f in files)
-
     def look_again(self) -> int:
         """Give what corrections made its own crops, sound and vectors, where the file or what was stored of it allows; return how many."""
-        lacking = [x for x in self.write(lambda m: m.lacking_likeness()) if Path(x.uri).is_file() or not isinstance(x.made, FaceTrack)]
-        if not lacking:
-            return 0
-        try:
-            models = self.models_in_use("faces", "face_vectors", "voice_vectors")
-        except ModelMissing as error:  # the step is done; its parts keep what they were like before
-            self.emit(events.Notice("warning", str(error), error.hint))
-            return 0
-        done = 0
-        for x in lacking:
-            with self.reader() as reader:
-                source = reader.source(source_of(x.made.id))
-                if isinstance(x.made, FaceTrack):
-                    found = teaching.track_again(x.uri, source, x.made, models)
-                else:
-                    found = teaching.speech_again(x.uri, source, x.made, x.old, x.clip_start, reader.media, models)
-            if found is not None:
-                self.write(partial(Memory.complete, observation=x.made.id, likeness=found))
-                done += 1
-        return done
+        return correcting.look_again(self)
 
     def undo(self, count: int = 1) -> Effect:
         """Take back the last corrections."""
@@ -468,79 +430,22 @@ class App:
 
     def sources_of(self, plan: Forgotten) -> list[str]:
         """Say what would go with each source that shows a person."""
-        with self.reader() as reader:
-            there = {s.id for s in reader.sources()}
-        return [self.work.remove(s, dry_run=True).text for s in sorted({s for s, _, _ in plan.known.intervals} & there)]
+        return forgetting.sources_of(self, plan)
+
+    def forgot(self, text: str) -> None:
+        """Tell that somebody was forgotten."""
+        self._corrected("forget", Effect(text))
+
+    def drop_kept(self) -> None:
+        """Drop what search keeps of the memory; the next question reads it anew."""
+        self._kept.drop()
 
     def forget(self, person: str, how: How = "forget", *, sources: bool = False) -> dict[str, Any]:
         """Remove everything derived of a person for good, then search all that is left for them; return that report.
 
         `how`: see `store.forgetting.removing.How`. `sources`: also remove the sources that show them.
         """
-        gone = self.write(lambda m: m.forget(person, how, proof.tighten, at=now(), sources=sources))
-        return self._prove(gone)
-
-    def _prove(self, gone: Pending) -> dict[str, Any]:
-        """Finish a forgetting whose commit is made, and return its report; its mark goes when the proof has passed. May be repeated."""
-        known = gone.known
-        try:
-            models = self.models_in_use("faces", "face_vectors", "voice_vectors") if known.vectors else Models()
-        except ModelMissing:
-            models = Models()  # then the report says what could not be searched
-        self._kept.drop()
-        if gone.with_sources:
-            with self.reader() as reader:
-                there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
-            for source in sorted({s for s, _, _ in known.intervals} & there):
-                self.work.remove(source)
-            self.write(lambda m: m.scrub())  # what was stored of others there is named by nothing now
-        with self.reader() as reader:
-            owners = reader.whose_media()
-            looked = proof.look(reader.stored_media(), known.vectors, models)
-        if seen := {id_ for id_ in looked.found if id_ not in owners}:
-            # Pictures of clips in which they were not noticed when the clip was memorized.
-            self.write(lambda m: m.drop_thumbnails(seen))
-            known.media |= seen
-            with self.reader() as reader:
-                left = {id_ for id_, _ in reader.stored_media()}
-            looked = replace(looked, found=tuple(id_ for id_ in looked.found if id_ in left))
-        reached = outside.forget(Path(self.path), known)
-        self.embed_lacking()
-        rewritten = self.write(lambda m: m.clean())
-        with self.reader() as reader:
-            searched, alike = reader.prove_forgotten(known, reached.left)
-        report = proof.report(gone, searched, alike, looked, reached.counts(), owners, rewritten)
-        if rewritten and not report["findings"]:
-            self.write(lambda m: m.forgotten(gone))
-        self._corrected("forget", Effect(gone.text))
-        return report
-
-    def _finish_forgetting(self) -> None:
-        """Finish what a killed process began to forget; say so. What can't be finished now is tried again at the next opening."""
-        for begun in self.write(lambda m: m.begun()):
-            try:
-                if not self.write(lambda m, b=begun: m.was_forgotten(b)):  # type: ignore[misc]
-                    gone = self.write(lambda m, b=begun: m.forget(b.person, b.how, proof.tighten, at=b.at, sources=b.with_sources))  # type: ignore[misc]
-                else:
-                    gone = begun
-                    self.write(lambda m: m.scrub())
-                report = self._prove(gone)
-            except Exception as error:  # whatever it is, it keeps nobody from their memory
-                if not isinstance(error, (M3DeskError, OSError)):
-                    log.exception("a forgetting that was cut off could not be finished")
-                hint = error.line() if isinstance(error, M3DeskError) else f"{type(error).__name__}: {error}"
-                self.emit(events.Notice("warning", "Forgetting somebody was cut off earlier, and could not be finished now.", hint))
-                continue
-            self.finished.append(report)
-            rest = "; ".join((*report["findings"], *report["not_searched"]))
-            if report["findings"] or not report["rewritten"]:
-                self.emit(events.Notice("warning", "Forgetting somebody was cut off earlier, and something is left.", rest))
-            else:
-                self.emit(
-                    events.Notice(
-                        "warning", "Forgetting somebody was cut off earlier; it is finished now.", rest or "Nothing of them is left."
-                    )
-                )
+        return forgetting.forget(self, person, how, sources=sources)
 
     def _corrected(self, kind: str, effect: Effect) -> Effect:
         can_undo, can_redo = self.write(lambda m: (m.can_undo(), m.can_redo()))
@@ -577,39 +482,6 @@ def profile(name: str) -> dict[str, str]:
     return known[name]
 
 
-def default_memory(video: str | Path) -> Path:
-    """Return where a video's (or folder's) memory lies unless told otherwise: beside it (`VIDEO.m3desk`), or in the data folder if that is
-    read-only. A name that leaves no room for the ending is cut, and told from others by a number.
-
-    Raises SourceError where there is neither a regular file nor a folder, so that no memory is made for nothing.
-    """
-    regular.check_name(video)
-    if not _is_folder(video):
-        regular.check_regular(video)
-    path = Path(video).resolve()
-    beside = path.with_name(_memory_name(path.name))
-    if beside.exists() or os.access(path.parent, os.W_OK):
-        return beside
-    where = hashlib.sha256(str(path.parent).encode()).hexdigest()[:8]  # files of one name in two read-only folders are two memories
-    return paths.data_dir() / "memories" / _memory_name(path.name, f"-{where}")
-
-
-def _is_folder(path: str | Path) -> bool:
-    try:
-        return Path(path).is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def _memory_name(name: str, which: str = "") -> str:
-    ending = f"{which}.m3desk"
-    room = 255 - len(ending.encode())  # what file systems allow, in bytes
-    if len(name.encode()) > room:
-        number = hashlib.sha256(name.encode()).hexdigest()[:8]
-        name = name.encode()[: room - 9].decode("utf-8", "ignore") + "-" + number
-    return name + ending
-
-
 def make_player(on_frame: Callable[[Any], None], on_state: Callable[[Any], None]) -> Any:
     """Return a player (`media.player.Player`) for the window."""
     from m3desk.media.player import Player
@@ -617,30 +489,11 @@ def make_player(on_frame: Callable[[Any], None], on_state: Callable[[Any], None]
     return Player(on_frame, on_state)
 
 
-class _Snippets:
-    """One player for short sounds: the next one ends the last."""
-
-    def __init__(self) -> None:
-        self._folder = paths.temporary("sound")
-        self._player = make_player(lambda _frame: None, lambda _state: None)
-
-    def play(self, sound: bytes) -> None:
-        place = Path(self._folder.name) / f"{hashlib.sha256(sound).hexdigest()[:16]}.flac"
-        place.write_bytes(sound)
-        self._player.open(place)
-        self._player.play()
-
-
-_snippets: list[_Snippets] = []
-
-
 def play_sound(sound: bytes) -> None:
     """Play a stored speech snippet; returns at once. Silent where there is no sound device, and for what is no FLAC file."""
-    if not sound.startswith(b"fLaC"):  # a memory may come from somebody else
-        return
-    if not _snippets:
-        _snippets.append(_Snippets())
-    _snippets[0].play(sound)
+    from m3desk.media import snippets
+
+    snippets.play_sound(sound)
 
 
 __all__ = ["App", "default_memory", "make_player", "play_sound", "profile"]

@@ -213,9 +213,7 @@ def _orphans(memory: Checkable) -> list[dict[str, Any]]:
     for s in memory.memories():
         if s.spans and not s.people:
             speaks = [o for span in s.spans for o in span.observations]
-            if any(
-                observation_type(o) == "face" for o in speaks
-            ):  # speech of nobody in particular is no fault: it is too short
+            if any(observation_type(o) == "face" for o in speaks):  # speech of nobody in particular is no fault: it is too short
                 found.append(
                     _finding(
                         "orphan",

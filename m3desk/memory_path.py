@@ -1,0 +1,42 @@
+"""Where the memory of a video lies unless told otherwise: beside it, or in the data folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from m3desk import paths, regular
+
+
+def default_memory(video: str | Path) -> Path:
+    """Return where a video's (or folder's) memory lies unless told otherwise: beside it (`VIDEO.m3desk`), or in the data folder if that is
+    read-only. A name that leaves no room for the ending is cut, and told from others by a number.
+
+    Raises SourceError where there is neither a regular file nor a folder, so that no memory is made for nothing.
+    """
+    regular.check_name(video)
+    if not _is_folder(video):
+        regular.check_regular(video)
+    path = Path(video).resolve()
+    beside = path.with_name(_memory_name(path.name))
+    if beside.exists() or os.access(path.parent, os.W_OK):
+        return beside
+    where = hashlib.sha256(str(path.parent).encode()).hexdigest()[:8]  # files of one name in two read-only folders are two memories
+    return paths.data_dir() / "memories" / _memory_name(path.name, f"-{where}")
+
+
+def _is_folder(path: str | Path) -> bool:
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _memory_name(name: str, which: str = "") -> str:
+    ending = f"{which}.m3desk"
+    room = 255 - len(ending.encode())  # what file systems allow, in bytes
+    if len(name.encode()) > room:
+        number = hashlib.sha256(name.encode()).hexdigest()[:8]
+        name = name.encode()[: room - 9].decode("utf-8", "ignore") + "-" + number
+    return name + ending
