@@ -32,6 +32,7 @@ from m3desk.domain.visible import shortened
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.memory_path import default_memory
+from m3desk.open_questions import OpenQuestions
 from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
 from m3desk.samples import lookup, reembedding
@@ -51,6 +52,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 SETTLE = 0.3
 """Seconds after a commit before what search keeps is brought up to date; commits often come several at once."""
+
+TOLD = 10_000
+"""Ids of one change that are told to a window; of more it reads everything again."""
 
 PART = 256
 """Sentences embedded and kept at a time: an import of thousands (20 ms each) that is stopped goes on where it was."""
@@ -85,6 +89,8 @@ class App:
         self._asks: dict[str, threading.Event] = {}
         self._kept = Kept(words, told=write, room=partial(room, Path(self.path)))
         self._changed = threading.Event()
+        self._untold: Changed | None = None
+        self.questions = OpenQuestions(self.reader, emit)
         self._closing = threading.Event()
         self._writer: Writer | None = None
         self.finished: list[dict[str, Any]] = []
@@ -138,6 +144,7 @@ class App:
         self.work.stop()
         self._closing.set()
         self._changed.set()
+        self.questions.close()
         for stop in self._asks.values():
             stop.set()
         if self._writer is not None:
@@ -194,15 +201,23 @@ class App:
         return Search(reader, now, embedder, Snapshot.read(reader, words))
 
     def keep_up(self) -> None:
-        """Read what search keeps now, and bring it up to date after each commit, in a thread that ends with `close`.
+        """Read what search keeps now, and bring it and the questions up to date after commits, in threads that end with `close`.
 
         So a question need not: one that comes sooner reads what changed by itself.
         """
         threading.Thread(target=self._keep_up, name="m3desk-search", daemon=True).start()
+        self.questions.start()
 
     def _note(self, changed: Changed) -> None:
+        """Tell everybody what a commit changed, on the writer's thread."""
         self._kept.note(changed)
         self._changed.set()
+        self.questions.note(changed)
+        seen = changed.without_vectors()
+        self._untold = seen if self._untold is None else self._untold.then(seen)
+        if not self._untold.nothing:
+            self.emit(events.MemoryChanged(self._untold.at_most(TOLD)))
+            self._untold = None
 
     def _keep_up(self) -> None:
         while not self._closing.is_set():

@@ -15,6 +15,7 @@ from m3desk.errors import CorrectionError
 if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
+    from m3desk.domain.questions.types import Suggestion
     from m3desk.ports import Found
 
 R_co = TypeVar("R_co", covariant=True)
@@ -161,6 +162,12 @@ class SearchNodes:
         return engine.app.search_nodes(self.text, k=self.k)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadSuggestions:
+    def run(self, engine: Engine) -> list[Suggestion]:
+        return engine.app.questions.now()
+
+
 # ---------------------------------------------------------------- corrections
 
 
@@ -288,7 +295,7 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, SearchNodes, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Ask, RemoveSource, Picture,
+    Memorize, SearchNodes, ReadSuggestions, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Ask, RemoveSource, Picture,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, the others in order."""
 

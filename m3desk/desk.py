@@ -29,6 +29,7 @@ from m3desk.errors import M3DeskError, ModelFailed
 if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
+    from m3desk.domain.questions.types import Suggestion
     from m3desk.ports import Found
 
 log = logging.getLogger(__name__)
@@ -182,6 +183,10 @@ class EngineDesk:
 
     def search(self, text: str, k: int = 20) -> Future[list[Found]]:
         return self._call(commands.SearchNodes(text, k))
+
+    def suggestions(self) -> Future[list[Suggestion]]:
+        """Return the questions to a person, most useful first; the engine has them ready."""
+        return self._call(commands.ReadSuggestions())
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]:
         return self._call(commands.Correct(kind, dict(args), why, dry_run))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from m3desk.domain.changed import Changed
+
 Event = Any
 """Any of the classes below (dispatch by type)."""
 
@@ -94,6 +96,13 @@ class ClipCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryChanged:
+    """Something was committed: which rows changed since the last of these events. What is shown of them is read again."""
+
+    changed: Changed
+
+
+@dataclass(frozen=True, slots=True)
 class Corrected:
     """A correction, undo, redo or revert was applied."""
 
@@ -102,6 +111,14 @@ class Corrected:
     text: str
     can_undo: bool
     can_redo: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """How many questions there are to a person, at a version of the memory; `Desk.suggestions` has them ready."""
+
+    version: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)

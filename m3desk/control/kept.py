@@ -116,8 +116,8 @@ class Snapshot:
         if changed.whole:
             return None
         table, died, fresh = self.table, list[int](), list[Outline]()
-        if changed.sentences:
-            table, died, fresh = table.changed(changed.sentences, list(reader.outlines(changed.sentences)))
+        if changed.nodes:
+            table, died, fresh = table.changed(changed.nodes, list(reader.outlines(changed.nodes)))
         dead = table.count - table.size
         if dead > _DEAD and dead > table.count // 4:
             return None
@@ -129,7 +129,7 @@ class Snapshot:
             keywords=self.keywords.changed(died, fresh, self.split) if died or fresh else self.keywords,
             nearest=self._nearest(reader, table, changed.vectors | {o.id for o in fresh}),
             people=tuple(reader.people()) if changed.people else self.people,
-            sources=tuple(reader.sources()) if changed.clips else self.sources,
+            sources=tuple(reader.sources()) if changed.sources else self.sources,
             clips={c.id: c for c in reader.clips()} if changed.clips else self.clips,
             lazy=lazy,
         )
@@ -148,13 +148,13 @@ class Snapshot:
         lazy = dict(self.lazy)
         if changed.people:
             lazy.pop("names", None)
-        if changed.sentences:
+        if changed.nodes:
             lazy.pop("tellers", None)
             lazy.pop("texts", None)
         evidence = lazy.get("evidence")
         if evidence is not None and changed.observations:
             lazy["evidence"] = evidence.changed(changed.observations, reader.observed(changed.observations))
-        elif evidence is not None and (changed.people or changed.sentences):
+        elif evidence is not None and (changed.people or changed.nodes):
             lazy["evidence"] = Evidence(evidence.seen, evidence.heard)
         return lazy
 
@@ -322,7 +322,7 @@ class Kept:
                     new = None
                 if new is not None and changed is not None:
                     now = new if new.version == changed.version else replace(new, version=changed.version)
-                    self._replace(now, changed.sentences)
+                    self._replace(now, changed.nodes)
                     return now
             now = Snapshot.read(reader, self._split, model, self._room)
             self._replace(now, None)

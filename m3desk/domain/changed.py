@@ -1,44 +1,61 @@
-"""What a commit changed of what readers keep between questions: ids, so that only what they name is read again."""
+"""What a commit changed: ids of rows, so that search, the views and the questions read again only what they name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MANY = 50_000
 """Ids of one change above which reading everything again is cheaper than keeping count."""
+
+Edge = tuple[str, str, str]
+"""The two nodes of an edge, and its kind."""
+
+_LISTS = ("nodes", "vectors", "observations", "people", "sources", "clips", "edges")
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
     """The difference between two versions of a memory (`Reader.version`), by the rows that were written or removed.
 
-    `sentences`: ids of episodic and semantic nodes whose row, words or things changed (other nodes may be among them); `vectors`: those
-    whose embedding was written or removed. `observations`: ids of face tracks and utterances that are new, gone, or belong to somebody
-    else. `people`, `clips`: whether a person, or a source or clip, changed. `whole`: too much to list, read everything again.
+    `nodes`: of any type, whose row, words or things changed; `vectors`: those whose embedding was written or removed. `observations`: face
+    tracks and utterances that are new, gone, or belong to somebody else. `people`, `sources`, `clips`: their rows. `edges`: of the graph.
+    An id may be listed though its row is what it was. `whole`: too much to list, read everything again.
     """
 
     before: int
     version: int
-    sentences: frozenset[str] = frozenset()
+    nodes: frozenset[str] = frozenset()
     vectors: frozenset[str] = frozenset()
     observations: frozenset[str] = frozenset()
-    people: bool = False
-    clips: bool = False
+    people: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+    clips: frozenset[str] = frozenset()
+    edges: frozenset[Edge] = frozenset()
     whole: bool = False
 
     @property
     def nothing(self) -> bool:
         """Say whether nothing that is listed here changed: a chat was kept, a setting was written."""
-        return not (self.sentences or self.vectors or self.observations or self.people or self.clips or self.whole)
+        return not (self.whole or self.count)
+
+    @property
+    def count(self) -> int:
+        """Return how many ids are listed."""
+        return sum(len(getattr(self, name)) for name in _LISTS)
 
     def then(self, later: Changed) -> Changed:
         """Return this change and the one that follows it as one. Raises ValueError when a version lies between them."""
         if later.before != self.version:
             raise ValueError(f"version {later.before} does not follow {self.version}")
-        sentences, vectors = self.sentences | later.sentences, self.vectors | later.vectors
-        observations = self.observations | later.observations
-        whole = self.whole or later.whole or len(sentences) + len(vectors) + len(observations) > MANY
-        people, clips = self.people or later.people, self.clips or later.clips
-        if whole:
+        if self.whole or later.whole:
             return Changed(self.before, later.version, whole=True)
-        return Changed(self.before, later.version, sentences, vectors, observations, people, clips)
+        both = {name: getattr(self, name) | getattr(later, name) for name in _LISTS}
+        return Changed(self.before, later.version, **both).at_most(MANY)
+
+    def at_most(self, most: int) -> Changed:
+        """Return this change, or one that says "everything" where it lists more ids than that."""
+        return Changed(self.before, self.version, whole=True) if not self.whole and self.count > most else self
+
+    def without_vectors(self) -> Changed:
+        """Return what of this change can be seen."""
+        return replace(self, vectors=frozenset()) if self.vectors else self

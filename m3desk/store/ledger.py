@@ -94,6 +94,8 @@ class Ledger:
                 self.db.execute("INSERT INTO meta VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = value + 1")
                 version = reading.version(self.db)
                 changed = watching.taken(self.db, version - 1, version) if self._tell is not None else None
+                if changed is not None and self._before is not None and self._projection is not self._before[0]:
+                    changed = Changed(version - 1, version, whole=True)  # rows of the log were taken away or altered
                 self.db.commit()
             except BaseException as error:
                 self.db.rollback()

@@ -7,7 +7,7 @@ kind's own resolved args; `domain.log.in_force` gives it to the fold as that kin
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Gallery, mean_of
 from m3desk.domain.ids import numbered, observation_type
 from m3desk.domain.log import Log, ObservationType, in_force
+from m3desk.domain.projection.projection import Projection
 from m3desk.domain.questions.facts import Known, births
 from m3desk.domain.questions.ranking import ask, suggest
 from m3desk.domain.questions.reasons import Case, verdict
@@ -26,19 +27,21 @@ from m3desk.errors import CorrectionError
 from m3desk.store import commits, reading, rows
 from m3desk.store.corrections import resolving
 from m3desk.store.corrections.resolving import Args, Desk
+from m3desk.store.galleries import Galleries, Look
 from m3desk.store.galleries import galleries as galleries_of
 
 DB = sqlite3.Connection
 TYPES: tuple[ObservationType, ...] = ("face", "voice")
 
 
-def known(db: DB, state: State, log: Log) -> Known:
-    """Read what questions and reasons rest on, by the models in use."""
-    galleries, rules = {}, {}
+def known(db: DB, state: State, log: Log, look: Look | None = None) -> Known:
+    """Read what questions and reasons rest on, by the models in use. `look`: galleries that are kept, instead of reading them."""
+    galleries: dict[ObservationType, Sequence[Gallery]] = {}
+    rules = {}
     vectors: dict[str, Floats] = {}
     for type_ in TYPES:
         model = reading.setting(db, f"{type_}_vectors") or ""
-        galleries[type_] = galleries_of(db, state, type_, model)
+        galleries[type_] = galleries_of(db, state, type_, model) if look is None else look(type_, model)
         rules[type_] = calibration(model, type_)
         for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (type_, model)):
             vectors[r["owner"]] = rows.vectors(r)
@@ -48,6 +51,33 @@ def known(db: DB, state: State, log: Log) -> Known:
 def suggestions(db: DB, state: State, log: Log) -> list[Suggestion]:
     """Return what a person could decide, most useful first."""
     return suggest(known(db, state, log))
+
+
+class Kept:
+    """What questions rest on, kept for who asks after every change: only what was added since is read."""
+
+    def __init__(self) -> None:
+        self._projection = Projection()
+        self._galleries = Galleries()
+        self._loaded = 0
+
+    def suggestions(self, db: DB) -> list[Suggestion]:
+        """Return what a person could decide, most useful first."""
+        new = list(rows.load(db, self._loaded))
+        if self._loaded and not self._projection.can_extend(new):
+            self.forget()
+            new = list(rows.load(db))
+        moved = self._projection.extend(new).moved
+        self._galleries.move(moved.given, moved.taken)
+        self._projection.settle()
+        self._galleries.settle()
+        self._loaded = int(db.execute("SELECT coalesce(max(sequence), 0) FROM commits").fetchone()[0])
+        state = self._projection.state
+        return suggest(known(db, state, self._projection.log, lambda type_, model: self._galleries.of(db, state.who, type_, model)))
+
+    def forget(self) -> None:
+        """Drop what is kept: rows were taken away or altered."""
+        self.__init__()  # type: ignore[misc]
 
 
 # ---------------------------------------------------------------- answers

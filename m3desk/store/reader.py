@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from m3desk.domain.changed import Edge
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import ObjectSeen, TextOnScreen
@@ -53,6 +54,7 @@ class Reader:
         self._guard = self._ledger.guard
         self._closed = False
         self._folded: tuple[int, State, Log] | None = None
+        self._questions: questions.Kept | None = None
         self.looks_back: as_of.LookBack | None = None
 
     @classmethod
@@ -134,6 +136,16 @@ class Reader:
     def clip(self, id_: str) -> Clip:
         return self._read(reading.clip, id_)
 
+    def clips_of(self, ids: Collection[str]) -> list[Clip]:
+        return self._read(reading.clips_of, ids)
+
+    def clips_between(self, source: str, start: int, end: int) -> list[Clip]:
+        return self._read(reading.clips_between, source, start, end)
+
+    def thumbnails(self, clips: Collection[str]) -> dict[str, str]:
+        """Return clip → media id of its picture, of those that have one."""
+        return self._read(reading.thumbnails, clips)
+
     def thumbnail(self, clip: str) -> str | None:
         return self._read(reading.thumbnail, clip)
 
@@ -148,8 +160,14 @@ class Reader:
     def tracks(self, source: str, start: int | None = None, end: int | None = None) -> list[TrackRow]:
         return self._read(reading.tracks, source, start, end)
 
+    def tracks_of(self, ids: Collection[str]) -> list[TrackRow]:
+        return self._read(reading.tracks_of, ids)
+
     def speech(self, source: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]:
         return self._read(reading.speech, source, start, end)
+
+    def speech_of(self, ids: Collection[str]) -> list[SpeechRow]:
+        return self._read(reading.speech_of, ids)
 
     def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
         return self._read(reading.objects, source, start, end)
@@ -160,11 +178,14 @@ class Reader:
     def people(self) -> list[Person]:
         return self._read(reading.people)
 
+    def people_of(self, ids: Collection[str]) -> list[Person]:
+        return self._read(reading.people_of, ids)
+
     def person(self, ref: str) -> Person:
         return self._read(reading.person, ref)
 
-    def bindings(self, observation: str | None = None) -> list[Binding]:
-        return self._read(reading.bindings, observation)
+    def bindings(self, observation: str | None = None, node: str | None = None) -> list[Binding]:
+        return self._read(reading.bindings, observation, node)
 
     def why(self, observation: str) -> Verdict:
         """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
@@ -175,6 +196,16 @@ class Reader:
         """Return what a person could decide, most useful first (`domain.questions.ranking`)."""
         with self.snapshot() as db:
             return questions.suggestions(db, *self._present(db))
+
+    def questions_since(self, *, altered: bool = False) -> tuple[int, list[Suggestion]]:
+        """Return the version, and `suggestions` for a reader that asks after every commit: what was added since is read, no more.
+
+        `altered`: rows of the log were taken away or altered since; then everything is read again.
+        """
+        with self.snapshot() as db:
+            if altered or self._questions is None:
+                self._questions = questions.Kept()
+            return reading.version(db), self._questions.suggestions(db)
 
     # ------------------------------------------------------------------ sentences, graph, journal
 
@@ -193,6 +224,9 @@ class Reader:
             known = reading.visible_nodes(db, before) if before is not None else None
         return found if known is None else [s for s in found if s.id in known]
 
+    def memories_of(self, ids: Collection[str]) -> list[StoredSentence]:
+        return self._read(reading.memories_of, ids)
+
     def sentence(self, node: str) -> StoredSentence:
         return self._read(reading.sentence, node)
 
@@ -204,6 +238,12 @@ class Reader:
 
     def graph(self) -> GraphView:
         return self._read(reading.graph)
+
+    def nodes_of(self, ids: Collection[str]) -> list[NodeRow]:
+        return self._read(reading.nodes_of, ids)
+
+    def edges_of(self, keys: Collection[Edge]) -> list[EdgeRow]:
+        return self._read(reading.edges_of, keys)
 
     def journal(self) -> list[Step]:
         return self._read(reading.journal)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from m3desk.domain.changed import Edge
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
@@ -47,9 +48,32 @@ def clip(db: DB, id_: str) -> Clip:
     return rows.clip(row)
 
 
+def clips_of(db: DB, ids: Iterable[str]) -> list[Clip]:
+    """Return those of these clips that there are, not those of what somebody is taught from."""
+    query = "SELECT * FROM clip WHERE id IN (SELECT value FROM json_each(?)) AND state != 'enrolled'"
+    return sorted((rows.clip(r) for r in db.execute(query, (listed(ids),))), key=lambda c: clip_order(c.id))
+
+
+def clips_between(db: DB, source_: str, start: int, end: int) -> list[Clip]:
+    """Return the clips of a source that reach into [start, end)."""
+    query = 'SELECT * FROM clip WHERE source = ? AND "end" > ? AND start < ? ORDER BY number'
+    return [rows.clip(r) for r in db.execute(query, (source_, start, end))]
+
+
+def thumbnails(db: DB, clips_: Iterable[str]) -> dict[str, str]:
+    """Return clip → media id of its picture, of those that have one."""
+    query = "SELECT id, thumbnail FROM clip WHERE thumbnail IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
+    return {r[0]: r[1] for r in db.execute(query, (listed(clips_),))}
+
+
 def thumbnail(db: DB, clip_: str) -> str | None:
     row = db.execute("SELECT thumbnail FROM clip WHERE id = ?", (clip_,)).fetchone()
     return row[0] if row else None
+
+
+def listed(ids: Iterable[str]) -> str:
+    """Return ids as `json_each` takes them: one value of a query, however many they are."""
+    return json.dumps(list(ids))
 
 
 _SPAN = 'source = ? AND (? IS NULL OR {t}."end" > ?) AND (? IS NULL OR {t}.start < ?)'
@@ -57,24 +81,52 @@ _HELD = """SELECT {t}.*, o.node, o.person, o.set_aside, p.number AS p_number, p.
 JOIN now_observation o ON o.observation = {t}.id LEFT JOIN now_person p ON p.id = o.person WHERE """
 
 
+_NAMED = " {t}.id IN (SELECT value FROM json_each(?)) ORDER BY {t}.start, {t}.id"
+
+
 def _between(source_: str, start: int | None, end: int | None) -> tuple[Any, ...]:
     return source_, start, start, end, end
 
 
-def _shown(row: sqlite3.Row) -> str:
-    return rows.person((row["person"], row["p_number"], row["p_body"])).shown if row["p_body"] else ""
+class _Names(dict[str, str]):
+    """What persons are shown as; each is read once, for their rows list all clips they are in."""
+
+    def of(self, row: sqlite3.Row) -> str:
+        if not row["p_body"]:
+            return ""
+        if row["person"] not in self:
+            self[row["person"]] = rows.person((row["person"], row["p_number"], row["p_body"])).shown
+        return self[row["person"]]
 
 
 def tracks(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[TrackRow]:
     query = (_HELD + _SPAN + " ORDER BY {t}.start, {t}.id").format(t="face_track")
-    found = db.execute(query, _between(source_, start, end))
-    return [TrackRow(rows.face_track(r), r["node"], r["person"], _shown(r), bool(r["set_aside"])) for r in found]
+    return _tracks(db.execute(query, _between(source_, start, end)))
+
+
+def tracks_of(db: DB, ids: Iterable[str]) -> list[TrackRow]:
+    """Return those of these face tracks that stand."""
+    return _tracks(db.execute((_HELD + _NAMED).format(t="face_track"), (listed(ids),)))
+
+
+def _tracks(found: Iterable[sqlite3.Row]) -> list[TrackRow]:
+    names = _Names()
+    return [TrackRow(rows.face_track(r), r["node"], r["person"], names.of(r), bool(r["set_aside"])) for r in found]
 
 
 def speech(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]:
     query = (_HELD + _SPAN + " ORDER BY {t}.start, {t}.id").format(t="utterance")
-    found = db.execute(query, _between(source_, start, end))
-    return [SpeechRow(rows.utterance(r), r["node"], r["person"], _shown(r), bool(r["set_aside"])) for r in found]
+    return _speech(db.execute(query, _between(source_, start, end)))
+
+
+def speech_of(db: DB, ids: Iterable[str]) -> list[SpeechRow]:
+    """Return those of these utterances that stand."""
+    return _speech(db.execute((_HELD + _NAMED).format(t="utterance"), (listed(ids),)))
+
+
+def _speech(found: Iterable[sqlite3.Row]) -> list[SpeechRow]:
+    names = _Names()
+    return [SpeechRow(rows.utterance(r), r["node"], r["person"], names.of(r), bool(r["set_aside"])) for r in found]
 
 
 def objects(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
@@ -133,6 +185,14 @@ def people(db: DB) -> list[Person]:
     return [p for p in everybody(db) if p.clips or p.name]
 
 
+def people_of(db: DB, ids: Iterable[str]) -> list[Person]:
+    """Return those of these persons that `people` returns."""
+    query = "SELECT * FROM now_person WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number"
+    before = rows.earlier_of(db, listed(ids))
+    found = [rows.person(r, before.get(r["id"], ())) for r in db.execute(query, (listed(ids),))]
+    return [p for p in found if p.clips or p.name]
+
+
 def person(db: DB, ref: str) -> Person:
     """Find a person by id, number, "Person 3", name or alias. Raises CorrectionError when none or several answer to it."""
     wanted = ref.strip()
@@ -154,11 +214,12 @@ def person(db: DB, ref: str) -> Person:
     return found[0]
 
 
-def bindings(db: DB, observation: str | None = None) -> list[Binding]:
-    query = "SELECT * FROM now_binding" + (" WHERE observation = ?" if observation else "") + " ORDER BY sequence, observation"
+def bindings(db: DB, observation: str | None = None, node_: str | None = None) -> list[Binding]:
+    named = [(column, value) for column, value in (("observation", observation), ("node", node_)) if value is not None]
+    query = "SELECT * FROM now_binding" + (" WHERE " + " AND ".join(f"{column} = ?" for column, _ in named) if named else "")
     return [
         Binding(r["observation"], r["node"], r["score"], r["runner_up"], r["margin"], r["by"], r["at"], r["sequence"], r["superseded"])
-        for r in db.execute(query, (observation,) if observation else ())
+        for r in db.execute(query + " ORDER BY sequence, observation", [value for _, value in named])
     ]
 
 
@@ -197,6 +258,12 @@ def memories(
         id_ = person(db, person_).id
         found = [s for s in found if id_ in s.people]
     return sorted(found, key=lambda s: (source_number(s.source) if s.source else 0, s.start, numbered(s.id)))
+
+
+def memories_of(db: DB, ids: Iterable[str]) -> list[StoredSentence]:
+    """Return those of these sentences that are in force."""
+    query = _SENTENCES + " AND NOT n.deleted AND node.id IN (SELECT value FROM json_each(?)) ORDER BY node.number"
+    return [_sentence(db, r) for r in db.execute(query, (listed(ids),))]
 
 
 def told_of(db: DB, people_: set[str], things: set[str]) -> list[StoredSentence]:
@@ -258,6 +325,18 @@ def things(db: DB) -> list[NodeRow]:
 
 def neighbours(db: DB, id_: str) -> list[EdgeRow]:
     return [EdgeRow(r["a"], r["b"], r["weight"], r["kind"]) for r in db.execute("SELECT * FROM now_edge WHERE a = ?1 OR b = ?1", (id_,))]
+
+
+def nodes_of(db: DB, ids: Iterable[str]) -> list[NodeRow]:
+    """Return those of these nodes that are in the graph; of the clips they are in (`extra`) only the latest."""
+    query = _NODES + " AND node.id IN (SELECT value FROM json_each(?)) ORDER BY node.number"
+    return [_node(r, {}) for r in db.execute(query, (listed(ids),))]
+
+
+def edges_of(db: DB, keys: Iterable[Edge]) -> list[EdgeRow]:
+    """Return those of these edges that there are."""
+    query = "SELECT * FROM now_edge WHERE a = ? AND b = ? AND kind = ?"
+    return [EdgeRow(r["a"], r["b"], r["weight"], r["kind"]) for key in keys for r in db.execute(query, key)]
 
 
 def edges(db: DB) -> list[EdgeRow]:

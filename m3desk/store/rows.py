@@ -42,8 +42,18 @@ def last_items(items: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def earlier(db: sqlite3.Connection, like: str = "*") -> dict[str, list[Any]]:
     """Return owner → the items of its list that are in full chunks. `like`: of owners of this GLOB pattern."""
+    return _together(db.execute("SELECT owner, items FROM now_chunk WHERE owner GLOB ? ORDER BY owner, place", (like,)))
+
+
+def earlier_of(db: sqlite3.Connection, owners: str) -> dict[str, list[Any]]:
+    """Return owner → the items of its list that are in full chunks, of these owners (a JSON list)."""
+    query = "SELECT owner, items FROM now_chunk WHERE owner IN (SELECT value FROM json_each(?)) ORDER BY owner, place"
+    return _together(db.execute(query, (owners,)))
+
+
+def _together(chunks: Iterable[Any]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
-    for owner, items in db.execute("SELECT owner, items FROM now_chunk WHERE owner GLOB ? ORDER BY owner, place", (like,)):
+    for owner, items in chunks:
         found.setdefault(owner, []).extend(json.loads(items))
     return found
 

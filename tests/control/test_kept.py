@@ -230,7 +230,7 @@ def test_a_write_that_fails_is_not_told_of(small: tuple[Memory, Kept, Counting])
     memory.correct("name", {"person": "person_1", "name": "Ann"}, dry_run=True)
     assert kept._changed is None
     memory.correct("name", {"person": "person_1", "name": "Ann"})
-    assert kept._changed is not None and kept._changed.people and kept._changed.sentences and not kept._changed.vectors
+    assert kept._changed is not None and kept._changed.people and kept._changed.nodes and not kept._changed.vectors
 
 
 def test_many_rows_are_looked_at_twice_and_the_nearest_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 
 from m3desk import events
+from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
@@ -282,6 +283,15 @@ class FakeReader:
     def clips(self, source: str | None = None) -> list[Clip]:
         return [c for c in self.world.clips if source in (None, c.source)]
 
+    def clips_of(self, ids: Collection[str]) -> list[Clip]:
+        return [c for c in self.world.clips if c.id in ids]
+
+    def clips_between(self, source: str, start: int, end: int) -> list[Clip]:
+        return [c for c in self.clips(source) if c.end > start and c.start < end]
+
+    def thumbnails(self, clips: Collection[str]) -> dict[str, str]:
+        return {c: media for c in clips if (media := self.thumbnail(c)) is not None}
+
     def thumbnail(self, clip: str) -> str | None:
         media = f"thumb.{clip.split('.')[1]}" if clip.startswith("s1.") else None
         return media if media in self.world.media else None
@@ -302,6 +312,12 @@ class FakeReader:
             and (start is None or r.utterance.end > start)
         ]
 
+    def tracks_of(self, ids: Collection[str]) -> list[TrackRow]:
+        return [r for r in self.world.tracks if r.track.id in ids]
+
+    def speech_of(self, ids: Collection[str]) -> list[SpeechRow]:
+        return [r for r in self.world.speech if r.utterance.id in ids]
+
     def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
         return [o for o in self.world.objects if o.clip.startswith(source + ".")]
 
@@ -310,6 +326,9 @@ class FakeReader:
 
     def people(self) -> list[Person]:
         return list(self.world.people)
+
+    def people_of(self, ids: Collection[str]) -> list[Person]:
+        return [p for p in self.world.people if p.id in ids]
 
     def person(self, ref: str) -> Person:
         for p in self.world.people:
@@ -326,6 +345,9 @@ class FakeReader:
             if kind in (None, s.kind) and (person is None or person in s.people) and source in (None, s.source) and clip in (None, s.clip)
         ]
         return sorted(rows, key=lambda s: (s.source, s.start, s.id))
+
+    def memories_of(self, ids: Collection[str]) -> list[StoredSentence]:
+        return [s for s in self.world.sentences if s.id in ids]
 
     def sentence(self, node: str) -> StoredSentence:
         for s in self.world.sentences:
@@ -345,11 +367,17 @@ class FakeReader:
     def graph(self) -> GraphView:
         return self.world.graph()
 
-    def bindings(self, observation: str | None = None) -> list[Binding]:
+    def nodes_of(self, ids: Collection[str]) -> list[NodeRow]:
+        return [n for n in self.world.graph().nodes if n.id in ids]
+
+    def edges_of(self, keys: Collection[tuple[str, str, str]]) -> list[EdgeRow]:
+        return [e for e in self.world.graph().edges if (e.a, e.b, e.kind) in keys]
+
+    def bindings(self, observation: str | None = None, node: str | None = None) -> list[Binding]:
         rows = [
             Binding(r.track.id, r.node or "", 0.71, "n3", 0.2, "sface 2021dec", "2026-11-20T10:00:00+00:00", 3) for r in self.world.tracks
         ]
-        return [b for b in rows if observation in (None, b.observation)]
+        return [b for b in rows if observation in (None, b.observation) and node in (None, b.node)]
 
     def journal(self) -> list[Step]:
         return list(self.world.steps)
@@ -380,6 +408,9 @@ def _done(value: Any) -> Future[Any]:
     return future
 
 
+COMMITS = (events.ClipCommitted, events.Corrected, events.SourceQueued, events.SourceChanged)
+
+
 class FakeDesk:
     """Answers `ports.Desk`: notes each command in `calls`, applies the simplest effect to its World and tells it by events."""
 
@@ -391,6 +422,7 @@ class FakeDesk:
         self._heard: list[Callable[[Any], None]] = []
         self._lock = threading.Lock()
         self._asks = 0
+        self._version = 0
 
     def _note(self, name: str, *args: Any, **kw: Any) -> None:
         self.calls.append((name, args, kw))
@@ -400,7 +432,14 @@ class FakeDesk:
         return [(a, k) for n, a, k in self.calls if n == name]
 
     def emit(self, *happened: Any) -> None:
-        """Send events from another thread, as the engine does; return once they were handed over."""
+        """Send events from another thread, as the engine does; return once they were handed over.
+
+        Tests change the world by hand, so what is told with an event of a commit is that anything may have changed.
+        """
+        if any(isinstance(e, COMMITS) for e in happened) and not any(isinstance(e, events.MemoryChanged) for e in happened):
+            self._version += 1
+            changed = events.MemoryChanged(Changed(self._version - 1, self._version, whole=True))
+            happened = (*happened, changed, events.Suggested(self._version, len(self.world.questions)))
 
         def send() -> None:
             for event in happened:
@@ -413,7 +452,10 @@ class FakeDesk:
 
     def subscribe(self, on_event: Callable[[Any], None]) -> Callable[[], None]:
         self._heard.append(on_event)
-        self.emit(events.EngineReady(self.memory, "CPU, 2 threads", "embedded", {"language": "m3desk models pull --llm"}))
+        self.emit(
+            events.EngineReady(self.memory, "CPU, 2 threads", "embedded", {"language": "m3desk models pull --llm"}),
+            events.Suggested(self._version, len(self.world.questions)),
+        )
         return lambda: self._heard.remove(on_event) if on_event in self._heard else None
 
     def reader(self) -> FakeReader:
@@ -518,6 +560,10 @@ class FakeDesk:
     def picture(self, source: str, at: int, width: int = 480) -> Future[bytes | None]:
         self._note("picture", source, at)
         return _done(_picture(7, 160, 90, face=False))
+
+    def suggestions(self) -> Future[list[Suggestion]]:
+        self._note("suggestions")
+        return _done(list(self.world.questions))
 
     def accept(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
         return self._answer("accept", n)

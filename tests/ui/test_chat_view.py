@@ -86,7 +86,7 @@ def test_the_questions_offered_name_somebody_of_this_memory(qtbot: QtBot, view: 
     names = {p.shown.removesuffix("?") for p in world.people if p.name_state != "none"}
     offered = view.hint.text().split("<br><br>", 1)[1]
     assert any(f">What does {name} say?<" in offered for name in names), offered
-    view._take_people(([], ""))
+    view._take_people([])
     assert ">What is talked about?<" in view.hint.text()
 
 

@@ -83,7 +83,7 @@ def test_a_graph_without_anything_is_empty_and_paints_a_hint(qtbot: QtBot, hub: 
     qtbot.addWidget(view)
     view.resize(500, 400)
     assert not view.canvas.picture(1.0).isNull()
-    assert scenes.scene(scenes.NOTHING, scenes.Wish()).nodes == ()
+    assert scenes.scene(scenes.Whole(), scenes.Wish()).nodes == ()
 
 
 def test_selecting_a_node_tells_the_other_views(qtbot: QtBot, hub: Hub) -> None:

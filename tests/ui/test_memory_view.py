@@ -89,8 +89,9 @@ def test_the_filter_survives_news(qtbot: QtBot, view: MemoryView, desk: FakeDesk
     view.words.setText("tea")
     qtbot.waitUntil(lambda: view.proxy.rowCount() < view.model.rowCount(), timeout=3000)
     few = view.proxy.rowCount()
-    view.refresh()
-    qtbot.wait(300)
+    desk.emit(events.Corrected(1, "name", "", True, False))
+    qtbot.wait(600)
+    assert view.following.at_rest
     assert view.proxy.rowCount() == few
 
 

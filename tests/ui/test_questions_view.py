@@ -9,6 +9,7 @@ from m3desk_ui.people.questions_view import QuestionsView
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from m3desk import events
 from m3desk.errors import CorrectionError
 from tests.ui.fakes import FakeDesk, World
 
@@ -19,7 +20,7 @@ def people(qtbot: QtBot, hub: Hub) -> PeopleView:
     qtbot.addWidget(view)
     view.resize(460, 700)
     view.show()
-    qtbot.waitUntil(lambda: len(view.questions.questions) == 4, timeout=5000)
+    qtbot.waitUntil(lambda: view.ask.isVisible() and view.model.rowCount() > 0, timeout=5000)
     return view
 
 
@@ -34,9 +35,11 @@ def shows(qtbot: QtBot, view: QuestionsView, kind: str) -> None:
     qtbot.waitUntil(lambda: view.card.shown is not None and view.card.shown.question.kind == kind, timeout=5000)
 
 
-def test_the_people_list_says_how_many_questions_there_are(people: PeopleView) -> None:
+def test_the_people_list_says_how_many_questions_there_are(people: PeopleView, desk: FakeDesk) -> None:
     assert people.ask.isVisible() and "4" in people.ask.text()
+    assert not desk.called("suggestions")  # the cards are fetched when the list is opened
     people.ask.click()
+    assert desk.called("suggestions")
     assert people.stack.currentWidget() is people.questions
 
 
@@ -107,9 +110,9 @@ def _failing(n: int) -> object:
     return future
 
 
-def test_when_all_is_answered_it_says_so(qtbot: QtBot, view: QuestionsView, world: World, hub: Hub) -> None:
+def test_when_all_is_answered_it_says_so(qtbot: QtBot, view: QuestionsView, world: World, desk: FakeDesk) -> None:
     world.questions.clear()
-    hub.settle()
+    desk.emit(events.Suggested(9, 0))
     qtbot.waitUntil(lambda: view.none.isVisible(), timeout=3000)
     assert not view.card.isVisible()
 

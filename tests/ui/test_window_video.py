@@ -148,7 +148,7 @@ def filled_timeline(hub, qtbot):
     view.resize(1000, 320)
     view.show()
     hub.selection.watching.emit("s1", 0)
-    qtbot.waitUntil(lambda: len(view.canvas.rows.lanes) == 7 and not view._todo, timeout=4000)
+    qtbot.waitUntil(lambda: len(view.canvas.rows.lanes) == 7 and not view._stale, timeout=4000)
     return view
 
 

@@ -7,6 +7,7 @@ So nobody who writes has to say what changed, and nothing that was written is mi
 from __future__ import annotations
 
 import sqlite3
+from typing import Any
 
 from m3desk.domain.changed import MANY, Changed
 
@@ -15,22 +16,21 @@ DB = sqlite3.Connection
 _NODE = "substr({row}.owner, 1, CASE instr({row}.owner, '@') WHEN 0 THEN length({row}.owner) ELSE instr({row}.owner, '@') - 1 END)"
 
 WATCHED: tuple[tuple[str, str, str, str], ...] = (
-    ("now_node", "sentence", "{row}.id", ""),
-    ("node", "sentence", "{row}.id", ""),
-    ("mention", "sentence", "{row}.node", ""),
-    ("embedding", "vector", _NODE, "{row}.kind = 'text'"),
-    ("now_observation", "observation", "{row}.observation", ""),
-    ("face_track", "observation", "{row}.id", ""),
-    ("utterance", "observation", "{row}.id", ""),
-    ("now_chunk", "sentence", "{row}.owner", ""),
-    ("now_person", "people", "''", ""),
-    ("now_chunk", "people", "''", "{row}.owner GLOB 'person_*'"),
-    ("source", "clips", "''", ""),
-    ("clip", "clips", "''", ""),
+    ("now_node", "nodes", "{row}.id", ""),
+    ("node", "nodes", "{row}.id", ""),
+    ("mention", "nodes", "{row}.node", ""),
+    ("embedding", "vectors", _NODE, "{row}.kind = 'text'"),
+    ("now_observation", "observations", "{row}.observation", ""),
+    ("face_track", "observations", "{row}.id", ""),
+    ("utterance", "observations", "{row}.id", ""),
+    ("now_person", "people", "{row}.id", ""),
+    ("now_chunk", "people", "{row}.owner", "{row}.owner GLOB 'person_*'"),
+    ("now_chunk", "nodes", "{row}.owner", "{row}.owner NOT GLOB 'person_*' AND instr({row}.owner, ' ') = 0"),
+    ("source", "sources", "{row}.id", ""),
+    ("clip", "clips", "{row}.id", ""),
+    ("now_edge", "edges", "{row}.a || char(31) || {row}.b || char(31) || {row}.kind", ""),
 )
-"""Table, what a row of it stands for, the id that is noted, and a condition."""
-
-_LISTED = ("sentence", "vector", "observation")
+"""Table, the list of a `Changed` that a row of it is put on, its id there, and a condition."""
 
 
 def watch(db: DB) -> None:
@@ -48,14 +48,13 @@ def watch(db: DB) -> None:
 
 def taken(db: DB, before: int, version: int) -> Changed:
     """Return what was noted since the last call, and forget it."""
-    count = {str(r[0]): int(r[1]) for r in db.execute("SELECT kind, count(*) FROM temp.touched GROUP BY kind")}
-    whole = sum(count.get(kind, 0) for kind in _LISTED) > MANY
-    ids: dict[str, set[str]] = {kind: set() for kind in _LISTED}
-    if not whole:
-        for kind, id_ in db.execute("SELECT kind, id FROM temp.touched WHERE id != ''"):
-            ids[kind].add(id_)
+    if db.execute("SELECT count(*) FROM temp.touched").fetchone()[0] > MANY:
+        changed = Changed(before, version, whole=True)
+    else:
+        ids: dict[str, set[Any]] = {}
+        for kind, id_ in db.execute("SELECT kind, id FROM temp.touched"):
+            ids.setdefault(kind, set()).add(tuple(id_.split("\x1f")) if kind == "edges" else id_)
+        lists: dict[str, Any] = {kind: frozenset(found) for kind, found in ids.items()}
+        changed = Changed(before, version, **lists)
     db.execute("DELETE FROM temp.touched")
-    if whole:
-        return Changed(before, version, whole=True)
-    sentences, vectors, observations = (frozenset(ids[kind]) for kind in _LISTED)
-    return Changed(before, version, sentences, vectors, observations, "people" in count, "clips" in count)
+    return changed

@@ -22,9 +22,13 @@ from PySide6.QtWidgets import (
 from m3desk import events
 from m3desk.domain.clip import clock
 from m3desk_ui.chat.turn import Peek, Turn, from_chat
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
+from m3desk_ui.memory.order import number
 
 if TYPE_CHECKING:
+    from m3desk.domain.changed import Changed
+    from m3desk.domain.people import Person
     from m3desk_ui.hub.bridge import Hub
 
 HISTORY = 40
@@ -75,6 +79,11 @@ class Question(QLineEdit):
         super().keyPressEvent(event)
 
 
+def _read_people(reader: Any) -> list[Person]:
+    people: list[Person] = reader.people()
+    return people
+
+
 class ChatView(QWidget):
     """Questions and answers, oldest first."""
 
@@ -91,7 +100,12 @@ class ChatView(QWidget):
         self._peeking = ""
         hub.opened.connect(self._opened)
         hub.asking.connect(self.on_event)
-        hub.changed.connect(self._read_people)
+        self._people: dict[str, Person] = {}
+        self._names: dict[str, str] = {}
+        """What is offered for @, by person."""
+        self.following = Following(
+            hub, "chat people", load=lambda: _read_people, show=self._take_people, patch=self._changed, apply=self._patch, parent=self
+        )
         hub.themed.connect(self._themed)
         hub.engine_lost.connect(self._lost)
         hub.selection.asked_about.connect(self.propose)
@@ -202,20 +216,31 @@ class ChatView(QWidget):
     def refresh(self) -> None:
         """Read the history and the people (for @)."""
         self.hub.read("chats", lambda reader: reader.chats(), self._show_history)
-        self._read_people()
+        self.following.restart()
 
-    def _read_people(self) -> None:
-        def read(reader: Any) -> tuple[list[str], str]:
-            people = reader.people()
-            known = [p for p in people if p.name_state != "none" and not p.ignored]
-            most = max(known, key=lambda p: (p.speech_time, p.name_state == "confirmed", p.screen_time), default=None)
-            return [p.shown.removesuffix("?") for p in people], most.shown.removesuffix("?") if most is not None else ""
+    @staticmethod
+    def _changed(changed: Changed) -> Read[tuple[frozenset[str], list[Person]]] | None:
+        ids = changed.people
+        return (lambda reader: (ids, reader.people_of(ids))) if ids else None
 
-        self.hub.read("chat people", read, self._take_people)
+    def _take_people(self, people: list[Person]) -> None:
+        self._people, self._names = {}, {}
+        self._patch((frozenset(), people))
 
-    def _take_people(self, found: tuple[list[str], str]) -> None:
-        names, self._named = found
-        self.question.names.setStringList([plain.line(name, 2 * plain.ENTRY) for name in names])
+    def _patch(self, part: tuple[frozenset[str], list[Person]]) -> None:
+        """Offer the names for @, and a question about who speaks most of those who have one."""
+        ids, people = part
+        for id_ in ids:
+            self._people.pop(id_, None)
+            self._names.pop(id_, None)
+        self._people |= {p.id: p for p in people}
+        self._names |= {p.id: plain.line(p.shown.removesuffix("?"), 2 * plain.ENTRY) for p in people}
+        known = [p for p in self._people.values() if p.name_state != "none" and not p.ignored]
+        most = max(known, key=lambda p: (p.speech_time, p.name_state == "confirmed", p.screen_time, -p.number), default=None)
+        self._named = most.shown.removesuffix("?") if most is not None else ""
+        names = [self._names[id_] for id_ in sorted(self._names, key=number)]
+        if names != self.question.names.stringList():
+            self.question.names.setStringList(names)
         self._show_hint()
 
     def _show_history(self, chats: list[dict[str, Any]]) -> None:

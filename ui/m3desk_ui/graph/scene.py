@@ -1,61 +1,22 @@
-"""Which part of a memory's graph is on show: people first, with their strongest memories; the rest on demand. Pure: no Qt, no IO.
-
-A person stands for its face and voice nodes until it is unfolded; sentences are linked to the person, not to its faces.
-"""
+"""Which part of a memory's graph is on show: people first, with their strongest memories; the rest on demand. Pure: no Qt, no IO."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from m3desk.domain.graph import GraphView
-    from m3desk.domain.people import Person
+from m3desk_ui.graph.whole import EDGE_PLAIN, EDGE_SAME, EDGE_TYPED, FACE, KINDS, PERSON, SEMANTIC, VOICE, SceneNode, Whole, whole
+from m3desk_ui.memory.order import number
 
 ALL_AT_ONCE = 70
 """A memory with no more nodes than this is shown whole."""
 STRONGEST = 7
 """Memories a person opens with."""
-EDGE_PLAIN, EDGE_SAME, EDGE_TYPED = 0, 1, 2
-
-
-@dataclass(frozen=True, slots=True)
-class SceneNode:
-    """One node as it is drawn. `kind`: a node type or `person`. Times: microseconds of `source`. `picture`: a media id."""
-
-    id: str
-    kind: str
-    label: str
-    content: str
-    weight: float
-    source: str | None = None
-    start: int | None = None
-    end: int | None = None
-    person: str | None = None
-    people: tuple[str, ...] = ()
-    picture: str | None = None
-    clip: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """The whole graph with people as nodes. `links` (m, 2): rows of `nodes`; `kinds` (m,): EDGE_…; `pull` (m,): weights.
-
-    `near`: row → rows it is linked to. `version`: of the snapshot it was made from.
-    """
-
-    nodes: tuple[SceneNode, ...]
-    links: NDArray[np.int32]
-    pull: NDArray[np.float32]
-    kinds: NDArray[np.int8]
-    near: tuple[tuple[int, ...], ...]
-    row_of: dict[str, int]
-    version: int = 0
-    names: dict[str, str] = field(default_factory=dict)
+THINGS = 12
+"""Things and places shown at first, those most spoken of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,117 +44,62 @@ class Scene:
     row_of: dict[str, int]
     total: int = 0
 
-
-NOTHING = Whole((), np.zeros((0, 2), np.int32), np.zeros(0, np.float32), np.zeros(0, np.int8), (), {})
-
-
-def whole(view: GraphView, people: Sequence[Person]) -> Whole:
-    """Return the graph with a node for each person, sentences linked to people, doubled links joined."""
-    nodes: list[SceneNode] = []
-    names = {p.id: p.shown for p in people}
-    used = {n.person for n in view.nodes if n.person}
-    for p in people:
-        if p.ignored or p.id not in used:
-            continue
-        at = p.first_seen
-        weight = max(1.0, (p.screen_time + p.speech_time) / 1e7)
-        source, start = at if at else (None, None)
-        nodes.append(SceneNode(p.id, "person", p.shown, p.shown, weight, source, start, start, p.id, (p.id,), p.portrait))
-    known = {n.id for n in nodes}
-    owner: dict[str, str] = {}
-    for n in view.nodes:
-        if n.type in ("face", "voice") and n.person:
-            if n.person not in known:
-                continue
-            owner[n.id] = n.person
-        nodes.append(SceneNode(n.id, n.type, n.label, n.content, n.weight, n.source, n.start, n.end, n.person, n.people, n.picture, n.clip))
-    row_of = {n.id: row for row, n in enumerate(nodes)}
-    joined: dict[tuple[int, int], tuple[float, int]] = {}
-    for edge in view.edges:
-        same = edge.kind == "equivalence"
-        kind = EDGE_SAME if same else EDGE_PLAIN if edge.kind == "mentions" else EDGE_TYPED
-        ends = (edge.a, edge.b) if same else (owner.get(edge.a, edge.a), owner.get(edge.b, edge.b))
-        _join(joined, row_of, ends, edge.weight, kind)
-    for node, person in owner.items():
-        _join(joined, row_of, (person, node), 1.0, EDGE_SAME)
-    links = np.array(list(joined), dtype=np.int32).reshape(-1, 2)
-    pull = np.array([w for w, _ in joined.values()], dtype=np.float32)
-    kinds = np.array([k for _, k in joined.values()], dtype=np.int8)
-    near: list[list[int]] = [[] for _ in nodes]
-    for a, b in links.tolist():
-        near[a].append(b)
-        near[b].append(a)
-    return Whole(tuple(nodes), links, pull, kinds, tuple(tuple(n) for n in near), row_of, view.version, names)
-
-
-def _join(
-    joined: dict[tuple[int, int], tuple[float, int]], row_of: dict[str, int], ends: tuple[str, str], weight: float, kind: int
-) -> None:
-    a, b = row_of.get(ends[0]), row_of.get(ends[1])
-    if a is None or b is None or a == b:
-        return
-    key = (a, b) if a < b else (b, a)
-    before = joined.get(key)
-    joined[key] = (weight + before[0], max(kind, before[1])) if before else (weight, kind)
+    def same(self, other: Scene) -> bool:
+        """Say whether another scene shows the same."""
+        arrays = ((self.links, other.links), (self.pull, other.pull), (self.kinds, other.kinds), (self.hidden, other.hidden))
+        return self.nodes == other.nodes and all(np.array_equal(a, b) for a, b in arrays)
 
 
 def scene(graph: Whole, wish: Wish) -> Scene:
     """Return what a wish shows of a graph. Stays in the whole's order, so an equal wish gives an equal scene."""
-    n = len(graph.nodes)
-    shown = np.zeros(n, dtype=bool)
-    kinds = np.array([node.kind for node in graph.nodes], dtype=object)
-    parts = (kinds == "face") | (kinds == "voice")
-    if wish.everything or n - int(parts.sum()) <= ALL_AT_ONCE:
-        shown[:] = True
+    kinds = graph.kinds
+    there = kinds >= 0
+    shown = np.zeros(len(kinds), dtype=bool)
+    parts = (kinds == FACE) | (kinds == VOICE)
+    if wish.everything or len(graph) - int(parts.sum()) <= ALL_AT_ONCE:
+        shown = there.copy()
         # a face or voice without a person (a foreign graph) is a node of its own
-        shown[parts & np.array([node.person is not None for node in graph.nodes], dtype=bool)] = False
+        shown[[row for row in np.flatnonzero(parts).tolist() if graph.node(row).person is not None]] = False
     else:
         _opening(graph, shown)
     for id_ in wish.unfolded:
         row = graph.row_of.get(id_)
         if row is not None:
             shown[row] = True
-            shown[list(graph.near[row])] = True
+            shown[[*graph.near[row]]] = True
     if wish.person and (row := graph.row_of.get(wish.person)) is not None:
-        about = np.zeros(n, dtype=bool)
-        about[row] = True
-        about[list(graph.near[row])] = True
+        about = np.zeros_like(shown)
+        about[[row, *graph.near[row]]] = True
         shown = about & (shown | ~parts)
         for other in np.flatnonzero(about):
-            shown[[x for x in graph.near[other] if graph.nodes[x].kind in ("person", "object", "place")]] = True
-    weights = np.array([node.weight for node in graph.nodes], dtype=np.float32) if n else np.zeros(0, np.float32)
-    light = weights < wish.least_weight
-    shown &= ~(light & (kinds != "person"))
+            shown[[x for x in graph.near[other] if kinds[x] in (PERSON, *_THINGS)]] = True
+    shown &= (graph.weights >= wish.least_weight) | (kinds == PERSON)
     if wish.kinds is not None:
-        shown &= np.isin(kinds, list(wish.kinds)) if n else shown
+        shown &= np.isin(kinds, [KINDS.index(k) for k in wish.kinds if k in KINDS])
     for id_ in wish.closed:
         _close(graph, id_, shown)
     for id_ in wish.extra:
         if (row := graph.row_of.get(id_)) is not None:
             shown[row] = True
-            shown[[x for x in graph.near[row] if graph.nodes[x].kind == "person"]] = True
-    return _cut(graph, shown)
+            shown[[x for x in graph.near[row] if kinds[x] == PERSON]] = True
+    return _cut(graph, shown & there)
+
+
+_THINGS = tuple(range(KINDS.index("object"), len(KINDS)))
 
 
 def _opening(graph: Whole, shown: NDArray[np.bool_]) -> None:
     """Mark people with their strongest memories, and the things and places most spoken of."""
-    things: list[tuple[int, int]] = []
-    for row, node in enumerate(graph.nodes):
-        near = graph.near[row]
-        if node.kind == "person":
-            shown[row] = True
-            texts = [x for x in near if graph.nodes[x].kind in ("semantic", "episodic")]
-            texts.sort(key=lambda x: (graph.nodes[x].kind != "semantic", -graph.nodes[x].weight, -len(graph.near[x]), x))
-            shown[texts[:STRONGEST]] = True
-        elif node.kind not in ("episodic", "semantic", "face", "voice"):
-            things.append((-len(near), row))
-        elif node.kind == "semantic" and not near:
-            shown[row] = True
-    for _, row in sorted(things)[:12]:
+    kinds = graph.kinds
+    for row in np.flatnonzero(kinds == PERSON).tolist():
         shown[row] = True
-        texts = [x for x in graph.near[row] if graph.nodes[x].kind in ("semantic", "episodic")]
+        shown[graph.told_of(row, STRONGEST)] = True
+    shown[(kinds == SEMANTIC) & (graph.degree == 0)] = True
+    things = np.flatnonzero(np.isin(kinds, _THINGS)).tolist()
+    for row in sorted(things, key=lambda r: (-len(graph.near[r]), number(graph.node(r).id)))[:THINGS]:
+        shown[row] = True
+        texts = graph.told_of(row, STRONGEST)
         if texts and not shown[texts].any():
-            texts.sort(key=lambda x: (-graph.nodes[x].weight, x))
             shown[texts[:2]] = True
 
 
@@ -203,27 +109,30 @@ def _close(graph: Whole, id_: str, shown: NDArray[np.bool_]) -> None:
     if row is None:
         return
     for x in graph.near[row]:
-        if graph.nodes[x].kind == "person":
+        if graph.kinds[x] == PERSON:
             continue
-        if sum(1 for y in graph.near[x] if shown[y]) <= 1 or graph.nodes[x].person == id_:
+        if sum(1 for y in graph.near[x] if shown[y]) <= 1 or graph.node(x).person == id_:
             shown[x] = False
 
 
 def _cut(graph: Whole, shown: NDArray[np.bool_]) -> Scene:
+    """Return what is marked, with the links between it, and how many other neighbours each node has."""
     rows = np.flatnonzero(shown)
     place = np.full(len(shown), -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
-    if len(graph.links):
-        links = place[graph.links]
-        keep = (links >= 0).all(axis=1)
-        links, pull, kinds = links[keep], graph.pull[keep], graph.kinds[keep]
-    else:
-        links, pull, kinds = graph.links, graph.pull, graph.kinds
-    nodes = tuple(graph.nodes[r] for r in rows)
-    degree = np.bincount(links.ravel(), minlength=len(rows)) if len(links) else np.zeros(len(rows), dtype=np.int64)
-    all_of = np.array([sum(graph.nodes[x].kind not in ("face", "voice") or shown[x] for x in graph.near[r]) for r in rows], dtype=np.int64)
-    hidden = (all_of - degree[: len(rows)]).astype(np.int32)
-    return Scene(nodes, np.ascontiguousarray(links), pull, kinds, hidden, {node.id: i for i, node in enumerate(nodes)}, len(graph.nodes))
+    used = graph.ends[:, 0] >= 0
+    ends, pull, ties = graph.ends[used], graph.pull[used], graph.ties[used]
+    links = place[ends] if len(ends) else ends
+    keep = (links >= 0).all(axis=1)
+    kinds = graph.kinds
+    counts = shown | ~((kinds == FACE) | (kinds == VOICE))  # faces and voices that are not on show are no hidden neighbours
+    near = sum(
+        (np.bincount(ends[:, a][counts[ends[:, b]]], minlength=len(shown)) for a, b in ((0, 1), (1, 0))), np.zeros(len(shown), np.int64)
+    )
+    links, pull, ties = np.ascontiguousarray(links[keep]), pull[keep], ties[keep]
+    hidden = near[rows] - np.bincount(links.ravel(), minlength=len(rows))
+    nodes = tuple(graph.node(row) for row in rows.tolist())
+    return Scene(nodes, links, pull, ties, hidden.astype(np.int32), {node.id: i for i, node in enumerate(nodes)}, len(graph))
 
 
 def time_ties(shown: Scene) -> NDArray[np.int32]:
@@ -242,7 +151,7 @@ def found(graph: Whole, text: str, limit: int = 12) -> list[SceneNode]:
     if not words:
         return []
     hits: list[tuple[tuple[bool, bool, float], SceneNode]] = []
-    for node in graph.nodes:
+    for node in graph:
         if node.kind in ("face", "voice") and node.person:
             continue
         hay = f"{node.label} {node.content}".casefold()
@@ -255,3 +164,7 @@ def found(graph: Whole, text: str, limit: int = 12) -> list[SceneNode]:
 def persons_of(nodes: Iterable[SceneNode]) -> list[str]:
     """Return the ids of the person nodes among these."""
     return [n.id for n in nodes if n.kind == "person"]
+
+
+__all__ = ["EDGE_PLAIN", "EDGE_SAME", "EDGE_TYPED", "Scene", "SceneNode", "Whole", "Wish", "found",
+           "persons_of", "scene", "time_ties", "whole"]  # fmt: skip

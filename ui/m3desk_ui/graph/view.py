@@ -22,10 +22,13 @@ from m3desk_ui.graph import style
 from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
 from m3desk_ui.graph.controls import GraphBar, Legend
 from m3desk_ui.graph.layout import LayoutThread, regrown, scatter
+from m3desk_ui.graph.whole import Part, Whole, read_part
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain
 from m3desk_ui.window import files
 
 if TYPE_CHECKING:
+    from m3desk.domain.changed import Changed
     from m3desk_ui.hub.bridge import Hub
 
 FRAME_MS = 33
@@ -40,9 +43,11 @@ class GraphView(QWidget):
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.hub = hub
-        self.whole = scenes.NOTHING
+        self.whole = Whole()
         self.wish = scenes.Wish()
         self.layout_thread = LayoutThread()
+        self._kinds_there: set[str] | None = None
+        self._people_there: list[tuple[str, str]] | None = None
         self._places: dict[str, tuple[float, float]] = {}
         self.canvas = GraphCanvas(self)
         self._build()
@@ -53,14 +58,16 @@ class GraphView(QWidget):
         self.canvas.dragged.connect(self._drag)
         self.canvas.menu_wanted.connect(self._menu)
         self.canvas.key_wanted.connect(self._key)
+        self.following = Following(
+            hub, "graph", load=lambda: _read_whole, show=self._show_whole, patch=self._changed, apply=self._patch, parent=self
+        )
         hub.opened.connect(self._forget)
-        hub.changed.connect(self.refresh)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
         self.destroyed.connect(self.layout_thread.stop)
         self._themed()
         if hub.desk is not None:
-            self.refresh()
+            self.following.restart()
 
     # ------------------------------------------------------------ building
 
@@ -107,40 +114,44 @@ class GraphView(QWidget):
         self.bar.dress()
         self.legend.dress()
         self.list.setAccessibleName(self.tr("Graph as a list"))
+        self._kinds_there = self._people_there = None
         self.canvas.hint = self.tr("People and memories appear here as the video is memorized.")
         self.canvas.dress()
         self._fill_controls()
 
     # ------------------------------------------------------------ reading
 
-    def refresh(self) -> None:
-        """Read the graph again, in the reading thread."""
+    def _changed(self, changed: Changed) -> Read[Part] | None:
+        known = self.whole.row_of
+        return (lambda reader: read_part(reader, changed, known)) if changed.nodes or changed.people or changed.edges else None
 
-        def read(reader: Any) -> scenes.Whole:
-            return scenes.whole(reader.graph(), reader.people())
-
-        self.hub.read("graph", read, self._show_whole)
-
-    def on_event(self, event: object) -> None:
-        """Events reach this view by the hub's `changed`; kept for callers that pass every event on."""
+    def _patch(self, part: Part) -> None:
+        self.whole.change(part)
+        self._fill_controls()
+        self._rescene()
 
     def _forget(self, _path: str) -> None:
-        self.whole = scenes.NOTHING
+        self.whole = Whole()
         self._places.clear()
         self.canvas.pinned.clear()
         self._reset()
+        self.following.restart()
 
-    def _show_whole(self, graph: scenes.Whole) -> None:
-        if graph.version == self.whole.version and graph.nodes == self.whole.nodes:
-            return
+    def _show_whole(self, graph: Whole) -> None:
         self.whole = graph
         self._fill_controls()
         self._rescene()
 
     def _fill_controls(self) -> None:
         """Keep the person filter and the legend in step with what there is."""
-        self.legend.show_kinds({n.kind for n in self.whole.nodes})
-        self.bar.show_people([(n.id, n.label) for n in self.whole.nodes if n.kind == "person"])
+        kinds = {kind for kind, count in self.whole.present.items() if count}
+        if kinds != self._kinds_there:
+            self._kinds_there = kinds
+            self.legend.show_kinds(kinds)
+        people = self.whole.people()
+        if people != self._people_there:
+            self._people_there = people
+            self.bar.show_people(people)
 
     # ------------------------------------------------------------ what is on show
 
@@ -160,6 +171,8 @@ class GraphView(QWidget):
 
     def _rescene(self) -> None:
         shown = scenes.scene(self.whole, self.wish)
+        if shown.same(self.canvas.scene):
+            return
         ids = [n.id for n in shown.nodes]
         same = shown.links.shape == self.canvas.scene.links.shape and ids == [n.id for n in self.canvas.scene.nodes]
         same = same and bool((shown.links == self.canvas.scene.links).all())
@@ -256,7 +269,7 @@ class GraphView(QWidget):
         """Play the moment of a node; a person's first."""
         row = self.whole.row_of.get(id_)
         if row is not None:
-            node = self.whole.nodes[row]
+            node = self.whole.node(row)
             self.hub.selection.play(node.source, node.start)
 
     def _drag(self, id_: str, x: float, y: float) -> None:
@@ -302,7 +315,7 @@ class GraphView(QWidget):
     def _menu(self, id_: str, where: QPoint) -> None:
         menu = QMenu(self)
         if id_:
-            node = self.whole.nodes[self.whole.row_of[id_]]
+            node = self.whole.node(self.whole.row_of[id_])
             if node.source is not None and node.start is not None:
                 menu.addAction(self.tr("Play this moment"), lambda: self._play(id_))
             menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(id_))
@@ -398,6 +411,10 @@ class GraphView(QWidget):
         else:
             self.hub.notice.emit("error", self.tr("Could not write %1").replace("%1", path), self.tr("Choose another folder."), "")
         return good
+
+
+def _read_whole(reader: Any) -> Whole:
+    return scenes.whole(reader.graph(), reader.people())
 
 
 def measure(nodes: int = 1000, frames: int = 60) -> dict[str, float]:

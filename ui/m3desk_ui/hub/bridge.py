@@ -19,6 +19,7 @@ import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from m3desk import events
+from m3desk.domain.changed import Changed
 from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing, UsageError
 from m3desk_ui.hub.collector import Collector
 from m3desk_ui.hub.selection import Selection
@@ -35,7 +36,7 @@ EVENTS_PER_TICK = 50
 BUDGET = 0.004
 """Seconds a tick may spend on events: a quarter of a 16 ms frame."""
 SETTLE_MS = 250
-"""`changed` is told at most four times a second, however fast clips and corrections come."""
+"""Milliseconds in which changes are put together before `changed` tells them, however fast clips and corrections come."""
 
 PATIENCE = 30.0
 """Seconds to wait for the engine to make a new memory before its absence is an error."""
@@ -96,6 +97,11 @@ class Reads(QObject):
             self._waiting[key] = (self._number, fn, then, failed)
             self._waiting.move_to_end(key)
             self._changed.notify()
+
+    def drop(self, key: str) -> None:
+        with self._changed:
+            self._waiting.pop(key, None)
+            self._latest.pop(key, None)
 
     def close(self) -> None:
         with self._changed:
@@ -171,6 +177,7 @@ class Hub(QObject):
     evidence_seen = Signal(object)
     clip_committed = Signal(object)
     corrected = Signal(object)
+    suggested = Signal(object)
     asking = Signal(object)
     """AskStarted, AskRound, AskText or AskDone."""
     downloading = Signal(object)
@@ -178,8 +185,8 @@ class Hub(QObject):
     """ModelLoading."""
     opened = Signal(str)
     """Another memory is open now (its path): forget the old one and read again."""
-    changed = Signal()
-    """The memory changed (clips, corrections, sources): read again what you show. Told at most four times a second."""
+    changed = Signal(object)
+    """What was committed since the last time (a `Changed`): see `hub.following`. Told at most four times a second."""
     notice = Signal(str, str, str, str)
     """level ("info", "warning", "error"), text, hint, report: for the notice bar."""
     offer = Signal(str, str, object)
@@ -205,7 +212,11 @@ class Hub(QObject):
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(SETTLE_MS)
-        self._settle.timeout.connect(self.changed)
+        self._settle.timeout.connect(self._say_changed)
+        self._unsaid: Changed | None = None
+        self._version: int | None = None
+        self.questions = 0
+        """How many the memory has to a person, as last told."""
         self._by_type: dict[type, Any] = {
             events.EngineReady: self.engine_ready,
             events.EngineLost: self.engine_lost,
@@ -215,6 +226,7 @@ class Hub(QObject):
             events.EvidenceSeen: self.evidence_seen,
             events.ClipCommitted: self.clip_committed,
             events.Corrected: self.corrected,
+            events.Suggested: self.suggested,
             events.AskStarted: self.asking,
             events.AskRound: self.asking,
             events.AskText: self.asking,
@@ -237,13 +249,16 @@ class Hub(QObject):
         if old is not None and old is not desk:
             threading.Thread(target=old.close, name="closing", daemon=True).start()
         self._inbox.clear()
+        self._settle.stop()
+        self._unsaid = self._version = None
+        self.questions = 0
         self.pictures.clear()
         made = threading.Event() if new else None
         self._made = made
+        if desk is not None:  # before anything is read: what is committed after that is told
+            self._unsubscribe = desk.subscribe(self._heard)
         self._reads.open(desk.reader if desk is not None else None, made)
         self.opened.emit(path)
-        if desk is not None:
-            self._unsubscribe = desk.subscribe(self._heard)
 
     def close(self) -> None:
         """End the reading thread and the desk; the window is gone."""
@@ -279,19 +294,30 @@ class Hub(QObject):
             QTimer.singleShot(4, self._tick)
 
     def _pass_on(self, event: Any) -> None:
+        if isinstance(event, events.Suggested):
+            self.questions = event.count
         self.happened.emit(event)
         signal = self._by_type.get(type(event))
         if signal is not None:
             signal.emit(event)
         if isinstance(event, events.Notice):
             self.notice.emit(event.level, event.text, event.hint, event.report)
-        if isinstance(event, (events.EngineReady, events.SourceQueued, events.SourceChanged, events.ClipCommitted, events.Corrected)):
-            self.settle()
+        if isinstance(event, events.MemoryChanged):
+            self._note_changed(event.changed)
 
-    def settle(self) -> None:
-        """Say `changed` soon."""
+    def _note_changed(self, changed: Changed) -> None:
+        """Put changes together until they are told; where one was missed (the engine was started again), anything may have changed."""
+        if self._version not in (None, changed.before):
+            changed = Changed(self._version or 0, changed.version, whole=True)
+        self._version = changed.version
+        self._unsaid = changed if self._unsaid is None else self._unsaid.then(changed)
         if not self._settle.isActive():
             self._settle.start()
+
+    def _say_changed(self) -> None:
+        changed, self._unsaid = self._unsaid, None
+        if changed is not None:
+            self.changed.emit(changed)
 
     # ------------------------------------------------------------ asking for things
 
@@ -304,6 +330,10 @@ class Hub(QObject):
         """
         if self.desk is not None:
             self._reads.read(key, fn, then, failed or self.tell)
+
+    def drop_read(self, key: str) -> None:
+        """Forget what was asked for by this key: no answer comes."""
+        self._reads.drop(key)
 
     def when(
         self, future: Future[Any], then: Callable[[Any], None] | None = None, failed: Callable[[Exception], None] | None = None

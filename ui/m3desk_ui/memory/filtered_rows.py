@@ -19,13 +19,16 @@ MANY = 200
 
 
 class FilteredRows(QAbstractProxyModel):
-    """Shows those rows of a table that `fitting` returns, sorted by `keys` of a column (None: in the table's own order)."""
+    """Shows those rows of a table that `fitting` returns of some, sorted by `keys` of a column (None: in the table's own order).
+
+    Of rows that come or change only these are asked about, and the places of these looked for.
+    """
 
     def __init__(
         self,
         source: QAbstractTableModel,
-        fitting: Callable[[], Iterable[int]],
-        keys: Callable[[int], Sequence[Any] | None],
+        fitting: Callable[[Sequence[int]], Iterable[int]],
+        keys: Callable[[int, Sequence[int]], Sequence[Any] | None],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
@@ -87,10 +90,11 @@ class FilteredRows(QAbstractProxyModel):
         self.endResetModel()
 
     def _arranged(self) -> NDArray[np.int64]:
-        rows = list(self._fitting())
-        keys = self._keys(self._column) if rows else None
+        rows = list(self._fitting(range(self.sourceModel().rowCount())))
+        keys = self._keys(self._column, rows) if rows else None
         if keys is not None:
-            rows.sort(key=keys.__getitem__, reverse=self._descending)
+            order = sorted(range(len(rows)), key=keys.__getitem__, reverse=self._descending)
+            rows = [rows[n] for n in order]
         elif self._descending:
             rows.reverse()
         return np.array(rows, np.int64)
@@ -112,7 +116,10 @@ class FilteredRows(QAbstractProxyModel):
 
     def _inserted(self, _parent: Index, first: int, last: int) -> None:
         self._show(np.where(self._rows >= first, self._rows + (last - first + 1), self._rows))
-        self._become(self._arranged())
+        if last - first < MANY:
+            self._put_in(list(self._fitting(range(first, last + 1))))
+        else:
+            self._become(self._arranged())
 
     def _leaving(self, _parent: Index, first: int, last: int) -> None:
         self._become(self._rows[(self._rows < first) | (self._rows > last)])
@@ -121,14 +128,66 @@ class FilteredRows(QAbstractProxyModel):
         self._show(np.where(self._rows > last, self._rows - (last - first + 1), self._rows))
 
     def _altered(self, top: Index, bottom: Index, roles: Sequence[int] = ()) -> None:
-        self._become(self._arranged())
         first, last = top.row(), bottom.row()
-        if last - first < MANY:
-            places = [p for row in range(first, last + 1) if (p := self._place(row)) >= 0]
+        by_key = self._keys(self._column, ()) is not None
+        if last - first < (1 if by_key else MANY):
+            rows = list(range(first, last + 1))
+            fit = set(self._fitting(rows))
+            self._take_out([row for row in rows if row not in fit and self._place(row) >= 0])
+            self._put_in([row for row in rows if row in fit and self._place(row) < 0])
+            if by_key and first in fit:
+                self._move(first)
+            places = [p for row in rows if (p := self._place(row)) >= 0]
         else:
+            self._become(self._arranged())
             places = [0, len(self._rows) - 1] if len(self._rows) else []
         if places:
             self.dataChanged.emit(self.index(min(places), top.column()), self.index(max(places), bottom.column()), list(roles))
+
+    def _put_in(self, rows: Sequence[int]) -> None:
+        """Show more rows of the table, each at its place."""
+        for row in rows:
+            place = self._place_for(row, self._rows)
+            self.beginInsertRows(QModelIndex(), place, place)
+            self._show(np.insert(self._rows, place, row))
+            self.endInsertRows()
+
+    def _take_out(self, rows: Sequence[int]) -> None:
+        for row in rows:
+            place = self._place(row)
+            self.beginRemoveRows(QModelIndex(), place, place)
+            self._show(np.delete(self._rows, place))
+            self.endRemoveRows()
+
+    def _move(self, row: int) -> None:
+        """Show a row at its place, which may be another than before."""
+        old = self._place(row)
+        others = np.delete(self._rows, old)
+        new = self._place_for(row, others)
+        if new != old:
+            self.beginMoveRows(QModelIndex(), old, old, QModelIndex(), new + (new > old))
+            self._show(np.insert(others, new, row))
+            self.endMoveRows()
+
+    def _place_for(self, row: int, others: NDArray[np.int64]) -> int:
+        """Return where a row belongs among others in order."""
+        low, high = 0, len(others)
+        while low < high:
+            middle = (low + high) // 2
+            if self._before(int(others[middle]), row):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _before(self, one: int, other: int) -> bool:
+        """Say whether one row is shown above another; of equal ones the table's first, as sorting has it."""
+        keys = self._keys(self._column, (one, other))
+        if keys is None:
+            return (one > other) if self._descending else one < other
+        if keys[0] == keys[1]:
+            return one < other
+        return bool(keys[1] < keys[0]) if self._descending else bool(keys[0] < keys[1])
 
     def _become(self, rows: NDArray[np.int64]) -> None:
         """Show these rows; the view is told which came, went and moved."""

@@ -8,10 +8,12 @@ from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
-from m3desk_ui.memory.inspector_words import Found, read_thing
+from m3desk_ui.memory.inspector_words import Found, read_thing, reread
 
 if TYPE_CHECKING:
+    from m3desk.domain.changed import Changed
     from m3desk_ui.hub.bridge import Hub
 
 PICTURE = 96
@@ -27,7 +29,7 @@ class Inspector(QWidget):
         self._shown: tuple[str, str] = ("", "")
         self._past: list[tuple[str, str]] = []
         self._found: Found | None = None
-        self._going_back = False
+        self._going_back = self._is_gone = False
         self._redraw = QTimer(self, singleShot=True, interval=30)
         self._redraw.timeout.connect(self._draw)
         self.text = plain.Page(self)
@@ -51,8 +53,10 @@ class Inspector(QWidget):
         column.setSpacing(0)
         column.addLayout(bar)
         column.addWidget(self.text, 1)
+        self.following = Following(
+            hub, "inspector", load=self._load, show=self._show, patch=self._changed, apply=self._patch, failed=self._gone, parent=self
+        )
         hub.opened.connect(self._forget)
-        hub.changed.connect(self.refresh)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self.inspect)
         self._themed()
@@ -83,30 +87,42 @@ class Inspector(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the selected thing again."""
-        kind, id_ = self._shown
-        if not id_:
+        """Read the selected thing."""
+        if self._shown[1]:
+            self.following.restart()
+        else:
+            self.following.stop()
             self._found = None
             self._draw()
-            return
-        self.hub.read("inspector", lambda reader: read_thing(reader, kind, id_), self._show, self._gone)
 
-    def on_event(self, event: object) -> None:
-        """Events reach this view by the hub's `changed`."""
+    def _load(self) -> Read[Found]:
+        kind, id_ = self._shown
+        return lambda reader: read_thing(reader, kind, id_)
+
+    def _changed(self, changed: Changed) -> Read[Found | None]:
+        """Read the thing again where it, or something that is told of it, changed."""
+        (kind, id_), found = self._shown, self._found
+        if found is None or self._is_gone:
+            return lambda reader: read_thing(reader, kind, id_)
+        return lambda reader: reread(reader, kind, id_, found, changed)
 
     def _forget(self, _path: str) -> None:
         self._shown = ("", "")
         self._past = []
-        self._found = None
-        self._draw()
+        self.refresh()
 
     def _gone(self, error: Exception) -> None:
+        self._is_gone = True
         self._found = Found(self.tr("This is no longer in the memory."), str(error) if not isinstance(error, KeyError) else "")
         self._draw()
 
     def _show(self, found: Found) -> None:
-        self._found = found
+        self._found, self._is_gone = found, False
         self._draw()
+
+    def _patch(self, found: Found | None) -> None:
+        if found is not None:
+            self._show(found)
 
     # ------------------------------------------------------------ showing
 

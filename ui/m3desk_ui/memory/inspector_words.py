@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,11 @@ from m3desk.errors import M3DeskError
 from m3desk_ui.graph.style import kind_singular
 from m3desk_ui.look import links, texts
 from m3desk_ui.look.plain import html
+from m3desk_ui.memory.order import in_time, sentences
 
 if TYPE_CHECKING:
+    from m3desk.domain.changed import Changed
+    from m3desk.domain.clip import Clip
     from m3desk.domain.evidence import ObjectSeen, TextOnScreen
     from m3desk.domain.memory import StoredSentence
     from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
@@ -33,6 +35,16 @@ class Found:
     pictures: list[tuple[str, str]] = field(default_factory=list)
     sound: str | None = None
     play: tuple[str, int] | None = None
+    rests: set[str] = field(default_factory=set)
+    """Ids of all that is told of, or linked to: where none of them changed, this did not."""
+    whose: str = ""
+    """The clip whose sentences are listed, if any are."""
+    memories: tuple[StoredSentence, ...] = ()
+    """All sentences about a person."""
+    clips: tuple[Clip, ...] = ()
+    """All clips of a source."""
+    why: list[str] = field(default_factory=list)
+    """Why an observation is taken for somebody's: computed when it is selected, and when it changes."""
 
 
 def labels() -> dict[str, str]:
@@ -84,14 +96,31 @@ def read_thing(reader: Any, kind: str, id_: str) -> Found:
     return Words().read(reader, kind, id_)
 
 
+def reread(reader: Any, kind: str, id_: str, old: Found, changed: Changed) -> Found | None:
+    """Return what there is to say of a thing after a change; None where it is the same. Raises as `read_thing`."""
+    ids = changed.people | changed.nodes | changed.observations | changed.clips | changed.sources
+    concerned = not old.rests.isdisjoint(ids) or any(e[0] in old.rests or e[1] in old.rests for e in changed.edges)
+    if not concerned and old.whose and (told := sentences(changed)):
+        concerned = any(m.clip == old.whose for m in reader.memories_of(told))
+    return Words(old, changed).read(reader, kind, id_) if concerned else None
+
+
 class Words:
     """One reading of one thing."""
 
-    def __init__(self) -> None:
+    def __init__(self, old: Found | None = None, changed: Changed | None = None) -> None:
+        """`old`, `changed`: what was read last, and what changed since: then only that is read."""
         self.t = labels()
+        self.old, self.changed = old, changed
+        self.rests: set[str] = set()
 
     def read(self, reader: Any, kind: str, id_: str) -> Found:
         """Return what there is to say of a thing. Raises KeyError or CorrectionError where it is gone."""
+        found = self._read(reader, kind, id_)
+        found.rests |= self.rests | {id_}
+        return found
+
+    def _read(self, reader: Any, kind: str, id_: str) -> Found:
         if kind == "person":
             return self._person(reader, reader.person(id_))
         if kind == "observation":
@@ -108,10 +137,12 @@ class Words:
         return self._node(reader, id_)
 
     def _people(self, reader: Any, ids: Sequence[str]) -> str:
-        names = {p.id: p.shown for p in reader.people()}
+        self.rests |= set(ids)
+        names = {p.id: p.shown for p in reader.people_of(ids)} if ids else {}
         return ", ".join(links.link(names.get(p, p), "person", p) for p in ids)
 
     def _where(self, reader: Any, source: str | None) -> str:
+        self.rests |= {source} if source else set()
         file = next((s.uri.rsplit("/", 1)[-1] for s in reader.sources() if s.id == source), source or "")
         return links.link(file, "source", source) if source else ""
 
@@ -135,9 +166,11 @@ class Words:
 
     def _observation_line(self, reader: Any, id_: str, found: Found) -> str:
         """Return a link line for a piece of evidence, and show its face."""
+        self.rests.add(id_)
         row = track_row(reader, id_) or speech_row(reader, id_)
         if row is None:
             return self._thing_line(reader, id_)
+        self.rests |= {row.person} if row.person else set()
         if hasattr(row, "track"):
             if row.track.crops:
                 found.pictures.append((row.track.crops[0], links.href("observation", id_)))
@@ -155,25 +188,16 @@ class Words:
 
     def _linked(self, reader: Any, id_: str, most: int = 30) -> list[str]:
         lines = []
-        for edge in sorted(reader.neighbours(id_), key=lambda e: -e.weight)[:most]:
-            other = edge.b if edge.a == id_ else edge.a
-            try:
-                row = reader.node(other)
-            except (LookupError, M3DeskError):
-                continue
-            when = links.moment(row.source, row.start)
-            label = row.content or row.label
-            kind = kind_singular(row.type)
-            to = (
-                links.link(label, "person", row.person)
-                if row.person and row.type in ("face", "voice")
-                else links.link(label, "node", other)
-            )
-            lines.append(
-                f"{when} {html(kind)}: {to}"
-                if row.type not in ("face", "voice")
-                else f"{html(kind)}: {links.link(row.label, 'node', other)}"
-            )
+        edges = sorted(reader.neighbours(id_), key=lambda e: (-e.weight, e.a, e.b, e.kind))[:most]
+        others = [edge.b if edge.a == id_ else edge.a for edge in edges]
+        rows = {row.id: row for row in reader.nodes_of(others)} if others else {}
+        for row in (rows[other] for other in others if other in rows):
+            self.rests |= {row.id, *((row.person,) if row.person else ())}
+            kind = html(kind_singular(row.type))
+            if row.type in ("face", "voice"):
+                lines.append(f"{kind}: {links.link(row.label, 'node', row.id)}")
+            else:
+                lines.append(f"{links.moment(row.source, row.start)} {kind}: {links.link(row.content or row.label, 'node', row.id)}")
         return lines
 
     def _person(self, reader: Any, p: Person) -> Found:
@@ -190,7 +214,9 @@ class Words:
             (self.t["faces"], ", ".join(links.link(n, "node", n) for n in p.faces)),
             (self.t["voices"], ", ".join(links.link(n, "node", n) for n in p.voices)),
         ]
-        memories = reader.memories(person=p.id)
+        self.rests |= {p.id, *p.faces, *p.voices}
+        memories = found.memories = self._about(reader, p.id)
+        self.rests |= {m.id for m in memories}
         known = sorted((m for m in memories if m.kind == "semantic"), key=lambda m: -m.weight)
         lived = [m for m in memories if m.kind == "episodic"][:20]
         found.lists = [
@@ -198,6 +224,14 @@ class Words:
             (self.t["memories"], [self._memory_line(m) for m in lived]),
         ]
         return found
+
+    def _about(self, reader: Any, person: str) -> tuple[StoredSentence, ...]:
+        """Return the sentences about a person."""
+        if self.old is None or self.changed is None or person not in self.old.rests:
+            return tuple(reader.memories(person=person))
+        told = sentences(self.changed)
+        new = [m for m in reader.memories_of(told) if person in m.people] if told else []
+        return tuple(sorted((*(m for m in self.old.memories if m.id not in told), *new), key=in_time))
 
     def _memory_line(self, m: StoredSentence) -> str:
         return f"{links.moment(m.source, m.start)} {links.link(m.shown, 'node', m.id)}"
@@ -215,7 +249,7 @@ class Words:
             (self.t["from"], self._where(reader, row.source)),
         ]
         if row.type in ("face", "voice"):
-            bound = [b for b in reader.bindings() if b.node == id_ and b.superseded is None]
+            bound = [b for b in reader.bindings(node=id_) if b.superseded is None]
             lines = [self._observation_line(reader, b.observation, found) for b in bound[:60]]
             found.lists.append((self.t["rests"], lines))
         found.lists.append((self.t["linked"], self._linked(reader, id_)))
@@ -245,13 +279,18 @@ class Words:
         else:
             raise KeyError(id_)
         found.facts += [(self.t["clip"], links.link(clip_of(id_), "clip", clip_of(id_))), (self.t["from"], self._where(reader, source))]
+        found.whose = clip_of(id_)
+        self.rests.add(found.whose)
+        found.why = self._why(reader, id_)
         found.facts += self._binding_facts([b for b in reader.bindings(id_) if b.superseded is None])
         cites = [m for m in reader.memories(clip=clip_of(id_)) if id_ in m.citations or any(id_ in s.observations for s in m.spans)]
-        found.lists = [(self.t["why"], self._why(reader, id_)), (self.t["memories"], [self._memory_line(m) for m in cites])]
+        found.lists = [(self.t["why"], found.why), (self.t["memories"], [self._memory_line(m) for m in cites])]
         return found
 
     def _why(self, reader: Any, id_: str) -> list[str]:
         """Return the votes for a verdict, and the one without which it would be another."""
+        if self.old is not None and self.changed is not None and id_ not in self.changed.observations:
+            return self.old.why
         verdict = reader.why(id_)
         lines = []
         for vote in verdict.votes[:8]:
@@ -274,18 +313,28 @@ class Words:
         return facts
 
     def _clip(self, reader: Any, id_: str) -> Found:
-        clip = next(c for c in reader.clips(source_of(id_)) if c.id == id_)
+        clip = next(iter(reader.clips_of((id_,))))
         found = Found(f"{clock(clip.start)}–{clock(clip.end)}", self.t["clip_"], play=(clip.source, clip.start))
         media = reader.thumbnail(id_)
         if media:
             found.pictures.append((media, links.href("play", clip.source, clip.start)))
         found.facts = [(self.t["state"], html(texts.source_state(clip.state))), (self.t["from"], self._where(reader, clip.source))]
+        memories = reader.memories(clip=id_)
+        found.whose = id_
+        self.rests |= {m.id for m in memories}
         found.lists = [
-            (self.t["memories"], [self._memory_line(m) for m in reader.memories(clip=id_)]),
+            (self.t["memories"], [self._memory_line(m) for m in memories]),
             (self.t["things"], _labels(reader.objects(clip.source, clip.start, clip.end), id_)),
             (self.t["screen"], _texts(reader.texts(clip.source, clip.start, clip.end), id_)),
         ]
         return found
+
+    def _clips(self, reader: Any, source: str) -> tuple[Clip, ...]:
+        if self.old is None or self.changed is None:
+            return tuple(reader.clips(source))
+        ids = self.changed.clips
+        new = [c for c in reader.clips_of(ids) if c.source == source] if ids else []
+        return tuple(sorted((*(c for c in self.old.clips if c.id not in ids), *new), key=lambda c: c.index))
 
     def _source(self, reader: Any, id_: str) -> Found:
         source = next((s for s in reader.sources() if s.id == id_), None)
@@ -299,34 +348,22 @@ class Words:
             (self.t["size"], size),
             (self.t["state"], html(texts.source_state(source.state)) + (f": {html(source.error)}" if source.error else "")),
         ]
+        found.clips = self._clips(reader, id_)
+        self.rests |= {c.id for c in found.clips}
         clips = [
             links.link(f"{clock(c.start)}–{clock(c.end)}", "clip", c.id) + f" {html(texts.source_state(c.state))}"
-            for c in reader.clips(id_)
+            for c in found.clips[:200]
         ]
-        found.lists = [(self.t["clip_"], clips[:200])]
+        found.lists = [(self.t["clip_"], clips)]
         return found
 
 
-def _bounds(reader: Any, observation: str) -> tuple[int, int]:
-    """Return the clip's start and end: an hour's tracks need not be read to find one."""
-    clip = next(c for c in reader.clips(source_of(observation)) if c.id == clip_of(observation))
-    return clip.start, clip.end
-
-
-def _is_observation(id_: str) -> bool:
-    return re.fullmatch(r"[^.]+\.c\d+\.[^.]+", id_) is not None
-
-
 def track_row(reader: Any, id_: str) -> TrackRow | None:
-    if not _is_observation(id_):
-        return None
-    return next((r for r in reader.tracks(source_of(id_), *_bounds(reader, id_)) if r.track.id == id_), None)
+    return next(iter(reader.tracks_of((id_,))), None)
 
 
 def speech_row(reader: Any, id_: str) -> SpeechRow | None:
-    if not _is_observation(id_):
-        return None
-    return next((r for r in reader.speech(source_of(id_), *_bounds(reader, id_)) if r.utterance.id == id_), None)
+    return next(iter(reader.speech_of((id_,))), None)
 
 
 def _labels(objects: Sequence[ObjectSeen], clip: str) -> list[str]:

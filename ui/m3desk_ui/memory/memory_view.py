@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
@@ -19,18 +21,51 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from m3desk.domain.changed import Changed
 from m3desk.domain.clip import clock
+from m3desk.domain.memory import StoredSentence
 from m3desk_ui.graph import style
+from m3desk_ui.hub.following import Following, Read
+from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.memory.filtered_rows import FilteredRows
+from m3desk_ui.memory.order import in_time, number, sentences
 
 if TYPE_CHECKING:
-    from m3desk.domain.memory import StoredSentence
+    from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
 
 Index = QModelIndex | QPersistentModelIndex
 SENTENCE = Qt.ItemDataRole.UserRole + 1
 TIME, TEXT, PEOPLE, KIND, WEIGHT = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What changed: ids of sentences, those of them that are in force, ids of people with the names they go by, and files."""
+
+    ids: frozenset[str]
+    rows: Sequence[StoredSentence]
+    people: frozenset[str]
+    names: dict[str, str]
+    files: dict[str, str]
+
+
+def read_all(reader: Reader) -> tuple[list[StoredSentence], dict[str, str], dict[str, str]]:
+    """Read all sentences, who goes by which name, and the files (in the reading thread)."""
+    return reader.memories(), {p.id: p.shown for p in reader.people()}, _files(reader)
+
+
+def read_part(reader: Reader, changed: Changed) -> Part:
+    """Read what a commit changed of them."""
+    ids = sentences(changed)
+    names = {p.id: p.shown for p in reader.people_of(changed.people)} if changed.people else {}
+    rows = reader.memories_of(ids) if ids else []
+    return Part(ids, rows, changed.people, names, _files(reader) if changed.sources else {})
+
+
+def _files(reader: Reader) -> dict[str, str]:
+    return {s.id: s.uri.rsplit("/", 1)[-1] for s in reader.sources()}
 
 
 class MemoryModel(QAbstractTableModel):
@@ -40,53 +75,82 @@ class MemoryModel(QAbstractTableModel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rows: list[StoredSentence] = []
-        self.hay: list[str] = []
+        self._sorted = SortedRows[StoredSentence, str](self, lambda row: row.id, in_time, self._hay, columns=WEIGHT + 1)
         self.names: dict[str, str] = {}
         self.files: dict[str, str] = {}
-        self.many_sources = False
+        self.spoken_of: Counter[str] = Counter()
+        """In how many rows each person is."""
+        self._of_source: Counter[str] = Counter()
         self._icons: dict[str, QIcon] = {}
 
+    @property
+    def rows(self) -> list[StoredSentence]:
+        return self._sorted.rows
+
+    @property
+    def hay(self) -> list[str]:
+        """Return what the filter looks through, by row."""
+        return self._sorted.extra
+
+    @property
+    def many_sources(self) -> bool:
+        return len(self._of_source) > 1
+
+    def row_of(self, id_: str) -> int:
+        """Return the row of a sentence, −1 where it is not here."""
+        return self._sorted.row_of(id_)
+
     def show(self, rows: Sequence[StoredSentence], names: dict[str, str], files: dict[str, str]) -> None:
-        """Take new rows; what only grew at the end or changed in place leaves the view where it is."""
-        rows = list(rows)
-        self.names = names
-        self.files = files
-        self.many_sources = len({r.source for r in rows}) > 1
-        old = [r.id for r in self.rows]
-        new = [r.id for r in rows]
-        hay = [f"{r.shown} {' '.join(names.get(p, p) for p in r.people)} {r.topic or ''} {r.kind}".casefold() for r in rows]
-        if new[: len(old)] == old and old:
-            if len(new) > len(old):
-                self.beginInsertRows(QModelIndex(), len(old), len(new) - 1)
-                self.rows, self.hay = rows, hay
-                self.endInsertRows()
-            else:
-                self.rows, self.hay = rows, hay
-            self.dataChanged.emit(self.index(0, 0), self.index(len(old) - 1, WEIGHT))
-        else:
-            self.beginResetModel()
-            self.rows, self.hay = rows, hay
-            self.endResetModel()
+        """Take new rows in place of all."""
+        self.names, self.files = names, files
+        self.spoken_of = Counter(p for r in rows for p in set(r.people))
+        self._of_source = Counter(r.source for r in rows)
+        self._sorted.show(rows)
 
-    def fitting(self, words: Sequence[str], kind: str | None, person: str | None) -> Sequence[int]:
-        """Return the rows that hold all these words and are of this kind and person (None: of all)."""
-        found: Sequence[int] = range(len(self.rows))
+    def patch(self, part: Part) -> None:
+        """Take the rows that changed, and nothing else."""
+        renamed = {id_ for id_, name in part.names.items() if self.names.get(id_, name) != name}
+        for id_ in part.people:
+            self.names.pop(id_, None)
+        self.names |= part.names
+        self.files |= part.files
+        rows = {r.id: r for r in part.rows}
+        if renamed:  # their other sentences are as they were, only the column of people is not
+            rows = {r.id: r for r in self.rows if r.id not in part.ids and renamed.intersection(r.people)} | rows
+        gone = [id_ for id_ in part.ids if id_ not in rows]
+        for id_ in {*gone, *rows}:
+            if (old := self._sorted.get(id_)) is not None:
+                self.spoken_of.subtract(set(old.people))
+                self._of_source[old.source] -= 1
+        for row in rows.values():
+            self.spoken_of.update(set(row.people))
+            self._of_source[row.source] += 1
+        self._of_source = +self._of_source
+        self._sorted.patch(rows.values(), gone)
+
+    def _hay(self, row: StoredSentence) -> str:
+        """Return what the filter looks through."""
+        return f"{row.shown} {' '.join(self.names.get(p, p) for p in row.people)} {row.topic or ''} {row.kind}".casefold()
+
+    def fitting(self, words: Sequence[str], kind: str | None, person: str | None, among: Sequence[int]) -> Sequence[int]:
+        """Return those of these rows that hold all these words and are of this kind and person (None: of all)."""
+        found, hay, rows = among, self.hay, self.rows
         for word in words:
-            found = [n for n in found if word in self.hay[n]]
+            found = [n for n in found if word in hay[n]]
         if kind:
-            found = [n for n in found if kind in (self.rows[n].kind, self.rows[n].topic)]
-        return [n for n in found if person in self.rows[n].people] if person else found
+            found = [n for n in found if kind in (rows[n].kind, rows[n].topic)]
+        return [n for n in found if person in rows[n].people] if person else found
 
-    def keys(self, column: int) -> list[Any] | None:
-        """Return what each row is sorted by; None for time, in which they are."""
+    def keys(self, column: int, among: Sequence[int]) -> list[Any] | None:
+        """Return what each of these rows is sorted by; None for time, in which they are."""
+        rows = self.rows
         if column == TEXT:
-            return [r.shown for r in self.rows]
+            return [rows[n].shown for n in among]
         if column == PEOPLE:
-            return [self._people(r) for r in self.rows]
+            return [self._people(rows[n]) for n in among]
         if column == KIND:
-            return [(r.kind, r.topic or "") for r in self.rows]
-        return [r.weight for r in self.rows] if column == WEIGHT else None
+            return [(rows[n].kind, rows[n].topic or "") for n in among]
+        return [rows[n].weight for n in among] if column == WEIGHT else None
 
     def dress(self) -> None:
         self._icons = {k: QIcon(style.shape_pixmap(k, 14)) for k in ("episodic", "semantic")}
@@ -178,7 +242,7 @@ class MemoryFilter(FilteredRows):
         self.words: tuple[str, ...] = ()
         self.kind: str | None = None
         self.person: str | None = None
-        super().__init__(model, lambda: model.fitting(self.words, self.kind, self.person), model.keys, parent)
+        super().__init__(model, lambda among: model.fitting(self.words, self.kind, self.person, among), model.keys, parent)
 
     def wish(self, words: str, kind: str | None, person: str | None) -> None:
         """Show what holds these words, of this kind and person (None: of all)."""
@@ -200,13 +264,15 @@ class MemoryView(QWidget):
         self._wait = QTimer(self, singleShot=True, interval=120)
         self._wait.timeout.connect(self._filter)
         self._build()
+        self.following = Following(
+            hub, "memories", load=lambda: read_all, show=self._show, patch=self._changed, apply=self._patch, busy=self._editing, parent=self
+        )
         hub.opened.connect(self._forget)
-        hub.changed.connect(self.refresh)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
         self._themed()
         if hub.desk is not None:
-            self.refresh()
+            self.following.restart()
 
     def _build(self) -> None:
         self.words = QLineEdit(self)
@@ -287,10 +353,11 @@ class MemoryView(QWidget):
         box.blockSignals(False)
 
     def _fill_people(self) -> None:
-        spoken = {p for row in self.model.rows for p in row.people}
         rows: list[tuple[str, str | None]] = [(self.tr("Everybody"), None)]
-        rows += [(plain.line(name, 40), id_) for id_, name in self.model.names.items() if id_ in spoken]
-        self._refill(self.person, rows)
+        names = sorted(self.model.names.items(), key=lambda n: (number(n[0]), n[0]))
+        rows += [(plain.line(name, 40), id_) for id_, name in names if self.model.spoken_of[id_] > 0]
+        if rows != [(self.person.itemText(i), self.person.itemData(i)) for i in range(self.person.count())]:
+            self._refill(self.person, rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -310,27 +377,17 @@ class MemoryView(QWidget):
 
     # ------------------------------------------------------------ reading
 
-    def refresh(self) -> None:
-        """Read all sentences again."""
-
-        def read(reader: Any) -> tuple[list[StoredSentence], dict[str, str], dict[str, str]]:
-            files = {s.id: s.uri.rsplit("/", 1)[-1] for s in reader.sources()}
-            return reader.memories(), {p.id: p.shown for p in reader.people()}, files
-
-        self.hub.read("memories", read, self._show)
-
-    def on_event(self, event: object) -> None:
-        """Events reach this view by the hub's `changed`."""
-
     def _forget(self, _path: str) -> None:
         self.model.show([], {}, {})
+        self._fill_people()
         self._filter()
+        self.following.restart()
+
+    def _editing(self) -> bool:
+        """Say whether a row is being edited: news would close the editor."""
+        return self.table.state() == QAbstractItemView.State.EditingState
 
     def _show(self, found: tuple[list[StoredSentence], dict[str, str], dict[str, str]]) -> None:
-        if self.table.state() == QAbstractItemView.State.EditingState:
-            # news would close the open editor: read again when it is done
-            QTimer.singleShot(1000, self, self.refresh)
-            return
         chosen = self.table.currentIndex().data(SENTENCE)
         bar = self.table.verticalScrollBar()
         place = bar.value()
@@ -342,11 +399,29 @@ class MemoryView(QWidget):
         self._fill_people()
         self._filter()
 
+    @staticmethod
+    def _changed(changed: Changed) -> Read[Part] | None:
+        if not (changed.nodes or changed.people or changed.sources):
+            return None
+        return lambda reader: read_part(reader, changed)
+
+    def _patch(self, part: Part) -> None:
+        many = self.model.many_sources
+        self.model.patch(part)
+        if many != self.model.many_sources:
+            self._size_columns()
+        self._fill_people()
+        self._count()
+
     def _filter(self, *_: object) -> None:
         chosen = self.table.currentIndex().data(SENTENCE)
         self.proxy.wish(self.words.text(), self.kind.currentData(), self.person.currentData())
         if chosen is not None and not self.table.currentIndex().isValid():
             self._mark(chosen.id)
+        self._count()
+
+    def _count(self) -> None:
+        """Say how many rows there are, and how many fit the filter."""
         shown, total = self.proxy.rowCount(), self.model.rowCount()
         self.count.setText(str(total) if shown == total else self.tr("%1 of %2").replace("%1", str(shown)).replace("%2", str(total)))
         self.table.setVisible(bool(shown))
@@ -372,13 +447,12 @@ class MemoryView(QWidget):
             self._mark(id_)
 
     def _mark(self, id_: str) -> None:
-        for number, row in enumerate(self.model.rows):
-            if row.id == id_:
-                index = self.proxy.mapFromSource(self.model.index(number, TEXT))
-                if index.isValid() and index.row() != self.table.currentIndex().row():
-                    self.table.setCurrentIndex(index)
-                    self.table.scrollTo(index)
-                return
+        row = self.model.row_of(id_)
+        if row >= 0:
+            index = self.proxy.mapFromSource(self.model.index(row, TEXT))
+            if index.isValid() and index.row() != self.table.currentIndex().row():
+                self.table.setCurrentIndex(index)
+                self.table.scrollTo(index)
 
     def _menu(self, where: QPoint) -> None:
         index = self.table.indexAt(where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,15 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.memory.order import number
 from m3desk_ui.window import files
 
 if TYPE_CHECKING:
     from m3desk import events
-    from m3desk.domain.clip import Source
+    from m3desk.domain.changed import Changed
+    from m3desk.domain.clip import Clip, Source
     from m3desk.domain.correction import Effect
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
@@ -44,14 +48,26 @@ VIDEO_FILTER = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A source with how far it is. `done`: microseconds memorized; `waiting`: whether it can still be moved in the queue."""
+    """A source with how far it is. `done`: microseconds memorized; `waiting`: whether it can still be moved in the queue.
+
+    `picture`: of the first clip that has one, `pictured`. `states`: clip id → its length, and whether it is memorized (True), lost (False)
+    or still to come (None).
+    """
 
     source: Source
     picture: str | None
-    done: int
-    clips: int
-    failed: int
+    pictured: str
+    states: Mapping[str, tuple[int, bool | None]]
     there: bool
+    done: int = 0
+    failed: int = 0
+
+    @classmethod
+    def of(cls, source: Source, picture: tuple[str, str] | None, states: Mapping[str, tuple[int, bool | None]], there: bool) -> Row:
+        """Return a row, summed up."""
+        kept = sum(length for length, state in states.values() if state)
+        clip, media = picture or ("", None)
+        return cls(source, media, clip, states, there, kept, sum(state is False for _, state in states.values()))
 
     @property
     def waiting(self) -> bool:
@@ -207,6 +223,7 @@ class SourcesView(QWidget):
         super().__init__(parent)
         self._hub = hub
         self._paused = False
+        self._rows: list[Row] = []
         self.setAcceptDrops(True)
         self.model = _Rows(self)
         self.list = QListView()
@@ -255,12 +272,17 @@ class SourcesView(QWidget):
         column.addWidget(self._empty, 1)
         column.addWidget(self.list, 1)
         self.list.hide()
+        self.following = Following(
+            hub, "sources", load=lambda: read_rows, show=self._take, patch=self._changed, apply=self._patch, parent=self
+        )
         hub.opened.connect(lambda _p: self._opened())
-        hub.changed.connect(self.refresh)
+        hub.source_changed.connect(lambda _event: self._order())
         hub.progress.connect(self._progress)
         hub.pictures.ready.connect(lambda _m: self.list.viewport().update())
         hub.themed.connect(self.retheme)
         self.retheme()
+        if hub.desk is not None:
+            self.following.restart()
 
     def retheme(self) -> None:
         self.add.setIcon(theme.icon("mdi6.plus"))
@@ -282,22 +304,36 @@ class SourcesView(QWidget):
             self._hub.desk.pause(paused)
         self._show_paused()
 
-    def refresh(self) -> None:
-        self._hub.read("sources", _rows, self._take)
-
     def _opened(self) -> None:
         self._paused = False
         self.paint.progress.clear()
         self._show_paused()
         self._take([])
-        self.refresh()
+        self.following.restart()
+
+    @staticmethod
+    def _changed(changed: Changed) -> Read[Part] | None:
+        return (lambda reader: read_part(reader, changed)) if changed.sources or changed.clips else None
+
+    def _patch(self, part: Part) -> None:
+        if any(r.pictured in part.gone for r in self._rows):  # then any other clip's picture may be the first
+            self.following.restart()
+            return
+        rows = patched({r.source.id: r for r in self._rows}, part)
+        if rows != self._rows:
+            self._take(rows)
 
     def _take(self, rows: list[Row]) -> None:
+        self._rows = rows
+        self._order()
+
+    def _order(self) -> None:
+        """Show the rows, those that wait in the order of the queue."""
         desk = self._hub.desk
-        if desk is not None and sum(r.waiting for r in rows) > 1:
-            self._hub.when(desk.queue(), lambda ids: self._show(in_queue_order(rows, ids)), lambda _error: self._show(rows))
+        if desk is not None and sum(r.waiting for r in self._rows) > 1:
+            self._hub.when(desk.queue(), lambda ids: self._show(in_queue_order(self._rows, ids)), lambda _error: self._show(self._rows))
         else:
-            self._show(rows)
+            self._show(self._rows)
 
     def _show(self, rows: list[Row]) -> None:
         self.model.show(rows)
@@ -320,7 +356,7 @@ class SourcesView(QWidget):
     def _move(self, source: str, to: int) -> None:
         if self._hub.desk is not None:
             self._hub.desk.move(source, to)
-            self._hub.settle()
+            self._order()
 
     def _menu_of_selected(self) -> None:
         row = self.selected()
@@ -359,7 +395,7 @@ class SourcesView(QWidget):
         head = plain.title(self.tr("Where is %1 now?").replace("%1", plain.line(Path(row.source.uri).name, plain.ENTRY)))
         path, _ = QFileDialog.getOpenFileName(self, head, str(Path(row.source.uri).parent))
         if path and self._hub.desk is not None:
-            self._hub.when(self._hub.desk.relink(row.source.id, path), lambda _none: self._hub.settle())
+            self._hub.when(self._hub.desk.relink(row.source.id, path))
 
     def remove(self, row: Row) -> None:
         """Show what rests on a source, then forget it if the user still wants that."""
@@ -370,7 +406,7 @@ class SourcesView(QWidget):
         question = self.tr("Remove %1 from this memory?").replace("%1", plain.line(Path(row.source.uri).name))
         more = effect.text + "\n\n" + self.tr("The file itself stays where it is. This can't be undone.")
         if plain.sure(self, self.tr("Remove a source"), question, more, self.tr("Remove")) and self._hub.desk is not None:
-            self._hub.when(self._hub.desk.remove_source(row.source.id), lambda _effect: self._hub.settle())
+            self._hub.when(self._hub.desk.remove_source(row.source.id))
 
     def _choose_folder(self) -> None:
         path = QFileDialog.getExistingDirectory(self, self.tr("Memorize the videos of a folder"))
@@ -393,13 +429,63 @@ def in_queue_order(rows: list[Row], queue: list[str]) -> list[Row]:
     return sorted(rows, key=lambda r: (r.waiting, place.get(r.source.id, len(place)) if r.waiting else 0))
 
 
-def _rows(reader: Reader) -> list[Row]:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What changed: all sources (they are few), their clips that changed with their pictures, and which files are where they were."""
+
+    sources: Sequence[Source]
+    gone: frozenset[str]
+    clips: Sequence[Clip]
+    pictures: dict[str, str]
+    there: dict[str, bool]
+
+
+def read_rows(reader: Reader) -> list[Row]:
     """Read the sources with how far each is (in the reading thread: it looks whether files are there)."""
     rows = []
     for s in reader.sources():
         clips = reader.clips(s.id)
-        kept = [c for c in clips if c.state in ("episodic", "done")]
-        picture = next((m for c in kept if (m := reader.thumbnail(c.id))), None)
-        failed = sum(c.state in ("failed", "skipped") for c in clips)
-        rows.append(Row(s, picture, sum(c.end - c.start for c in kept), len(clips), failed, "://" in s.uri or files.is_file(s.uri)))
+        picture = next(((c.id, m) for c in clips if _kept(c) and (m := reader.thumbnail(c.id))), None)
+        rows.append(Row.of(s, picture, {c.id: (c.end - c.start, _kept(c)) for c in clips}, _there(s)))
     return rows
+
+
+def read_part(reader: Reader, changed: Changed) -> Part:
+    """Read what a commit changed of the sources."""
+    sources = reader.sources()
+    clips = reader.clips_of(changed.clips) if changed.clips else []
+    pictures = reader.thumbnails([c.id for c in clips if _kept(c)]) if clips else {}
+    touched = [s for s in sources if s.id in changed.sources]
+    return Part(sources, changed.clips - {c.id for c in clips}, clips, pictures, {s.id: _there(s) for s in touched})
+
+
+def patched(rows: Mapping[str, Row], part: Part) -> list[Row]:
+    """Return the rows after a change; those it does not concern are the same objects."""
+    by_source: dict[str, dict[str, tuple[int, bool | None]]] = {}
+    for c in part.clips:
+        by_source.setdefault(c.source, {})[c.id] = (c.end - c.start, _kept(c))
+    found = []
+    for source in part.sources:
+        old, new = rows.get(source.id), by_source.get(source.id, {})
+        gone = [c for c in part.gone if c.startswith(f"{source.id}.")]
+        there = part.there.get(source.id, old.there if old is not None else True)
+        if old is not None and not new and not gone and (old.source, old.there) == (source, there):
+            found.append(old)
+            continue
+        states = {**(old.states if old is not None else {}), **new}
+        for clip in gone:
+            states.pop(clip, None)
+        pictures = {c: part.pictures[c] for c in new if c in part.pictures}
+        if old is not None and old.picture is not None:
+            pictures.setdefault(old.pictured, old.picture)
+        first = min(pictures, key=number, default=None)
+        found.append(Row.of(source, None if first is None else (first, pictures[first]), states, there))
+    return found
+
+
+def _kept(clip: Clip) -> bool | None:
+    return True if clip.state in ("episodic", "done") else False if clip.state in ("failed", "skipped") else None
+
+
+def _there(source: Source) -> bool:
+    return "://" in source.uri or files.is_file(source.uri)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
@@ -21,12 +21,13 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from m3desk.domain.people import Person
+from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, texts, theme
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
 
-    from m3desk.domain.people import Person
     from m3desk_ui.hub.bridge import Hub
 
 Index = QModelIndex | QPersistentModelIndex
@@ -63,6 +64,11 @@ def initial(person: Person) -> str:
     return plain.visible(person.shown[:1]).upper() if person.name_state != "none" else str(person.number)
 
 
+def most_present(person: Person) -> tuple[bool, int, int, str]:
+    """Return what sorts people: who is hidden last, else who is seen and heard most first."""
+    return person.ignored, -(person.screen_time + person.speech_time), person.number, person.id
+
+
 class PeopleModel(QAbstractListModel):
     """Persons, most seen and heard first. Editing a row names the person; dropping one on another asks to merge them."""
 
@@ -73,28 +79,37 @@ class PeopleModel(QAbstractListModel):
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
-        self.people: list[Person] = []
+        self._sorted = SortedRows[Person, None](self, lambda person: person.id, most_present, lambda _person: None)
+        self._with_portrait: dict[str, set[str]] = {}
         hub.pictures.ready.connect(self._arrived)
 
-    def show(self, people: Sequence[Person]) -> None:
-        """Take new rows; keep the view where it is when only contents changed."""
-        people = list(people)
-        if [p.id for p in people] == [p.id for p in self.people]:
-            self.people = people
-            if people:
-                self.dataChanged.emit(self.index(0), self.index(len(people) - 1))
-        else:
-            self.beginResetModel()
-            self.people = people
-            self.endResetModel()
+    @property
+    def people(self) -> list[Person]:
+        return self._sorted.rows
+
+    def show(self, people: Iterable[Person]) -> None:
+        """Take new rows in place of all."""
+        self._sorted.show(people)
+        self._with_portrait.clear()
+        self._note_portraits(self.people)
+
+    def patch(self, people: Sequence[Person], gone: Iterable[str]) -> None:
+        """Put in or change these rows, and take others out."""
+        self._note_portraits(people)
+        self._sorted.patch(people, gone)
+
+    def _note_portraits(self, people: Iterable[Person]) -> None:
+        for person in people:
+            if person.portrait:
+                self._with_portrait.setdefault(person.portrait, set()).add(person.id)
 
     def _arrived(self, media: str) -> None:
-        for row, person in enumerate(self.people):
-            if person.portrait == media:
+        for id_ in self._with_portrait.get(media, ()):
+            if (row := self.row_of(id_)) >= 0:
                 self.dataChanged.emit(self.index(row), self.index(row))
 
     def row_of(self, person: str) -> int:
-        return next((row for row, p in enumerate(self.people) if p.id == person), -1)
+        return self._sorted.row_of(person)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.people)

@@ -21,8 +21,10 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk import events
+from m3desk.domain.changed import Changed
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
-from m3desk_ui.people.people_list import PERSON, PeopleModel, PersonDelegate
+from m3desk_ui.people.people_list import PERSON, PeopleModel, PersonDelegate, most_present
 from m3desk_ui.people.person_page import PersonPage
 from m3desk_ui.people.questions_view import QuestionsView
 
@@ -35,13 +37,20 @@ MANY = 50
 """A merge that changes more memories than this is previewed in full before it is applied."""
 
 
+def read_people(reader: Any) -> list[Person]:
+    """Read everybody (in the reading thread)."""
+    people: list[Person] = reader.people()
+    return people
+
+
 class PeopleView(QWidget):
     """The list, and over it the page of one person."""
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.hub = hub
-        self._everybody: list[Person] = []
+        self._everybody: dict[str, Person] = {}
+        self._count = 0
         self.model = PeopleModel(hub, self)
         self.model.named.connect(self.name)
         self.model.merged.connect(self.ask_merge)
@@ -52,15 +61,18 @@ class PeopleView(QWidget):
         self.questions.back.connect(self.show_list)
         self.questions.counted.connect(self._counted)
         self._build()
+        self.following = Following(
+            hub, "people", load=lambda: read_people, show=self._show, patch=self._changed, apply=self._patch, busy=self._editing,
+            parent=self,
+        )  # fmt: skip
         hub.opened.connect(self._forget)
-        hub.changed.connect(self.refresh)
-        hub.changed.disconnect(self.questions.refresh)  # `refresh` does it
         hub.corrected.connect(self._corrected)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
         self._themed()
         if hub.desk is not None:
-            self.refresh()
+            self.following.restart()
+            self.questions.tell()
 
     def _build(self) -> None:
         self.filter = QLineEdit(self)
@@ -86,8 +98,9 @@ class PeopleView(QWidget):
         self.delegate = PersonDelegate(self.hub, self)
         self.delegate.confirmed.connect(self.name)
         # news that would close an open editor waits until the name is written
-        self.delegate.closeEditor.connect(lambda *_: self._fill())
+        self.delegate.closeEditor.connect(lambda *_: self.following.go_on())
         self.list.setItemDelegate(self.delegate)
+        self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)
         self.list.setDragEnabled(True)
         self.list.setAcceptDrops(True)
@@ -134,44 +147,61 @@ class PeopleView(QWidget):
             button.setAccessibleName(tip)
         self.page.dress()
         self.questions.dress()
-        self._counted(len(self.questions.questions))
+        self._counted(self._count)
         self._fill()
 
     # ------------------------------------------------------------ reading
 
-    def refresh(self) -> None:
-        """Read the people again."""
-        self.hub.read("people", lambda reader: reader.people(), self._show)
-        self.questions.refresh()
-        if self.stack.currentWidget() is self.page:
-            self.page.refresh()
-
-    def on_event(self, event: object) -> None:
-        """Take an event (the hub's signals do the same)."""
-        if isinstance(event, events.Corrected):
-            self._corrected(event)
-
     def _forget(self, _path: str) -> None:
-        self._everybody = []
+        self._everybody = {}
         self.undo.setEnabled(False)
         self.redo.setEnabled(False)
         self.show_list()
         self._fill()
+        self.following.restart()
+
+    def _editing(self) -> bool:
+        """Say whether a name is being written: news would close the editor."""
+        return self.delegate.editing
 
     def _show(self, people: list[Person]) -> None:
-        self._everybody = sorted(people, key=lambda p: (p.ignored, -(p.screen_time + p.speech_time), p.number))
+        self._everybody = {p.id: p for p in people}
         self._fill()
         self._follow(*self.hub.selection.current)
 
+    @staticmethod
+    def _changed(changed: Changed) -> Read[tuple[frozenset[str], list[Person]]] | None:
+        ids = changed.people
+        return (lambda reader: (ids, reader.people_of(ids))) if ids else None
+
+    def _patch(self, part: tuple[frozenset[str], list[Person]]) -> None:
+        ids, people = part
+        known = {p.id: p for p in people}
+        for id_ in ids - known.keys():
+            self._everybody.pop(id_, None)
+        self._everybody |= known
+        fitting = [p for p in people if self._fits(p)]
+        self.model.patch(fitting, ids - {p.id for p in fitting})
+        self._show_empty()
+        self._follow(*self.hub.selection.current)
+
+    def _fits(self, person: Person) -> bool:
+        """Say whether somebody is called what stands in the filter."""
+        called = " ".join((person.shown, person.id, *person.aliases)).casefold()
+        return all(w in called for w in self.filter.text().casefold().split())
+
     def _fill(self, *_: object) -> None:
+        """Show everybody who fits the filter."""
         if self.delegate.editing:
             return
-        words = self.filter.text().casefold().split()
-        rows = [p for p in self._everybody if all(w in " ".join((p.shown, p.id, *p.aliases)).casefold() for w in words)]
         bar = self.list.verticalScrollBar()
         place = bar.value()
-        self.model.show(rows)
+        self.model.show(p for p in self._everybody.values() if self._fits(p))
         bar.setValue(place)
+        self._show_empty()
+
+    def _show_empty(self) -> None:
+        rows = self.model.rowCount()
         self.list.setVisible(bool(rows))
         self.empty.setVisible(not rows)
         if not self._everybody:
@@ -198,14 +228,18 @@ class PeopleView(QWidget):
         self.hub.selection.select("person", person)
 
     def show_list(self) -> None:
+        self.page.leave()
+        self.questions.leave()
         self.stack.setCurrentIndex(0)
 
     def show_questions(self) -> None:
         """Show the memory's questions, one card at a time."""
+        self.questions.enter()
         self.stack.setCurrentWidget(self.questions)
         self.questions.card.setFocus()
 
     def _counted(self, count: int) -> None:
+        self._count = count
         self.ask.setText(self.tr("1 question") if count == 1 else self.tr("%1 questions").replace("%1", str(count)))
         plain.tip(self.ask, self.tr("Answer what the memory is in doubt about"))
         self.ask.setVisible(count > 0)
@@ -226,7 +260,7 @@ class PeopleView(QWidget):
                 text = self.tr("This is %1").replace("%1", suggested.name)
                 menu.addAction(plain.entry(text), partial(self.name, person.id, suggested.name))
         merge = menu.addMenu(self.tr("Is the same person as"))
-        for other in self._everybody:
+        for other in self._in_order():
             if other.id != person.id:
                 merge.addAction(plain.entry(other.shown), partial(self.ask_merge, other.id, person.id))
         merge.setEnabled(len(self._everybody) > 1)
@@ -240,12 +274,16 @@ class PeopleView(QWidget):
 
     # ------------------------------------------------------------ correcting
 
+    def _in_order(self) -> list[Person]:
+        """Return everybody, also whom the filter hides, as the list sorts them."""
+        return sorted(self._everybody.values(), key=most_present)
+
     def name(self, person: str, name: str) -> None:
         """Confirm a name."""
         self.hub.correct("name", {"person": person, "name": name})
 
     def _choose_merge(self, person: str) -> None:
-        others = [p for p in self._everybody if p.id != person]
+        others = [p for p in self._in_order() if p.id != person]
         labels = [f"{plain.line(p.shown, 40)}  ({p.id})" for p in others]
         if not others:
             return
@@ -255,8 +293,7 @@ class PeopleView(QWidget):
 
     def ask_merge(self, keep: str, other: str) -> None:
         """Merge two persons; with a preview where both are named or much would change."""
-        by_id = {p.id: p for p in self._everybody}
-        a, b = by_id.get(keep), by_id.get(other)
+        a, b = self._everybody.get(keep), self._everybody.get(other)
         if self.hub.desk is None or a is None or b is None:
             return
         args: dict[str, Any] = {"keep": keep, "others": [other]}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap
@@ -22,15 +22,20 @@ from PySide6.QtWidgets import (
 
 from m3desk.domain.clip import clock
 from m3desk.domain.ids import source_of
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, texts, theme
+from m3desk_ui.memory.order import in_time, sentences, when
 from m3desk_ui.people.activity_plot import ActivityPlot
 from m3desk_ui.people.people_list import NAME, fallback_head, initial
 
 if TYPE_CHECKING:
+    from m3desk.domain.changed import Changed
+    from m3desk.domain.clip import Source
     from m3desk.domain.memory import StoredSentence
     from m3desk.domain.people import Person, SpeechRow, TrackRow
     from m3desk_ui.hub.bridge import Hub
 
+T = TypeVar("T")
 FACE = 84
 MOST_FACES = 400
 PLACE = Qt.ItemDataRole.UserRole
@@ -50,14 +55,66 @@ class Page:
     """(source, file name, microseconds)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What changed of a page. `nodes`, `observations`: all ids that changed. `person`, `durations`: None where they did not."""
+
+    person: Person | None
+    nodes: frozenset[str]
+    memories: tuple[StoredSentence, ...]
+    observations: frozenset[str]
+    tracks: tuple[TrackRow, ...]
+    speech: tuple[SpeechRow, ...]
+    durations: tuple[tuple[str, str, int], ...] | None
+
+
 def read_page(reader: Any, ref: str) -> Page:
     """Read a person's page (in the reading thread)."""
     person = reader.person(ref)
     sources = reader.sources()
     tracks = tuple(r for s in sources for r in reader.tracks(s.id) if r.person == person.id)
     speech = tuple(r for s in sources for r in reader.speech(s.id) if r.person == person.id)
-    durations = tuple((s.id, s.uri.rsplit("/", 1)[-1], s.duration) for s in sources if s.duration)
-    return Page(person, tuple(reader.memories(person=person.id)), tracks, speech, durations)
+    return Page(person, tuple(reader.memories(person=person.id)), tracks, speech, _durations(sources))
+
+
+def _durations(sources: Sequence[Source]) -> tuple[tuple[str, str, int], ...]:
+    return tuple((s.id, s.uri.rsplit("/", 1)[-1], s.duration) for s in sources if s.duration)
+
+
+def read_part(reader: Any, id_: str, changed: Changed) -> Part:
+    """Read what a commit changed of a person's page."""
+    nodes = sentences(changed)
+    return Part(
+        reader.person(id_) if id_ in changed.people else None,
+        nodes,
+        tuple(m for m in reader.memories_of(nodes) if id_ in m.people) if nodes else (),
+        changed.observations,
+        tuple(r for r in reader.tracks_of(changed.observations) if r.person == id_) if changed.observations else (),
+        tuple(r for r in reader.speech_of(changed.observations) if r.person == id_) if changed.observations else (),
+        _durations(reader.sources()) if changed.sources else None,
+    )
+
+
+def patched(page: Page, part: Part) -> Page:
+    """Return a page with what changed; the same object where nothing of it did."""
+    person = part.person or page.person
+    memories = _put(page.memories, part.memories, part.nodes, lambda m: m.id, in_time)
+    tracks = _put(page.tracks, part.tracks, part.observations, lambda r: r.track.id, lambda r: when(r.track.id, r.track.start))
+    speech = _put(page.speech, part.speech, part.observations, lambda r: r.utterance.id, lambda r: when(r.utterance.id, r.utterance.start))
+    if person.shown != page.person.shown:
+        tracks = tuple(replace(r, shown=person.shown) for r in tracks)
+        speech = tuple(replace(r, shown=person.shown) for r in speech)
+    now = Page(person, memories, tracks, speech, page.durations if part.durations is None else part.durations)
+    return page if now == page else now
+
+
+def _put(
+    rows: tuple[T, ...], new: Sequence[T], ids: Collection[str], name: Callable[[T], str], place: Callable[[T], tuple[Any, ...]]
+) -> tuple[T, ...]:
+    """Return rows in order with those of `ids` replaced by the new ones; the same object where none of them is here."""
+    if not new and not any(name(r) in ids for r in rows):
+        return rows
+    return tuple(sorted((*(r for r in rows if name(r) not in ids), *new), key=place))
 
 
 class PersonPage(QWidget):
@@ -72,7 +129,13 @@ class PersonPage(QWidget):
         self.person_id = ""
         self.page: Page | None = None
         self._plot: ActivityPlot | None = None
+        self._thumbnails: dict[str, str] = {}
         self._build()
+        self.following = Following(
+            hub, "person page", load=self._load, show=self._fill, patch=self._changed, apply=self._patch,
+            failed=lambda _gone: self.back.emit(), parent=self,
+        )  # fmt: skip
+        hub.opened.connect(lambda _path: self._thumbnails.clear())
 
     def _build(self) -> None:
         self.to_list = self._button(self.back.emit)
@@ -159,29 +222,69 @@ class PersonPage(QWidget):
         self.name.setAccessibleName(self.tr("Name"))
         self.name.setPlaceholderText(self.tr("Who is this?"))
         if self.page is not None:
-            self._fill(self.page)
+            page, self.page = self.page, None
+            self._fill(page)
 
     # ------------------------------------------------------------ reading
 
+    def _load(self) -> Read[Page]:
+        ref = self.person_id
+        return lambda reader: read_page(reader, ref)
+
     def show_person(self, person: str) -> None:
+        """Show somebody from now on."""
         if person != self.person_id:
             self.page = None
             self.name.clear()
             self.times.clear()
             self.suggested.clear()
         self.person_id = person
-        self.refresh()
+        self.following.restart()
 
-    def refresh(self) -> None:
-        """Read the page again."""
-        ref = self.person_id
-        if ref:
-            self.hub.read("person page", lambda reader: read_page(reader, ref), self._fill, lambda _gone: self.back.emit())
+    def leave(self) -> None:
+        """Follow nobody: the page is not on show."""
+        self.following.stop()
+
+    def _changed(self, changed: Changed) -> Read[Part] | None:
+        if self.page is None or not (changed.people or changed.nodes or changed.observations or changed.sources):
+            return None
+        id_ = self.page.person.id
+        return lambda reader: read_part(reader, id_, changed)
+
+    def _patch(self, part: Part) -> None:
+        if self.page is None:
+            return
+        if part.person is not None and part.person.id != self.page.person.id:  # somebody else's now
+            self.following.restart()
+        elif (now := patched(self.page, part)) is not self.page:
+            self._fill(now)
 
     def _fill(self, page: Page) -> None:
-        self.page = page
+        """Show a page; what is the same as in the one before stays as it is."""
+        old, self.page = self.page, page
         person = page.person
         self.person_id = person.id
+        self._show_person(person)
+        if old is None or (old.tracks, old.speech, old.durations) != (page.tracks, page.speech, page.durations):
+            self._show_plot(page)
+            self._show_moments(page)
+        if old is None or old.memories != page.memories:
+            self._show_known(page)
+        if old is None or old.tracks != page.tracks:
+            self._show_faces(page)
+        if old is None or (old.speech, old.person.shown) != (page.speech, person.shown):
+            self._show_voices(page)
+        self._chosen()
+        titles = (
+            self.tr("Known (%1)").replace("%1", str(len(page.memories))),
+            self.tr("Moments (%1)").replace("%1", str(self.moments.count())),
+            self.tr("Faces (%1)").replace("%1", str(len(page.tracks))),
+            self.tr("Speech (%1)").replace("%1", str(len(page.speech))),
+        )
+        for tab, title in enumerate(titles):
+            self.tabs.setTabText(tab, title)
+
+    def _show_person(self, person: Person) -> None:
         if not self.name.hasFocus():
             self.name.setText(self._name_shown())
             self.name.setPlaceholderText(plain.line(person.shown) if person.name is None else self.tr("Who is this?"))
@@ -197,20 +300,6 @@ class PersonPage(QWidget):
         self.times.setText(" · ".join(parts))
         self._show_suggested(person)
         self._show_portrait(person)
-        self._show_plot(page)
-        self._show_known(page)
-        self._show_moments(page)
-        self._show_faces(page)
-        self._chosen()
-        self._show_voices(page)
-        titles = (
-            self.tr("Known (%1)").replace("%1", str(len(page.memories))),
-            self.tr("Moments (%1)").replace("%1", str(self.moments.count())),
-            self.tr("Faces (%1)").replace("%1", str(len(page.tracks))),
-            self.tr("Speech (%1)").replace("%1", str(len(page.speech))),
-        )
-        for tab, title in enumerate(titles):
-            self.tabs.setTabText(tab, title)
 
     def _show_suggested(self, person: Person) -> None:
         if person.name_state != "suggested" or not person.suggested_names:
@@ -307,16 +396,19 @@ class PersonPage(QWidget):
             if clip not in firsts or start < firsts[clip][1]:
                 firsts[clip] = (source, start)
         rows = sorted(firsts.items(), key=lambda item: item[1])
-        self._fill_icons(self.moments, [(clock(at), None, (source, at), clip) for clip, (source, at) in rows])
-        clips = [clip for clip, _ in rows]
-        ref = page.person.id
+        cells = [(clock(at), self._thumbnails.get(clip), (source, at), clip) for clip, (source, at) in rows]
+        self._fill_icons(self.moments, cells)
+        lacking = [clip for clip, _ in rows if clip not in self._thumbnails]
 
-        def put(pictures: list[str | None]) -> None:
-            if self.person_id == ref and self.moments.count() == len(pictures):
-                for row, media in enumerate(pictures):
-                    self._picture(self.moments.item(row), media, 128, 72)
+        def put(pictures: dict[str, str]) -> None:
+            self._thumbnails |= dict.fromkeys(lacking, "") | pictures
+            for row in range(self.moments.count()):
+                item = self.moments.item(row)
+                if item.data(OBSERVATION) in lacking:
+                    self._picture(item, self._thumbnails[item.data(OBSERVATION)], 128, 72)
 
-        self.hub.read("person moments", lambda reader: [reader.thumbnail(c) for c in clips], put)
+        if lacking:
+            self.hub.read("person moments", lambda reader: reader.thumbnails(lacking), put)
 
     def _show_faces(self, page: Page) -> None:
         """Show a crop of each track, the least certain first: what is wrong is seen at once."""
@@ -328,20 +420,28 @@ class PersonPage(QWidget):
         self._fill_icons(self.faces, cells)
 
     def _fill_icons(self, view: QListWidget, cells: list[tuple[str, str | None, tuple[str, int], str]]) -> None:
-        now = [(view.item(i).text(), view.item(i).data(OBSERVATION)) for i in range(view.count())]
-        if now == [(text, id_) for text, _, _, id_ in cells]:
-            return
-        view.clear()
+        """Show these cells in their order; those that are there already stay, with their pictures."""
+        wanted = {id_ for _, _, _, id_ in cells}
+        for row in reversed(range(view.count())):
+            if view.item(row).data(OBSERVATION) not in wanted:
+                view.takeItem(row)
         size = view.iconSize()
         blank = QPixmap(size)
         blank.fill(Qt.GlobalColor.transparent)
-        for text, media, place, id_ in cells:
-            item = QListWidgetItem(QIcon(blank), text)
-            item.setData(PLACE, place)
-            item.setData(OBSERVATION, id_)
-            plain.tip(item, self.tr("Play %1").replace("%1", clock(place[1])))
-            view.addItem(item)
-            self._picture(item, media, size.width(), size.height())
+        there = {view.item(row).data(OBSERVATION): view.item(row) for row in range(view.count())}
+        for row, (text, media, place, id_) in enumerate(cells):
+            item = there.get(id_)
+            if item is None:
+                item = QListWidgetItem(QIcon(blank), text)
+                item.setData(OBSERVATION, id_)
+                view.insertItem(row, item)
+                self._picture(item, media, size.width(), size.height())
+            elif view.item(row) is not item:
+                view.insertItem(row, view.takeItem(view.row(item)))
+            if item.data(PLACE) != place or item.text() != text:
+                item.setText(text)
+                item.setData(PLACE, place)
+                plain.tip(item, self.tr("Play %1").replace("%1", clock(place[1])))
 
     def _picture(self, item: QListWidgetItem, media: str | None, width: int, height: int) -> None:
         import shiboken6

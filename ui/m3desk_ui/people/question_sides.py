@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from m3desk.domain.ids import source_of
-from m3desk_ui.memory.inspector_words import speech_row, track_row
 
 if TYPE_CHECKING:
     from m3desk.domain.questions.types import Suggestion
@@ -46,7 +45,7 @@ class Shown:
 
 def read_sides(reader: Any, question: Suggestion) -> Shown:
     """Read what a card shows."""
-    names = {p.id: p.shown for p in reader.people()}
+    names = {p.id: p.shown for p in reader.people_of(question.people)}
     sides = []
     for i, group in enumerate(question.groups):
         who = question.people[min(i, len(question.people) - 1)] if question.people else ""
@@ -55,16 +54,12 @@ def read_sides(reader: Any, question: Suggestion) -> Shown:
 
 
 def _items(reader: Any, observations: Sequence[str]) -> tuple[Item, ...]:
+    tracks = {r.track.id: r.track for r in reader.tracks_of(observations)}
+    speech = {r.utterance.id: r.utterance for r in reader.speech_of(observations)}
     found: list[Item] = []
     for id_ in observations:
-        source = source_of(id_)
-        track = track_row(reader, id_)
-        if track is not None:
-            crop = track.track.crops[0] if track.track.crops else None
-            found.append(Item(id_, source, track.track.start, crop=crop))
-            continue
-        said = speech_row(reader, id_)
-        if said is not None:
-            u = said.utterance
-            found.append(Item(id_, source, u.start, words=u.text))
+        if (track := tracks.get(id_)) is not None:
+            found.append(Item(id_, source_of(id_), track.start, crop=track.crops[0] if track.crops else None))
+        elif (said := speech.get(id_)) is not None:
+            found.append(Item(id_, source_of(id_), said.start, words=said.text))
     return tuple(found)

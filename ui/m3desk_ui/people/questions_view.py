@@ -29,7 +29,7 @@ class QuestionsView(QWidget):
         self.questions: list[Suggestion] = []
         self._later: set[str] = set()
         self._last: list[str] = []
-        self._busy = False
+        self._busy = self._open = False
         self.to_list = QToolButton(self)
         self.to_list.clicked.connect(self.back)
         self.count = plain.Label(parent=self)
@@ -58,7 +58,7 @@ class QuestionsView(QWidget):
         column.addLayout(bar)
         column.addLayout(inner, 1)
         hub.opened.connect(self._forget)
-        hub.changed.connect(self.refresh)
+        hub.suggested.connect(lambda _event: self.tell())
         self.dress()
         self._show([])
 
@@ -76,12 +76,29 @@ class QuestionsView(QWidget):
     def _forget(self, _path: str) -> None:
         self._later.clear()
         self._last.clear()
-        self._busy = False
+        self._busy = self._open = False
         self._show([])
 
+    def enter(self) -> None:
+        """Fetch the questions: the list is on show now."""
+        self._open = True
+        self.refresh()
+
+    def leave(self) -> None:
+        self._open = False
+
+    def tell(self) -> None:
+        """Take how many questions there are; fetch them only where they are on show."""
+        if self._open:
+            self.refresh()
+        else:
+            self.counted.emit(max(0, self.hub.questions - len(self._later)))
+
     def refresh(self) -> None:
-        """Read the questions again."""
-        self.hub.read("questions", lambda reader: reader.suggestions(), self._show)
+        """Fetch the questions from the engine, which has them ready."""
+        desk = self.hub.desk
+        if desk is not None:
+            self.hub.when(desk.suggestions(), lambda found: self._show(found) if self.hub.desk is desk else None)
 
     def _show(self, questions: list[Suggestion]) -> None:
         self._busy = False

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from m3desk.domain.ids import clip_of
+from m3desk_ui.memory.order import sentences
+
 if TYPE_CHECKING:
+    from m3desk.domain.changed import Changed
     from m3desk.domain.clip import Clip, Source
     from m3desk.ports import Reader
 
@@ -33,6 +39,10 @@ class Plan:
     sources: tuple[Source, ...] = ()
 
 
+Told = tuple[int, int, str, str, str]
+"""A memory: start, end, node, kind, text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """What one clip adds. `seen`, `heard`: (person, start, end) rows; `memories`: (start, end, node, kind, text) rows."""
@@ -40,7 +50,12 @@ class Piece:
     clip: str
     seen: tuple[tuple[str, int, int], ...]
     heard: tuple[tuple[str, int, int], ...]
-    memories: tuple[tuple[int, int, str, str, str], ...]
+    memories: tuple[Told, ...]
+
+    @property
+    def people(self) -> set[str]:
+        """Return who is seen or heard."""
+        return {row[0] for row in (*self.seen, *self.heard)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +70,78 @@ class Lane:
         return int((self.seen[:, 1] - self.seen[:, 0]).sum() + (self.heard[:, 1] - self.heard[:, 0]).sum())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Rows:
-    """All pieces so far, folded for painting by `fold`."""
+    """What is painted: lanes (most present first) and the memories in order of time, made of the pieces of clips.
+
+    `lane_of`: person → lane; `clips_of`: person → clips they are in; `clip_of`: node → clip. None of it ever changes: `changed` makes new
+    rows, which share what stayed the same.
+    """
 
     pieces: dict[str, Piece] = field(default_factory=dict)
-    lanes: list[Lane] = field(default_factory=list)
+    lanes: tuple[Lane, ...] = ()
     times: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    memories: list[tuple[int, int, str, str, str]] = field(default_factory=list)
+    memories: list[Told] = field(default_factory=list)
     semantic: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    lane_of: dict[str, Lane] = field(default_factory=dict)
+    clips_of: dict[str, frozenset[str]] = field(default_factory=dict)
+    clip_of: dict[str, str] = field(default_factory=dict)
 
-    def fold(self, names: dict[str, str]) -> None:
-        """Make lanes (most present first) and the memory row out of the pieces."""
-        seen: dict[str, list[tuple[int, int]]] = {}
-        heard: dict[str, list[tuple[int, int]]] = {}
-        memories: list[tuple[int, int, str, str, str]] = []
-        for piece in self.pieces.values():
-            for rows, into in ((piece.seen, seen), (piece.heard, heard)):
-                for person, start, end in rows:
-                    into.setdefault(person, []).append((start, end))
-            memories += piece.memories
-        everybody = dict.fromkeys([*seen, *heard])
-        lanes = [Lane(p, names.get(p, p), _spans(seen.get(p)), _spans(heard.get(p))) for p in everybody]
-        self.lanes = sorted(lanes, key=lambda lane: -lane.weight)
-        self.memories = sorted(memories)
-        self.times = np.array([m[0] for m in self.memories], np.int64)
-        self.semantic = np.array([m[3] == "semantic" for m in self.memories], np.bool_)
+    def changed(self, new: Mapping[str, Piece], gone: Collection[str], names: Mapping[str, str]) -> Rows:
+        """Return the rows with new pieces (clip → piece), without those of the clips `gone`, and with these names of people."""
+        old = [self.pieces[c] for c in {*new, *gone} if c in self.pieces]
+        pieces = {**self.pieces, **new}
+        for clip in gone:
+            pieces.pop(clip, None)
+        clips_of = dict(self.clips_of)
+        touched: dict[str, None] = {}
+        for piece in old:
+            for person in piece.people:
+                touched[person] = None
+                clips_of[person] -= {piece.clip}
+        for piece in new.values():
+            for person in piece.people:
+                touched[person] = None
+                clips_of[person] = clips_of.get(person, frozenset()) | {piece.clip}
+        lane_of = {p: lane if lane.name == (name := names.get(p, p)) else replace(lane, name=name) for p, lane in self.lane_of.items()}
+        for person in touched:
+            lane = _lane(person, names.get(person, person), [pieces[c] for c in clips_of[person]])
+            if lane is None:
+                lane_of.pop(person, None)
+                del clips_of[person]
+            else:
+                lane_of[person] = lane
+        clip_of = dict(self.clip_of)
+        for piece in old:
+            for told in piece.memories:
+                clip_of.pop(told[2], None)
+        for piece in new.values():
+            clip_of |= {told[2]: piece.clip for told in piece.memories}
+        lanes = tuple(sorted(lane_of.values(), key=lambda lane: (-lane.weight, lane.person)))
+        return Rows(pieces, lanes, *self._told([m for p in old for m in p.memories], [m for p in new.values() for m in p.memories]),
+                    lane_of, clips_of, clip_of)  # fmt: skip
+
+    def _told(self, gone: Sequence[Told], new: Sequence[Told]) -> tuple[NDArray[np.int64], list[Told], NDArray[np.bool_]]:
+        """Return times, memories and which of them are semantic, without some and with others."""
+        left = list(self.memories)
+        out = sorted((bisect_left(left, m) for m in gone), reverse=True)
+        for place in out:
+            del left[place]
+        times, semantic = np.delete(self.times, out), np.delete(self.semantic, out)
+        new = sorted(new)
+        places = [bisect_left(left, m) for m in new]
+        times = np.insert(times, places, [m[0] for m in new])
+        semantic = np.insert(semantic, places, [m[3] == "semantic" for m in new])
+        for place, m in zip(reversed(places), reversed(new), strict=True):
+            left.insert(place, m)
+        return times, left, semantic
+
+
+def _lane(person: str, name: str, pieces: Sequence[Piece]) -> Lane | None:
+    """Return somebody's lane, None where they are neither seen nor heard."""
+    seen = [(start, end) for piece in pieces for who, start, end in piece.seen if who == person]
+    heard = [(start, end) for piece in pieces for who, start, end in piece.heard if who == person]
+    return Lane(person, name, _spans(seen), _spans(heard)) if seen or heard else None
 
 
 def _spans(rows: list[tuple[int, int]] | None) -> Spans:
@@ -115,30 +176,82 @@ def ticks(times: NDArray[np.int64], start: int, end: int, width: int, room: int)
     return found
 
 
-def plan(reader: Reader, source: str, known: dict[str, str]) -> Plan:
-    """Read what there is to show of a source (the first one, without a wish). `known`: pictures that need not be looked up again."""
+def plan(reader: Reader, source: str) -> Plan:
+    """Read what there is to show of a source (the first one, without a wish)."""
     sources = reader.sources()
     chosen = next((s for s in sources if s.id == source), sources[0] if sources else None)
     clips = reader.clips(chosen.id) if chosen is not None else []
-    pictures = {}
-    for c in clips:
-        picture = known.get(c.id) or (reader.thumbnail(c.id) if c.state in ("episodic", "done") else None)
-        if picture:
-            pictures[c.id] = picture
+    pictures = reader.thumbnails([c.id for c in clips if is_kept(c)])
     return Plan(chosen, tuple(clips), pictures, {p.id: p.shown for p in reader.people()}, tuple(sources))
 
 
-def read_on(reader: Reader, clips: list[Clip], pieces: dict[str, Piece], names: dict[str, str]) -> tuple[Rows, list[Clip]]:
-    """Read clips for at most `SLICE` seconds and fold them with the pieces so far; return the rows and the clips still to read."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What changed. `sources`: all of them, None where none changed. `clips`: of the source on show, with their pictures; `gone`: ids.
+
+    `people`: ids, of which `names` are there. `stale`: clips of whose people or memories something changed.
+    """
+
+    sources: tuple[Source, ...] | None
+    clips: dict[str, Clip]
+    gone: frozenset[str]
+    pictures: dict[str, str]
+    people: frozenset[str]
+    names: dict[str, str]
+    stale: frozenset[str]
+
+
+def read_part(reader: Reader, source: str, changed: Changed, stale: frozenset[str]) -> Part:
+    """Read what a commit changed of a plan. `stale`: the clips of changed things that were known before."""
+    mine = f"{source}."
+    clips = {c.id: c for c in reader.clips_of([c for c in changed.clips if c.startswith(mine)])} if changed.clips else {}
+    told = sentences(changed)
+    stale |= {m.clip for m in reader.memories_of(told)} if told else set()
+    stale |= {clip_of(o) for o in changed.observations}
+    return Part(
+        tuple(reader.sources()) if changed.sources else None,
+        clips,
+        changed.clips - clips.keys(),
+        reader.thumbnails([c.id for c in clips.values() if is_kept(c)]) if clips else {},
+        changed.people,
+        {p.id: p.shown for p in reader.people_of(changed.people)} if changed.people else {},
+        frozenset(c for c in stale | clips.keys() if c.startswith(mine)),
+    )
+
+
+def patched(plan: Plan, part: Part) -> Plan:
+    """Return a plan after a change."""
+    clips = plan.clips
+    if part.clips or part.gone:
+        kept = [part.clips.get(c.id, c) for c in clips if c.id not in part.gone]
+        known = {c.id for c in clips}
+        clips = tuple(sorted((*kept, *(c for c in part.clips.values() if c.id not in known)), key=lambda c: c.index))
+    names = plan.names
+    if part.people:
+        names = {p: name for p, name in names.items() if p not in part.people} | part.names
+    pictures = plan.pictures
+    if part.clips or part.gone:
+        pictures = {c: media for c, media in pictures.items() if c not in part.clips and c not in part.gone} | part.pictures
+    sources = plan.sources if part.sources is None else part.sources
+    source = next((s for s in sources if plan.source is not None and s.id == plan.source.id), None)
+    return Plan(source, clips, pictures, names, sources)
+
+
+def is_kept(clip: Clip) -> bool:
+    """Say whether a clip is memorized."""
+    return clip.state in ("episodic", "done")
+
+
+def read_on(reader: Reader, clips: Sequence[Clip], rows: Rows, gone: Collection[str], names: Mapping[str, str]) -> tuple[Rows, list[Clip]]:
+    """Read clips for at most `SLICE` seconds and put them into the rows; return these and the clips still to read."""
     until, done = time.monotonic() + SLICE, 0
-    rows = Rows(dict(pieces))
+    pieces = {}
     for clip in clips:
-        rows.pieces[clip.id] = piece(reader, clip)
+        pieces[clip.id] = piece(reader, clip)
         done += 1
         if time.monotonic() > until:
             break
-    rows.fold(names)
-    return rows, clips[done:]
+    return rows.changed(pieces, gone, names), list(clips[done:])
 
 
 def piece(reader: Reader, clip: Clip) -> Piece:

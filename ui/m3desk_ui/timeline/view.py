@@ -19,13 +19,17 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.canvas import GUTTER, LANE, TimelineCanvas
-from m3desk_ui.timeline.rows import Plan, Rows
+from m3desk_ui.timeline.rows import Part, Plan, Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from m3desk import events
+    from m3desk.domain.changed import Changed
     from m3desk.domain.clip import Clip
     from m3desk_ui.hub.bridge import Hub
 
@@ -37,9 +41,11 @@ class TimelineView(QWidget):
         super().__init__(parent)
         self._hub = hub
         self.canvas = TimelineCanvas(hub)
-        self._todo: list[Clip] = []
         self._stale: set[str] = set()
-        self._mark = 0
+        """Clips whose pieces are to be read (again)."""
+        self._gone: set[str] = set()
+        """Clips whose pieces are to be taken out."""
+        self._renamed = self._reading = False
         self._source = ""
         self.sources = QComboBox()
         self.sources.setAccessibleName(self.tr("Source shown"))
@@ -82,6 +88,8 @@ class TimelineView(QWidget):
         self._span_bar()
         self._connect()
         self.retheme()
+        if hub.desk is not None:
+            self.following.restart()
 
     def _span_bar(self) -> None:
         self.tools = QFrame(self.canvas)
@@ -107,12 +115,12 @@ class TimelineView(QWidget):
         canvas.clicked.connect(self._clicked)
         canvas.spanned.connect(self._spanned)
         canvas.rows_changed.connect(self._size_bar)
+        self.following = Following(
+            hub, "timeline.plan", load=self._load, show=self._take_plan, patch=self._changed, apply=self._patch, parent=self
+        )
         hub.opened.connect(lambda _p: self._opened())
-        hub.changed.connect(self.refresh)
-        hub.clip_committed.connect(lambda e: self._forget_piece(e.clip))
         hub.progress.connect(self._progress)
         hub.evidence_seen.connect(self._evidence)
-        hub.corrected.connect(lambda _e: self._forget_pieces())
         hub.pictures.ready.connect(self._picture_ready)
         hub.themed.connect(self.retheme)
         hub.selection.watching.connect(self._watch)
@@ -131,71 +139,104 @@ class TimelineView(QWidget):
 
     # ------------------------------------------------------------ reading
 
-    def refresh(self) -> None:
-        source, known = self._source, self.canvas.plan.pictures
-        self._hub.read("timeline.plan", lambda r: timeline_rows.plan(r, source, known), self._take_plan)
+    def _load(self) -> Read[Plan]:
+        source = self._source
+        return lambda reader: timeline_rows.plan(reader, source)
+
+    def _changed(self, changed: Changed) -> Read[Part] | None:
+        if not self._source:  # no source was there yet
+            if changed.sources:
+                self.following.restart()
+            return None
+        if changed.nothing:
+            return None
+        source, clip_of = self._source, self.canvas.rows.clip_of
+        stale = frozenset(clip for node in changed.nodes if (clip := clip_of.get(node)) is not None)
+        return lambda reader: timeline_rows.read_part(reader, source, changed, stale)
 
     def _opened(self) -> None:
         self._source = ""
         self.canvas.rows = Rows()
         self.canvas.plan = Plan(None, (), {}, {})
-        self._todo = []
+        self._begin_anew()
         self.sources.clear()
         self.clear_span()
         self.canvas.fit()
-        self.refresh()
+        self.following.restart()
 
     def _take_plan(self, plan: Plan) -> None:
+        """Show a source from the beginning."""
+        self._begin_anew()
+        other = self.canvas.plan.source is None or plan.source is None or self.canvas.plan.source.id != plan.source.id
+        if other:
+            self.canvas.rows = Rows()
+        self._stale = {c.id for c in plan.clips if timeline_rows.is_kept(c)}
+        self._gone = self.canvas.rows.pieces.keys() - self._stale
+        self._show_plan(plan, fit=other)
+
+    def _patch(self, part: Part) -> None:
+        plan = timeline_rows.patched(self.canvas.plan, part)
+        if plan.source is None:  # it was removed
+            self._source = ""
+            self.following.restart()
+            return
+        kept = {c.id for c in plan.clips if timeline_rows.is_kept(c)} if part.stale or part.gone else set()
+        self._stale |= part.stale & kept
+        self._gone |= (part.gone | part.stale - kept) & self.canvas.rows.pieces.keys()
+        self._stale -= self._gone
+        self._show_plan(plan, names=part.names)
+
+    def _show_plan(self, plan: Plan, *, fit: bool = False, names: Mapping[str, str] | None = None) -> None:
         old = self.canvas.plan
-        whole = old.source is None or (self.canvas.start == 0 and self.canvas.end >= self.canvas.duration)
+        whole = fit or old.source is None or (self.canvas.start == 0 and self.canvas.end >= self.canvas.duration)
+        before = self.canvas.duration
         self.canvas.plan = plan
         self._source = plan.source.id if plan.source else ""
-        if [s.id for s in plan.sources] != [self.sources.itemData(i) for i in range(self.sources.count())]:
-            self.sources.clear()
-            for s in plan.sources:
-                self.sources.addItem(plain.line(s.uri.replace("\\", "/").rsplit("/", 1)[-1], plain.ENTRY), s.id)
+        if old.sources != plan.sources:
+            self._show_sources(plan)
+        if whole and (fit or before != self.canvas.duration):
+            self.canvas.fit()
+        self._size_bar()
+        self.canvas.redraw()
+        lanes = self.canvas.rows.lane_of
+        self._renamed |= any(p in lanes and lanes[p].name != name for p, name in (names or {}).items())
+        self._read_pieces()
+
+    def _begin_anew(self) -> None:
+        self._stale, self._gone, self._renamed, self._reading = set(), set(), False, False
+        self._hub.drop_read("timeline.pieces")
+
+    def _show_sources(self, plan: Plan) -> None:
+        self.sources.clear()
+        for s in plan.sources:
+            self.sources.addItem(plain.line(s.uri.replace("\\", "/").rsplit("/", 1)[-1], plain.ENTRY), s.id)
         self.sources.setCurrentIndex(max(0, self.sources.findData(self._source)))
         self.sources.setVisible(len(plan.sources) > 0)
-        if old.source is None or plan.source is None or old.source.id != plan.source.id:
-            self.canvas.rows = Rows()
-            whole = True
-        if whole:
-            self.canvas.fit()
-        known = {c.id for c in plan.clips}
-        pieces = self.canvas.rows.pieces
-        for gone in [k for k in pieces if k not in known]:
-            del pieces[gone]
-        self._todo = [c for c in plan.clips if c.state in ("episodic", "done") and (c.id not in pieces or c.id in self._stale)]
+
+    def _read_pieces(self) -> None:
+        """Read the clips that are new or changed, a few at a time, and take the names that people go by now."""
+        if self._reading or not (self._stale or self._gone or self._renamed):
+            return
+        plan, rows, gone = self.canvas.plan, self.canvas.rows, frozenset(self._gone)
+        todo = [c for c in plan.clips if c.id in self._stale]
+        self._stale, self._gone, self._renamed, self._reading = set(), set(), False, True
+        self._hub.read(
+            "timeline.pieces", lambda r: timeline_rows.read_on(r, todo, rows, gone, plan.names), self._take_pieces, self._not_read
+        )
+
+    def _take_pieces(self, found: tuple[Rows, list[Clip]]) -> None:
+        self._reading = False
+        self.canvas.rows = found[0]
+        self._stale |= {c.id for c in found[1]}
         self._size_bar()
         self.canvas.redraw()
         self._read_pieces()
 
-    def _read_pieces(self) -> None:
-        """Read the clips that are new or changed; always at least fold again, for names may have changed."""
-        todo, pieces, names = self._todo, dict(self.canvas.rows.pieces), self.canvas.plan.names
-        mark = self._mark
-        self._hub.read(
-            "timeline.pieces",
-            lambda r: timeline_rows.read_on(r, todo, pieces, names),
-            lambda read: self._take_pieces(read[0], read[1], mark),
-        )
-
-    def _take_pieces(self, rows: Rows, left: list[Clip], mark: int) -> None:
-        if mark == self._mark:  # nothing was corrected while it was read
-            self._stale -= {c.id for c in self._todo} - {c.id for c in left}
-        self.canvas.rows, self._todo = rows, left
-        self._size_bar()
-        self.canvas.redraw()
-        if left:
-            self._read_pieces()
-
-    def _forget_piece(self, clip: str) -> None:
-        self._stale = self._stale | {clip}
-        self._mark += 1
-
-    def _forget_pieces(self) -> None:
-        self._stale = set(self.canvas.rows.pieces)
-        self._mark += 1
+    def _not_read(self, error: Exception) -> None:
+        """Tell; all pieces are read again with the next change."""
+        self._begin_anew()
+        self._stale = {c.id for c in self.canvas.plan.clips if timeline_rows.is_kept(c)}
+        self._hub.tell(error)
 
     def _picture_ready(self, media: str) -> None:
         if media in self.canvas.plan.pictures.values():
@@ -221,7 +262,7 @@ class TimelineView(QWidget):
     def show_source(self, source: str) -> None:
         if source and source != self._source:
             self._source = source
-            self.refresh()
+            self.following.restart()
 
     def _choose(self, index: int) -> None:
         source = self.sources.itemData(index)

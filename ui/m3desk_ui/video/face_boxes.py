@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from m3desk.domain.ids import clip_of
+
 if TYPE_CHECKING:
+    from m3desk.domain.changed import Changed
     from m3desk.ports import Reader
 
 MOMENT = 120_000
@@ -138,8 +141,18 @@ def load(reader: Reader, source: str, start: int, end: int) -> Window:
         for r in sorted(reader.speech(source, start, end), key=lambda r: r.utterance.start)
         if not r.set_aside and r.utterance.text
     )
-    committed = tuple((c.start, c.end) for c in reader.clips(source) if c.state in ("episodic", "done") and c.end > start and c.start < end)
+    committed = tuple((c.start, c.end) for c in reader.clips_between(source, start, end) if c.state in ("episodic", "done"))
     return Window(source, start, end, tuple(tracks), said, committed)
+
+
+def concerned(reader: Reader, window: Window, changed: Changed) -> bool:
+    """Say whether a change concerns a window: somebody in it, or a clip that reaches into it (any thread)."""
+    shown = {t.person for t in window.tracks} | {s.person for s in window.said}
+    if not changed.people.isdisjoint(shown):
+        return True
+    mine = f"{window.source}."
+    clips = {clip_of(o) for o in changed.observations if o.startswith(mine)} | {c for c in changed.clips if c.startswith(mine)}
+    return any(c.end > window.start and c.start < window.end for c in reader.clips_of(clips)) if clips else False
 
 
 class Early:

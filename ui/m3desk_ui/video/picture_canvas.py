@@ -49,6 +49,11 @@ class PictureCanvas(QWidget):
         self.message = ""
         self.update()
 
+    @property
+    def window_read(self) -> Window | None:
+        """Return what was read around the picture."""
+        return self._window
+
     def set_window(self, window: Window | None) -> None:
         self._window = window
         self._held = None

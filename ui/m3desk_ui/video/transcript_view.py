@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer
@@ -21,11 +23,14 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
+from m3desk.domain.people import SpeechRow
+from m3desk_ui.hub.following import Following, Read
+from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, theme
 from m3desk_ui.video.face_chip import FaceChip
 
 if TYPE_CHECKING:
-    from m3desk.domain.people import SpeechRow
+    from m3desk.domain.changed import Changed
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
 
@@ -40,7 +45,11 @@ class Lines(QAbstractListModel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rows: list[SpeechRow] = []
+        self._sorted = SortedRows[SpeechRow, None](self, _id, _place, lambda _row: None)
+
+    @property
+    def rows(self) -> list[SpeechRow]:
+        return self._sorted.rows
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.rows)
@@ -55,25 +64,36 @@ class Lines(QAbstractListModel):
             return plain.line(f"{clock(row.utterance.start)} {row.shown}: {row.utterance.text}", 4 * plain.LINE)
         return None
 
-    def show(self, rows: list[SpeechRow]) -> None:
-        if [_id(r) for r in rows[: len(self.rows)]] == [_id(r) for r in self.rows]:
-            # The usual case, lines added below: keep scroll position and selection.
-            old, self.rows = len(self.rows), rows
-            if old:
-                self.dataChanged.emit(self.index(0), self.index(old - 1))
-            if len(rows) > old:
-                self.rows = rows[:old]
-                self.beginInsertRows(QModelIndex(), old, len(rows) - 1)
-                self.rows = rows
-                self.endInsertRows()
-            return
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
+    def show(self, rows: Sequence[SpeechRow]) -> None:
+        """Take new rows in place of all."""
+        self._sorted.show(rows)
+
+    def patch(self, part: Part) -> None:
+        """Take the rows that changed, and the names of who speaks; nothing else changes."""
+        rows = {_id(r): r for r in part.rows}
+        if part.names:
+            for row in self.rows:
+                name = part.names.get(row.person or "", row.shown)
+                if name != row.shown and _id(row) not in part.ids:
+                    rows[_id(row)] = replace(row, shown=name)
+        self._sorted.patch(rows.values(), part.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What changed: ids of utterances, those of them that are lines of the source on show, and the names of people (id → shown)."""
+
+    ids: frozenset[str]
+    rows: Sequence[SpeechRow]
+    names: dict[str, str]
 
 
 def _id(row: SpeechRow) -> str:
     return row.utterance.id
+
+
+def _place(row: SpeechRow) -> tuple[int, str]:
+    return row.utterance.start, row.utterance.id
 
 
 class _Paint(QStyledItemDelegate):
@@ -258,11 +278,13 @@ class TranscriptView(QWidget):
         column.addWidget(self._empty, 1)
         column.addWidget(self.list, 1)
         self.list.hide()
+        self.following = Following(hub, "transcript", load=self._load, show=self._take, patch=self._changed, apply=self._patch, parent=self)
         hub.opened.connect(lambda _p: self._clear())
-        hub.changed.connect(self.refresh)
         hub.selection.watching.connect(self._watch)
         hub.themed.connect(self.retheme)
         self.retheme()
+        if hub.desk is not None:
+            self.following.restart()
 
     def retheme(self) -> None:
         self.follow.setIcon(theme.icon("mdi6.arrow-collapse-down"))
@@ -273,27 +295,41 @@ class TranscriptView(QWidget):
         self.search.setFocus()
         self.search.selectAll()
 
-    def refresh(self) -> None:
-        """Read what is said in the source being watched."""
+    def _load(self) -> Read[tuple[str, list[SpeechRow]]]:
         source = self._source or self._hub.selection.at[0]
-        self._hub.read("transcript", lambda r: _lines(r, source), self._take)
+        return lambda reader: _lines(reader, source)
+
+    def _changed(self, changed: Changed) -> Read[Part] | None:
+        if not self._source:  # no source was there yet
+            if changed.sources:
+                self.following.restart()
+            return None
+        mine = frozenset(o for o in changed.observations if o.startswith(f"{self._source}."))
+        people = changed.people
+        return (lambda reader: _part(reader, mine, people)) if mine or people else None
 
     def _clear(self) -> None:
         self._source = ""
-        self.lines.show([])
-        self.list.hide()
-        self._empty.show()
+        self._take(("", []))
+        self.following.restart()
 
     def _take(self, found: tuple[str, list[SpeechRow]]) -> None:
         self._source, rows = found
         self.lines.show(rows)
-        self.list.setVisible(bool(rows))
-        self._empty.setVisible(not rows)
+        self._show_empty()
+
+    def _patch(self, part: Part) -> None:
+        self.lines.patch(part)
+        self._show_empty()
+
+    def _show_empty(self) -> None:
+        self.list.setVisible(bool(self.lines.rows))
+        self._empty.setVisible(not self.lines.rows)
 
     def _watch(self, source: str, at: int) -> None:
         if source != self._source:
             self._source = source
-            self.refresh()
+            self.following.restart()
             return
         before, self.paint.at = self._line_at(self.paint.at), at
         now = self._line_at(at)
@@ -398,5 +434,13 @@ def _lines(reader: Reader, source: str) -> tuple[str, list[SpeechRow]]:
     if not source:
         sources = reader.sources()
         source = sources[0].id if sources else ""
-    rows = reader.speech(source) if source else []
-    return source, sorted((r for r in rows if not r.set_aside and r.utterance.text), key=lambda r: r.utterance.start)
+    return source, [r for r in reader.speech(source) if _is_line(r)] if source else []
+
+
+def _part(reader: Reader, ids: frozenset[str], people: frozenset[str]) -> Part:
+    rows = [r for r in reader.speech_of(ids) if _is_line(r)] if ids else []
+    return Part(ids, rows, {p.id: p.shown for p in reader.people_of(people)} if people else {})
+
+
+def _is_line(row: SpeechRow) -> bool:
+    return not row.set_aside and bool(row.utterance.text)

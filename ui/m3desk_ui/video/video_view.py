@@ -15,6 +15,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain
 from m3desk_ui.video import face_boxes
 from m3desk_ui.video.face_chip import FaceChip
@@ -24,7 +25,9 @@ from m3desk_ui.window import files
 
 if TYPE_CHECKING:
     from m3desk import events
+    from m3desk.domain.changed import Changed
     from m3desk.domain.clip import Source
+    from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
     from m3desk_ui.video.face_boxes import Shown, Window
 
@@ -94,7 +97,14 @@ class VideoView(QWidget):
         hub.selection.seek.connect(self.go)
         hub.selection.selected.connect(self._selected)
         hub.opened.connect(lambda _p: self.reset())
-        hub.changed.connect(self.refresh)
+        self.following = Following(
+            hub, "video.sources", load=lambda: _read_sources, show=self._take_sources, patch=self._sources_changed,
+            apply=self._take_sources, parent=self,
+        )  # fmt: skip
+        self.around = Following(
+            hub, "video.window", load=self._load_around, show=self._take_window, patch=self._around_changed, apply=self._patch_window,
+            parent=self,
+        )  # fmt: skip
         hub.evidence_seen.connect(self._early)
         hub.clip_committed.connect(self._committed)
 
@@ -107,12 +117,12 @@ class VideoView(QWidget):
         self._begin, self._restore, self.duration = None, ("", 0), 0
         self.canvas.clear(self.tr("Drop a video here, or choose File → Open a video.") if self._hub.desk is None else "")
         self.transport.set_duration(0)
-        self.refresh()
+        self.around.stop()
+        self.following.restart()
 
-    def refresh(self) -> None:
-        """Read sources and what is known around the picture again."""
-        self._hub.read("video.sources", lambda r: r.sources(), self._take_sources)
-        self._load_window(force=True)
+    @staticmethod
+    def _sources_changed(changed: Changed) -> Read[list[Source]] | None:
+        return _read_sources if changed.sources else None
 
     def _take_sources(self, sources: list[Source]) -> None:
         self._sources = {s.id: s for s in sources}
@@ -326,9 +336,26 @@ class VideoView(QWidget):
         inside = loaded == source and (start == 0 or start + BEHIND // 4 <= at) and start <= at <= end - AHEAD // 3
         if inside and not force:
             return
-        start, end = max(0, at - BEHIND), at + AHEAD
-        self._loaded = (source, start, end)
-        self._hub.read("video.window", lambda r: face_boxes.load(r, source, start, end), self._take_window)
+        self._loaded = (source, max(0, at - BEHIND), at + AHEAD)
+        self.around.restart()
+
+    def _load_around(self) -> Read[Window]:
+        source, start, end = self._loaded
+        return lambda reader: face_boxes.load(reader, source, start, end)
+
+    def _around_changed(self, changed: Changed) -> Read[Window | None]:
+        """Read what is around the picture again where something of it changed: that much is always the same few seconds."""
+        (source, start, end), now = self._loaded, self.canvas.window_read
+
+        def read(reader: Any) -> Window | None:
+            whole = now is None or face_boxes.concerned(reader, now, changed)
+            return face_boxes.load(reader, source, start, end) if whole else None
+
+        return read
+
+    def _patch_window(self, window: Window | None) -> None:
+        if window is not None:
+            self._take_window(window)
 
     def _take_window(self, window: Window) -> None:
         if window.source == self.source:
@@ -374,6 +401,10 @@ class VideoView(QWidget):
         if self._resume:
             self._resume = False
             self.play()
+
+
+def _read_sources(reader: Reader) -> list[Source]:
+    return reader.sources()
 
 
 def _same(uri: str, path: str) -> bool:

@@ -112,8 +112,6 @@ class Docks(QObject):
         self.all[name].setWidget(view)
         if old is not None:
             old.deleteLater()
-        if self.hub.desk is not None:  # it missed `opened`: a refresh of its own comes with `changed`
-            self.hub.settle()
 
     def bring_forward(self, name: str) -> None:
         """Show a dock and give it the focus."""

@@ -209,7 +209,7 @@ class MainWindow(QMainWindow):
     def _memorize(self, desk: Desk, videos: Sequence[str], play: bool) -> None:
         if play and videos and files.is_file(videos[0]):
             self.video.open_path(videos[0])
-        self.hub.when(desk.memorize(list(videos)), lambda _ids: self.hub.settle())
+        self.hub.when(desk.memorize(list(videos)))
 
     def take_files(self, dropped: Sequence[str]) -> None:
         """Do what is meant by dropping files: open a memory, or memorize videos (in the open memory, else in a new one)."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
 
 from m3desk.domain.clip import clock
+from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, texts
 
 if TYPE_CHECKING:
     from m3desk import events
+    from m3desk.domain.changed import Changed
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
 
@@ -63,9 +67,15 @@ class Status(QStatusBar):
         hub.downloading.connect(self._on_downloading)
         hub.evidence_seen.connect(self._on_evidence)
         hub.source_changed.connect(self._on_source)
-        hub.changed.connect(self.refresh)
+        self._clips: dict[str, str] = {}
+        self._people: set[str] = set()
+        self.following = Following(
+            hub, "status", load=lambda: read_counts, show=self._take, patch=self._changed, apply=self._patch, parent=self
+        )
         hub.opened.connect(self._on_opened)
         hub.selection.watching.connect(self._on_watching)
+        if hub.desk is not None:
+            self.following.restart()
 
     def _on_opened(self, path: str) -> None:
         self._progress = None
@@ -74,7 +84,8 @@ class Status(QStatusBar):
         for label in (self._behind, self._knowledge, self._models, self._device):
             label.clear()
         self._work.setText(self.tr("Opening the memory …") if path else "")
-        self.refresh()
+        self._clips, self._people = {}, set()
+        self.following.restart()
 
     def _on_ready(self, event: events.EngineReady) -> None:
         self._device.setText(texts.processor(event.device))
@@ -152,7 +163,7 @@ class Status(QStatusBar):
         self._progress = None
         self._behind.clear()
         self._work.clear()
-        self.refresh()
+        self._tell_counts()
 
     def _on_watching(self, source: str, at: int) -> None:
         self._tell_behind()
@@ -168,15 +179,27 @@ class Status(QStatusBar):
             self.tr("%1 behind").replace("%1", texts.duration(behind)) if behind > 500_000 else self.tr("ahead of the picture")
         )
 
-    def refresh(self) -> None:
-        """Read what the memory holds and what is still to come."""
+    def _changed(self, changed: Changed) -> Read[Part] | None:
+        return (lambda reader: read_part(reader, changed)) if changed.clips or changed.people else None
+
+    def _take(self, counts: tuple[dict[str, str], set[str]]) -> None:
+        self._clips, self._people = counts
+        self._tell_counts()
+
+    def _patch(self, part: Part) -> None:
+        for clip in part.clips - part.states.keys():
+            self._clips.pop(clip, None)
+        self._clips.update(part.states)
+        self._people = self._people - part.people | part.there
+        self._tell_counts()
+
+    def _tell_counts(self) -> None:
+        """Say what the memory holds and what is still to come."""
         if self._hub.desk is None:
             self._work.clear()
             return
-        self._hub.read("status", _counts, self._counted)
-
-    def _counted(self, counts: tuple[int, int, int, int]) -> None:
-        clips, waiting, knowledge, people = counts
+        states = Counter(self._clips.values())
+        clips, waiting, knowledge, people = states["episodic"] + states["done"], states["queued"], states["episodic"], len(self._people)
         self._knowledge.setText(self.tr("knowledge still to come: %1").replace("%1", str(knowledge)) if knowledge else "")
         if not self._bar.isVisible() and not self._loading:
             if clips:
@@ -188,11 +211,23 @@ class Status(QStatusBar):
             self._work.setText(text)
 
 
-def _counts(reader: Reader) -> tuple[int, int, int, int]:
-    states = [c.state for c in reader.clips()]
-    return (
-        sum(s in ("episodic", "done") for s in states),
-        states.count("queued"),
-        states.count("episodic"),
-        len([p for p in reader.people() if not p.ignored]),
-    )
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What changed: ids of clips and the states of those that are there; ids of people and those of them that are there, not hidden."""
+
+    clips: frozenset[str]
+    states: Mapping[str, str]
+    people: frozenset[str]
+    there: set[str]
+
+
+def read_counts(reader: Reader) -> tuple[dict[str, str], set[str]]:
+    """Return clip → state, and the ids of people who are not hidden (in the reading thread)."""
+    return {c.id: c.state for c in reader.clips()}, {p.id for p in reader.people() if not p.ignored}
+
+
+def read_part(reader: Reader, changed: Changed) -> Part:
+    """Read what a commit changed of the counts."""
+    states = {c.id: c.state for c in reader.clips_of(changed.clips)} if changed.clips else {}
+    people = {p.id for p in reader.people_of(changed.people) if not p.ignored} if changed.people else set()
+    return Part(changed.clips, states, changed.people, people)

@@ -1,0 +1,100 @@
+"""The questions of an open memory, computed beside its commits: once a version, when nothing follows for a moment.
+
+A thread of its own reads what was committed and tells how many questions there are (`events.Suggested`); who wants to see them takes
+them from here. A commit never waits for it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from m3desk import events
+from m3desk.domain.changed import Changed
+from m3desk.domain.questions.types import Suggestion
+from m3desk.store.reader import Reader
+
+log = logging.getLogger(__name__)
+
+QUIET = 1.0
+"""Seconds after a change before questions are computed: what follows at once is computed together."""
+
+SHARE = 4.0
+"""How many times as long as the last computation took is waited before the next: at most a fifth of a processor is spent on it."""
+
+
+class OpenQuestions:
+    """Computes the questions of one memory. `note` is called after each commit; `now` returns them as they are then."""
+
+    def __init__(self, reader: Callable[[], Reader], emit: Callable[[Any], None]) -> None:
+        self._open, self._emit = reader, emit
+        self._computing = threading.Lock()
+        self._reader: Reader | None = None
+        self._found: list[Suggestion] | None = None
+        self._news = threading.Event()
+        self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._stale = self._altered = True
+        self._seconds = 0.0
+        self.computed = 0
+        """How often questions were computed."""
+
+    def start(self) -> None:
+        """Compute now, and after changes, in a thread that ends with `close`."""
+        self._news.set()
+        threading.Thread(target=self._follow, name="m3desk-questions", daemon=True).start()
+
+    def note(self, changed: Changed) -> None:
+        """Take notice of a commit; returns at once."""
+        if changed.whole or changed.people or changed.observations or changed.nodes or changed.edges:
+            with self._lock:
+                self._stale = True
+                self._altered |= changed.whole
+            self._news.set()
+
+    def now(self) -> list[Suggestion]:
+        """Return the questions, most useful first, computed first where something was committed since."""
+        with self._computing:
+            with self._lock:
+                stale, altered = self._stale, self._altered
+                self._stale = self._altered = False
+            if stale or self._found is None:
+                try:
+                    self._compute(altered)
+                except BaseException:
+                    with self._lock:
+                        self._stale = self._altered = True
+                    raise
+            return list(self._found or ())
+
+    def _compute(self, altered: bool) -> None:
+        began = time.monotonic()
+        if self._reader is None:
+            self._reader = self._open()
+        version, self._found = self._reader.questions_since(altered=altered)
+        self._seconds = time.monotonic() - began
+        self.computed += 1
+        self._emit(events.Suggested(version, len(self._found)))
+
+    def _follow(self) -> None:
+        while True:
+            self._news.wait()
+            if self._closing.wait(max(QUIET, SHARE * self._seconds) if self.computed else 0):
+                break
+            self._news.clear()
+            try:
+                self.now()
+            except Exception:  # who asks for them is told
+                log.exception("the questions could not be computed")
+        with self._computing:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+
+    def close(self) -> None:
+        """End the thread; returns at once."""
+        self._closing.set()
+        self._news.set()

@@ -1,0 +1,110 @@
+"""How a view follows the memory: it reads everything once, then only what each commit names, and changes only that of what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from PySide6.QtCore import QObject, QTimer
+
+from m3desk.domain.changed import Changed
+
+if TYPE_CHECKING:
+    from m3desk_ui.hub.bridge import Hub
+
+W = TypeVar("W")
+P = TypeVar("P")
+Read = Callable[[Any], W]
+"""What the reading thread does with its Reader."""
+
+AGAIN_MS = 300
+"""A view that can take no news now (an editor is open) is asked again after this."""
+
+
+class Following(QObject, Generic[W, P]):
+    """Keeps what one view shows in step with the open memory.
+
+    `load()` and `patch(changed)` are called on the GUI thread, note there what they need to know of the view, and return what the reading
+    thread does: the first reads everything that is shown, the second only what a change names. `show` and `apply` take the results.
+    There is one read of a view at a time; changes that come meanwhile are put together and read next. Everything is read again only
+    when another memory is opened, when a change is too large to list, and by `restart` (another filter).
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        key: str,
+        *,
+        load: Callable[[], Read[W]],
+        show: Callable[[W], None],
+        patch: Callable[[Changed], Read[P] | None],
+        apply: Callable[[P], None],
+        busy: Callable[[], bool] = lambda: False,
+        failed: Callable[[Exception], None] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        """`patch` returns None for what does not concern the view. `busy`: whether the view can take no news now."""
+        super().__init__(parent)
+        self._hub, self._key = hub, key
+        self._load, self._show, self._patch, self._apply = load, show, patch, apply
+        self._busy, self._told = busy, failed
+        self._reading = self._loaded = self._missed = False
+        self._due: Changed | None = None
+        self._later = QTimer(self, singleShot=True, interval=AGAIN_MS)
+        self._later.timeout.connect(self.go_on)
+        hub.changed.connect(self._changed)
+
+    @property
+    def at_rest(self) -> bool:
+        """Say whether nothing is being read, and nothing is due."""
+        return not self._reading and self._due is None
+
+    def restart(self) -> None:
+        """Read everything again."""
+        self._due, self._loaded, self._missed = None, False, False
+        self._reading = self._hub.desk is not None
+        self._hub.read(self._key, self._load(), self._loaded_now, self._failed)
+
+    def stop(self) -> None:
+        """Follow no more, until `restart`."""
+        self._due, self._loaded, self._reading = None, False, False
+        self._later.stop()
+        self._hub.drop_read(self._key)
+
+    def _changed(self, changed: Changed) -> None:
+        if self._reading or self._loaded:
+            self._due = changed if self._due is None else self._due.then(changed)
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Read what is due, if the view can take it now."""
+        if self._reading or self._due is None:
+            return
+        if self._busy():
+            self._later.start()
+            return
+        changed, self._due = self._due, None
+        if changed.whole or self._missed:
+            self.restart()
+        elif (read := self._patch(changed)) is not None:
+            self._reading = True
+            self._hub.read(self._key, read, self._patched, self._failed)
+
+    def _loaded_now(self, found: W) -> None:
+        self._reading, self._loaded = False, True
+        self._take(self._show, found)
+
+    def _patched(self, found: P) -> None:
+        self._reading = False
+        self._take(self._apply, found)
+
+    def _take(self, show: Callable[[Any], None], found: Any) -> None:
+        self._missed = True  # where the view fails, it begins anew with the next change
+        show(found)
+        self._missed = False
+        self.go_on()
+
+    def _failed(self, error: Exception) -> None:
+        """Tell, and read everything with the next change: what this one named was not read."""
+        self._reading, self._loaded, self._missed = False, True, True
+        (self._told or self._hub.tell)(error)
