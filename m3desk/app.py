@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from m3desk.control.search import Search
 from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats
+from m3desk.domain.identity import Candidate
 from m3desk.domain.log import ObservationType
 from m3desk.domain.visible import shortened
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
@@ -301,10 +302,11 @@ class App:
 
     # ------------------------------------------------------------------
 
-    def _lookup(self, candidates: Any, kind: str, model: str, k: int, before: Before | None, believed_at: str | None) -> list[Found]:
+    def _lookup(
+        self, candidates: Sequence[Candidate], kind: ObservationType, model: str, k: int, before: Before | None, believed_at: str | None
+    ) -> list[Found]:
         with self.reader(before, believed_at) as reader:
-            galleries = lookup.known(candidates, reader.vectors(kind, model), reader.bindings(), reader.people())
-            return lookup.found(candidates, galleries, model, reader, k)
+            return lookup.found(candidates, reader.galleries(kind, model), model, reader, k)
 
     def ask(
         self,

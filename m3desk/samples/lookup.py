@@ -5,27 +5,19 @@ Stands beside `pipeline`: it joins media, models and the rules of identity for o
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-import numpy as np
-
 from m3desk.domain.calibration import calibration
 from m3desk.domain.clip import MICROSECOND, Clip, Source
-from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import Candidate, Gallery, gallery_rows, match, typical_rows
+from m3desk.domain.identity import Candidate, Gallery, match
 from m3desk.domain.log import ObservationType
-from m3desk.domain.people import Binding, Person
 from m3desk.media import cutter
 from m3desk.perception import scenes
 from m3desk.perception.embedding import voice_rows
 from m3desk.ports import Found, Models, Reader
 from m3desk.samples import given
-
-Vectors = tuple[list[str], Floats]
-"""Observation ids and their rows, as the store gives them."""
 
 
 def faces(path: Path, models: Models) -> list[Candidate]:
@@ -51,30 +43,17 @@ def picture_at(source: Source, at: int, width: int) -> bytes | None:
     return None
 
 
-def known(candidates: Iterable[Candidate], vectors: Vectors, bindings: Iterable[Binding], people: Iterable[Person]) -> list[Gallery]:
-    """Return the galleries of a memory's nodes that these candidates may be compared with."""
-    node_of = {b.observation: b.node for b in bindings if b.superseded is None}
-    person_of = {node: p.id for p in people for node in (*p.faces, *p.voices)}
-    grouped: dict[str, list[Floats]] = defaultdict(list)
-    for observation, row in zip(*vectors, strict=True):
-        if (node := node_of.get(observation)) in person_of and node is not None:
-            grouped[node].append(row)
-    galleries = []
-    for node, rows in sorted(grouped.items()):
-        together = np.stack(rows)
-        choose = gallery_rows if node.startswith("face_") else typical_rows
-        chosen = choose(together, np.ones(len(rows), np.float32))
-        galleries.append(Gallery(node, person_of[node], together[chosen]))
-    return galleries
+def found(candidates: Sequence[Candidate], galleries: Sequence[Gallery], model: str, reader: Reader, k: int) -> list[Found]:
+    """Return the nodes that the candidates match, best first; a candidate that matches nobody well enough gives nothing.
 
-
-def found(candidates: list[Candidate], galleries: list[Gallery], model: str, reader: Reader, k: int) -> list[Found]:
-    """Return the nodes that the candidates match, best first; a candidate that matches nobody well enough gives nothing."""
+    `galleries`: of the memory's nodes by this model, as a clip's clusters are matched against.
+    """
     kind: ObservationType = "face" if candidates[0].observations[0].startswith("query.f") else "voice"
     names = {p.id: p.shown for p in reader.people()}
     apart = [(a.observations[0], b.observations[0]) for a, b in combinations(candidates, 2)]  # several faces of one photo
+    known = [g for g in galleries if g.person in names]
     results = []
-    for verdict in match(candidates, galleries, apart, calibration(model, kind), asked=True):
+    for verdict in match(candidates, known, apart, calibration(model, kind), asked=True):
         if verdict.node is None or verdict.score is None:
             continue
         row = reader.node(verdict.node)
@@ -87,4 +66,4 @@ def found(candidates: list[Candidate], galleries: list[Gallery], model: str, rea
     return sorted(best.values(), key=lambda f: (-f.score, f.id))[:k]
 
 
-__all__ = ["faces", "found", "known", "voice"]
+__all__ = ["faces", "found", "voice"]

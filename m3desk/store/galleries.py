@@ -41,6 +41,18 @@ def galleries(
     return [grown.gallery(node, state.who.person_of[node]) for node, grown in found.items()]
 
 
+def shown(db: DB, type_: ObservationType, model: str) -> list[Gallery]:
+    """Return the same as `galleries`, by the derived tables: for a reader, who need not fold the log."""
+    found: dict[str, GrowingGallery] = {}
+    owner: dict[str, str] = {}
+    query = f"""SELECT g.*, o.node AS node, o.person AS person FROM ({_QUERIES[type_]}) g
+        JOIN now_observation o ON o.observation = g.owner WHERE o.node IS NOT NULL ORDER BY g.place"""
+    for r in db.execute(query, (model,)):
+        _add(found.setdefault(r["node"], GrowingGallery(type_)), r)
+        owner[r["node"]] = r["person"]
+    return [grown.gallery(node, owner[node]) for node, grown in found.items()]
+
+
 def _add(grown: GrowingGallery, row: sqlite3.Row) -> None:
     grown.add(row["place"], rows.vectors(row), row["good"], row["duration"])
 

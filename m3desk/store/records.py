@@ -10,6 +10,7 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, Utterance
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import NodeRow
+from m3desk.domain.identity import Gallery
 from m3desk.domain.ids import clip_before, clip_id
 from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
 from m3desk.domain.memory import Outline, Sentence, StoredSentence
@@ -21,6 +22,7 @@ from m3desk.ports import Cluster, Prepared
 from m3desk.store import (
     checking,
     files,
+    galleries,
     questions,
     reading,
     rebinding,
@@ -162,6 +164,10 @@ class Records(Reader):
             return sources.candidates(db, self.state(), self.log(), sentence, source)
 
     # ------------------------------------------------------------------ vectors and models
+
+    def galleries(self, type_: ObservationType, model: str) -> list[Gallery]:
+        """Return what each face or voice node looks or sounds like to a model."""
+        return self._read(galleries.shown, type_, model)
 
     def vectors(self, kind: str = "text", model: str | None = None) -> tuple[list[str], Floats]:
         """Return owner ids (observations for faces and voices, an id a row; nodes for text) and their (n, d) rows, by one model.

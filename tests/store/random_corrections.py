@@ -369,16 +369,17 @@ def unlike(kept: Identities, folded: Identities) -> Iterator[str]:
 
 
 def unlike_galleries(memory: Memory) -> Iterator[str]:
-    """Yield the nodes whose kept gallery is not the one read anew."""
+    """Yield the nodes whose kept gallery, or that of a reader, is not the one read anew."""
     types: tuple[ObservationType, ...] = ("face", "voice")
     for type_ in types:
         model = memory.settings().get(f"{type_}_vectors", "")
         with memory.snapshot() as db:
             kept = {g.node: g for g in memory._ledger.galleries(type_, model)}
             anew = {g.node: g for g in galleries.galleries(db, memory.state(), type_, model)}
-        for node in kept.keys() | anew.keys():
-            a, b = (replace(g, vectors=g.vectors.tobytes()) if (g := many.get(node)) else None for many in (kept, anew))
-            if a != b:
+        read = {g.node: g for g in memory.galleries(type_, model)}
+        for node in kept.keys() | anew.keys() | read.keys():
+            a, b, c = (replace(g, vectors=g.vectors.tobytes()) if (g := many.get(node)) else None for many in (kept, anew, read))
+            if not a == b == c:
                 yield node
 
 
