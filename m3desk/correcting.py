@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from m3desk import events
-from m3desk.domain.ids import source_of
 from m3desk.domain.editing import Lesson, Likeness
 from m3desk.domain.evidence import FaceTrack
+from m3desk.domain.ids import source_of
 from m3desk.errors import ModelMissing
 from m3desk.ports import Models
 from m3desk.samples import teaching

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from m3desk.bench.material import data
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.evidence import Perceived
 from m3desk.evaluation.identity import evaluate
@@ -22,7 +23,7 @@ from m3desk.memorization import speaking
 from m3desk.store.memory import Memory
 from tests.identity.replay import replay
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+TIMELINE = ("video", "reel", "reel_shared.timeline.json")
 REEL = "reel_shared.mp4"
 
 BOXES = (
@@ -44,7 +45,7 @@ BOXES = (
 
 def reel_truth() -> Truth:
     """Return the reel's timeline with a box or more for each person of the scenes that show several."""
-    truth = read_truth(SHARED / "video/reel/reel_shared.timeline.json")
+    truth = read_truth(data(*TIMELINE))
     boxes = tuple(Sight(REEL, round(t * MICROSECOND), round(t * MICROSECOND), who, tuple(map(float, box))) for t, who, box in BOXES)  # type: ignore[arg-type]
     return Truth(truth.turns, truth.sights + boxes, truth.unclear, truth.spoken, truth.seen, truth.heard, truth.rough)
 
@@ -72,7 +73,7 @@ def _reasons(clip: Clip, perceived: Perceived, cluster: int) -> Iterator[str]:
 
 def elsewhere(memory: Memory, of: dict[str, str]) -> Iterator[str]:
     """Yield the sentences of the reel's scenes with several speakers that give their words to somebody who is not in them."""
-    scenes = json.loads((SHARED / "video/reel/reel_shared.timeline.json").read_text())["timeline"]
+    scenes = json.loads(data(*TIMELINE).read_text())["timeline"]
     for s in memory.memories(kind="episodic"):
         middle = (s.start + s.end) / 2 / MICROSECOND
         scene = next((c for c in scenes if c["start"] <= middle < c["end"]), None)

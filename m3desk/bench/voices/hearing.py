@@ -13,6 +13,7 @@ from typing import Any
 from m3desk.bench.voices.material import Recording
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import Perceived, Utterance
+from m3desk.domain.geometry import overlap
 from m3desk.domain.ids import source_of
 from m3desk.domain.people import SpeechRow
 from m3desk.evaluation import labelling
@@ -164,7 +165,7 @@ def _outside(u: Utterance, recording: Recording) -> bool:
     """Say whether most of an utterance lies where the truth is silent about who speaks."""
     if not recording.uem:
         return False
-    return 2 * sum(labelling.overlap((u.start, u.end), span) for span in recording.uem) < u.end - u.start
+    return 2 * sum(overlap((u.start, u.end), span) for span in recording.uem) < u.end - u.start
 
 
 def _foreign(u: Utterance, who: str, local: Local) -> int:

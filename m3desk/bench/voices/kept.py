@@ -165,7 +165,7 @@ PORTS = ("speech_activity", "speech_segmentation", "voice_vectors", "speech")
 
 
 def opened(kept: Kept, *, words: bool, raw: bool = False) -> Models:
-    """Open the embedded models of hearing. `words`: with the real recogniser, else with the stand-in. `raw`: vectors as the model makes them.
+    """Open the embedded models of hearing. `words`: with the real recogniser, else the stand-in. `raw`: vectors as the model makes them.
 
     Raises ModelError.
     """
