@@ -155,6 +155,8 @@ def set_value(name: str, value: Any) -> None:
     try:
         text = file.read_bytes().decode("utf-8") if file.is_file() else ""
         written = tomlkit.parse(text)
+        if isinstance(written.get(key.name), Mapping):
+            raise ValueError("a table stands where a value should")
         written[key.name] = given
         changed = tomlkit.dumps(written)
         if tomllib.loads(changed) != {**tomllib.loads(text), key.name: given}:

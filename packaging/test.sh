@@ -1,10 +1,19 @@
 #!/usr/bin/env bash
 # The same set-up as run.sh with the developers' tools, then every check: format, lint, types, imports, tests. Fails if one fails.
-# usage: bash packaging/test.sh [PYTEST ARGUMENTS]     (M3DESK_VENV: where the Python environment goes, default .venv)
+# usage: bash packaging/test.sh [--quick] [PYTEST ARGUMENTS]     (M3DESK_VENV: where the Python environment goes, default .venv)
+#   --quick   for while you work: without the tests marked `slow`, and without installing again when only the code has changed
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-set_up "[dev]"
+quick=()
+if [ "${1:-}" = --quick ]; then
+  shift
+  quick=(-m "not slow")
+  export PYTHONPATH=$root:$root/ui:$root/plugins # the code as it is in this checkout, whatever is installed
+fi
+if [ ${#quick[@]} = 0 ] || [ ! -f "$venv/.m3desk-installed[dev]" ] || [ "$root/pyproject.toml" -nt "$venv/.m3desk-installed[dev]" ]; then
+  set_up "[dev]"
+fi
 cd "$root"
 export QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE=1
 bin=$venv/bin
@@ -20,11 +29,8 @@ check "Format" "$bin/ruff" format --check .
 check "Lint" "$bin/ruff" check .
 check "Types" "$bin/mypy"
 check "Imports" "$bin/lint-imports"
-# Without a screen the tests draw into memory; where Xvfb is installed, the window's are also run as on a real display.
-if command -v xvfb-run >/dev/null; then
-  check "Window tests on Xvfb" env QT_QPA_PLATFORM=xcb xvfb-run -a -s "-screen 0 1600x1000x24" "$bin/python" -m pytest tests/ui
-fi
-check "Tests" "$bin/python" -m pytest "$@"
+# One process a core. Where Xvfb is installed the window's tests have a virtual screen each (tests/ui/conftest.py), else they draw into memory.
+check "Tests" "$bin/python" -m pytest -n logical --dist worksteal --durations=15 "${quick[@]}" "$@"
 
 if [ ${#failed[@]} -gt 0 ]; then
   printf '\nfailed:%s\n' "$(printf ' %s,' "${failed[@]}" | sed 's/,$//')" >&2

@@ -14,7 +14,8 @@ import m3desk  # noqa: F401 - before any test: it switches off what the model li
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-if "M3DESK_DATA" not in os.environ:  # forgetting somebody reaches caches and logs: never those of whoever runs the tests
+# Forgetting somebody reaches caches and logs: never those of whoever runs the tests, nor those of a test in another process (pytest -n).
+if "M3DESK_DATA" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
     from m3desk import paths
 
     os.environ["M3DESK_MODELS"] = str(paths.models_dir())

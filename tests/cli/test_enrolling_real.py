@@ -23,6 +23,7 @@ def voices(shared_data: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_who_speaks_in_a_dialogue_is_who_was_taught_by_name(voices: Path, weights: Path, tmp_path: Path) -> None:
     with App(tmp_path / "m.m3desk", settings=replace(Settings.load(), semantic=False)) as app:
         for name in ("katie", "steve"):
@@ -40,6 +41,7 @@ def test_who_speaks_in_a_dialogue_is_who_was_taught_by_name(voices: Path, weight
         assert {who for who, _ in said} == {she, "Steve"} and she in ("Katie", "Person 3")
 
 
+@pytest.mark.slow
 def test_a_dialogue_and_a_group_teach_nobody(voices: Path, shared_data: Path, tmp_path: Path) -> None:
     with App(tmp_path / "m.m3desk") as app:
         with pytest.raises(SourceUnreadable, match="voices are heard"):

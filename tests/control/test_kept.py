@@ -59,6 +59,7 @@ def queries(count: int, seed: int = 4) -> Iterator[tuple[str, tuple[str, ...], t
         yield " ".join(asked), kinds, dice.choice([None] * 4 + [("s1", 20)])
 
 
+@pytest.mark.slow
 def test_the_results_are_those_of_a_plain_search_to_the_last_bit(memory: Memory) -> None:
     snapshot, meaning = Snapshot.read(memory, words, invented.MODEL), Meaning()
     plain, search = PlainSearch(memory, snapshot, meaning), Search(memory, snapshot, meaning, snapshot)
@@ -70,6 +71,7 @@ def test_the_results_are_those_of_a_plain_search_to_the_last_bit(memory: Memory)
             assert search.hits(search.read(text), 5, **how) == plain.hits(plain.read(text), 5, **how)
 
 
+@pytest.mark.slow
 def test_words_and_meaning_rank_as_the_index_on_disk_does(memory: Memory, tmp_path: Path) -> None:
     disk, kept, meaning = VectorIndex(tmp_path / "vectors"), Snapshot.read(memory, words, invented.MODEL), Meaning()
     disk.sync(memory, invented.MODEL)
@@ -233,6 +235,7 @@ def test_a_write_that_fails_is_not_told_of(small: tuple[Memory, Kept, Counting])
     assert kept._changed is not None and kept._changed.people and kept._changed.nodes and not kept._changed.vectors
 
 
+@pytest.mark.slow
 def test_many_rows_are_looked_at_twice_and_the_nearest_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "WHOLE", 3_000)
     invention, count = invented.Invention(2), 6_000

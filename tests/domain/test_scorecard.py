@@ -52,6 +52,7 @@ def answered(pairs: list[tuple[str, str]], truth: dict[str, str]) -> dict[tuple[
     return {(a, b): truth[a] == truth[b] for a, b in pairs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.5, 0.9])
 def test_the_interval_holds_the_truth_in_nine_of_ten_simulated_memories(noise: float) -> None:
     held: Counter[str] = Counter()

@@ -28,6 +28,7 @@ def test_a_missing_file(tmp_path: Path):
     assert refused(tmp_path, tmp_path / "absent.mp4").startswith(f"m3desk: There is no file {tmp_path / 'absent.mp4'}.")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_video(tmp_path: Path):
     text = tmp_path / "letter.mp4"
     text.write_text("Dear Sir or Madam,\n" * 400)
@@ -40,6 +41,7 @@ def test_a_file_of_length_zero(tmp_path: Path):
     assert "empty" in refused(tmp_path, empty)
 
 
+@pytest.mark.slow
 def test_a_file_none_of_whose_clips_can_be_read_leaves_no_memory(tmp_path: Path):
     whole = talking_signs(tmp_path / "whole.mp4", seconds=12, faststart=True)
     content = whole.read_bytes()
@@ -49,6 +51,7 @@ def test_a_file_none_of_whose_clips_can_be_read_leaves_no_memory(tmp_path: Path)
     assert not (tmp_path / "m.m3desk").exists()
 
 
+@pytest.mark.slow
 def test_a_video_cut_off_in_the_middle_is_memorized_as_far_as_it_goes(tmp_path: Path):
     whole = talking_signs(tmp_path / "whole.mkv", seconds=12)
     cut = tmp_path / "cut.mkv"
@@ -60,6 +63,7 @@ def test_a_video_cut_off_in_the_middle_is_memorized_as_far_as_it_goes(tmp_path: 
     assert "episodic" in states
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_since_is_noticed_and_nothing_is_lost(tmp_path: Path):
     video = talking_signs(tmp_path / "signs.mp4", seconds=4)
     assert memorized(video, tmp_path / "m.m3desk").returncode == 0
@@ -84,6 +88,7 @@ def test_a_memory_that_is_not_there(tmp_path: Path, command: tuple[str, ...]):
     assert not (tmp_path / "absent.m3desk").exists()
 
 
+@pytest.mark.slow
 def test_a_missing_model_is_told_with_what_to_do_and_nothing_is_stored_in_its_place(tmp_path: Path):
     video = talking_signs(tmp_path / "signs.mp4", seconds=2)
     memory = tmp_path / "m.m3desk"
@@ -100,6 +105,7 @@ def test_a_missing_model_is_told_with_what_to_do_and_nothing_is_stored_in_its_pl
     assert [c["state"] for c in exported(memory)["clips"]] == ["queued"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_span_that_holds_nothing_is_wrong_use(tmp_path: Path):
     video = talking_signs(tmp_path / "signs.mp4", seconds=2)
     done = run("memorize", video, "-m", tmp_path / "m.m3desk", "--start", "10", config=shipped_models(tmp_path))
@@ -108,6 +114,7 @@ def test_a_span_that_holds_nothing_is_wrong_use(tmp_path: Path):
     assert not (tmp_path / "m.m3desk").exists()
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
     taken = tmp_path / "taken"
     taken.write_text("a file")
@@ -117,6 +124,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
     assert "fault of M3Desk" not in done.stderr
 
 
+@pytest.mark.slow
 def test_of_a_folder_what_can_be_used_is_memorized(tmp_path: Path):
     folder = tmp_path / "videos"
     folder.mkdir()

@@ -81,6 +81,7 @@ def in_place(file: Path) -> None:
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meddle", [replaced, grown, cut, in_place, Path.unlink])
 def test_what_is_read_after_a_change_is_not_believed(place: Path, meddle: Callable[[Path], None]) -> None:
     source, clips, notices = memorize(place, meddle)
@@ -96,6 +97,7 @@ def test_a_change_after_the_last_clip_was_read_is_noticed_and_what_is_committed_
     assert source.state == "failed" and len(notices) == 1
 
 
+@pytest.mark.slow
 def test_the_same_file_put_back_is_gone_on_with(place: Path, film: Path) -> None:
     memorize(place, replaced)
     shutil.copy(film, place / "a.mkv")
@@ -129,6 +131,7 @@ def test_a_clip_none_of_whose_pictures_can_be_read_is_not_one_in_which_nobody_is
     assert clips[2].id not in told and clips[0].id in told
 
 
+@pytest.mark.slow
 def test_a_command_ends_with_one_clear_line(place: Path) -> None:
     shutil.rmtree(place / "m.m3desk", ignore_errors=True)
     code = (

@@ -69,6 +69,7 @@ def test_a_file_becomes_memories_and_the_window_can_read_them(listening: Listeni
         assert "GATE" in " ".join(s.shown for s in reader.memories())
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_comes_back_as_what_it_is(listening: Listening, tmp_path: Path):
     with pytest.raises(SourceMissing) as missing:
         listening.desk.memorize([str(tmp_path / "absent.mp4")]).result(PATIENCE)
@@ -77,6 +78,7 @@ def test_what_goes_wrong_comes_back_as_what_it_is(listening: Listening, tmp_path
         listening.desk.undo().result(PATIENCE)
 
 
+@pytest.mark.slow
 def test_removing_a_source_in_work_leaves_the_rest_of_the_queue_going(listening: Listening, tmp_path: Path):
     videos = [str(talking_signs(tmp_path / f"{name}.mp4", seconds=6 + i)) for i, name in enumerate("ab")]
     first, second = listening.desk.memorize(videos).result(PATIENCE)
@@ -85,6 +87,7 @@ def test_removing_a_source_in_work_leaves_the_rest_of_the_queue_going(listening:
     listening.until(lambda e: isinstance(e, events.SourceChanged) and (e.source, e.state) == (second, "done"))
 
 
+@pytest.mark.slow
 def test_undo_reaches_back_to_the_start_of_this_sitting_only(listening: Listening):
     with pytest.raises(CorrectionError, match="sitting"):
         listening.desk.undo().result(PATIENCE)
@@ -102,6 +105,7 @@ def test_a_question_to_a_memory_that_did_not_open_ends_with_the_reason(tmp_path:
     assert done.ask == ask and done.error and "file.m3desk" in done.error
 
 
+@pytest.mark.slow
 def test_an_engine_that_dies_is_told_of_and_started_again(listening: Listening):
     os.kill(listening.desk.pid() or 0, signal.SIGKILL)
     lost = listening.until_a(events.EngineLost)

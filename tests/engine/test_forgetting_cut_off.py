@@ -112,6 +112,7 @@ def moments(place: Path, monkeypatch: pytest.MonkeyPatch, to: Path) -> list[Path
     return kept
 
 
+@pytest.mark.slow
 def test_whenever_it_is_cut_off_the_next_opening_finishes_it(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of, told = known(place), 0
     for moment in moments(place, monkeypatch, tmp_path / "kills"):

@@ -70,6 +70,7 @@ def exported(memory: Path) -> dict[str, object]:
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_run_resumes_to_the_same_memory(tmp_path: Path):
     video = talking_signs(tmp_path / "signs.mp4", seconds=16)
@@ -85,6 +86,7 @@ def test_a_killed_run_resumes_to_the_same_memory(tmp_path: Path):
     assert calm["texts_on_screen"], "the signs are read"
 
 
+@pytest.mark.slow
 def test_the_same_file_again_changes_nothing(tmp_path: Path):
     video = talking_signs(tmp_path / "signs.mp4", seconds=4)
     for _ in range(2):

@@ -27,6 +27,7 @@ def memory(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_memory_that_is_right_is_measured_right(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "identity", "--truth", str(memory.with_name("a.rttm")), "-m", str(memory), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -59,6 +59,7 @@ def test_damaged_photos_are_read_or_refused_in_a_line(tmp_path: Path) -> None:
     assert min(read, refused) > 3, "both are tried"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_few_tries_of_the_benchmark_go_well(tmp_path: Path) -> None:
     (tmp_path / "media").mkdir()

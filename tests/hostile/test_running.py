@@ -92,6 +92,7 @@ def test_a_try_that_never_ends_is_a_time_out_and_is_said_to_have_been_run_twice(
     assert wrong(TRY, late) == ["time-out"] and late.again
 
 
+@pytest.mark.slow
 def test_code_of_a_graph_that_runs_is_counted(tmp_path: Path) -> None:
     case = next(generator("graphs", tmp_path / "graphs", 1))
     assert case.marker is not None and wrong(case, outcome(1, errors="m3desk: no.")) == []

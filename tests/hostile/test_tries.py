@@ -13,6 +13,7 @@ from m3desk.bench.hostile.measuring import KINDS, Asked, _run, clear, generator
 HERE = [k for k in KINDS if find_spec(f"m3desk.bench.hostile.{k}") is not None]
 
 
+@pytest.mark.slow
 def test_twenty_tries_of_all_kinds_end_well(tmp_path: Path) -> None:
     report = _run(Asked(tuple(HERE), seed=20261122, tries=4 * len(HERE)), tmp_path / "m3desk-hostile-tries", tmp_path / "kept")
     assert report["ok"], report["wrong"]

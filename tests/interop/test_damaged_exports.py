@@ -164,6 +164,7 @@ def test_a_pipe_or_device_in_the_place_of_an_export_is_refused(tmp_path: Path, c
         assert "named pipe" in capsys.readouterr().err and not (tmp_path / "m").exists()
 
 
+@pytest.mark.slow
 def test_changed_exports_are_refused_or_imported_whole(tmp_path: Path) -> None:
     """A few of the generator of `m3desk bench hostile`, without a process each."""
     outcomes = {"refused": 0, "imported": 0}

@@ -51,6 +51,7 @@ def test_a_character_of_hundreds_of_faces_and_voices_is_imported_and_checked_in_
         assert doctor.check(memory)["ok"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_long_row_of_equivalences_is_checked_in_seconds(tmp_path: Path) -> None:
     path = tmp_path / "graph.pkl.gz"

@@ -46,6 +46,7 @@ def test_the_same_pickles_are_dangerous_elsewhere(tmp_path: Path, name: str) -> 
     assert marker.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(BOMBS))
 def test_bombs_are_refused_within_their_limits(tmp_path: Path, name: str) -> None:
     path = tmp_path / "bomb.pkl"
@@ -55,6 +56,7 @@ def test_bombs_are_refused_within_their_limits(tmp_path: Path, name: str) -> Non
     assert "can be read" in str(told.value) and "\n" not in told.value.line() and "Nothing was written" in told.value.hint
 
 
+@pytest.mark.slow
 def test_a_child_that_takes_too_much_is_ended(tmp_path: Path) -> None:
     path = tmp_path / "slow.pkl"
     path.write_bytes(gzip.compress(b"\x80\x04](" + (b"]" * 900 + b"e(") * 60_000, 1))
@@ -91,6 +93,7 @@ def test_a_graph_cut_anywhere_is_refused() -> None:
             read_here(zipped[:end])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_a_damaged_graph_is_read_or_refused_but_never_a_fault(protocol: int) -> None:
     whole = pickled(kitchen(), protocol)

@@ -60,6 +60,7 @@ def test_an_ordinary_film_is_what_it_is_without_a_child(video: Video) -> None:
     assert trial.tried(file) == probe(file)
 
 
+@pytest.mark.slow
 def test_hours_of_sound_get_the_time_that_counting_their_packets_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "book.mp3"  # without an index: FFmpeg guesses its length, so its packets are counted
     with av.open(str(file), "w", format="mp3") as made:
@@ -122,6 +123,7 @@ def test_attachments_that_would_fill_the_memory_are_refused(video: Video, monkey
         trial.tried(file)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 def test_a_header_that_takes_minutes_is_refused(video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
     file = video("a.mkv", frames=10)

@@ -19,6 +19,7 @@ def models(weights: Path) -> Models:
     return measure.opened()
 
 
+@pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.parametrize("noise", sorted(NOISES))
 def test_nothing_is_heard_where_nobody_speaks(models: Models, noise: str) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from m3desk_cpu.faces import ALIGNED, SFace, YuNet, similarity
+from m3desk_cpu.faces import ALIGNED, SFace, YuNet
 
+from m3desk.domain.geometry import similarity_transform
 from m3desk.errors import ModelFailed, ModelMissing
 from m3desk.paths import resources
 from m3desk.ports import DetectedFace
@@ -57,7 +58,7 @@ def test_an_empty_picture_has_no_faces(yunet: YuNet) -> None:
 def test_alignment_brings_landmarks_to_their_place() -> None:
     turn = np.array([[1.2, -0.5], [0.5, 1.2]])
     moved = ALIGNED.astype(float) @ turn.T + (30, -12)
-    back = similarity(moved, ALIGNED.astype(float))
+    back = similarity_transform(moved, ALIGNED.astype(float))
     assert np.allclose(moved @ back[:, :2].T + back[:, 2], ALIGNED, atol=1e-6)
 
 

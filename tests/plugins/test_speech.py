@@ -53,6 +53,7 @@ def test_sound_longer_than_a_window_is_heard_to_its_end(whisper: Whisper, kenned
     assert all(a.start <= b.start + 0.5 for a, b in zip(heard.words, heard.words[1:], strict=False))
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_noise_does_not_go_on_for_ever(whisper: Whisper) -> None:
     noise = np.random.default_rng(2).standard_normal(80000).astype(np.float32) * 0.05

@@ -61,6 +61,7 @@ def test_the_watch_sees_what_is_left_behind_and_nothing_else(tmp_path: Path) -> 
     assert not [f for f in seen.written if "asked for" in f] and not seen.lookups and not seen.connections
 
 
+@pytest.mark.slow
 def test_the_watch_would_have_caught_onnx_runtime(tmp_path: Path) -> None:
     """Without M3Desk's switch, a version that has the uploader writes its number and queue at once (and calls within half a minute)."""
     if tuple(map(int, version("onnxruntime").split(".")[:2])) < (1, 29):
@@ -71,6 +72,7 @@ def test_the_watch_would_have_caught_onnx_runtime(tmp_path: Path) -> None:
     assert seen.written == []
 
 
+@pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.timeout(900)
 def test_the_main_jobs_look_nothing_up_connect_to_nothing_and_leave_nothing_elsewhere(tmp_path: Path, weights: Path) -> None:

@@ -105,6 +105,7 @@ def test_every_table_has_its_shape(folder: Path) -> None:
     assert cells.damaged(db) == []
 
 
+@pytest.mark.slow
 def test_random_damage_is_never_a_fault(sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chance = random.Random(5)
     values = ("x", "", -1, 1e308, float("inf"), None, b"\xff\x00", "[]", "{}", "[[1,2]]", '{"a":', "s9.c9.f9", 2**62, 0, "null", "[null]")

@@ -329,6 +329,7 @@ def without_corrections(log: Log) -> Log:
     return bare
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 7), st.integers(0, 7)), max_size=14))
 def test_any_sequence_of_corrections_undo_redo_and_clips_equals_its_replay(sequence: list[tuple[str, int, int]]) -> None:

@@ -185,6 +185,7 @@ def _write_until_killed(path: str) -> None:
             remember(memory, clip, (clip.index % 4, (clip.index + 1) % 4))
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_whole_clips_and_no_lock(tmp_path: Path) -> None:
     path = tmp_path / "m.m3desk"
     for target in (2, 5, 9):

@@ -42,6 +42,7 @@ def made(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_all_of_a_new_memory_is_its_users_alone(tmp_path: Path) -> None:
     folder = made(tmp_path / "new" / "m.m3desk")
     assert list((folder / "backup").iterdir()) and list((folder / "vectors").rglob("*.lance"))

@@ -18,6 +18,7 @@ LIVES = 120
 """Lives of the run in the test suite: about 15 seconds on one core."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, LIVES, 20))
 def test_random_lives_keep_their_word(first: int) -> None:
     total: Counter[str] = Counter()

@@ -181,6 +181,7 @@ def _keep_syncing(folder: str) -> None:
         index.sync(truth, "fake 1")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is a thing of POSIX")
 def test_a_kill_at_any_moment_costs_nothing(tmp_path):
     folder = tmp_path / "vectors"
@@ -203,6 +204,7 @@ def test_a_kill_at_any_moment_costs_nothing(tmp_path):
         assert index._table.count_rows() == len(full.sentences), "no sentence is there twice"
 
 
+@pytest.mark.slow
 def test_many_commits_stay_few_files(tmp_path):
     truth, index = Truth(), VectorIndex(tmp_path / "vectors")
     for n in range(80):

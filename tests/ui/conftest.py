@@ -1,8 +1,9 @@
-"""The window's tests: offscreen, with settings and data in a folder of their own."""
+"""The window's tests, with settings and data of their own: on a virtual X screen where Xvfb is installed, else drawn into memory."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -11,6 +12,7 @@ import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import theme
 from PySide6.QtWidgets import QApplication
+from pyvirtualdisplay import Display
 
 from tests.ui.fakes import FakeDesk, World
 
@@ -18,6 +20,16 @@ from tests.ui.fakes import FakeDesk, World
 @pytest.fixture(scope="session")
 def qapp_cls() -> type[QApplication]:
     return QApplication
+
+
+@pytest.fixture(scope="session")
+def qapp_args() -> list[str]:
+    """Return Qt's arguments: a screen of our own in each process, so that tests in two of them don't take the focus from each other."""
+    if shutil.which("Xvfb") is None or os.environ["QT_QPA_PLATFORM"] != "offscreen":
+        return ["m3desk-tests"]
+    # It ends when its last client goes (-terminate). Stopping it from here would end the process: Qt exits when its screen is lost.
+    Display(size=(1600, 1000), color_depth=24, extra_args=["-terminate"]).start()
+    return ["m3desk-tests", "-platform", "xcb"]
 
 
 @pytest.fixture(autouse=True)

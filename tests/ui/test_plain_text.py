@@ -261,6 +261,7 @@ def look(baits: Baits, window: MainWindow) -> None:
     assert baits.opened() == []
 
 
+@pytest.mark.slow
 def test_every_dock_shows_a_hostile_memory_as_text(qtbot: QtBot, shown: MainWindow, baits: Baits) -> None:
     for name in shown.docks:
         shown.dock_area.bring_forward(name)
@@ -276,6 +277,7 @@ def test_every_dock_shows_a_hostile_memory_as_text(qtbot: QtBot, shown: MainWind
     look(baits, shown)
 
 
+@pytest.mark.slow
 def test_every_item_is_hovered(qtbot: QtBot, shown: MainWindow, baits: Baits) -> None:
     for name in shown.docks:
         shown.dock_area.bring_forward(name)
@@ -304,6 +306,7 @@ def test_every_item_is_hovered(qtbot: QtBot, shown: MainWindow, baits: Baits) ->
     look(baits, shown)
 
 
+@pytest.mark.slow
 def test_the_inspector_shows_every_kind_of_thing_as_text(qtbot: QtBot, shown: MainWindow, baits: Baits) -> None:
     shown.dock_area.bring_forward("inspector")
     inspector = shown.dock_area.views["inspector"]
@@ -316,6 +319,7 @@ def test_the_inspector_shows_every_kind_of_thing_as_text(qtbot: QtBot, shown: Ma
     assert "nowhere" not in inspector.text.toPlainText()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_person_and_the_questions_show_names_and_words_as_text(qtbot: QtBot, shown: MainWindow, baits: Baits) -> None:
     people = shown.dock_area.views["people"]
     shown.dock_area.use_layout("people")
@@ -348,6 +352,7 @@ def test_a_person_and_the_questions_show_names_and_words_as_text(qtbot: QtBot, s
     look(baits, shown)
 
 
+@pytest.mark.slow
 def test_menus_and_message_boxes_show_names_as_text(qtbot: QtBot, shown: MainWindow, baits: Baits) -> None:
     people, memories, graph = (shown.dock_area.views[n] for n in ("people", "memories", "graph"))
     for dock in ("people", "memories", "sources", "transcript", "graph"):
@@ -371,6 +376,7 @@ def test_menus_and_message_boxes_show_names_as_text(qtbot: QtBot, shown: MainWin
     assert any("<img src" in n for n in names), "no menu shows a name"
 
 
+@pytest.mark.slow
 def test_the_chat_shows_questions_rounds_answers_and_errors_as_text(qtbot: QtBot, shown: MainWindow, baits: Baits) -> None:
     chat = shown.dock_area.views["chat"]
     shown.dock_area.bring_forward("chat")
@@ -397,6 +403,7 @@ def test_the_chat_shows_questions_rounds_answers_and_errors_as_text(qtbot: QtBot
     look(baits, shown)
 
 
+@pytest.mark.slow
 def test_notices_status_and_dialogs_show_errors_as_text(
     qtbot: QtBot, shown: MainWindow, baits: Baits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -441,6 +448,7 @@ def test_notices_status_and_dialogs_show_errors_as_text(
     look(baits, shown)
 
 
+@pytest.mark.slow
 def test_faces_and_speakers_are_named_in_plain_text(qtbot: QtBot, shown: MainWindow, baits: Baits) -> None:
     for speech in (False, True):
         for name in (baits.evil(), "W" * 5000):
