@@ -86,7 +86,6 @@ class App:
             threads=self.settings.threads,
             on_load=lambda name, done: emit(events.ModelLoading(name, done)),
         )
-        self.work = Work(SourcesAndClips(self.write), self.backends, self.settings, emit)
         self._asks: dict[str, threading.Event] = {}
         self._kept = Kept(words, told=write, room=partial(room, Path(self.path)))
         self._changed = threading.Event()
@@ -104,6 +103,8 @@ class App:
                     f"{self.path} can't be used as a memory ({error.strerror or error}).",
                     "Choose another folder, or check its permissions.",
                 ) from error
+        self.work = Work(SourcesAndClips(self._writer or self.write), self.backends, self.settings, emit)
+        if write:
             try:
                 self.write(lambda m: m.watch(self._note))
                 self.finished = forgetting.finish(self)
@@ -273,7 +274,7 @@ class App:
         opened = self.backends.models(*ports)
         with self.reader() as reader:
             settings = reader.settings()
-        return replace(opened, **reembedding.instead(opened, settings, self.backends.of_model))
+        return replace(opened, **self.backends.instead(opened, settings))
 
     # ------------------------------------------------------------------ another model
 

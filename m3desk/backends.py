@@ -121,6 +121,15 @@ class Backends:
             "Fetch it, or use another model from now on: m3desk reembed MODEL --switch.",
         )
 
+    def instead(self, models: Models, settings: Mapping[str, str]) -> dict[str, Any]:
+        """Return port → backend where a memory (by its `settings`) tells faces or voices apart by another model. Raises ModelMissing."""
+        found: dict[str, Any] = {}
+        if (used := settings.get("face_vectors")) and models.face_vectors is not None and used != models.face_vectors.name:
+            found["face_vectors"] = self.of_model("face_vectors", used)
+        if (used := settings.get("voice_vectors")) and models.voice_vectors is not None and used != models.voice_vectors.name:
+            found["voice_vectors"] = self.of_model("voice_vectors", used)
+        return found
+
     def named(self, port: str, name: str) -> Any:
         """Open an installed backend by its own name, whatever the profile says. Raises ModelError."""
         if self._profile.get(port) == name and (mine := self.get(port)) is not None:

@@ -8,6 +8,7 @@ Must not know: Qt, any model by name, how a memory is stored (it is handed a `Cl
 from __future__ import annotations
 
 import logging
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -101,6 +102,43 @@ class Tally:
             self.seconds + other.seconds,
             self.covered + other.covered,
         )
+
+
+class Brake:
+    """What holds or ends work that is going on: a pause, a source that was cancelled, a stop for good. May be set from any thread."""
+
+    def __init__(self) -> None:
+        self.stopping = threading.Event()
+        self._running = threading.Event()
+        self._running.set()
+        self._cancelled: set[str] = set()
+
+    def stop(self) -> None:
+        """End all work at the next safe moment, for good."""
+        self.stopping.set()
+        self._running.set()
+
+    def pause(self, paused: bool) -> None:
+        """Hold all work where it is, or let it go on."""
+        if paused:
+            self._running.clear()
+        else:
+            self._running.set()
+
+    def cancel(self, source: str, *, cancelled: bool = True) -> None:
+        """End the work on a source, or allow it again."""
+        (self._cancelled.add if cancelled else self._cancelled.discard)(source)
+
+    def ends(self, source: str | None = None) -> bool:
+        """Wait while paused, then say whether the work (on a source) is to end."""
+        while not self._running.wait(0.5):
+            if self.stopping.is_set() or source in self._cancelled:
+                break
+        return self.stopping.is_set() or source in self._cancelled
+
+    def touched(self) -> bool:
+        """Say at once whether work is to be interrupted, by a stop or a pause; never waits."""
+        return self.stopping.is_set() or not self._running.is_set()
 
 
 Emit = Callable[[Any], None]

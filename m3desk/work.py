@@ -19,14 +19,14 @@ from m3desk.backends import Backends
 from m3desk.config import Settings
 from m3desk.domain.clip import Clip, Source, SourceState, clock
 from m3desk.domain.correction import Effect
-from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, SourceMissing, UsageError
+from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, UsageError
 from m3desk.media import cutter, file
 from m3desk.media.trial import tried
 from m3desk.media.unchanged import Watched
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
-from m3desk.pipeline import ClipStore, Memorizer, Tally
-from m3desk.ports import ClipMedia, Models
+from m3desk.pipeline import Brake, ClipStore, Memorizer, Tally
+from m3desk.ports import Models
 from m3desk.regular import is_regular
 from m3desk.samples import reembedding
 
@@ -127,10 +127,7 @@ class Work:
         self._store, self._backends, self._emit = store, backends, emit
         self._options: dict[str, Options] = {}
         self._watched: dict[str, Watched] = {}
-        self._stopping = threading.Event()
-        self._running = threading.Event()
-        self._running.set()
-        self._cancelled: set[str] = set()
+        self._brake = Brake()
 
     # ------------------------------------------------------------------ putting sources in
 
@@ -144,7 +141,7 @@ class Work:
         known = self._store.sources()
         ready = []
         for path, source in probed:
-            watched = Watched(path.absolute(), cancelled=self._stopping.is_set)
+            watched = Watched(path.absolute(), cancelled=self._brake.stopping.is_set)
             source = replace(source, sha256=watched.sha256)
             _check_unchanged(path, source, known, options)
             ready.append((path, source, watched))
@@ -159,7 +156,7 @@ class Work:
         self._store.requeue(stored.id, readable)
         self._options[stored.id] = options
         self._watched[stored.id] = watched
-        self._cancelled.discard(stored.id)
+        self._brake.cancel(stored.id, cancelled=False)
         self.queue.put(stored.id)
         self._emit(events.SourceQueued(stored.id, stored.uri))
         return stored.id
@@ -199,17 +196,17 @@ class Work:
         try:
             self._set_state(source_id, "working")
             self._check_file(source)
-            memorizer = self._memorizer(options, lambda: self._should_stop(source_id))
+            memorizer = self._memorizer(options, partial(self._brake.ends, source_id))
             clips = self._store.clips(source_id)
             fps = self._store.fps_of(source_id) or self.settings.fps
             watched = self._watched[source_id]
-            decode = partial(_decoded, source, fps)
+            decode = partial(cutter.FileClip, source, path=source.uri, fps=fps)
             tally = memorizer.memorize(source, decode, total=clips[-1].end if clips else 0, unchanged=watched.look)
             if tally != Tally():
                 watched.prove()
         except Cancelled:
-            self._set_state(source_id, "queued" if self._stopping.is_set() else "cancelled")
-            if self._stopping.is_set():
+            self._set_state(source_id, "queued" if self._brake.stopping.is_set() else "cancelled")
+            if self._brake.stopping.is_set():
                 raise
             return Tally()
         except SourceError as error:
@@ -229,11 +226,9 @@ class Work:
 
     def _check_file(self, source: Source) -> None:
         """Raises SourceMissing or SourceChanged for a file that is not the one this source began with."""
-        if not is_regular(source.uri):
-            raise SourceMissing(f"{source.uri} is not there any more.", "Put it back, or say where it is now: m3desk sources relink.")
         watched = self._watched.get(source.id)
         if watched is None or str(watched.path) != source.uri:
-            watched = self._watched[source.id] = Watched(source.uri, source.sha256, self._stopping.is_set)
+            watched = self._watched[source.id] = Watched(source.uri, source.sha256, self._brake.stopping.is_set)
         watched.look()
 
     def _finish(self, source_id: str) -> None:
@@ -257,17 +252,17 @@ class Work:
         if language_model is None:
             return 0
         began_with = self.queue.ids()
-        memorizer = self._memorizer(Options(language=language), lambda: self._should_stop(None))
+        memorizer = self._memorizer(Options(language=language), self._brake.ends)
         return memorizer.conclude(
             LlmKnowledgeWriter(language_model),
-            flagged=lambda: self._stopping.is_set() or not self._running.is_set(),  # never waits: it is asked while the model is held
+            flagged=self._brake.touched,  # never waits: it is asked while the model is held
             enough=lambda: self.queue.ids() != began_with,
         )
 
     def _memorizer(self, options: Options, stop: Callable[[], bool]) -> Memorizer:
         language = options.language or self.settings.memory_language
         models = self._perception()
-        other = reembedding.instead(models, self._store.settings(), self._backends.of_model)
+        other = self._backends.instead(models, self._store.settings())
         also = reembedding.Also(models, other) if other else None
         return Memorizer(self._store, models, ComposedWriter(), self._emit, language=language, stop=stop, also=also)
 
@@ -286,26 +281,15 @@ class Work:
 
     def stop(self) -> None:
         """Stop at the next safe moment, for good."""
-        self._stopping.set()
-        self._running.set()
-
-    def _should_stop(self, source: str | None) -> bool:
-        """Wait while paused, then say whether to stop."""
-        while not self._running.wait(0.5):
-            if self._stopping.is_set() or source in self._cancelled:
-                break
-        return self._stopping.is_set() or source in self._cancelled
+        self._brake.stop()
 
     def pause(self, paused: bool) -> None:
         """Hold perception and writing where they are; questions and corrections go on."""
-        if paused:
-            self._running.clear()
-        else:
-            self._running.set()
+        self._brake.pause(paused)
 
     def cancel(self, source: str) -> None:
         """Stop work on one source; what was committed stays."""
-        self._cancelled.add(source)
+        self._brake.cancel(source)
         self.queue.drop(source)
         self._set_state(source, "cancelled")
 
@@ -313,7 +297,7 @@ class Work:
         """Queue a source again, with its failed clips and those that can be read now."""
         stored = self._store.source(source)
         self._check_file(stored)
-        self._cancelled.discard(source)
+        self._brake.cancel(source, cancelled=False)
         self._store.requeue(source, file.readable_until(stored.uri, stored.duration or 0))
         self._set_state(source, "queued")
         self.queue.put(source)
@@ -322,7 +306,7 @@ class Work:
         """Forget a source and what rests on it alone (first call it with `dry_run` to see what that is)."""
         if not dry_run:
             self.queue.drop(source)
-            self._cancelled.add(source)
+            self._brake.cancel(source)
         effect = self._store.remove_source(source, dry_run=dry_run)
         if not dry_run:
             self._emit(events.SourceChanged(source, "removed"))
@@ -332,7 +316,7 @@ class Work:
         """Say where a moved file is now. Raises SourceChanged when it is another file."""
         old = self._store.source(source)
         tried(path)
-        if file.fingerprint(path, self._stopping.is_set) != old.sha256:
+        if file.fingerprint(path, self._brake.stopping.is_set) != old.sha256:
             raise SourceChanged(f"{path} is not the file that was memorized as {source}.", "Choose the same file, wherever it lies now.")
         self._store.relink(source, str(Path(path).resolve()))
         self._emit(events.SourceChanged(source, old.state))
@@ -340,10 +324,6 @@ class Work:
     def _set_state(self, source: str, state: SourceState, error: str | None = None) -> None:
         if self._store.note(source, state, error):
             self._emit(events.SourceChanged(source, state, error))
-
-
-def _decoded(source: Source, fps: float, clip: Clip) -> ClipMedia:
-    return cutter.FileClip(source, clip, source.uri, fps)
 
 
 def expand(path: str | Path) -> list[Path]:

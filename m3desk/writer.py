@@ -14,6 +14,7 @@ from m3desk.domain.clip import Clip, ClipState, Source, SourceState
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
+from m3desk.errors import UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Prepared, Waiting
 from m3desk.store.memory import Memory
@@ -40,7 +41,11 @@ class Writer:
             raise
 
     def __call__(self, change: Callable[[Memory], T], /) -> T:
-        return self._thread.submit(change, self._memory).result()
+        try:
+            done = self._thread.submit(change, self._memory)
+        except RuntimeError as error:  # the thread was shut down
+            raise UsageError("this memory was closed.", "Open it again.") from error
+        return done.result()
 
     def close(self) -> None:
         """Close the memory when what is being written is done; safe to call twice."""

@@ -12,7 +12,6 @@ from itertools import groupby
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.evidence import FaceTrack
 from m3desk.domain.memory import Draft, Sentence
-from m3desk.errors import Cancelled
 from m3desk.memorization import captions, names, presence, scenery, speaking
 from m3desk.memorization.phrases import Line, Who, say, word, writing_language
 from m3desk.memorization.presence import Shot, Stay
@@ -50,9 +49,7 @@ class ComposedWriter:
     name = "composed-1"
 
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
-        """Compose a clip's sentences, votes and names. Raises Cancelled."""
-        if cancelled():
-            raise Cancelled("stopped.", "What was committed stays; run the same command to go on.")
+        """Compose a clip's sentences, votes and names; in milliseconds, so `cancelled` is not asked."""
         p = view.perceived
         language = writing_language(
             view.language, [(u.language, u.text) for u in p.utterances or (view.previous.utterances if view.previous else ())]

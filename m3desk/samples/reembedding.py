@@ -99,14 +99,4 @@ class Also:
         return Beside(replace(perceived, vectors=vectors), names, kept)
 
 
-def instead(models: Models, settings: Mapping[str, str], of_model: Callable[[str, str], Any]) -> dict[str, Any]:
-    """Return port → backend where a memory (by its `settings`) uses another model than these. Raises ModelMissing."""
-    found = {}
-    for port in PORTS:
-        used, mine = settings.get(port), getattr(models, port)
-        if used and mine is not None and used != mine.name:
-            found[port] = of_model(port, used)
-    return found
-
-
-__all__ = ["PORTS", "Also", "Beside", "decode", "face_rows", "instead", "rows_of", "voice_rows"]
+__all__ = ["PORTS", "Also", "Beside", "decode", "face_rows", "rows_of", "voice_rows"]

@@ -1,7 +1,8 @@
-"""Counts the file borders that one clip and one question cross: `python -m tests.engine.borders [--list]`.
+"""Counts the borders that one clip and one question cross: `python -m tests.engine.borders [--list]`.
 
 A border is a call of a function in one file of `m3desk/` from another, each pair of files once. The caller is the nearest function of
 `m3desk/` on the stack, so a call through a library (`sorted(key=…)`) counts for who asked for it; what fakes call counts for nobody.
+A border between parts is the same of parts: a part is a package or a module of `m3desk/`, as ARCHITECTURE.md maps them.
 Not counted: imports, what dataclasses generate, plugins. Only the models are fakes: a drawn film with spoken words is decoded, perceived,
 written and committed, then a question is asked of the memory.
 """
@@ -19,6 +20,7 @@ from typing import Any
 
 import m3desk
 from m3desk.app import App
+from m3desk.backends import Backends
 from m3desk.config import Settings
 from tests.engine.fakes import FakeBackends
 from tests.engine.made import drawn_talk
@@ -69,7 +71,7 @@ def measured(folder: Path) -> dict[str, set[tuple[str, str]]]:
     borders = Borders()
     try:
         settings = Settings.defaults()
-        with App(folder / "m.m3desk", settings=settings, backends=FakeBackends(), emit=_nobody) as app:  # type: ignore[arg-type]
+        with App(folder / "m.m3desk", settings=settings, backends=_backends(), emit=_nobody) as app:
             app.work.add([drawn_talk(folder / "first.mp4")])
             app.work.run()
             app.work.add([drawn_talk(folder / "second.mp4", seconds=5)])
@@ -80,6 +82,13 @@ def measured(folder: Path) -> dict[str, set[tuple[str, str]]]:
             return found
     finally:
         borders.close()
+
+
+def _backends() -> Backends:
+    backends = Backends(lambda name: Path(name), profile={})
+    for port, model in FakeBackends().all.items():
+        backends.replace(port, model)
+    return backends
 
 
 def _nobody(_event: Any) -> None:

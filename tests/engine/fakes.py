@@ -209,6 +209,9 @@ class FakeBackends:
     def of_model(self, port: str, _model: str) -> Any:
         return self.all[port]
 
+    def instead(self, _models: Models, _settings: Mapping[str, str]) -> dict[str, Any]:
+        return {}
+
     def forget_missing(self) -> None: ...
 
 

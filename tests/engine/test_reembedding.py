@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
+from m3desk.backends import Backends
 from m3desk.domain.evidence import FaceTrack, Perceived, TimedBox, Utterance, media_id
 from m3desk.errors import ModelFailed
 from m3desk.perception.voices import flac
 from m3desk.ports import SAMPLE_RATE, Models
-from m3desk.samples.reembedding import Also, decode, face_rows, instead, voice_rows
+from m3desk.samples.reembedding import Also, decode, face_rows, voice_rows
 
 FIVE = ((20.0, 20.0), (40.0, 20.0), (30.0, 30.0), (22.0, 40.0), (38.0, 40.0))
 
@@ -74,14 +76,16 @@ def test_speech_is_embedded_without_what_is_around_it() -> None:
         voice_rows(said, {"a.flac": b"no sound at all"}.get, Loudness())
 
 
-def test_a_new_clip_gets_the_rows_of_the_memorys_model_and_keeps_those_of_the_profiles() -> None:
+def test_a_new_clip_gets_the_rows_of_the_memorys_model_and_keeps_those_of_the_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     media: dict[str, bytes] = {}
     shown = track(media, 50)
     by_profile = np.ones((1, 3), np.float32)
     perceived = Perceived("s1.c0", (shown,), vectors={shown.id: by_profile}, media=media)
     models = Models(face_vectors=Brightness("profile's"))
-    other = instead(models, {"face_vectors": "memory's", "voice_vectors": "whatever"}, lambda _port, name: Brightness(name))
-    assert list(other) == ["face_vectors"] and instead(models, {"face_vectors": "profile's"}, lambda *_: None) == {}
+    backends = Backends(Path, profile={})
+    monkeypatch.setattr(backends, "of_model", lambda _port, name: Brightness(name))
+    other = backends.instead(models, {"face_vectors": "memory's", "voice_vectors": "whatever"})
+    assert list(other) == ["face_vectors"] and backends.instead(models, {"face_vectors": "profile's"}) == {}
     found = Also(models, other)(perceived)
     assert found.names == {"face_vectors": "memory's"} and (found.rows["profile's"][shown.id] == by_profile).all()
     assert not np.allclose(found.perceived.vectors[shown.id], by_profile)

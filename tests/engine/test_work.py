@@ -51,7 +51,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.setattr(cutter, "FileClip", lambda source, clip, path, fps: Film(source, clip, path, fps))
+    monkeypatch.setattr(cutter, "FileClip", Film)
     monkeypatch.setattr("m3desk.media.unchanged.fingerprint", lambda path, _cancelled: Path(path).read_text())
     return Desk(tmp_path)
 

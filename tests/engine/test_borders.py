@@ -1,0 +1,27 @@
+"""The road of one clip and of one question stays as short as ARCHITECTURE.md says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.engine.borders import measured, parts
+
+MAP = Path(__file__).resolve().parents[2] / "ARCHITECTURE.md"
+
+
+def listed(what: str) -> set[tuple[str, str]]:
+    """Return the borders that ARCHITECTURE.md lists for a clip or a question."""
+    line = next(line for line in MAP.read_text("utf-8").splitlines() if line.startswith(f"- One {what} "))
+    found = set()
+    for source, targets in re.findall(r"`(\w+)` → ((?:`\w+`(?:, )?)+)", line):
+        found |= {(source, t) for t in re.findall(r"`(\w+)`", targets)}
+    return found
+
+
+def test_the_borders_that_are_crossed_are_those_of_the_map(tmp_path: Path) -> None:
+    found = measured(tmp_path)
+    assert parts(found["clip"]) == listed("clip")
+    assert parts(found["question"]) == listed("question")
+    assert len(parts(found["clip"])) <= 20
+    assert len(parts(found["question"])) <= 12
