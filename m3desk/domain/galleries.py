@@ -20,7 +20,7 @@ LATER = 0.95
 POOL = 4 * GALLERY
 """The best rows of a face, among which `gallery_rows` chooses."""
 
-TYPICAL = 16 * GALLERY
+TYPICAL = 8 * GALLERY
 """Rows of a voice, among which `typical_rows` chooses: of twice as many the most typical so far are kept."""
 
 UTTERANCE = 5_000_000
