@@ -205,8 +205,11 @@ class App:
     def keep_up(self) -> None:
         """Read what search keeps now, and bring it and the questions up to date after commits, in threads that end with `close`.
 
-        So a question need not: one that comes sooner reads what changed by itself.
+        So a question need not: one that comes sooner reads what changed by itself. The same for the writer: the first correction, or clip,
+        finds the state computed.
         """
+        if self._writer is not None:
+            self.write(lambda m: m.read_ahead())
         threading.Thread(target=self._keep_up, name="m3desk-search", daemon=True).start()
         self.questions.start()
 

@@ -11,7 +11,8 @@ import gc
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,6 +47,7 @@ class Ledger:
         self._loaded = 0
         self._before: tuple[Projection, int] | None = None
         self._tell: Callable[[Changed], None] | None = None
+        self._ahead: Future[tuple[Projection, int]] | None = None
 
     # ------------------------------------------------------------------ transactions
 
@@ -167,18 +169,34 @@ class Ledger:
         """Drop the kept galleries: vectors were written beside the log."""
         self._galleries.forget()
 
+    def read_ahead(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        """Begin to compute the state, in a thread of its own that reads over a connection of its own; returns at once.
+
+        Meanwhile this ledger answers what needs no state; what needs it waits for the rest.
+        """
+        with self.guard:
+            if self._projection is None and self._ahead is None:
+                self._ahead = Future()
+                threading.Thread(target=_compute, args=(connect, self._ahead), name="m3desk-projection", daemon=True).start()
+
     def rebuild(self, db: sqlite3.Connection) -> State:
         """Compute the state as a whole, beside the one that is kept, which stays what it is; it takes that one's place."""
+        self._ahead = None
         self._projection, self._loaded = self._whole(db), last_sequence(db)
         return self._projection.state
 
     def forget(self) -> None:
         """Drop the kept state; the next call reads the log anew."""
-        self._projection, self._loaded = None, 0
+        self._projection, self._loaded, self._ahead = None, 0, None
         self._galleries.forget()
         gc.unfreeze()
 
     def _present(self) -> Projection:
+        if self._ahead is not None:
+            ahead, self._ahead = self._ahead, None
+            with contextlib.suppress(Exception):  # what can't be read says so below
+                self._projection, self._loaded = ahead.result()
+                self.counts["ahead"] += 1
         if self._projection is None:
             with self.snapshot() as db:
                 self._projection, self._loaded = self._whole(db), last_sequence(db)
@@ -186,12 +204,8 @@ class Ledger:
 
     def _whole(self, db: sqlite3.Connection) -> Projection:
         self._galleries.forget()
-        projection = Projection()
-        with _uncollected():
-            projection.extend(rows.load(db))
-        projection.settle()
         self.counts["whole"] += 1
-        return projection
+        return _projected(rows.load(db))
 
     def _refold(self, db: sqlite3.Connection) -> None:
         if self._projection is not None:
@@ -209,6 +223,25 @@ class Ledger:
             self._projection.back()
             self._galleries.back()
             self._before = None
+
+
+def _projected(log: Iterable[Any]) -> Projection:
+    projection = Projection()
+    with _uncollected():
+        projection.extend(log)
+    projection.settle()
+    return projection
+
+
+def _compute(connect: Callable[[], sqlite3.Connection], found: Future[tuple[Projection, int]]) -> None:
+    """Set `found` to what a whole log comes to, and to its last commit."""
+    try:
+        with contextlib.closing(connect()) as db:
+            db.execute("BEGIN")
+            last, log = last_sequence(db), list(rows.load(db))
+        found.set_result((_projected(log), last))
+    except BaseException as error:  # a ledger that was closed needs no answer; one that is open reads again and tells
+        found.set_exception(error)
 
 
 @contextlib.contextmanager

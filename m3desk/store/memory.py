@@ -96,6 +96,10 @@ class Memory(Records):
         """Call `tell` after every commit with what it changed (`Ledger.watch`)."""
         self._ledger.watch(tell)
 
+    def read_ahead(self) -> None:
+        """Begin to compute what a writer keeps, beside the calls that don't need it (`Ledger.read_ahead`); returns at once."""
+        self._ledger.read_ahead(lambda: opening.connect(self.folder, write=False))
+
     def forget_fold(self) -> None:
         """Drop the kept state; the next call reads the log anew."""
         self._ledger.forget()

@@ -72,3 +72,27 @@ def test_kept_galleries_are_those_read_anew_after_clips_corrections_and_rehearsa
     check()
     memory.remove_source("s1")
     assert memory._ledger.galleries("face", MODELS["face_vectors"]) == []
+
+
+def test_the_state_that_is_computed_ahead_is_the_one_that_a_call_would_compute(memory: Memory) -> None:
+    memory.correct("name", {"person": "1", "name": "Ann"})
+    memory.close()
+    with Memory.open(memory.path, write=True) as again:
+        again.read_ahead()
+        again.read_ahead()  # once is enough
+        assert [p.name for p in again.people()][:1] == ["Ann"]  # needs no state, and waits for none
+        again.set_setting("anything", "1")
+        remember(again, again.next_clips("s1")[0], (1, 4))
+        state_tables(again)
+        assert (again._ledger.counts["ahead"], again._ledger.counts["whole"]) == (1, 0)
+        again.undo()
+        state_tables(again)
+
+
+def test_what_cannot_be_computed_ahead_is_told_by_the_call_that_needs_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.close()
+    with Memory.open(memory.path, write=True) as again:
+        monkeypatch.setattr("m3desk.store.opening.connect", lambda *_, **__: (_ for _ in ()).throw(OSError("no")))
+        again.read_ahead()
+        state_tables(again)
+        assert (again._ledger.counts["ahead"], again._ledger.counts["whole"]) == (0, 1)
