@@ -1,0 +1,110 @@
+"""What windows, commands and control read of a memory (answered by `store`, wired in `app`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from m3desk.domain.changed import Edge
+from m3desk.domain.clip import Clip, Source
+from m3desk.domain.correction import Step
+from m3desk.domain.evidence import ObjectSeen, TextOnScreen
+from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.memory import StoredSentence
+from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+from m3desk.domain.questions.types import Suggestion, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A node that a search found. `score` 0–1 after fusion; `why`: one line a person understands ("words: green, tea · meaning 0.83")."""
+
+    id: str
+    type: str
+    content: str
+    score: float
+    why: str
+    clip: str | None
+    source: str | None
+    start: int | None
+    end: int | None
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundClip:
+    clip: str
+    source: str
+    start: int
+    end: int
+    score: float
+    memories: tuple[Found, ...] = ()
+
+
+class Reader(Protocol):
+    """A read-only look at one memory, each call one consistent snapshot. Calls take milliseconds; made from any one thread.
+
+    Ids of persons given to it may be `person_3`, `3`, `Person 3`, a name or an alias where it says `ref`.
+    """
+
+    path: str
+
+    def version(self) -> int:
+        """Return the sequence number of the last commit; equal numbers mean nothing changed."""
+        ...
+
+    def sources(self) -> list[Source]: ...
+    def clips(self, source: str | None = None) -> list[Clip]: ...
+    def clips_between(self, source: str, start: int, end: int) -> list[Clip]:
+        """Return the clips of a source that reach into [start, end)."""
+        ...
+
+    def thumbnail(self, clip: str) -> str | None: ...
+    def tracks(self, source: str, start: int | None = None, end: int | None = None) -> list[TrackRow]: ...
+    def speech(self, source: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]: ...
+    def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]: ...
+    def texts(self, source: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]: ...
+    def people(self) -> list[Person]: ...
+    def person(self, ref: str) -> Person:
+        """Raise CorrectionError when nobody answers to `ref`."""
+        ...
+
+    def memories(
+        self, *, kind: str | None = None, person: str | None = None, source: str | None = None, clip: str | None = None
+    ) -> list[StoredSentence]:
+        """Return sentences in time order."""
+        ...
+
+    # What views read after a commit: those of the named rows that are still there, and in force.
+    def clips_of(self, ids: Collection[str]) -> list[Clip]: ...
+    def thumbnails(self, clips: Collection[str]) -> dict[str, str]:
+        """Return clip → media id of its picture, of those that have one."""
+        ...
+
+    def tracks_of(self, ids: Collection[str]) -> list[TrackRow]: ...
+    def speech_of(self, ids: Collection[str]) -> list[SpeechRow]: ...
+    def people_of(self, ids: Collection[str]) -> list[Person]: ...
+    def memories_of(self, ids: Collection[str]) -> list[StoredSentence]: ...
+    def nodes_of(self, ids: Collection[str]) -> list[NodeRow]: ...
+    def edges_of(self, keys: Collection[Edge]) -> list[EdgeRow]: ...
+    def sentence(self, node: str) -> StoredSentence: ...
+    def node(self, id_: str) -> NodeRow: ...
+    def neighbours(self, id_: str) -> list[EdgeRow]: ...
+    def graph(self) -> GraphView: ...
+    def bindings(self, observation: str | None = None, node: str | None = None) -> list[Binding]: ...
+    def journal(self) -> list[Step]: ...
+    def suggestions(self) -> list[Suggestion]:
+        """Return what a person could decide, most useful first."""
+        ...
+
+    def why(self, observation: str) -> Verdict:
+        """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
+        ...
+
+    def chats(self) -> list[dict[str, Any]]: ...
+    def media(self, id_: str) -> bytes | None:
+        """Return a stored crop, speech snippet or thumbnail."""
+        ...
+
+    def close(self) -> None: ...

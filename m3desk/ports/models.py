@@ -1,0 +1,190 @@
+"""What the engine asks of models: faces, voices, speech, things, texts, language.
+
+A backend is a class with `name` (the model and its version, stored beside everything it makes), made with the opened path of its
+weights and an explicit number of threads. All calls block, may be made from any one thread at a time, and raise `ModelError`
+(`ModelFailed`, `ModelMissing`) and nothing else on purpose. Same input, same output: no state crosses calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from m3desk.domain.evidence import Box, Floats
+
+Picture = NDArray[np.uint8]
+"""(height, width, 3) uint8, BGR, as displayed (rotation applied)."""
+
+Sound = NDArray[np.float32]
+"""(samples,) float32 in −1…1, mono, 16 kHz."""
+
+SAMPLE_RATE = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedFace:
+    """`landmarks`: (5, 2) float32 pixels: right eye, left eye, nose, right and left mouth corner."""
+
+    box: Box
+    score: float
+    landmarks: Floats
+
+
+@runtime_checkable
+class FaceDetector(Protocol):
+    name: str
+
+    def detect(self, picture: Picture) -> list[DetectedFace]:
+        """Find faces, best score first."""
+        ...
+
+
+@runtime_checkable
+class FaceEmbedder(Protocol):
+    """`same`, `different`: cosine thresholds calibrated for this model on labelled pairs (see domain.identity.Calibration)."""
+
+    name: str
+    dimension: int
+
+    def embed(self, picture: Picture, faces: Sequence[DetectedFace]) -> Floats:
+        """Return (n, dimension) float32 unit rows, one a face of the picture."""
+        ...
+
+
+@runtime_checkable
+class VoiceActivity(Protocol):
+    name: str
+    hop: int
+    """Samples a probability covers (512 = 32 ms)."""
+
+    def probabilities(self, sound: Sound) -> Floats:
+        """Return (ceil(samples / hop),) float32 probabilities of speech, from a fresh state."""
+        ...
+
+
+@runtime_checkable
+class VoiceEmbedder(Protocol):
+    name: str
+    dimension: int
+
+    def embed(self, sounds: Sequence[Sound]) -> Floats:
+        """Return (n, dimension) float32 unit rows, one a sound (≥ 0.5 s each; 1.5 s and more is good)."""
+        ...
+
+
+@runtime_checkable
+class SpeechSegmentation(Protocol):
+    """Tells the few speakers of a short window apart, also where two speak at once; who they are elsewhere it does not know.
+
+    `window`: samples of a call. `hop`: samples a row covers; row n begins `lead + n · hop` samples after the window.
+    `classes`: which of the window's speakers (0, 1, …) speak in each class, () for nobody.
+    """
+
+    name: str
+    window: int
+    hop: int
+    lead: int
+    classes: tuple[tuple[int, ...], ...]
+
+    def segment(self, sound: Sound) -> Floats:
+        """Return (rows, len(classes)) float32 probabilities, each row's sum 1; a shorter sound is taken to end in silence."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedWord:
+    """Times are seconds from the start of the sound given."""
+
+    start: float
+    end: float
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """`no_speech`: the recogniser's own probability that nobody speaks, 0–1."""
+
+    words: tuple[RecognisedWord, ...]
+    language: str | None
+    language_probability: float
+    no_speech: float
+
+
+@runtime_checkable
+class SpeechRecogniser(Protocol):
+    name: str
+
+    def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
+        """Write down what is said in up to 40 s of sound; `language` (ISO 639-1) skips detection."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedObject:
+    label: str
+    score: float
+    box: Box
+
+
+@runtime_checkable
+class ObjectDetector(Protocol):
+    name: str
+
+    def detect(self, picture: Picture) -> list[DetectedObject]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    text: str
+    score: float
+    box: Box
+
+
+@runtime_checkable
+class TextReader(Protocol):
+    name: str
+
+    def read(self, picture: Picture) -> list[ReadText]:
+        """Read the text in a picture, from top to bottom."""
+        ...
+
+
+@runtime_checkable
+class TextEmbedder(Protocol):
+    name: str
+    dimension: int
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Floats:
+        """Return (n, dimension) float32 unit rows; `query` for questions, else for stored sentences."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: str
+    """`system`, `user` or `assistant`."""
+    text: str
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    name: str
+    context: int
+    """Tokens of prompt and reply together."""
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str | None = None,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 256,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
+        """Yield the reply in pieces, at temperature 0; a GBNF grammar or a JSON schema constrains it."""
+        ...
