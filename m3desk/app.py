@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,9 @@ from m3desk.backends import PROFILES, Backends, available
 from m3desk.config import Settings
 from m3desk.control import loop
 from m3desk.control.kept import Kept, Snapshot
+from m3desk.control.nearest import OnDisk
 from m3desk.control.search import Search
+from m3desk.control.table import Table
 from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats
@@ -42,8 +44,10 @@ from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import pending
 from m3desk.store.forgetting.removing import Forgotten, How
 from m3desk.store.index.scratch import room
+from m3desk.store.index.vectors import VectorIndex, most_in_memory
 from m3desk.store.index.words import words
 from m3desk.store.memory import Memory
+from m3desk.store.place import INDEX
 from m3desk.store.rebinding import Reembedded
 from m3desk.store.records import Records
 from m3desk.work import Work
@@ -87,7 +91,8 @@ class App:
             on_load=lambda name, done: emit(events.ModelLoading(name, done)),
         )
         self._asks: dict[str, threading.Event] = {}
-        self._kept = Kept(words, told=write, room=partial(room, Path(self.path)))
+        self._kept = Kept(words, told=write, room=partial(room, Path(self.path)), disk=self._on_disk)
+        self._index = VectorIndex(Path(self.path) / INDEX)
         self._changed = threading.Event()
         self._untold: Changed | None = None
         self.questions = OpenQuestions(self.reader, emit)
@@ -231,11 +236,47 @@ class App:
                     model = self._kept.model  # what questions use; before the first, no model is opened for this
                     model = reader.settings().get("text_vectors", "") if model is None else model
                     self._kept.snapshot(reader, model).evidence(reader)
+                    self._keep_on_disk(reader)
             except Exception:  # questions read what they need by themselves
                 log.exception("what search keeps was not brought up to date")
             self._changed.wait()
             self._closing.wait(SETTLE)  # what follows at once is read together
             self._changed.clear()
+
+    def _keep_on_disk(self, reader: Records) -> None:
+        """Write vectors that are too many for the process into the index on disk, and search there from then on."""
+        now = self._kept.now
+        if now is None or not now.model or now.table.size <= most_in_memory():
+            return
+        try:
+            if reader.index_vectors(self._index, now.model, self._closing.is_set):
+                self._kept.settle()
+        except OSError as error:  # a full disk, a memory that can't be written to: they stay in the process
+            log.warning("the index of vectors can't be written: %s", error)
+
+    def _on_disk(self, table: Table, model: str) -> OnDisk | None:
+        """Return a table's vectors on disk; None where they are few, or not written yet."""
+        state = self._index.state() if table.size > most_in_memory() else None
+        if state is None or state.model != model:
+            return None
+
+        def asked(vector: Floats, k: int) -> Sequence[str]:
+            owners = self._index.near(vector, k)
+            if owners is None:  # damaged, or dropped by a forgetting: the next question compares all
+                self._kept.drop()
+            return [owner.partition("@")[0] for owner in owners or ()]
+
+        def exact(ids: Collection[str]) -> list[tuple[list[str], Floats]]:
+            with self.reader() as reader:
+                return list(reader.text_vectors(model, ids))
+
+        found = OnDisk(asked, exact, table.row)
+        with self.reader() as reader:
+            for ids, vectors in reader.text_vectors_since(model, state.last):
+                rows = [table.row(id_) for id_ in ids]
+                held = [n for n, row in enumerate(rows) if row is not None]
+                found = found.changed(table.count, [row for row in rows if row is not None], vectors[held])
+        return found
 
     def embed_lacking(self) -> int:
         """Embed sentences that the active text model has not embedded (edited ones, an import's); return how many. What is done stays."""

@@ -19,6 +19,7 @@ import psutil
 
 from m3desk.app import App
 from m3desk.bench import invented, original
+from m3desk.control.nearest import Nearest
 from m3desk.control.search import Search
 from m3desk.domain.evidence import Floats
 from m3desk.errors import UsageError
@@ -115,7 +116,7 @@ def _one(folder: Path, size: int) -> dict[str, Any]:
 
 def _against_the_original(search: Search, own: dict[str, float]) -> dict[str, Any]:
     """Time the original's round over the same sentences and vectors."""
-    table, near = search.known.table, search.known.nearest
+    table, near = search.known.table, _in_memory(search)
     texts = [f"<face_{row % original.ENTITIES}> said {id_}." for row, id_ in enumerate(table.ids)]
     theirs = original.measured(texts, near.rows.data[: table.count], invented.Invention(6).vectors(3))
     return {"original": theirs, "times_faster": round(theirs["processor"] / own["processor"])}
@@ -160,9 +161,16 @@ def _queries(count: int) -> list[str]:
     return found
 
 
+def _in_memory(search: Search) -> Nearest:
+    near = search.known.nearest
+    if not isinstance(near, Nearest):
+        raise UsageError("this machine keeps the vectors of so many sentences on disk.", "Measure fewer.")
+    return near
+
+
 def _recall(search: Search) -> float:
     """Return the share of the 100 nearest rows, by comparing all, that search by meaning finds."""
-    near, held = search.known.nearest, 0.0
+    near, held = _in_memory(search), 0.0
     table = search.known.table
     vectors = invented.Invention(6).vectors(20)
     for vector in vectors:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.control.keywords import Gathered, Keywords, Split
-from m3desk.control.nearest import Nearest
+from m3desk.control.nearest import Near, Nearest, OnDisk
 from m3desk.control.query import Names
 from m3desk.control.table import Mask, Room, Rows, Table
 from m3desk.domain.changed import Changed
@@ -31,6 +31,9 @@ SENTENCES = 20_000
 
 WAIT = 0.2
 """Seconds that a question waits to be told what a commit changed, which it is as soon as the commit is done."""
+
+Disk = Callable[[Table, str], Near | None]
+"""Gives a table's vectors by a text model on disk; None where they are to be kept in the process."""
 
 _DEAD = 2_000
 """Rows of sentences that are gone above which all is read again, if they are a quarter of all."""
@@ -87,7 +90,7 @@ class Snapshot:
     split: Split
     table: Table
     keywords: Keywords
-    nearest: Nearest
+    nearest: Near
     people: tuple[Person, ...]
     sources: tuple[Source, ...]
     clips: Mapping[str, Clip]
@@ -95,8 +98,8 @@ class Snapshot:
     """What is made on first use: `tellers`, `texts`, `evidence`, `names`."""
 
     @staticmethod
-    def read(reader: SearchReader, split: Split, model: str = "", room: Room | None = None) -> Snapshot:
-        """Read a whole memory. `room`: makes the array for very many vectors, see `control.nearest`."""
+    def read(reader: SearchReader, split: Split, model: str = "", room: Room | None = None, disk: Disk | None = None) -> Snapshot:
+        """Read a whole memory. `room`: makes the array for very many vectors, see `control.nearest`. `disk`: finds them on disk."""
         version, words = reader.version(), Gathered(split)
         table = Table.of(_each(reader.outlines(), words.add))
         return Snapshot(
@@ -105,7 +108,7 @@ class Snapshot:
             split,
             table,
             words.keywords(),
-            Nearest.of(table.count, _vectors(reader, table, model), room),
+            (disk and disk(table, model)) or Nearest.of(table.count, _vectors(reader, table, model), room),
             tuple(reader.people()),
             tuple(reader.sources()),
             {c.id: c for c in reader.clips()},
@@ -134,14 +137,15 @@ class Snapshot:
             lazy=lazy,
         )
 
-    def _nearest(self, reader: SearchReader, table: Table, ids: Collection[str]) -> Nearest:
+    def _nearest(self, reader: SearchReader, table: Table, ids: Collection[str]) -> Near:
         places = {id_: row for id_ in ids if (row := table.row(id_)) is not None}
         if not places and table.count == self.table.count:
             return self.nearest
         parts = list(_vectors(reader, table, self.model, places)) if places else []
         rows = [row for at, _ in parts for row in at]
         vectors = np.concatenate([v for _, v in parts]) if parts else np.zeros((0, 0), np.float32)
-        return self.nearest.changed(table.count, rows, vectors, sorted(set(places.values()) - set(rows)))
+        nearest = replace(self.nearest, row=table.row) if isinstance(self.nearest, OnDisk) else self.nearest
+        return nearest.changed(table.count, rows, vectors, sorted(set(places.values()) - set(rows)))
 
     def _still(self, reader: SearchReader, changed: Changed) -> dict[str, Any]:
         """Return of what was made on first use what still holds."""
@@ -274,8 +278,8 @@ def _vectors(reader: SearchReader, table: Table, model: str, ids: Collection[str
 class Kept:
     """What search keeps of one memory; safe from any thread. `told`: whether `note` is called after every commit."""
 
-    def __init__(self, split: Split, *, told: bool = False, room: Room | None = None) -> None:
-        self._split, self._told, self._room = split, told, room
+    def __init__(self, split: Split, *, told: bool = False, room: Room | None = None, disk: Disk | None = None) -> None:
+        self._split, self._told, self._room, self._disk = split, told, room, disk
         self._now: Snapshot | None = None
         self._lock = threading.Lock()
         self._news = threading.Condition()
@@ -295,6 +299,19 @@ class Kept:
         """Keep nothing any more; the next question reads all."""
         with self._lock:
             self._replace(None, None)
+
+    def settle(self) -> None:
+        """Take the vectors on disk in place of those in the process, once they are written."""
+        with self._lock:
+            now = self._now
+            if now is not None and self._disk is not None and (nearest := self._disk(now.table, now.model)) is not None:
+                with self._keeping:
+                    self._now = replace(now, nearest=nearest)
+
+    @property
+    def now(self) -> Snapshot | None:
+        """Return what is kept."""
+        return self._now
 
     @property
     def version(self) -> int | None:
@@ -324,7 +341,7 @@ class Kept:
                     now = new if new.version == changed.version else replace(new, version=changed.version)
                     self._replace(now, changed.nodes)
                     return now
-            now = Snapshot.read(reader, self._split, model, self._room)
+            now = Snapshot.read(reader, self._split, model, self._room, self._disk)
             self._replace(now, None)
             with self._news:
                 if self._changed is not None and self._changed.version <= now.version:

@@ -47,7 +47,7 @@ RRF = 10
 
 
 class Index(Protocol):
-    """What finds sentences by meaning and by words (`control.kept.Snapshot`, `store.index.vectors.VectorIndex`).
+    """What finds sentences by meaning and by words (`control.kept.Snapshot`).
 
     `only`: kinds, source, start, end, before (source, time).
     """

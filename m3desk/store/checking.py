@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from pathlib import Path
 
 from m3desk.domain.sentences import fold
 from m3desk.store import backups, cells, derived, files, rows, schema
-from m3desk.store.index.vectors import Sentences, VectorIndex
+from m3desk.store.index.vectors import VectorIndex
 
 DB = sqlite3.Connection
 
@@ -56,17 +55,11 @@ def named_media(db: DB) -> list[str]:
     return sorted(ids)
 
 
-def index_problems(memory: Sentences, folder: Path) -> list[str]:
-    """Return how an index that claims to be in step differs from the truth. None there, or one that is behind, is no fault."""
-    if not folder.is_dir():
-        return []
-    index = VectorIndex(folder)
-    state = index.state()
-    if state is None or state.sequence != memory.version():
-        return []
-    return index.problems(memory)
+def index_problems(db: DB, folder: Path) -> list[str]:
+    """Return how the index of vectors differs from what it says it holds. None there, or one that is behind, is no fault."""
+    return VectorIndex(folder).problems(db) if folder.is_dir() else []
 
 
 def drop_index(folder: Path) -> None:
-    """Delete the search index; the next search makes it anew from the truth."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Delete the index of vectors; it is made anew from the truth where it is needed."""
+    VectorIndex(folder).drop()

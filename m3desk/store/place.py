@@ -48,7 +48,7 @@ def remains(folder: Path) -> list[str]:
     found = []
     if count := sum(1 for _ in islice(files.stored(folder / MEDIA), _MANY)):
         found.append(f"{count} pictures and sounds" if count > 1 else "a picture or sound")
-    if (folder / INDEX / "sentences.lance").exists():
+    if any((folder / INDEX / name).exists() for name in ("vectors.lance", "sentences.lance")):
         found.append("a search index")
     if (folder / f"{FILE}-wal").is_file() and (folder / f"{FILE}-wal").stat().st_size:
         found.append("the journal of a database")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from m3desk.store import (
 from m3desk.store.corrections import enrolling, superseding
 from m3desk.store.forgetting import pending, proving, removing
 from m3desk.store.index import outlines
+from m3desk.store.index.vectors import VectorIndex
 from m3desk.store.reader import Reader
 
 
@@ -82,6 +83,17 @@ class Records(Reader):
         """Yield ids of sentences in force and their (n, d) rows by a text model, some thousands at a time; of all, or of `ids`."""
         with self.snapshot() as db:
             yield from outlines.text_vectors(db, model, ids)
+
+    def text_vectors_since(self, model: str, row: int) -> Iterator[tuple[list[str], Floats]]:
+        """Yield, of sentences that were embedded after a row of the table of embeddings, what `text_vectors` does."""
+        with self.snapshot() as db:
+            if ids := outlines.embedded_since(db, model, row):
+                yield from outlines.text_vectors(db, model, ids)
+
+    def index_vectors(self, index: VectorIndex, model: str, stopped: Callable[[], bool]) -> bool:
+        """Write what an index of vectors lacks; say whether it holds all then."""
+        with self.snapshot() as db:
+            return index.sync(db, model, stopped) is not None
 
     def observed(self, ids: Collection[str] | None = None) -> list[Observed]:
         """Return who is seen and heard when, of all evidence or of these observations."""
@@ -258,4 +270,5 @@ class Records(Reader):
 
     def index_problems(self) -> list[str]:
         """Return how the search index differs from the truth it was made of; one that is behind is brought up by the next search."""
-        return checking.index_problems(self, self.folder / "vectors")
+        with self.snapshot() as db:
+            return checking.index_problems(db, self.folder / "vectors")

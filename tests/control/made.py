@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from m3desk.control.kept import Snapshot
 from m3desk.control.search import Search
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, Utterance
@@ -15,7 +16,6 @@ from m3desk.domain.graph import GraphView, NodeRow
 from m3desk.domain.memory import Outline, Span, StoredSentence
 from m3desk.domain.people import Observed, Person, SpeechRow, SuggestedName, TrackRow
 from m3desk.ports import Message
-from m3desk.store.index.vectors import VectorIndex
 from m3desk.store.index.words import words
 
 S = 1_000_000
@@ -251,9 +251,8 @@ class Scripted:
 
 
 def searching(reader: MadeReader, folder: Path, vectors: bool = True) -> Search:
-    index = VectorIndex(folder / "vectors")
-    index.sync(reader, BagOfWords.name if vectors else "")
-    return Search(reader, index, BagOfWords() if vectors else None)
+    known = Snapshot.read(reader, words, BagOfWords.name if vectors else "")
+    return Search(reader, known, BagOfWords() if vectors else None, known)
 
 
 def english() -> MadeReader:

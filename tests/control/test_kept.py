@@ -17,7 +17,6 @@ from m3desk.control.kept import Kept, Snapshot
 from m3desk.control.nearest import Nearest, again_of
 from m3desk.control.search import Search
 from m3desk.errors import CorrectionError
-from m3desk.store.index.vectors import VectorIndex
 from m3desk.store.index.words import words
 from m3desk.store.memory import Memory
 from tests.control.plain_search import PlainSearch
@@ -69,37 +68,6 @@ def test_the_results_are_those_of_a_plain_search_to_the_last_bit(memory: Memory)
         if n % 6 == 0:
             how: dict[str, Any] = {"kinds": kinds, "before": before, "skip": {h.sentence.id for h in expected[:3]}}
             assert search.hits(search.read(text), 5, **how) == plain.hits(plain.read(text), 5, **how)
-
-
-@pytest.mark.slow
-def test_words_and_meaning_rank_as_the_index_on_disk_does(memory: Memory, tmp_path: Path) -> None:
-    disk, kept, meaning = VectorIndex(tmp_path / "vectors"), Snapshot.read(memory, words, invented.MODEL), Meaning()
-    disk.sync(memory, invented.MODEL)
-    for text, kinds, before in queries(25, seed=5):
-        only: dict[str, Any] = {"kinds": kinds} | ({"before": (before[0], 630_000_000)} if before else {})
-        asked, vector = words(text), meaning.embed([text])[0]
-        for theirs, ours in (
-            (disk.by_words(asked, 100, **only), kept.by_words(asked, 100, **only)),
-            (disk.by_vector(vector, 100, **only), kept.by_vector(vector, 100, **only)),
-        ):
-            assert [s for _, s in ours] == pytest.approx([s for _, s in theirs], abs=1e-5)
-            assert same_up_to_ties(theirs, ours)
-
-
-def same_up_to_ties(a: list[tuple[str, float]], b: list[tuple[str, float]]) -> bool:
-    """Say whether two rankings hold the same ids at every score; the last score's may be cut off anywhere."""
-
-    def groups(found: list[tuple[str, float]]) -> list[set[str]]:
-        parts: list[set[str]] = []
-        last = None
-        for id_, score in found:
-            if last is None or last - score > 2e-6:
-                parts.append(set())
-            parts[-1].add(id_)
-            last = score
-        return parts
-
-    return groups(a)[:-1] == groups(b)[:-1]
 
 
 # ---------------------------------------------------------------- kept up to date

@@ -38,7 +38,8 @@ def made(folder: Path) -> Path:
             remember(memory, clip, (1, 2))
         assert (folder / "memory.sqlite-wal").is_file()
         assert open_to_others(folder) == []
-        VectorIndex(folder / "vectors").sync(memory, "e5 1")
+        with memory.snapshot() as db:
+            VectorIndex(folder / "vectors").sync(db, "e5 1")
     return folder
 
 

@@ -70,6 +70,12 @@ def text_vectors(db: DB, model: str, ids: Collection[str] | None = None) -> Iter
         yield names, _rows(blocks, width)
 
 
+def embedded_since(db: DB, model: str, row: int) -> set[str]:
+    """Return the ids of sentences embedded by a text model after a row of the table of embeddings."""
+    query = "SELECT owner FROM embedding WHERE kind = 'text' AND model = ? AND rowid > ?"
+    return {str(r[0]).partition("@")[0] for r in db.execute(query, (model, row))}
+
+
 _OBSERVED = """SELECT t.id, t.clip, t.source, t.start, t."end", o.node, o.person, {words} FROM {table} t
 JOIN now_observation o ON o.observation = t.id WHERE o.person IS NOT NULL AND NOT o.set_aside"""
 
