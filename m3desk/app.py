@@ -12,42 +12,35 @@ import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from m3desk import config, correcting, events, forgetting, models
-from m3desk.backends import PROFILES, Backends, available
+from m3desk import correcting, events, forgetting, models
+from m3desk.backends import Backends, available, profile, profile_or_why
 from m3desk.config import Settings
 from m3desk.control import loop
-from m3desk.control.kept import Kept, Snapshot
-from m3desk.control.nearest import OnDisk
 from m3desk.control.search import Search
-from m3desk.control.table import Table
+from m3desk.control.searching import Searching
 from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Candidate
 from m3desk.domain.log import ObservationType
-from m3desk.domain.visible import shortened
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.memory_path import default_memory
+from m3desk.on_disk import VectorsOnDisk
 from m3desk.open_questions import OpenQuestions
-from m3desk.pipeline import now
 from m3desk.ports import Found, FoundClip, Models
 from m3desk.samples import lookup, reembedding
 from m3desk.store import opening
 from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import pending
 from m3desk.store.forgetting.removing import Forgotten, How
-from m3desk.store.index.scratch import room
-from m3desk.store.index.vectors import VectorIndex, most_in_memory
 from m3desk.store.index.words import words
-from m3desk.store.memory import Memory
-from m3desk.store.place import INDEX
+from m3desk.store.memory import Memory, now
 from m3desk.store.rebinding import Reembedded
 from m3desk.store.records import Records
 from m3desk.work import Work
@@ -55,9 +48,6 @@ from m3desk.writer import SourcesAndClips, Writer
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-SETTLE = 0.3
-"""Seconds after a commit before what search keeps is brought up to date; commits often come several at once."""
-
 TOLD = 10_000
 """Ids of one change that are told to a window; of more it reads everything again."""
 
@@ -86,17 +76,15 @@ class App:
         self.emit = emit
         self.backends = backends or Backends(
             models.weights,
-            profile=_profile(self.settings.profile) if problem is None else problem,
+            profile=problem or profile_or_why(self.settings.profile),
             threads=self.settings.threads,
             on_load=lambda name, done: emit(events.ModelLoading(name, done)),
         )
         self._asks: dict[str, threading.Event] = {}
-        self._kept = Kept(words, told=write, room=partial(room, Path(self.path)), disk=self._on_disk)
-        self._index = VectorIndex(Path(self.path) / INDEX)
-        self._changed = threading.Event()
+        self.on_disk = VectorsOnDisk(Path(self.path), self.reader, told=write)
+        self.searching = Searching(self.on_disk.kept, words, self.reader, self.on_disk.write)
         self._untold: Changed | None = None
         self.questions = OpenQuestions(self.reader, emit)
-        self._closing = threading.Event()
         self._writer: Writer | None = None
         self.finished: list[dict[str, Any]] = []
         """Reports of forgettings that a killed process had begun and this opening has finished."""
@@ -149,8 +137,7 @@ class App:
     def close(self) -> None:
         """Stop all work at the next safe moment and close; what was committed stays."""
         self.work.stop()
-        self._closing.set()
-        self._changed.set()
+        self.searching.close()
         self.questions.close()
         for stop in self._asks.values():
             stop.set()
@@ -190,22 +177,8 @@ class App:
     # ------------------------------------------------------------------ searching and asking
 
     def search(self, reader: Records) -> Search:
-        """Return a search over what `reader` sees; what is kept of the memory between questions is brought up to date first.
-
-        A look back is read for itself. What was believed at a date had other words too (edited since, deleted since); what was known by a
-        clip is found by the index of all, as is everything.
-        """
-        embedder = self.backends.get("text_vectors")
-        model = embedder.name if embedder else ""
-        if reader.looks_back is None:
-            now = self._kept.snapshot(reader, model)
-            return Search(reader, now, embedder, now, self._kept.sentence)
-        if reader.looks_back.sequence is not None:
-            then = Snapshot.read(reader, words, model)
-            return Search(reader, then, embedder, then)
-        with self.reader() as everything:
-            now = self._kept.snapshot(everything, model)
-        return Search(reader, now, embedder, Snapshot.read(reader, words))
+        """Return a search over what `reader` sees (`control.searching`)."""
+        return self.searching.over(reader, self.backends.get("text_vectors"))
 
     def keep_up(self) -> None:
         """Read what search keeps now, and bring it and the questions up to date after commits, in threads that end with `close`.
@@ -215,68 +188,18 @@ class App:
         """
         if self._writer is not None:
             self.write(lambda m: m.read_ahead())
-        threading.Thread(target=self._keep_up, name="m3desk-search", daemon=True).start()
+        self.searching.start()
         self.questions.start()
 
     def _note(self, changed: Changed) -> None:
         """Tell everybody what a commit changed, on the writer's thread."""
-        self._kept.note(changed)
-        self._changed.set()
+        self.searching.note(changed)
         self.questions.note(changed)
         seen = changed.without_vectors()
         self._untold = seen if self._untold is None else self._untold.then(seen)
         if not self._untold.nothing:
             self.emit(events.MemoryChanged(self._untold.at_most(TOLD)))
             self._untold = None
-
-    def _keep_up(self) -> None:
-        while not self._closing.is_set():
-            try:
-                with self.reader() as reader:
-                    model = self._kept.model  # what questions use; before the first, no model is opened for this
-                    model = reader.settings().get("text_vectors", "") if model is None else model
-                    self._kept.snapshot(reader, model).evidence(reader)
-                    self._keep_on_disk(reader)
-            except Exception:  # questions read what they need by themselves
-                log.exception("what search keeps was not brought up to date")
-            self._changed.wait()
-            self._closing.wait(SETTLE)  # what follows at once is read together
-            self._changed.clear()
-
-    def _keep_on_disk(self, reader: Records) -> None:
-        """Write vectors that are too many for the process into the index on disk, and search there from then on."""
-        now = self._kept.now
-        if now is None or not now.model or now.table.size <= most_in_memory():
-            return
-        try:
-            if reader.index_vectors(self._index, now.model, self._closing.is_set):
-                self._kept.settle()
-        except OSError as error:  # a full disk, a memory that can't be written to: they stay in the process
-            log.warning("the index of vectors can't be written: %s", error)
-
-    def _on_disk(self, table: Table, model: str) -> OnDisk | None:
-        """Return a table's vectors on disk; None where they are few, or not written yet."""
-        state = self._index.state() if table.size > most_in_memory() else None
-        if state is None or state.model != model:
-            return None
-
-        def asked(vector: Floats, k: int) -> Sequence[str]:
-            owners = self._index.near(vector, k)
-            if owners is None:  # damaged, or dropped by a forgetting: the next question compares all
-                self._kept.drop()
-            return [owner.partition("@")[0] for owner in owners or ()]
-
-        def exact(ids: Collection[str]) -> list[tuple[list[str], Floats]]:
-            with self.reader() as reader:
-                return list(reader.text_vectors(model, ids))
-
-        found = OnDisk(asked, exact, table.row)
-        with self.reader() as reader:
-            for ids, vectors in reader.text_vectors_since(model, state.last):
-                rows = [table.row(id_) for id_ in ids]
-                held = [n for n, row in enumerate(rows) if row is not None]
-                found = found.changed(table.count, [row for row in rows if row is not None], vectors[held])
-        return found
 
     def embed_lacking(self) -> int:
         """Embed sentences that the active text model has not embedded (edited ones, an import's); return how many. What is done stays."""
@@ -500,7 +423,7 @@ class App:
 
     def drop_kept(self) -> None:
         """Drop what search keeps of the memory; the next question reads it anew."""
-        self._kept.drop()
+        self.searching.kept.drop()
 
     def forget(self, person: str, how: How = "forget", *, sources: bool = False) -> dict[str, Any]:
         """Remove everything derived of a person for good, then search all that is left for them; return that report.
@@ -523,25 +446,10 @@ def _settings() -> tuple[Settings, UsageError | None]:
         return Settings.defaults(), error
 
 
-def _profile(name: str) -> dict[str, str] | UsageError:
-    try:
-        return profile(name)
-    except UsageError as error:
-        return UsageError(f"{error} {error.hint}", "Choose one: m3desk config set profile NAME.")
-
-
 def _holds_nothing(memory: Memory) -> bool:
     """Say whether nothing was committed to a memory: no correction, no clip, no source that still waits."""
     lost = all(s.state == "failed" and all(c.state in ("failed", "skipped") for c in memory.clips(s.id)) for s in memory.sources())
     return lost and not memory.journal()
-
-
-def profile(name: str) -> dict[str, str]:
-    """Return a profile's backends by port: one of ours, or the user's own from the settings. Raises UsageError."""
-    known = {**PROFILES, **config.profiles()}
-    if name not in known:
-        raise UsageError(f"there is no profile “{shortened(name)}”.", f"There are: {', '.join(known)}.")
-    return known[name]
 
 
 def make_player(on_frame: Callable[[Any], None], on_state: Callable[[Any], None]) -> Any:

@@ -14,6 +14,8 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from m3desk import config
+from m3desk.domain.visible import shortened
 from m3desk.errors import BackendMissing, ModelError, ModelMissing, UsageError
 from m3desk.ports import Models
 
@@ -36,6 +38,22 @@ EMBEDDED: dict[str, str] = {
 """The default profile: a backend's name for each port it fills. The memory writer of this profile is the engine's own."""
 
 PROFILES: dict[str, dict[str, str]] = {"embedded": EMBEDDED}
+
+
+def profile(name: str) -> dict[str, str]:
+    """Return a profile's backends by port: one of ours, or the user's own from the settings. Raises UsageError."""
+    known = {**PROFILES, **config.profiles()}
+    if name not in known:
+        raise UsageError(f"there is no profile “{shortened(name)}”.", f"There are: {', '.join(known)}.")
+    return known[name]
+
+
+def profile_or_why(name: str) -> dict[str, str] | UsageError:
+    """Return a profile, or why there is none: what needs no model works all the same."""
+    try:
+        return profile(name)
+    except UsageError as error:
+        return UsageError(f"{error} {error.hint}", "Choose one: m3desk config set profile NAME.")
 
 
 def available(port: str) -> dict[str, EntryPoint]:

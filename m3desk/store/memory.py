@@ -131,7 +131,7 @@ class Memory(Records):
             effect = sources.what_rests_on(db, self.state(), id_)
         if not dry_run:
             with self.writing() as db:
-                sources.remove_source(db, self.state(), self.log(), id_, _now())
+                sources.remove_source(db, self.state(), self.log(), id_, now())
                 self.forget_fold()
         return effect
 
@@ -168,7 +168,7 @@ class Memory(Records):
         `text_vectors`: (n, d) unit rows, one a sentence of the draft. `models`: port → name of the model that perceived. `beside`: model →
         observation → rows by a model that is not in use here, kept for a later switch.
         """
-        models, at = models or {}, at or _now()
+        models, at = models or {}, at or now()
         if self.clip(clip.id).state in ("episodic", "done"):
             return self._read(commits.committed, clip.id, "episodic")
         perceived = self._read(withholding.withhold, clip, perceived)
@@ -202,7 +202,7 @@ class Memory(Records):
         """Keep what was concluded from a clip, one decision a sentence. A clip that is done already is left as it is."""
         if self.clip(clip.id).state != "episodic":
             return self._read(commits.committed, clip.id, "done")
-        at = at or _now()
+        at = at or now()
         with self.writing() as db:
             sequence = commits.begin(db, "clip-semantic", at, clip.id, {"knowledge": draft.model} if draft.model else {})
             touched = commits.knowledge(db, clip, draft, decisions, text_vectors, text_model, sequence)
@@ -248,15 +248,15 @@ class Memory(Records):
         if not dry_run:
             looks = (likeness, *(like for x in lessons for like, _ in x.pieces))
             files.keep(self.folder, {k: v for part in looks if part for k, v in part.media.items()})
-        return steps.correct(self._ledger, kind, args, by=by, why=why, dry_run=dry_run, at=at or _now(), likeness=likeness, lessons=lessons)
+        return steps.correct(self._ledger, kind, args, by=by, why=why, dry_run=dry_run, at=at or now(), likeness=likeness, lessons=lessons)
 
     def undo(self, n: int = 1, *, at: str | None = None) -> Effect:
         """Take the last `n` corrections out of the fold. Raises CorrectionError when there are fewer."""
-        return steps.mark(self._ledger, n, undone=True, at=at or _now())
+        return steps.mark(self._ledger, n, undone=True, at=at or now())
 
     def redo(self, n: int = 1, *, at: str | None = None) -> Effect:
         """Bring back what undo took out, until a new step is made."""
-        return steps.mark(self._ledger, n, undone=False, at=at or _now())
+        return steps.mark(self._ledger, n, undone=False, at=at or now())
 
     def revert(self, step: int, *, with_dependents: bool = False, at: str | None = None) -> Effect:
         """Append a step that takes an older one back, and those that rest on it too if told so."""
@@ -266,7 +266,7 @@ class Memory(Records):
         """Keep what a made observation looks or sounds like."""
         files.keep(self.folder, likeness.media)
         with self.writing() as db:
-            at = _now()
+            at = now()
             sequence = commits.begin(db, "likeness", at)
             superseding.complete(db, self.state(), observation, likeness, sequence, at)
             self.forget_fold()
@@ -282,7 +282,7 @@ class Memory(Records):
 
     def reembed(self, kind: ObservationType, model: str, *, dry_run: bool = True, at: str | None = None) -> rebinding.Reembedded:
         """Bind all faces (or voices) again by a model whose vectors are stored, and use it from now on; else say what would change."""
-        return rebinding.reembed(self._ledger, kind, model, dry_run=dry_run, at=at or _now())
+        return rebinding.reembed(self._ledger, kind, model, dry_run=dry_run, at=at or now())
 
     # ------------------------------------------------------------------ forgetting
 
@@ -294,7 +294,7 @@ class Memory(Records):
         What is returned is kept in the folder, too, from before the commit on; call `forgotten` when the proof has passed.
         `sources`: the caller is going to remove the sources that show them, also after a kill.
         """
-        person, at = self.person(ref), at or _now()
+        person, at = self.person(ref), at or now()
         mark: pending.Pending | None = None
         try:
             with self.writing() as db:
@@ -376,7 +376,7 @@ class Memory(Records):
             raise ImportProblem(f"{self.path} is not empty.", "Import into a new memory: -m NEW.m3desk.")
         try:
             with self.writing() as db:
-                imported.write(db, graph, at or _now(), going)
+                imported.write(db, graph, at or now(), going)
                 files.keep(self.folder, graph.media)
         except (*FAULTS, sqlite3.InterfaceError, *cells.WRONG) as error:
             raise ImportProblem(f"the graph does not fit together: {error}.", "Nothing was written.") from error
@@ -397,8 +397,9 @@ class Memory(Records):
         self.clean()  # a forgetting that was cut off left its pages here
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the present moment, ISO 8601 with zone."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-__all__ = ["FILE", "Memory"]
+__all__ = ["FILE", "Memory", "now"]

@@ -120,13 +120,13 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
     monkeypatch.setattr(app_module, "most_in_memory", lambda: 100)
 
     def kept(app: App) -> OnDisk:
-        assert app._kept.now is not None and isinstance(app._kept.now.nearest, OnDisk)
-        return app._kept.now.nearest
+        assert app.searching.kept.now is not None and isinstance(app.searching.kept.now.nearest, OnDisk)
+        return app.searching.kept.now.nearest
 
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
         assert [app.search_nodes(q) for q in queries] == expected, "until it is written, all is compared in the process"
         with app.reader() as reader:
-            app._keep_on_disk(reader)
+            app.on_disk.write(reader)
         kept(app)
         assert [app.search_nodes(q) for q in queries] == expected
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
@@ -140,7 +140,7 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
             first = search.known.by_vector(rows[0], 3)[0]
             assert first[0] == other.id and first[1] == pytest.approx(1.0, abs=1e-5), "what was embedded a moment ago is found"
             assert kept(app).late is not None
-            app._keep_on_disk(reader)
+            app.on_disk.write(reader)
         assert kept(app).late is None
         with app.reader() as reader:
             assert app.search(reader).known.by_vector(rows[0], 3)[0] == first
@@ -155,4 +155,4 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
         assert [app.search_nodes(q) for q in queries] == expected, "an edit that was taken back has its first vector again"
         kept(app)
         app.write(lambda m: m.forget("Ann", "forget", proof.tighten, at=invented.AT))
-        assert not (place / "vectors" / "vectors.lance").exists() and app._index.near(rows[0], 3) is None
+        assert not (place / "vectors" / "vectors.lance").exists() and app.on_disk.index.near(rows[0], 3) is None

@@ -1,0 +1,95 @@
+"""Searches over one open memory, and what they keep of it brought up to date after its commits, beside whoever asks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Generic, Protocol, TypeVar
+
+from m3desk.control.kept import Kept, Snapshot
+from m3desk.control.keywords import Split
+from m3desk.control.search import ResultReader, Search
+from m3desk.domain.changed import Changed
+from m3desk.ports import TextEmbedder
+
+log = logging.getLogger(__name__)
+
+SETTLE = 0.3
+"""Seconds after a commit before what search keeps is brought up to date; commits often come several at once."""
+
+
+class LookBack(Protocol):
+    """What a look back shows. `sequence`: the last commit of what was believed at a date; None for what was known by a clip."""
+
+    @property
+    def sequence(self) -> int | None: ...
+
+
+class Searched(ResultReader, Protocol):
+    """What is asked of a memory to search it, as it is or looking back."""
+
+    @property
+    def looks_back(self) -> LookBack | None: ...
+    def settings(self) -> dict[str, str]: ...
+
+
+S = TypeVar("S", bound=Searched)
+
+
+class Searching(Generic[S]):
+    """Makes searches. `reader` opens the memory as it is now; `beside` is called after `kept` was brought up to date beside them."""
+
+    def __init__(
+        self, kept: Kept, split: Split, reader: Callable[[], AbstractContextManager[S]], beside: Callable[[S, Callable[[], bool]], None]
+    ) -> None:
+        self.kept = kept
+        self._split, self._reader, self._beside = split, reader, beside
+        self._changed = threading.Event()
+        self._closing = threading.Event()
+
+    def over(self, reader: Searched, embedder: TextEmbedder | None) -> Search:
+        """Return a search over what `reader` sees, by words alone without a text model; what is kept is brought up to date first.
+
+        A look back is read for itself. What was believed at a date had other words too (edited since, deleted since); what was known by a
+        clip is found by the index of all, as is everything.
+        """
+        model = embedder.name if embedder else ""
+        if reader.looks_back is None:
+            now = self.kept.snapshot(reader, model)
+            return Search(reader, now, embedder, now, self.kept.sentence)
+        if reader.looks_back.sequence is not None:
+            then = Snapshot.read(reader, self._split, model)
+            return Search(reader, then, embedder, then)
+        with self._reader() as everything:
+            now = self.kept.snapshot(everything, model)
+        return Search(reader, now, embedder, Snapshot.read(reader, self._split))
+
+    def note(self, changed: Changed) -> None:
+        """Take notice of a commit; returns at once."""
+        self.kept.note(changed)
+        self._changed.set()
+
+    def start(self) -> None:
+        """Read what search keeps now, and bring it up to date after commits, in a thread that ends with `close`."""
+        threading.Thread(target=self._follow, name="m3desk-search", daemon=True).start()
+
+    def close(self) -> None:
+        """End the thread; returns at once."""
+        self._closing.set()
+        self._changed.set()
+
+    def _follow(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with self._reader() as reader:
+                    model = self.kept.model  # what questions use; before the first, no model is opened for this
+                    model = reader.settings().get("text_vectors", "") if model is None else model
+                    self.kept.snapshot(reader, model).evidence(reader)
+                    self._beside(reader, self._closing.is_set)
+            except Exception:  # questions read what they need by themselves
+                log.exception("what search keeps was not brought up to date")
+            self._changed.wait()
+            self._closing.wait(SETTLE)  # what follows at once is read together
+            self._changed.clear()

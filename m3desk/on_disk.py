@@ -1,0 +1,65 @@
+"""Vectors of a memory that are too many for the process: kept in the index on disk beside searches, and found there by them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from pathlib import Path
+
+from m3desk.control.kept import Kept
+from m3desk.control.nearest import OnDisk
+from m3desk.control.table import Table
+from m3desk.domain.evidence import Floats
+from m3desk.store.index.scratch import room
+from m3desk.store.index.vectors import VectorIndex, most_in_memory
+from m3desk.store.index.words import words
+from m3desk.store.place import INDEX
+from m3desk.store.records import Records
+
+log = logging.getLogger(__name__)
+
+
+class VectorsOnDisk:
+    """The index of one memory, between its store and what its searches keep (`kept`)."""
+
+    def __init__(self, memory: Path, reader: Callable[[], Records], *, told: bool) -> None:
+        """`told`: whether `kept` hears of every commit."""
+        self.index = VectorIndex(memory / INDEX)
+        self.kept = Kept(words, told=told, room=partial(room, memory), disk=self.of)
+        self._reader = reader
+
+    def write(self, reader: Records, stop: Callable[[], bool] = lambda: False) -> None:
+        """Write vectors that are too many for the process into the index, and let searches look there from then on."""
+        now = self.kept.now
+        if now is None or not now.model or now.table.size <= most_in_memory():
+            return
+        try:
+            if reader.index_vectors(self.index, now.model, stop):
+                self.kept.settle()
+        except OSError as error:  # a full disk, a memory that can't be written to: they stay in the process
+            log.warning("the index of vectors can't be written: %s", error)
+
+    def of(self, table: Table, model: str) -> OnDisk | None:
+        """Return a table's vectors on disk; None where they are few, or not written yet."""
+        state = self.index.state() if table.size > most_in_memory() else None
+        if state is None or state.model != model:
+            return None
+
+        def asked(vector: Floats, k: int) -> Sequence[str]:
+            owners = self.index.near(vector, k)
+            if owners is None:  # damaged, or dropped by a forgetting: the next question compares all
+                self.kept.drop()
+            return [owner.partition("@")[0] for owner in owners or ()]
+
+        def exact(ids: Collection[str]) -> list[tuple[list[str], Floats]]:
+            with self._reader() as reader:
+                return list(reader.text_vectors(model, ids))
+
+        found = OnDisk(asked, exact, table.row)
+        with self._reader() as reader:
+            for ids, vectors in reader.text_vectors_since(model, state.last):
+                rows = [table.row(id_) for id_ in ids]
+                held = [n for n, row in enumerate(rows) if row is not None]
+                found = found.changed(table.count, [row for row in rows if row is not None], vectors[held])
+        return found
