@@ -13,7 +13,7 @@ from m3desk.domain.ids import face_id
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
 from m3desk.perception.objects import Glance, objects_seen
-from m3desk.perception.scenes import THUMBNAIL, Look, cut_between, cuts, facts, jpeg, look, shrink, worth
+from m3desk.perception.scenes import THUMBNAIL, Look, crop_file, cut_between, cuts, facts, jpeg, look, shrink, worth
 from m3desk.perception.scenes import change as change_of
 from m3desk.perception.sightings import Sighting, lip_movement, sightings, vector
 from m3desk.perception.texts import Grey, Reading, changed, grey, texts_on_screen
@@ -226,7 +226,7 @@ def _evidence(
     faces = []
     stored: dict[str, bytes] = {}
     for name, track in zip(names, found, strict=True):
-        crops = [jpeg(s.crop, 92) for s in track.best]
+        crops = [crop_file(s.crop) for s in track.best]
         ids = tuple(media_id(data, ".jpg") for data in crops)
         stored.update(zip(ids, crops, strict=True))
         faces.append(

@@ -109,6 +109,11 @@ def jpeg(picture: Picture, quality: int = 90) -> bytes:
     return bytes(data)
 
 
+def crop_file(crop: Picture) -> bytes:
+    """Return a face's crop as it is stored (JPEG)."""
+    return jpeg(crop, 92)
+
+
 def worth(brief: Look, faces_area: float) -> float:
     """Say how well a picture stands for its clip: detailed, neither dark nor white, and better with faces (share of the picture)."""
     grey = brief.small.mean(2)

@@ -12,6 +12,7 @@ import numpy as np
 from m3desk.domain.continuing import LIKE
 from m3desk.domain.evidence import Floats
 from m3desk.domain.geometry import iou
+from m3desk.domain.identity import mean_of
 from m3desk.domain.linkage import average_linkage
 from m3desk.perception.sightings import Sighting
 
@@ -176,7 +177,7 @@ def _split(seen: list[Sighting], vector: Vector) -> list[list[Sighting]]:
     weights = np.array([max(0.05, seen[i].quality) for i in looked], np.float32)
     best: tuple[float, int] | None = None
     for k in range(1, len(looked)):
-        before, after = _mean(rows[:k], weights[:k]), _mean(rows[k:], weights[k:])
+        before, after = mean_of(rows[:k], weights[:k]), mean_of(rows[k:], weights[k:])
         like = float(before @ after)
         if (
             float((rows[:k] @ rows[k:].T).max()) < LIKE
@@ -188,7 +189,7 @@ def _split(seen: list[Sighting], vector: Vector) -> list[list[Sighting]]:
         return [seen]
     k = best[1]
     low, high = looked[k - 1], looked[k]
-    before, after = _mean(rows[:k], weights[:k]), _mean(rows[k:], weights[k:])
+    before, after = mean_of(rows[:k], weights[:k]), mean_of(rows[k:], weights[k:])
     while high - low > 1:
         middle = (low + high) // 2
         here = vector(seen[middle])
@@ -207,11 +208,6 @@ def _every(seen: Sequence[Sighting], step: int) -> list[int]:
         if stretch not in places or s.quality > seen[places[stretch]].quality:
             places[stretch] = i
     return sorted(places.values())
-
-
-def _mean(rows: Floats, weights: Floats) -> Floats:
-    total = (rows * weights[:, None]).sum(0)
-    return np.asarray(total / max(float(np.linalg.norm(total)), 1e-9), np.float32)
 
 
 def _real(track: Track) -> bool:
@@ -255,7 +251,7 @@ def clusters(rows: Sequence[Floats], quality: Sequence[float], not_one: set[tupl
     """
     if not rows:
         return []
-    means = np.stack([_mean(r, np.ones(len(r), np.float32)) for r in rows])
+    means = np.stack([mean_of(r) for r in rows])
     apart_ = np.zeros((len(rows), len(rows)), bool)
     for i, k in not_one:
         apart_[i, k] = apart_[k, i] = True

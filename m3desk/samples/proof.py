@@ -17,6 +17,7 @@ from m3desk.domain.identity import calibration, gallery_rows, similarity
 from m3desk.errors import SourceUnreadable
 from m3desk.media import photo
 from m3desk.media.streams import stored_sound
+from m3desk.perception import scenes
 from m3desk.perception.embedding import voice_rows
 from m3desk.perception.sightings import faces_of
 from m3desk.ports import SAMPLE_RATE, Models
@@ -42,8 +43,6 @@ class Looked:
 
 def tighten(content: bytes, landmarks: Landmarks) -> tuple[bytes, Landmarks]:
     """Cut the margin off a crop, with its landmarks; a picture that does not read comes back empty."""
-    import cv2
-
     picture = photo.stored(content)
     if picture is None:
         return b"", ()
@@ -55,8 +54,8 @@ def tighten(content: bytes, landmarks: Landmarks) -> tuple[bytes, Landmarks]:
         top, bottom = max(0, round(min(ys) - 0.8 * span)), min(height, round(max(ys) + 0.55 * span))
     else:
         left, right, top, bottom = round(CUT * width), round((1 - CUT) * width), round(CUT * height), round((1 - CUT) * height)
-    done, data = cv2.imencode(".jpg", picture[top : max(bottom, top + 1), left : max(right, left + 1)], [cv2.IMWRITE_JPEG_QUALITY, 92])
-    return (data.tobytes() if done else b""), tuple((x - left, y - top) for x, y in landmarks)
+    cut = picture[top : max(bottom, top + 1), left : max(right, left + 1)]
+    return scenes.crop_file(cut) if cut.size else b"", tuple((x - left, y - top) for x, y in landmarks)
 
 
 def look(media: Iterable[tuple[str, bytes]], vectors: Mapping[tuple[str, str], Floats], models: Models) -> Looked:

@@ -184,7 +184,7 @@ def _typical(picture: Picture, box: TimedBox) -> sightings.Sighting:
 
 
 def _of_sightings(found: Sequence[tuple[sightings.Sighting, Floats]], model: str) -> Likeness:
-    crops = [scenes.jpeg(s.crop, 92) for s, _ in found]
+    crops = [scenes.crop_file(s.crop) for s, _ in found]
     ids = tuple(media_id(c, ".jpg") for c in crops)
     marks = tuple(tuple((round(float(x), 1), round(float(y), 1)) for x, y in s.marks) for s, _ in found)
     quality = max((s.quality for s, _ in found), default=0.0)

@@ -12,7 +12,7 @@ from m3desk.domain.evidence import Floats
 from m3desk.domain.geometry import similarity_transform
 from m3desk.errors import BackendMissing, ModelFailed
 from m3desk.ports import DetectedFace, Picture
-from m3desk_cpu.faces import need, opencv
+from m3desk_cpu.runtimes import need, opencv
 
 CHIP = np.array([[46.9, 46.4], [106.9, 46.5], [77.6, 77.6], [48.7, 103.4], [103.4, 102.9]])
 """Where YuNet's five landmarks lie in dlib's own 150×150 chips (measured: medians over 34 portraits of azure_family and knn).

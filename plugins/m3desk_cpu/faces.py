@@ -9,52 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from m3desk import privacy
 from m3desk.domain.evidence import Floats
 from m3desk.domain.geometry import similarity_transform
-from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
+from m3desk.errors import ModelFailed
 from m3desk.ports import DetectedFace, Picture
+from m3desk_cpu.runtimes import need, onnx_session, opencv
 
 ALIGNED = np.array([[38.2946, 51.6963], [73.5318, 51.5014], [56.0252, 71.7366], [41.5493, 92.3655], [70.7299, 92.2041]], np.float32)
 """Where SFace wants the five landmarks in its 112×112 picture (OpenCV modules/objdetect, FaceRecognizerSF)."""
 
 SIDE = 112
-
-
-def opencv(threads: int) -> Any:
-    """Import OpenCV and give its pool `threads` threads (one pool a process; its default of all cores would starve speech recognition)."""
-    try:
-        import cv2
-    except ImportError as e:
-        raise BackendMissing("OpenCV is not installed.", "Install it: pip install 'opencv-python-headless<5'") from e
-    cv2.setNumThreads(threads)
-    return cv2
-
-
-def onnx_session(path: Path, threads: int) -> Any:
-    """Open an ONNX file with `threads` threads, silently: log level 3 hides SFace's 300 warnings about unused initializers."""
-    try:
-        import onnxruntime
-    except ImportError as e:
-        raise BackendMissing("ONNX Runtime is not installed.", "Install it: pip install onnxruntime") from e
-    privacy.switch_off()  # now also by the library's own call
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # Spinning threads would take the core that speech recognition needs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as e:
-        raise ModelFailed(f"The model {path.name} does not open: {e}", "Check it: m3desk models verify") from e
-
-
-def need(path: Path, name: str) -> Path:
-    """Return the path, or raise ModelMissing where nothing is there."""
-    if not path.exists():
-        raise ModelMissing(f"The weights of {name} are not at {path}.", "Fetch them: m3desk models pull")
-    return path
 
 
 class YuNet:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from m3desk.errors import ModelFailed
 from m3desk.ports import DetectedObject, Picture
-from m3desk_cpu.faces import need, opencv
+from m3desk_cpu.runtimes import need, opencv
 
 _NAMES = (
     "-,person,bicycle,car,motorcycle,airplane,bus,train,truck,boat,traffic light,fire hydrant,-,stop sign,parking meter,"

@@ -9,34 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from m3desk import privacy
 from m3desk.domain.evidence import Floats
-from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
+from m3desk.errors import BackendMissing, ModelFailed
 from m3desk.ports import SAMPLE_RATE, Sound
+from m3desk_cpu.runtimes import INSTALL, need, onnx_session
 
 
-def onnx_session(path: Path, threads: int, name: str) -> Any:
-    """Open an ONNX file with `threads` threads, without its own memory arena (it would keep the largest clip's memory).
-
-    Raises BackendMissing, ModelMissing, ModelFailed.
-    """
-    try:
-        import onnxruntime
-    except ImportError as e:
-        raise BackendMissing("ONNX Runtime is not installed.", "Install it: pip install onnxruntime") from e
-    privacy.switch_off()  # now also by the library's own call
-    if not path.is_file():
-        raise ModelMissing(f"The weights of {name} are not at {path}.", "Install M3Desk again: pip install --force-reinstall m3desk")
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as e:
-        raise ModelFailed(f"The model {path.name} does not open: {e}", "Check it: m3desk models verify") from e
+def _session(path: Path, threads: int, name: str) -> Any:
+    return onnx_session(need(path, name, INSTALL), threads, arena=False)
 
 
 class Silero:
@@ -52,7 +32,7 @@ class Silero:
             raise BackendMissing(
                 "faster-whisper, which carries Silero VAD, is not installed.", "Install it: pip install faster-whisper==1.2.1"
             )
-        self._session = onnx_session(Path(found.origin).parent / "assets" / "silero_vad_v6.onnx", threads, self.name)
+        self._session = _session(Path(found.origin).parent / "assets" / "silero_vad_v6.onnx", threads, self.name)
 
     def probabilities(self, sound: Sound) -> Floats:
         if not len(sound):
@@ -82,7 +62,7 @@ class Segmentation:
     classes: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
 
     def __init__(self, path: Path, threads: int = 1) -> None:
-        self._session = onnx_session(Path(path), threads, self.name)
+        self._session = _session(Path(path), threads, self.name)
 
     def segment(self, sound: Sound) -> Floats:
         padded = np.zeros((1, self.window), np.float32)
@@ -135,7 +115,7 @@ class CamPlus:
     batch = 16
 
     def __init__(self, path: Path, threads: int = 1) -> None:
-        self._session = onnx_session(Path(path), threads, self.name)
+        self._session = _session(Path(path), threads, self.name)
 
     def embed(self, sounds: Sequence[Sound]) -> Floats:
         rows = np.zeros((len(sounds), self.dimension), np.float32)

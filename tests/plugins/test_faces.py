@@ -30,7 +30,7 @@ def sface() -> SFace:
 
 
 def test_importing_the_plugin_imports_no_model_library() -> None:
-    modules = "m3desk_cpu.entry, m3desk_cpu.faces, m3desk_cpu.objects, m3desk_cpu.screen_text"
+    modules = "m3desk_cpu.entry, m3desk_cpu.faces, m3desk_cpu.objects, m3desk_cpu.runtimes, m3desk_cpu.screen_text"
     code = f"import {modules}, sys; print([m for m in ('cv2', 'onnxruntime', 'rapidocr') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
