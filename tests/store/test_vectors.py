@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from m3desk import app as app_module
+from m3desk import on_disk
 from m3desk.app import App
 from m3desk.bench import invented
 from m3desk.bench.scale_search import Backends
@@ -117,7 +117,7 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
         expected = [app.search_nodes(q) for q in queries]
         with app.reader() as reader:
             node, other = reader.memories(kind="semantic")[0], reader.memories(kind="episodic")[40]
-    monkeypatch.setattr(app_module, "most_in_memory", lambda: 100)
+    monkeypatch.setattr(on_disk, "most_in_memory", lambda: 100)
 
     def kept(app: App) -> OnDisk:
         assert app.searching.kept.now is not None and isinstance(app.searching.kept.now.nearest, OnDisk)
@@ -150,7 +150,7 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
     monkeypatch.undo()
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
         expected = [app.search_nodes(q) for q in queries]
-    monkeypatch.setattr(app_module, "most_in_memory", lambda: 100)
+    monkeypatch.setattr(on_disk, "most_in_memory", lambda: 100)
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
         assert [app.search_nodes(q) for q in queries] == expected, "an edit that was taken back has its first vector again"
         kept(app)
