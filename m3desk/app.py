@@ -17,6 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import numpy as np
+
 from m3desk import correcting, events, forgetting, models
 from m3desk.backends import Backends, available, profile, profile_or_why
 from m3desk.config import Settings
@@ -208,10 +210,15 @@ class App:
         embedder = self.backends.get("text_vectors")
         lacking = self.write(lambda m: m.lacking_vectors(embedder.name)) if embedder else []
         if embedder and lacking:
-            for at in range(0, len(lacking), PART):
-                part = lacking[at : at + PART]
-                rows = embedder.embed([text for _, text in part])
-                self.write(lambda m, p=part, r=rows: m.store_vectors("text", embedder.name, [node for node, _ in p], r))  # type: ignore[misc]
+            of_text: dict[str, list[str]] = {}  # what was said twice is embedded once
+            for node, text in lacking:
+                of_text.setdefault(text, []).append(node)
+            texts = list(of_text)
+            for at in range(0, len(texts), PART):
+                part = texts[at : at + PART]
+                rows = np.repeat(embedder.embed(part), [len(of_text[text]) for text in part], axis=0)
+                nodes = [node for text in part for node in of_text[text]]
+                self.write(lambda m, n=nodes, r=rows: m.store_vectors("text", embedder.name, n, r))  # type: ignore[misc]
         return len(lacking)
 
     def search_nodes(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[Found]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from m3desk.domain.changed import Edge
@@ -230,15 +231,45 @@ _SENTENCES = """SELECT node.*, n.weight, n.text, n.shown, n.tagged, n.spans, n.p
 n.pinned, n.stale, n.deleted FROM node JOIN now_node n ON n.id = node.id WHERE node.type IN ('episodic', 'semantic')"""
 
 
-def _sentence(db: DB, r: sqlite3.Row) -> StoredSentence:
-    entities = db.execute("SELECT e.content FROM mention m JOIN node e ON e.id = m.entity WHERE m.node = ? ORDER BY place", (r["id"],))
+@lru_cache(maxsize=10_000)
+def _ids(text: str) -> tuple[str, ...]:
+    """Return a JSON list of ids; the same few people and clips come again and again."""
+    return tuple(json.loads(text))
+
+
+def _list(text: str) -> list[Any]:
+    """Return a JSON list; most are empty."""
+    found: list[Any] = [] if text == "[]" else json.loads(text)
+    return found
+
+
+_THINGS = "SELECT m.node, e.content FROM mention m JOIN node e ON e.id = m.entity"
+
+
+def _sentences(db: DB, query: str, values: Sequence[Any] = ()) -> list[StoredSentence]:
+    """Return the sentences of a query, with the things they speak of, which are read at once where it is more than a few."""
+    found = db.execute(query, values).fetchall()
+    things: dict[str, list[str]] = {}
+    if len(found) > _FEW:
+        for node_, label in db.execute(f"{_THINGS} ORDER BY m.node, m.place"):
+            things.setdefault(node_, []).append(label)
+    else:
+        for r in found:
+            things[r["id"]] = [label for _, label in db.execute(f"{_THINGS} WHERE m.node = ? ORDER BY m.place", (r["id"],))]
+    return [_sentence(r, things.get(r["id"], ())) for r in found]
+
+
+_FEW = 500
+
+
+def _sentence(r: sqlite3.Row, entities: Sequence[str]) -> StoredSentence:
     return StoredSentence(
         id=r["id"], kind=r["type"], text=r["text"], shown=r["shown"], tagged=r["tagged"], clip=r["clip"] or "", source=r["source"] or "",
-        start=r["start"] or 0, end=r["end"] or 0, weight=r["weight"], people=tuple(json.loads(r["people"])),
-        citations=tuple(json.loads(r["citations"])), spans=tuple(Span(s, e, tuple(o)) for s, e, o in json.loads(r["spans"])),
+        start=r["start"] or 0, end=r["end"] or 0, weight=r["weight"], people=_ids(r["people"]),
+        citations=tuple(_list(r["citations"])), spans=tuple(Span(s, e, tuple(o)) for s, e, o in _list(r["spans"])),
         topic=r["topic_now"], valid_until=r["valid_until"], pinned=bool(r["pinned"]), stale=bool(r["stale"]),
-        quoted=tuple((a, b) for a, b in json.loads(r["quoted"] or "[]")) if r["text"] == r["content"] else (), event=r["event"],
-        model=r["model"] or "", language=r["language"] or "en", entities=tuple(e[0] for e in entities),
+        quoted=tuple((a, b) for a, b in _list(r["quoted"] or "[]")) if r["text"] == r["content"] else (), event=r["event"],
+        model=r["model"] or "", language=r["language"] or "en", entities=tuple(entities),
     )  # fmt: skip
 
 
@@ -253,7 +284,7 @@ def memories(
             values.append(value)
     if not deleted:
         query += " AND NOT n.deleted"
-    found = [_sentence(db, r) for r in db.execute(query + " ORDER BY node.number", values)]
+    found = _sentences(db, query + " ORDER BY node.number", values)
     if person_ is not None:
         id_ = person(db, person_).id
         found = [s for s in found if id_ in s.people]
@@ -263,7 +294,7 @@ def memories(
 def memories_of(db: DB, ids: Iterable[str]) -> list[StoredSentence]:
     """Return those of these sentences that are in force."""
     query = _SENTENCES + " AND NOT n.deleted AND node.id IN (SELECT value FROM json_each(?)) ORDER BY node.number"
-    return [_sentence(db, r) for r in db.execute(query, (listed(ids),))]
+    return _sentences(db, query, (listed(ids),))
 
 
 def told_of(db: DB, people_: set[str], things: set[str]) -> list[StoredSentence]:
@@ -277,14 +308,14 @@ def told_of(db: DB, people_: set[str], things: set[str]) -> list[StoredSentence]
         values.append(label)
     query += "" if people_ else " AND n.people = '[]'"
     query += "" if things else " AND NOT EXISTS (SELECT 1 FROM mention m WHERE m.node = node.id)"
-    return [_sentence(db, r) for r in db.execute(query + " ORDER BY node.number", values)]
+    return _sentences(db, query + " ORDER BY node.number", values)
 
 
 def sentence(db: DB, id_: str) -> StoredSentence:
-    row = db.execute(_SENTENCES + " AND node.id = ?", (id_,)).fetchone()
-    if row is None:
+    found = _sentences(db, _SENTENCES + " AND node.id = ?", (id_,))
+    if not found:
         raise CorrectionError(f"there is no memory {id_}.", "See: m3desk memories list.")
-    return _sentence(db, row)
+    return found[0]
 
 
 # ---------------------------------------------------------------- the graph
@@ -295,8 +326,8 @@ JOIN now_node n ON n.id = node.id WHERE NOT n.deleted AND (n.weight > 0 OR node.
 
 
 def _node(r: sqlite3.Row, earlier: Mapping[str, list[Any]]) -> NodeRow:
-    named = json.loads(r["people"])
-    extra = json.loads(r["extra_data"] or "{}") | {"clips": [*earlier.get(r["id"], ()), *json.loads(r["clips"])]}
+    named, more = _ids(r["people"]), r["extra_data"]
+    extra = (json.loads(more) if more else {}) | {"clips": [*earlier.get(r["id"], ()), *_ids(r["clips"])]}
     for key, value in (("topic", r["topic_now"]), ("event", r["event"]), ("model", r["model"]), ("valid_until", r["valid_until"])):
         if value:
             extra[key] = value
@@ -304,7 +335,7 @@ def _node(r: sqlite3.Row, earlier: Mapping[str, list[Any]]) -> NodeRow:
     return NodeRow(
         id=r["id"], type=r["type"], label=shown if len(shown) <= LABEL else shown[: LABEL - 1] + "…", content=shown, weight=r["weight"],
         clip=r["clip"], source=r["source"], start=r["start"], end=r["end"],
-        person=named[0] if r["type"] in ("face", "voice") and named else None, people=tuple(named), picture=r["picture"], extra=extra,
+        person=named[0] if r["type"] in ("face", "voice") and named else None, people=named, picture=r["picture"], extra=extra,
     )  # fmt: skip
 
 
