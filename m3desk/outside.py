@@ -19,6 +19,7 @@ from pathlib import Path
 import psutil
 
 from m3desk import config, paths
+from m3desk.domain.evidence import media_hash
 from m3desk.store.forgetting.scrubbing import TELLING, Known
 
 _TEMPORARY = re.compile(r"(?:m3desk-)?[a-z]+-(\d+)-\w+")
@@ -55,7 +56,7 @@ def _pictures(memory: Path, media: Collection[str]) -> int:
     same |= {p for p in listed if Path(p).resolve() == memory.resolve()}
     mine = {paths.recent_picture(p) for p in same}
     others = {paths.recent_picture(p) for p in listed} - mine
-    hashes, gone = {m.partition(".")[0] for m in media}, 0
+    hashes, gone = {media_hash(m) for m in media}, 0
     for path in sorted(paths.recent_dir().glob("*")):
         if path.is_file() and (path not in others or _digest(path) in hashes):
             with contextlib.suppress(OSError):
@@ -66,7 +67,7 @@ def _pictures(memory: Path, media: Collection[str]) -> int:
 
 def _folders(media: Collection[str]) -> tuple[int, list[Path]]:
     """Delete what processes left that are gone, and copies of media anywhere; return how many folders, and files of running ones."""
-    hashes, gone, running = {m.partition(".")[0] for m in media}, 0, []
+    hashes, gone, running = {media_hash(m) for m in media}, 0, []
     for folder in _temporary():
         if _EARLIER.fullmatch(folder.name) or not _runs(folder):
             shutil.rmtree(folder, ignore_errors=True)

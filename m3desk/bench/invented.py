@@ -267,5 +267,5 @@ def _sentence(
         return f"The text “{' '.join(said[:4])}” appears on screen.", "episodic", "text", None, None
     node, person = who["u", n]
     words = " ".join(said)
-    values = (f"{clip}.u{number}", source, clip, start, end, words, "[]", "en", 0.9, None, n, 0, 1, None)
+    values = (utterance_id(clip, number), source, clip, start, end, words, "[]", "en", 0.9, None, n, 0, 1, None)
     return f"someone often speaks of {words}.", "semantic", None, ("u", node, person, values), None

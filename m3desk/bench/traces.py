@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from m3desk.domain.evidence import media_hash
 from m3desk.store.memory import Memory
 
 
@@ -41,7 +42,7 @@ def traces(marks_: Marks, folders: Iterable[Path]) -> list[str]:
     """Return every file in these folders that still tells of them, and by what."""
     forms = {form.encode() for t in marks_.texts for form in (t, t.casefold(), t.upper(), json.dumps(t)[1:-1])}
     names = {m.encode() for m in marks_.media}
-    hashes = {m.partition(".")[0] for m in marks_.media}
+    hashes = {media_hash(m) for m in marks_.media}
     found = []
     for folder in folders:
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):

@@ -21,6 +21,11 @@ def media_id(data: bytes, ending: str) -> str:
     return hashlib.sha256(data).hexdigest() + ending
 
 
+def media_hash(media: str) -> str:
+    """Return the sha256 in a media id, without the ending."""
+    return media.partition(".")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class TimedBox:
     """Where something is at one moment."""

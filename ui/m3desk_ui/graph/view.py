@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from m3desk.domain.ids import person_id
 from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph import style
 from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
@@ -421,7 +422,7 @@ def measure(nodes: int = 1000, frames: int = 60) -> dict[str, float]:
     """Return what painting a graph of this many nodes costs (ms): `python -m m3desk_ui.graph.view 1000`. Needs a QApplication."""
     rng = np.random.default_rng(1)
     people = max(4, nodes // 50)
-    rows = [scenes.SceneNode(f"person_{i}", "person", f"Person {i}", "", 4.0, person=f"person_{i}") for i in range(people)]
+    rows = [scenes.SceneNode(person_id(i), "person", f"Person {i}", "", 4.0, person=person_id(i)) for i in range(people)]
     kinds = ("episodic", "episodic", "episodic", "semantic", "object")
     rows += [scenes.SceneNode(f"n{i}", kinds[i % 5], f"something happens {i}", "", 1.0) for i in range(nodes - people)]
     ends = [(int(rng.integers(people)), i) for i in range(people, nodes) for _ in range(2 + i % 2)]

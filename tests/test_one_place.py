@@ -1,0 +1,35 @@
+"""Rules that have one place: no other module takes an id apart, locks a file or measures how boxes overlap."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACES = {
+    "domain/ids.py": (
+        r"""\.r?(?:split|partition)\(["'](?:_|\.c|\.f|\.u)["']""",  # takes an id apart
+        r"""\{[\w.]+\}\.[cfu]\{""",  # writes the id of a clip or an observation
+        r"""["'](?:person|face|voice)_\{""",
+    ),
+    "locks.py": (r"\bfcntl\.(?:flock|lockf)\b", r"\bmsvcrt\b", r"\bportalocker\b"),
+    "domain/geometry.py": (r"min\((\w)\[0\] \+ \1\[2\], (\w)\[0\] \+ \2\[2\]\)",),
+    "domain/stemming.py": (r"\bsnowballstemmer\b", r"\bdef _?stem\(word"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_rule_has_one_place(place: str) -> None:
+    patterns = [re.compile(p) for p in PLACES[place]]
+    assert any(p.search((ROOT / "m3desk" / place).read_text("utf-8")) for p in patterns)
+    elsewhere = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for folder in ("m3desk", "ui", "plugins")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        if file != ROOT / "m3desk" / place
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
+        if any(p.search(line) for p in patterns)
+    ]
+    assert elsewhere == []
