@@ -132,7 +132,7 @@ def _write_chunks(db: sqlite3.Connection, part: str, changed: Iterable[tuple[Any
         if was is now or (full == 0 and len(now) < CHUNK):
             continue
         same = full if full == 0 or now[: full * CHUNK] == was[: full * CHUNK] else 0
-        if same == len(now) // CHUNK:
+        if same == full == len(now) // CHUNK:
             continue
         if before is not None:
             old |= {row[:2]: row for row in _chunks(part, before, same)}

@@ -59,6 +59,10 @@ def test_a_list_that_loses_or_gains_items_in_its_middle_is_written_right(grown: 
         assert len(memory.person("1").clips) == CLIPS + 1
         memory.correct("exclude", {"observation": "s1.c0.f0", "person": "1"})
         state_tables(memory)
+        mine = memory.state().who.of_person("person_1")
+        memory.correct("split", {"person": "1", "observations": [o for o in mine if not o.startswith("s1.c7.")]})  # no full chunk is left
+        assert memory.person("1").clips == ("s1.c7",)
+        state_tables(memory)
 
 
 def test_a_memory_of_the_format_before_is_brought_up_to_date(grown: Path, tmp_path: Path) -> None:
