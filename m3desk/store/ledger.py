@@ -48,6 +48,7 @@ class Ledger:
         self._before: tuple[Projection, int] | None = None
         self._tell: Callable[[Changed], None] | None = None
         self._ahead: Future[tuple[Projection, int]] | None = None
+        self._found: tuple[tuple[Any, ...], set[int]] = (), set()
 
     # ------------------------------------------------------------------ transactions
 
@@ -160,6 +161,15 @@ class Ledger:
         assert self._before is not None
         return Delta(present) if self._before[0] is present else Rebuilt(Delta(self._before[0]).before, present)
 
+    def found_steps(self) -> set[int]:
+        """Return the steps of which nothing is missing, to be added to (`corrections.anchors.found_again`); none at first, and none again
+        where the journal, or the log as a whole, is another."""
+        present = self._present()
+        journal = present, len(present.log.steps), len(present.log.marks), len(present.log.renamed)
+        if self._found[0] != journal:
+            self._found = journal, set()
+        return self._found[1]
+
     def galleries(self, type_: ObservationType, model: str) -> Sequence[Gallery]:
         """Return what each node looks or sounds like to a model, by the state as it was last taken (`state`, `state_with`)."""
         with self.snapshot() as db:
@@ -188,6 +198,7 @@ class Ledger:
     def forget(self) -> None:
         """Drop the kept state; the next call reads the log anew."""
         self._projection, self._loaded, self._ahead = None, 0, None
+        self._found = (), set()
         self._galleries.forget()
         gc.unfreeze()
 
@@ -218,6 +229,7 @@ class Ledger:
 
     def _back(self) -> None:
         """Be again what was there before the transaction that was rolled back."""
+        self._found = (), set()
         if self._before is not None:
             self._projection, self._loaded = self._before
             self._projection.back()

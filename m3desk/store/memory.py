@@ -222,7 +222,8 @@ class Memory(Records):
                 db.execute("DELETE FROM commits WHERE sequence = ?", (sequence,))
             return made
 
-        if found := anchors.found_again(db, lambda: self._ledger.state_with(db), self.log(), again):
+        self._ledger.state_with(db)
+        if found := anchors.found_again(db, lambda: self._ledger.state_with(db), self.log(), again, self._ledger.found_steps()):
             sequence = commits.begin(db, "renamed", at)
             for old, new in found:
                 rows.insert(db, "renamed", sequence=sequence, old=old, new=new)

@@ -405,3 +405,17 @@ def test_an_anchor_keeps_the_first_the_middle_and_the_last_box_of_a_face(memory:
     face, said = memory.journal()[-1].anchor["observations"]
     assert face["boxes"] == [some[i] for i in sorted({0, count // 2, count - 1})] if count else face["boxes"] == []
     assert said["words"] == "We drink <person_9> tea." and said["id"] == "s1.c0.u1" and "boxes" not in said
+
+
+def test_clips_look_only_for_what_is_missing_of_corrections(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.correct("assign", {"observation": "s1.c0.f0", "person": "2"})
+    memory.correct("name", {"person": "2", "name": "Bob"})
+    remember(memory, memory.next_clips("s1")[0], (1, 2))
+    assert memory._ledger.found_steps() == {1, 2}
+    memory.undo()
+    assert memory._ledger.found_steps() == set()  # the journal changed
+    memory.remove_source("s1")
+    again = memory.add_source(source()).id
+    memory.plan_clips(again, clips(again), fps=5.0)
+    remember(memory, memory.next_clips(again)[0], (1, 2))
+    assert memory.state().who.held[f"{again}.c0.f0"].step == 1

@@ -123,14 +123,17 @@ Again = Callable[[str, dict[str, Any], int], list[str] | None]
 """Does on new evidence what a step (kind, args, number) did on old; returns the ids of what it made, None where that can't be."""
 
 
-def found_again(db: DB, now: Callable[[], State], log: Log, again: Again) -> list[tuple[str, str]]:
+def found_again(db: DB, now: Callable[[], State], log: Log, again: Again, there: set[int]) -> list[tuple[str, str]]:
     """Return (old, new) for what steps in force name and no longer exists, but lies where their anchors say.
 
     Observations are matched by overlap in time and space, people and nodes by their observations, sentences by words and time. What a
     step had put in an observation's place is put there again; where the re-run leaves nothing to do, it is matched like the rest.
-    `now`: gives the state, what `again` wrote included (as `log` does).
+    `now`: gives the state, what `again` wrote included (as `log` does). `there`: the steps of which nothing is missing, as found before
+    (clips take nothing away); those found now are added.
     """
     state = now()
+    if len(there) == len(log.steps):
+        return []
     undone = undone_steps(log)
     names = {r.old: r.new for r in log.renamed}
     found: dict[str, str] = {}
@@ -143,16 +146,26 @@ def found_again(db: DB, now: Callable[[], State], log: Log, again: Again) -> lis
         if id_ in remade:
             return False
         if id_.startswith("person"):
-            return known not in rooted and id_ not in found and id_ not in made
+            if known in rooted or id_ in made:
+                return False
+            there.discard(step.step)
+            return id_ not in found
         gone = known not in log.observations if "." in id_ else known not in state.nodes and known not in state.who.canonical
+        if gone:
+            there.discard(step.step)
         return gone and id_ not in found
 
     # What steps in force made comes from them, not from a likeness to something found (till that fails).
     remade = {o for s in log.steps if s.step not in undone and s.kind != "enroll" for o in s.args.get("made", ())}
     for step in log.steps:
+        if step.step in there:
+            continue
+        there.add(step.step)  # till something of it is missing
         if step.step in undone:
             continue
         if remade & set(step.args.get("made", ())):
+            if any(names.get(o, o) not in log.observations for o in step.args["made"]):
+                there.discard(step.step)
             found |= _made_again(db, step, log, names | found, remade, again)
             state = now()
         people: dict[str, list[dict[str, Any]]] = step.anchor.get("people", {})
