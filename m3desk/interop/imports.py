@@ -52,11 +52,6 @@ class Export:
     report: Mapping[str, int]
 
 
-def import_json(path: Path | str, memory: Restorable) -> dict[str, Any]:
-    """Read an export into an empty memory; return how much that was. Raises ImportProblem, and then nothing is written."""
-    return write(load(path), memory)
-
-
 def write(export: Export, memory: Restorable) -> dict[str, Any]:
     """Write an export that was read into an empty memory; return how much that was. Raises ImportProblem, and then nothing is written."""
     memory.restore(**export.parts)

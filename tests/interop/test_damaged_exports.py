@@ -64,7 +64,7 @@ def test_lists_that_are_made_anew_may_hold_anything(made: tuple[Path, dict[str, 
     bad[key] = "x"
     (tmp_path / "x.json").write_text(json.dumps(bad))
     with Memory.create(tmp_path / "m.m3desk") as memory:
-        assert imports.import_json(tmp_path / "x.json", memory)["memories"] == len(memory.memories())
+        assert imports.write(imports.load(tmp_path / "x.json"), memory)["memories"] == len(memory.memories())
         assert doctor.check(memory)["ok"]
 
 
@@ -74,7 +74,7 @@ def test_an_export_of_an_older_version_comes_back(made: tuple[Path, dict[str, An
         del older["log"][table]
     (tmp_path / "x.json").write_text(json.dumps(older))
     with Memory.create(tmp_path / "m.m3desk") as memory:
-        imports.import_json(tmp_path / "x.json", memory)
+        imports.write(imports.load(tmp_path / "x.json"), memory)
         assert exports.same_memory(exports.export_json(memory), made[1]) == []
 
 
@@ -176,7 +176,7 @@ def test_changed_exports_are_refused_or_imported_whole(tmp_path: Path) -> None:
         folder = tmp_path / f"{count}.m3desk"
         with Memory.create(folder) as memory:
             try:
-                imports.import_json(Path(case.arguments[1]), memory)
+                imports.write(imports.load(Path(case.arguments[1])), memory)
                 outcomes["imported"] += 1
                 assert doctor.check(memory)["ok"], case.name
             except ImportProblem as problem:

@@ -75,7 +75,7 @@ def test_export_import_export_is_the_same(memory: Memory, tmp_path: Path, with_m
     path = tmp_path / "x.json"
     exports.export(memory, path, with_media=with_media)
     with Memory.create(tmp_path / "again.m3desk") as again:
-        report = imports.import_json(path, again)
+        report = imports.write(imports.load(path), again)
         assert report["clips"] == 4 and (report["embeddings"] > 0) == with_media
         assert exports.same_memory(exports.export_json(memory), exports.export_json(again)) == []
         assert doctor.check(again)["ok"]
@@ -136,7 +136,7 @@ def test_import_refuses_what_is_no_export_and_writes_nothing(memory: Memory, tmp
         path.write_text(json.dumps(bad))
         with Memory.open_or_create(tmp_path / "e.m3desk") as empty:
             with pytest.raises(ImportProblem):
-                imports.import_json(path, empty)
+                imports.write(imports.load(path), empty)
             assert empty.sources() == [] and empty.graph().nodes == ()
 
     for key in ("sources", "log", "utterances"):
@@ -151,10 +151,10 @@ def test_import_refuses_what_is_no_export_and_writes_nothing(memory: Memory, tmp
     broken(lambda d: d["log"]["node"]["rows"][0].__setitem__(1, 2**70))
     path.write_text("[1, 2")
     with Memory.open_or_create(tmp_path / "e.m3desk") as empty, pytest.raises(ImportProblem):
-        imports.import_json(path, empty)
+        imports.write(imports.load(path), empty)
     exports.export(memory, path, overwrite=True)
     with pytest.raises(ImportProblem):
-        imports.import_json(path, memory)
+        imports.write(imports.load(path), memory)
 
 
 def test_rttm_names_speakers_without_spaces(memory: Memory, tmp_path: Path) -> None:

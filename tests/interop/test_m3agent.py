@@ -119,7 +119,7 @@ def test_an_export_of_an_imported_graph_comes_back_the_same(tmp_path: Path) -> N
     with adopted(tmp_path, kitchen()) as memory:
         exports.export(memory, tmp_path / "a.json", with_media=True)
     with Memory.create(tmp_path / "b.m3desk") as again:
-        imports.import_json(tmp_path / "a.json", again)
+        imports.write(imports.load(tmp_path / "a.json"), again)
         exports.export(again, tmp_path / "b.json", with_media=True)
         assert doctor.check(again)["ok"]
     assert json.loads((tmp_path / "a.json").read_text()) == json.loads((tmp_path / "b.json").read_text())

@@ -465,7 +465,7 @@ def check_export(life: Life, folder: Path) -> None:
     path = folder / "x.json"
     path.write_text(json.dumps(first), "utf-8")
     with Memory.create(folder / "again.m3desk") as again:
-        imports.import_json(path, again)
+        imports.write(imports.load(path), again)
         check(again)
         if wrong := exports.same_memory(first, exports.export_json(again)):
             raise Wrong(f"an import of the export differs: {wrong[:5]}")

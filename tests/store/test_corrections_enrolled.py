@@ -128,7 +128,7 @@ def test_an_export_carries_who_was_taught_and_from_what(memory: Memory, tmp_path
     assert [e["uri"] for e in document["enrolments"]] == ["/photos/1a.jpg", "/voices/1.wav"]
     assert [s["id"] for s in document["sources"]] == ["s1"] and {t["clip"] for t in document["face_tracks"]} == {"s1.c0"}
     with Memory.create(tmp_path / "again.m3desk") as again:
-        imports.import_json(path, again)
+        imports.write(imports.load(path), again)
         assert exports.same_memory(document, exports.export_json(again)) == [] and again.integrity() == []
         again.redo()
         assert again.person("Dan").name == "Dan" and again.media(again.person("Dan").portrait or "")

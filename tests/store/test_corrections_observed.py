@@ -221,7 +221,7 @@ def test_an_export_read_back_has_the_same_steps_in_force_and_out_of_force(memory
     path = tmp_path / "out.json"
     exports.export(memory, path, with_media=True)
     with Memory.create(tmp_path / "again.m3desk") as again:
-        imports.import_json(path, again)
+        imports.write(imports.load(path), again)
         assert exports.same_memory(json.loads(path.read_text()), exports.export_json(again)) == []
         assert again.integrity() == []
         again.redo(2)
