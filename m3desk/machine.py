@@ -23,7 +23,7 @@ _LIBRARIES = {
     "onnxruntime": "models",
     "faster_whisper": "speech",
     "rapidocr": "text on screen",
-    "lancedb": "the search index",
+    "lancedb": "search in very large memories",
 }
 
 _CHILD_SECONDS = 20

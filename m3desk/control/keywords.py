@@ -1,7 +1,7 @@
 """Search by words: which sentences hold which words, ranked by BM25. Like the table, an index never changes; a change makes another.
 
-BM25 as Lucene has it (k1 = 1.2, b = 0.75): a word weighs more the fewer sentences hold it, and counts for less in a long sentence. It is
-what the LanceDB index ranks by, so that both give the same order. 1,000,000 sentences of ten words take about 100 MB.
+BM25 as Lucene has it (k1 = 1.2, b = 0.75): a word weighs more the fewer sentences hold it, and counts for less in a long sentence.
+1,000,000 sentences of ten words take about 100 MB.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Where memories rest: SQLite (the truth), LanceDB (a rebuildable index), media files."""
+"""Where memories rest: SQLite (the truth), LanceDB (vectors of very large memories, rebuildable), media files."""

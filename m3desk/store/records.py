@@ -269,6 +269,6 @@ class Records(Reader):
             return checking.integrity(db, self.folder / "media")
 
     def index_problems(self) -> list[str]:
-        """Return how the search index differs from the truth it was made of; one that is behind is brought up by the next search."""
+        """Return how the index of vectors differs from the embeddings that it was made of; none, or one that is behind, is no fault."""
         with self.snapshot() as db:
             return checking.index_problems(db, self.folder / "vectors")
