@@ -38,7 +38,7 @@ class Found:
     rests: set[str] = field(default_factory=set)
     """Ids of all that is told of, or linked to: where none of them changed, this did not."""
     whose: str = ""
-    """The clip whose sentences are listed, if any are."""
+    """The clip or person whose sentences are listed, if any are."""
     memories: tuple[StoredSentence, ...] = ()
     """All sentences about a person."""
     clips: tuple[Clip, ...] = ()
@@ -101,7 +101,7 @@ def reread(reader: Any, kind: str, id_: str, old: Found, changed: Changed) -> Fo
     ids = changed.people | changed.nodes | changed.observations | changed.clips | changed.sources
     concerned = not old.rests.isdisjoint(ids) or any(e[0] in old.rests or e[1] in old.rests for e in changed.edges)
     if not concerned and old.whose and (told := sentences(changed)):
-        concerned = any(m.clip == old.whose for m in reader.memories_of(told))
+        concerned = any(old.whose in (m.clip, *m.people) for m in reader.memories_of(told))
     return Words(old, changed).read(reader, kind, id_) if concerned else None
 
 
@@ -215,6 +215,7 @@ class Words:
             (self.t["voices"], ", ".join(links.link(n, "node", n) for n in p.voices)),
         ]
         self.rests |= {p.id, *p.faces, *p.voices}
+        found.whose = p.id
         memories = found.memories = self._about(reader, p.id)
         self.rests |= {m.id for m in memories}
         known = sorted((m for m in memories if m.kind == "semantic"), key=lambda m: -m.weight)
@@ -227,7 +228,7 @@ class Words:
 
     def _about(self, reader: Any, person: str) -> tuple[StoredSentence, ...]:
         """Return the sentences about a person."""
-        if self.old is None or self.changed is None or person not in self.old.rests:
+        if self.old is None or self.changed is None or self.old.whose != person:
             return tuple(reader.memories(person=person))
         told = sentences(self.changed)
         new = [m for m in reader.memories_of(told) if person in m.people] if told else []
@@ -313,7 +314,9 @@ class Words:
         return facts
 
     def _clip(self, reader: Any, id_: str) -> Found:
-        clip = next(iter(reader.clips_of((id_,))))
+        clip = next(iter(reader.clips_of((id_,))), None)
+        if clip is None:
+            raise KeyError(id_)
         found = Found(f"{clock(clip.start)}–{clock(clip.end)}", self.t["clip_"], play=(clip.source, clip.start))
         media = reader.thumbnail(id_)
         if media:

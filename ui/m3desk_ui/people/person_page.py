@@ -83,15 +83,17 @@ def _durations(sources: Sequence[Source]) -> tuple[tuple[str, str, int], ...]:
 
 def read_part(reader: Any, id_: str, changed: Changed) -> Part:
     """Read what a commit changed of a person's page."""
-    nodes = sentences(changed)
+    nodes, sources = sentences(changed), reader.sources()
+    videos = {s.id for s in sources}  # what somebody is taught from is no moment of theirs
+    observations = [o for o in changed.observations if source_of(o) in videos]
     return Part(
         reader.person(id_) if id_ in changed.people else None,
         nodes,
         tuple(m for m in reader.memories_of(nodes) if id_ in m.people) if nodes else (),
         changed.observations,
-        tuple(r for r in reader.tracks_of(changed.observations) if r.person == id_) if changed.observations else (),
-        tuple(r for r in reader.speech_of(changed.observations) if r.person == id_) if changed.observations else (),
-        _durations(reader.sources()) if changed.sources else None,
+        tuple(r for r in reader.tracks_of(observations) if r.person == id_) if observations else (),
+        tuple(r for r in reader.speech_of(observations) if r.person == id_) if observations else (),
+        _durations(sources) if changed.sources else None,
     )
 
 
