@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,6 @@ from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph.view import GraphView
 from m3desk_ui.graph.whole import Whole, whole
 from m3desk_ui.hub.bridge import Hub
-from m3desk_ui.hub.following import Following
 from m3desk_ui.memory import memory_view, sources_view
 from m3desk_ui.memory.inspector import Inspector
 from m3desk_ui.memory.inspector_words import read_thing
@@ -212,10 +212,8 @@ def test_after_random_commits_and_corrections_every_view_shows_what_a_fresh_one_
         weights = [w for w, _ in lives.ACTIONS.values()]
         for turn in range(12):
             for _ in range(life.dice.randint(1, 2)):  # sometimes two commits are told at once
-                try:
+                with contextlib.suppress(CorrectionError):
                     lives.ACTIONS[life.dice.choices(list(lives.ACTIONS), weights)[0]][1](life)
-                except CorrectionError:
-                    pass
             if turn == 3:
                 window.people.open_page(life.pick(life.people()).id)
             if turn % 4 == 1:

@@ -83,6 +83,7 @@ class Whole:
         self._kinds = np.full(FIRST_ROOM, -1, np.int8)
         self._weights = np.zeros(FIRST_ROOM, np.float32)
         self._degree = np.zeros(FIRST_ROOM, np.int32)
+        self._numbers = np.zeros(FIRST_ROOM, np.int64)
         self._free: list[int] = []
         self._ends = np.full((FIRST_ROOM, 2), -1, np.int32)
         self._pull = np.zeros(FIRST_ROOM, np.float32)
@@ -152,13 +153,11 @@ class Whole:
     def told_of(self, row: int, most: int) -> list[int]:
         """Return the rows of the strongest sentences linked to a node: what is known first, then by weight and number of links."""
         if row not in self._strongest:
-            texts = [x for x in self.near[row] if self._kinds[x] in (SEMANTIC, EPISODIC)]
-            self._strongest[row] = sorted(texts, key=self._strength)[:most]
+            near = np.fromiter(self.near[row], np.intp, len(self.near[row]))
+            texts = near[np.isin(self._kinds[near], (SEMANTIC, EPISODIC))]
+            keys = (self._numbers[texts], -self._degree[texts], -self._weights[texts], self._kinds[texts] != SEMANTIC)
+            self._strongest[row] = texts[np.lexsort(keys)[:most]].tolist()
         return self._strongest[row]
-
-    def _strength(self, row: int) -> tuple[bool, float, int, int]:
-        node = self.node(row)
-        return self._kinds[row] != SEMANTIC, -node.weight, -len(self.near[row]), number(node.id)
 
     # ------------------------------------------------------------ changing
 
@@ -253,6 +252,7 @@ class Whole:
         if row is None:
             row = self._row()
             self.row_of[node.id] = row
+            self._numbers[row] = number(node.id)
             self.present[node.kind] += 1
         elif self.nodes[row] == node:
             return
@@ -269,6 +269,7 @@ class Whole:
             self._kinds = np.concatenate([self._kinds, np.full(len(self._kinds), -1, np.int8)])
             self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
             self._degree = np.concatenate([self._degree, np.zeros_like(self._degree)])
+            self._numbers = np.concatenate([self._numbers, np.zeros_like(self._numbers)])
         self.nodes.append(None)
         self.near.append(set())
         return len(self.nodes) - 1

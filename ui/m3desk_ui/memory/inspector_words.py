@@ -285,6 +285,7 @@ class Words:
         found.why = self._why(reader, id_)
         found.facts += self._binding_facts([b for b in reader.bindings(id_) if b.superseded is None])
         cites = [m for m in reader.memories(clip=clip_of(id_)) if id_ in m.citations or any(id_ in s.observations for s in m.spans)]
+        self.rests |= {m.id for m in cites}
         found.lists = [(self.t["why"], found.why), (self.t["memories"], [self._memory_line(m) for m in cites])]
         return found
 

@@ -165,12 +165,12 @@ class TimelineCanvas(QWidget):
         if self.plan.source is not None:
             p.setClipRect(QRectF(GUTTER - 6, 0, self.width() - GUTTER + 6, self.height()))
             self._paint_ruler(p)
-            shown = [c for c in self.plan.clips if c.end > self.start and c.start < self.end]
-            if len(shown) * 4 <= self.room():
-                for clip in shown:
+            first, last = self.plan.between(self.start, self.end)
+            if (last - first) * 4 <= self.room():
+                for clip in self.plan.clips[first:last]:
                     self._paint_clip(p, clip)
             else:
-                self._paint_many_clips(p, shown)
+                self._paint_many_clips(p, first, last)
             self._paint_memories(p)
             top = self.lanes_top() - self.scrolled
             p.setClipRect(QRectF(0, self.lanes_top(), self.width(), self.height()))
@@ -198,29 +198,29 @@ class TimelineCanvas(QWidget):
             if x + 4 + p.fontMetrics().horizontalAdvance(text) < self.width():
                 p.drawText(QPointF(x + 4, 14), text)
 
-    def _paint_many_clips(self, p: QPainter, clips: list[Clip]) -> None:
-        """Draw clips that are too narrow for pictures as one strip a state."""
+    def _paint_many_clips(self, p: QPainter, first: int, last: int) -> None:
+        """Draw clips (by their places) that are too narrow for pictures as one strip a state."""
         c = theme.colours()
-        p.fillRect(
-            QRectF(self.x_of(clips[0].start), RULER + 2, self.x_of(clips[-1].end) - self.x_of(clips[0].start), CLIPS - 6), QColor(c.raised)
-        )
+        spans, states = self.plan.spans[first:last], self.plan.states[first:last]
+        begin, end = self.x_of(int(spans[0, 0])), self.x_of(int(spans[-1, 1]))
+        p.fillRect(QRectF(begin, RULER + 2, end - begin, CLIPS - 6), QColor(c.raised))
         for state, colour in (("queued", c.line), ("done", c.good), ("episodic", c.accent), ("skipped", c.muted), ("failed", c.bad)):
-            spans = np.array([(k.start, k.end) for k in clips if k.state == state], np.int64).reshape(-1, 2)
             p.setPen(Qt.PenStyle.NoPen)
             p.setBrush(QColor(colour))
-            columns = timeline_rows.on_pixels(spans, self.start, self.end, self.room()).tolist()
+            mine = spans[states == timeline_rows.STATES.index(state)]
+            columns = timeline_rows.on_pixels(mine, self.start, self.end, self.room()).tolist()
             p.drawRects([QRect(GUTTER + a, RULER + CLIPS - 8, max(1, b - a), 4) for a, b in columns])
         # A picture here and there: one in every hundred pixels.
         ratio, h = self.devicePixelRatioF(), CLIPS - 14
-        at = -1e9
-        for clip in clips:
+        pictured = np.flatnonzero(self.plan.pictured[first:last]) + first
+        starts, at = self.plan.spans[pictured, 0], 0
+        while at < len(pictured):
+            clip = self.plan.clips[int(pictured[at])]
             x = self.x_of(clip.start)
-            if x < at + 100 or clip.id not in self.plan.pictures:
-                continue
-            at = x
             pixmap = self._hub.pictures.get(self.plan.pictures[clip.id], round(h * 16 / 9 * ratio), round(h * ratio))
             if pixmap is not None:
                 p.drawPixmap(QRectF(x, RULER + 4, h * 16 / 9, h), pixmap, QRectF(pixmap.rect()))
+            at = int(np.searchsorted(starts, self.time_at(x + 100)))
 
     def _paint_clip(self, p: QPainter, clip: Clip) -> None:
         c = theme.colours()

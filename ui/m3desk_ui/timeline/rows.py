@@ -6,6 +6,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,15 +29,38 @@ SLICE = 0.15
 """Seconds of reading at a time, so that other reads get their turn."""
 
 
-@dataclass(frozen=True, slots=True)
+STATES = ("queued", "episodic", "done", "failed", "skipped", "enrolled")
+
+
+@dataclass(frozen=True)
 class Plan:
-    """The source on show and its clips. `pictures`: clip id → media id."""
+    """The source on show and its clips in order. `pictures`: clip id → media id."""
 
     source: Source | None
     clips: tuple[Clip, ...]
     pictures: dict[str, str]
     names: dict[str, str]
     sources: tuple[Source, ...] = ()
+
+    @cached_property
+    def spans(self) -> Spans:
+        """Return start and end of each clip."""
+        return np.array([(c.start, c.end) for c in self.clips], np.int64).reshape(-1, 2)
+
+    @cached_property
+    def states(self) -> NDArray[np.int8]:
+        """Return the state of each clip, as its place in `STATES`."""
+        return np.array([STATES.index(c.state) for c in self.clips], np.int8)
+
+    @cached_property
+    def pictured(self) -> NDArray[np.bool_]:
+        """Return which clips have a picture."""
+        return np.array([c.id in self.pictures for c in self.clips], np.bool_)
+
+    def between(self, start: int, end: int) -> tuple[int, int]:
+        """Return the places of the first clip that reaches into [start, end), and of the first after these."""
+        first = int(np.searchsorted(self.spans[:, 1], start, side="right"))
+        return first, max(first, int(np.searchsorted(self.spans[:, 0], end)))
 
 
 Told = tuple[int, int, str, str, str]

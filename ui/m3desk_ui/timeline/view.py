@@ -196,10 +196,11 @@ class TimelineView(QWidget):
             self._show_sources(plan)
         if whole and (fit or before != self.canvas.duration):
             self.canvas.fit()
-        self._size_bar()
-        self.canvas.redraw()
         lanes = self.canvas.rows.lane_of
         self._renamed |= any(p in lanes and lanes[p].name != name for p, name in (names or {}).items())
+        if not (self._stale or self._gone or self._renamed) or names is None:  # else it is painted with what is read now
+            self._size_bar()
+            self.canvas.redraw()
         self._read_pieces()
 
     def _begin_anew(self) -> None:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
 ROW = Qt.ItemDataRole.UserRole
+MOST_SIZES = 100_000
+"""Lines of which the size is kept."""
 MARGIN, GUTTER, HEAD = 10, 46, 20
 """Pixels: around a row, for the time, for the speaker's line."""
 Index = QModelIndex | QPersistentModelIndex
@@ -99,15 +101,23 @@ def _place(row: SpeechRow) -> tuple[int, str]:
 class _Paint(QStyledItemDelegate):
     """Paints a line: time, speaker, words; knows which word is where."""
 
-    def __init__(self, view: QListView) -> None:
+    def __init__(self, view: QListView, lines: Lines) -> None:
         super().__init__(view)
-        self._view = view
+        self._view, self._lines = view, lines
         self.at = -1
         self.find = ""
-        self._heights: dict[tuple[str, int], int] = {}
+        self._wide = 0
+        self._sizes: dict[str, tuple[str, QSize]] = {}
+        """Utterance → its text, and the size of its line."""
 
     def forget(self) -> None:
-        self._heights.clear()
+        """Measure all lines anew: the font or the width changed."""
+        self._sizes.clear()
+        self._wide = self._view.viewport().width()
+
+    def widen(self) -> None:
+        """Take the view's width: lines of another are measured anew."""
+        self._wide = self._view.viewport().width()
 
     def _layout(self, row: SpeechRow, width: float) -> QTextLayout:
         layout = QTextLayout(plain.visible(row.utterance.text)[: plain.PARAGRAPH], self._view.font())
@@ -127,14 +137,17 @@ class _Paint(QStyledItemDelegate):
         return self._view.viewport().width() - 2 * MARGIN - GUTTER
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        row: SpeechRow = index.data(ROW)
-        width = self._view.viewport().width()
-        key = (row.utterance.id + row.utterance.text, width)
-        if key not in self._heights:
-            if len(self._heights) > 20_000:
-                self._heights.clear()
-            self._heights[key] = round(self._layout(row, self._text_width()).boundingRect().height()) + HEAD + MARGIN
-        return QSize(width, self._heights[key])
+        """Return the size of a line. The view asks for all of them whenever one comes: what is known is looked up, no more."""
+        row = self._lines.rows[index.row()]
+        known = self._sizes.get(row.utterance.id)
+        if known is not None and known[0] is row.utterance.text and known[1].width() == self._wide:
+            return known[1]
+        self._wide = self._view.viewport().width()
+        if len(self._sizes) > MOST_SIZES:
+            self._sizes.clear()
+        height = round(self._layout(row, self._text_width()).boundingRect().height()) + HEAD + MARGIN
+        self._sizes[row.utterance.id] = row.utterance.text, QSize(self._wide, height)
+        return self._sizes[row.utterance.id][1]
 
     def word_at(self, row: SpeechRow, area: QRectF, point: QPointF) -> int | None:
         """Return when the word under a point is said; None when the point is beside the text."""
@@ -249,7 +262,7 @@ class TranscriptView(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._menu)
-        self.paint = _Paint(self.list)
+        self.paint = _Paint(self.list, self.lines)
         self.list.setItemDelegate(self.paint)
         self.list.viewport().installEventFilter(self)
         self.list.activated.connect(lambda index: self._play(index.data(ROW)))
@@ -365,6 +378,7 @@ class TranscriptView(QWidget):
 
     def eventFilter(self, watched: Any, event: Any) -> bool:
         if event.type() == event.Type.Resize:
+            self.paint.widen()
             self.list.scheduleDelayedItemsLayout()
         if event.type() == event.Type.MouseButtonRelease and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             self._clicked(event.position())
