@@ -127,6 +127,10 @@ class EngineDesk:
             future.set_exception(ModelFailed("the engine is not running.", "Close the memory and open it again."))
         return future
 
+    def run(self, command: Command[R]) -> Future[R]:
+        """Have the engine run a command that is none of the window's (a benchmark's)."""
+        return self._call(command)
+
     # ------------------------------------------------------------------ ports.Desk
 
     def subscribe(self, on_event: Callable[[Any], None]) -> Callable[[], None]:

@@ -32,7 +32,7 @@ def _measure(video: Path, folder: Path) -> dict[str, Any]:
     env = {**os.environ, "M3DESK_STALL_LOG": str(log), "M3DESK_DATA": str(folder / "data"), "M3DESK_MODELS": _models()}
     xvfb = None
     if not env.get("DISPLAY"):
-        xvfb, env["DISPLAY"] = _screen()
+        xvfb, env["DISPLAY"] = screen()
     began = time.perf_counter()
     process = subprocess.Popen(command("play", str(video), "-m", str(memory)), env=env)
     try:
@@ -62,7 +62,8 @@ def _models() -> str:
     return str(models_dir())
 
 
-def _screen() -> tuple[subprocess.Popen[bytes], str]:
+def screen() -> tuple[subprocess.Popen[bytes], str]:
+    """Start a virtual screen; return its process and the name of the display. Raises FileNotFoundError without Xvfb."""
     if not shutil.which("Xvfb") or not shutil.which("xdotool"):
         raise FileNotFoundError(2, "this benchmark needs Xvfb and xdotool", "Xvfb")
     read, write = os.pipe()

@@ -98,6 +98,9 @@ class Reads(QObject):
             self._waiting.move_to_end(key)
             self._changed.notify()
 
+    def thread_id(self) -> int:
+        return self._thread.ident or 0
+
     def drop(self, key: str) -> None:
         with self._changed:
             self._waiting.pop(key, None)
@@ -330,6 +333,10 @@ class Hub(QObject):
         """
         if self.desk is not None:
             self._reads.read(key, fn, then, failed or self.tell)
+
+    def reads_thread(self) -> int:
+        """Return the id of the reading thread."""
+        return self._reads.thread_id()
 
     def drop_read(self, key: str) -> None:
         """Forget what was asked for by this key: no answer comes."""
