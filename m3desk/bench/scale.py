@@ -48,31 +48,48 @@ def measure(args: Sequence[str] = ()) -> dict[str, Any]:
     count = int(args[0]) if args else CLIPS
     with tempfile.TemporaryDirectory(prefix="m3desk-scale-") as folder:
         place = Path(args[1]) if len(args) > 1 else Path(folder)
-        with Memory.create(place / "m.m3desk") as memory:
-            report = grow(memory, count)
+        with Memory.create(place / "m.m3desk") as memory, Memory.create(place / "few.m3desk") as few:
+            report = grow(memory, few, count)
         return report | {"opening_ms": opening(place / "m.m3desk", count)}
 
 
-def grow(memory: Memory, count: int) -> dict[str, Any]:
-    """Commit `count` clips, then correct; return the figures."""
-    memory.set_setting("imported_without_media", "1")
-    source = memory.add_source(Source("", "/invented.mp4", count * SECONDS, 640, 360, 25.0, True, "0" * 64, None, 1000)).id
-    clips = [Clip(clip_id(source, i), source, i, i * SECONDS, (i + 1) * SECONDS) for i in range(count)]
-    memory.plan_clips(source, clips, fps=5.0)
-    dice = random.Random(7)
-    matches, commits = Times(), Times()
-    for clip in clips:
-        perceived, draft, vectors = invented(clip, dice)
-        matches.take(memory.match, perceived, MODELS)
-        commits.take(memory.commit_episodic, clip, perceived, draft, text_vectors=vectors, text_model=TEXTS, models=MODELS)
+def grow(memory: Memory, few: Memory, count: int) -> dict[str, Any]:
+    """Commit `count` clips to a memory, then correct; return the figures.
+
+    The last clips take turns with those around clip 10 of `few`, so that both are measured on a machine that does the same besides.
+    """
+    big, small = _clips(memory, count), _clips(few, count)
+    dice, again = random.Random(7), random.Random(7)
+    begin = min(max(0, FIRST - AROUND // 2 - 1), count)
+    for clip in small[:begin]:
+        _commit(few, clip, again, Times(), Times())
+    for clip in big[:-AROUND]:
+        _commit(memory, clip, dice, Times(), Times())
+    took = {name: (Times(), Times()) for name in ("match", "commit")}
+    for early, late in zip(small[begin:], big[-AROUND:], strict=False):
+        for where, clip, drawn, which in ((few, early, again, 0), (memory, late, dice, 1)):
+            _commit(where, clip, drawn, took["match"][which], took["commit"][which])
     return {
         "clips": count,
         "memories": len(memory.memories()),
         "people": len(memory.people()),
-        "commit_ms": commits.compared(FIRST, count),
-        "match_ms": matches.compared(FIRST, count),
+        **{f"{name}_ms": compared(*both) for name, both in took.items()},
         "correction_ms": corrections(memory),
     }
+
+
+def _clips(memory: Memory, count: int) -> list[Clip]:
+    memory.set_setting("imported_without_media", "1")
+    source = memory.add_source(Source("", "/invented.mp4", count * SECONDS, 640, 360, 25.0, True, "0" * 64, None, 1000)).id
+    clips = [Clip(clip_id(source, i), source, i, i * SECONDS, (i + 1) * SECONDS) for i in range(count)]
+    memory.plan_clips(source, clips, fps=5.0)
+    return clips
+
+
+def _commit(memory: Memory, clip: Clip, dice: random.Random, match: Times, commit: Times) -> None:
+    perceived, draft, vectors = invented(clip, dice)
+    match.take(memory.match, perceived, MODELS)
+    commit.take(memory.commit_episodic, clip, perceived, draft, text_vectors=vectors, text_model=TEXTS, models=MODELS)
 
 
 def lines(report: dict[str, Any]) -> list[str]:
@@ -151,21 +168,15 @@ class Times:
         self.wall.append((time.perf_counter() - began) * 1000)
         self.cpu.append((time.thread_time() - busy) * 1000)
 
-    def compared(self, first: int, last: int) -> dict[str, float]:
-        """Return the medians around two calls (counted from 1), and how many times the first the last is."""
-        a, b = _median(_around(self.wall, first)), _median(_around(self.wall, last))
-        c, d = _median(_around(self.cpu, first)), _median(_around(self.cpu, last))
-        return {"first": a, "last": b, "ratio": round(b / a, 2), "first_cpu": c, "last_cpu": d, "ratio_cpu": round(d / c, 2)}
+
+def compared(first: Times, last: Times) -> dict[str, float]:
+    """Return the medians of calls on a small and on a large memory, and how many times the first the last is."""
+    a, b, c, d = (_median(t) for t in (first.wall, last.wall, first.cpu, last.cpu))
+    return {"first": a, "last": b, "ratio": round(b / a, 2), "first_cpu": c, "last_cpu": d, "ratio_cpu": round(d / c, 2)}
 
 
 def _median(times: Sequence[float]) -> float:
     return round(statistics.median(times), 1)
-
-
-def _around(times: Sequence[float], place: int) -> Sequence[float]:
-    """Return the times of the calls up to and around a place."""
-    end = min(len(times), place + AROUND // 2)
-    return times[max(0, end - AROUND) : end]
 
 
 # ---------------------------------------------------------------- clips
