@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 from m3desk_ui.graph import scene as scenes
+from m3desk_ui.graph import view as views
 from m3desk_ui.graph.labels import Room
 from m3desk_ui.graph.view import GraphView
 from m3desk_ui.hub.bridge import Hub
@@ -208,3 +210,19 @@ def test_another_memory_starts_empty(qtbot: QtBot, hub: Hub) -> None:
     view = opened(qtbot, hub)
     hub.open(None)
     assert view.canvas.scene.nodes == ()
+
+
+def test_of_a_large_memory_the_people_are_shown_before_the_rest_is_read(
+    qtbot: QtBot, hub: Hub, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, all_ = threading.Event(), FakeReader.graph
+    monkeypatch.setattr(views, "MANY", 1)
+    monkeypatch.setattr(FakeReader, "graph", lambda reader: read.wait(5) and all_(reader))
+    view = GraphView(hub)
+    qtbot.addWidget(view)
+    view.show()
+    qtbot.waitUntil(lambda: len(view.canvas.scene.nodes) > 0, timeout=5000)
+    assert {n.kind for n in view.canvas.scene.nodes} == {"person"}
+    read.set()
+    qtbot.waitUntil(lambda: "semantic" in {n.kind for n in view.canvas.scene.nodes}, timeout=5000)
+    assert set(view.whole.row_of) >= {p.id for p in desk.reader().people()}

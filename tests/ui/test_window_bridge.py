@@ -153,3 +153,15 @@ def test_a_stored_picture_is_read_as_what_it_says_it_is_and_nothing_is_guessed()
     assert whole(_picture(1, 64, 48)).width() == 64
     for wrong in (None, b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"\xff\xd8 broken", b"hello"):
         assert whole(wrong).isNull()
+
+
+def test_what_takes_long_in_a_large_memory_is_read_after_all_else(hub, qtbot):
+    hub.open(FakeDesk(), "/m")
+    hold, order = threading.Event(), []
+    hub.read("first", lambda r: hold.wait(2), lambda _v: None)
+    qtbot.wait(30)
+    for key in ("memories", "small", "graph", "status"):
+        hub.read(key, lambda r, key=key: order.append(key), lambda _v: None)
+    hold.set()
+    qtbot.waitUntil(lambda: len(order) == 4, timeout=2000)
+    assert order == ["small", "status", "graph", "memories"]

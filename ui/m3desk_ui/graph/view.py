@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from m3desk.domain import graph
 from m3desk.domain.ids import person_id
 from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph import style
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 FRAME_MS = 33
 LIST_MOST = 2000
+MANY = 1000
+"""Appearances of people in clips from which the people are shown before the rest is read."""
 PERSON_ROOM = 2.2
 """How much harder than other nodes people push: their pictures are large."""
 
@@ -68,7 +71,7 @@ class GraphView(QWidget):
         self.destroyed.connect(self.layout_thread.stop)
         self._themed()
         if hub.desk is not None:
-            self.following.restart()
+            self._read()
 
     # ------------------------------------------------------------ building
 
@@ -136,10 +139,19 @@ class GraphView(QWidget):
         self._places.clear()
         self.canvas.pinned.clear()
         self._reset()
+        self._read()
+
+    def _read(self) -> None:
+        """Read the graph; of a large memory the people first."""
+        self.hub.read("graph people", _read_people, self._show_people)
         self.following.restart()
 
-    def _show_whole(self, graph: Whole) -> None:
-        self.whole = graph
+    def _show_people(self, people: Whole | None) -> None:
+        if people is not None and not self.whole.nodes:
+            self._show_whole(people)
+
+    def _show_whole(self, whole: Whole) -> None:
+        self.whole = whole
         self._fill_controls()
         self._rescene()
 
@@ -412,6 +424,15 @@ class GraphView(QWidget):
         else:
             self.hub.notice.emit("error", self.tr("Could not write %1").replace("%1", path), self.tr("Choose another folder."), "")
         return good
+
+
+def _read_people(reader: Any) -> Whole | None:
+    """Read the people of a large memory, whose whole graph takes seconds; None for a small one."""
+    people = reader.people()
+    if sum(len(p.clips) for p in people) < MANY:
+        return None
+    nodes = tuple(reader.nodes_of([id_ for p in people for id_ in (*p.faces, *p.voices)]))
+    return scenes.whole(graph.GraphView(nodes, (), 0), people)
 
 
 def _read_whole(reader: Any) -> Whole:

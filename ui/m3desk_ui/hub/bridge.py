@@ -38,6 +38,9 @@ BUDGET = 0.004
 SETTLE_MS = 250
 """Milliseconds in which changes are put together before `changed` tells them, however fast clips and corrections come."""
 
+LAST = ("graph", "memories")
+"""Keys whose first read takes seconds in a large memory: whatever else waits is read before them."""
+
 PATIENCE = 30.0
 """Seconds to wait for the engine to make a new memory before its absence is an error."""
 
@@ -125,7 +128,8 @@ class Reads(QObject):
                     break
                 stale, generation = generation != self._generation, self._generation
                 opening = self._opening
-                job = self._waiting.popitem(last=False) if self._waiting else None
+                first = min(self._waiting, key=lambda key: LAST.index(key) + 1 if key in LAST else 0, default=None)
+                job = None if first is None else (first, self._waiting.pop(first))
             if stale and reader is not None:
                 reader.close()
                 reader = None
