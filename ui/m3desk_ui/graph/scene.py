@@ -123,7 +123,7 @@ def _cut(graph: Whole, shown: NDArray[np.bool_]) -> Scene:
     used = graph.ends[:, 0] >= 0
     ends, pull, ties = graph.ends[used], graph.pull[used], graph.ties[used]
     links = place[ends] if len(ends) else ends
-    keep = (links >= 0).all(axis=1)
+    keep = (links[:, 0] >= 0) & (links[:, 1] >= 0)  # a reduction along so short an axis takes a hundred times as long
     kinds = graph.kinds
     counts = shown | ~((kinds == FACE) | (kinds == VOICE))  # faces and voices that are not on show are no hidden neighbours
     near = sum(

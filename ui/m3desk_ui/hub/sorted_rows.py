@@ -34,6 +34,7 @@ class SortedRows(Generic[R, X]):
     ) -> None:
         self._model, self._name, self._key, self._beside, self._columns = model, name, key, beside, columns
         self.rows: list[R] = []
+        """Always the same list: a model may hold it."""
         self.extra: list[X] = []
         self._keys: list[Key] = []
         self._key_of: dict[str, Key] = {}
@@ -57,7 +58,8 @@ class SortedRows(Generic[R, X]):
         """Take new rows in place of all."""
         keyed = sorted(((self._key(r), r) for r in rows), key=lambda k: k[0])
         self._model.beginResetModel()
-        self._keys, self.rows = [k for k, _ in keyed], [r for _, r in keyed]
+        self._keys = [k for k, _ in keyed]
+        self.rows[:] = [r for _, r in keyed]
         self._key_of = {self._name(r): k for k, r in keyed}
         self.extra = [self._beside(r) for r in self.rows]
         self._model.endResetModel()

@@ -48,10 +48,7 @@ class Lines(QAbstractListModel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sorted = SortedRows[SpeechRow, None](self, _id, _place, lambda _row: None)
-
-    @property
-    def rows(self) -> list[SpeechRow]:
-        return self._sorted.rows
+        self.rows = self._sorted.rows
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.rows)
