@@ -1,0 +1,52 @@
+"""The questions of an open memory: those that a reader computes from everything, computed once a version, and told by their number."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from m3desk import events, open_questions
+from m3desk.errors import CorrectionError
+from m3desk.open_questions import OpenQuestions
+from m3desk.store import derived, rows
+from m3desk.store.reader import Reader
+from tests.store import random_corrections as lives
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_kept_gives_the_questions_that_everything_gives(tmp_path: Path, seed: int) -> None:
+    told: list[Any] = []
+    with mock.patch.object(rows, "CHUNK", 2), mock.patch.object(derived, "CHUNK", 2), lives.born(tmp_path) as memory:
+        life = lives.Life(memory, random.Random(seed))
+        lives._clip(life)
+        found = OpenQuestions(lambda: Reader.open(memory.folder), told.append)
+        memory.watch(found.note)
+        weights = [w for w, _ in lives.ACTIONS.values()]
+        for _ in range(14):
+            with contextlib.suppress(CorrectionError):
+                lives.ACTIONS[life.dice.choices(list(lives.ACTIONS), weights)[0]][1](life)
+            with Reader.open(memory.folder) as reader:
+                assert found.now() == reader.suggestions()
+        assert isinstance(told[-1], events.Suggested) and told[-1].count == len(found.now())
+
+
+def test_they_are_computed_once_for_commits_that_follow_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_questions, "QUIET", 0.2)
+    with lives.born(tmp_path) as memory:
+        life = lives.Life(memory, random.Random(1))
+        lives._clip(life)
+        found = OpenQuestions(lambda: Reader.open(memory.folder), lambda _event: None)
+        memory.watch(found.note)
+        found.now()
+        assert found.now() is not None and found.computed == 1
+        for name in ("Ann", "Bob", "Carol"):
+            memory.correct("name", {"person": "person_1", "name": name})
+        memory.add_chat({"question": "?"})  # changes nothing that a question rests on
+        found.now()
+        found.now()
+        assert found.computed == 2
