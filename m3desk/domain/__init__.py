@@ -1,1 +1,1 @@
-"""What things are and the rules between them: pure values and functions, no files, threads or models."""
+"""The data types of a memory and the rules between them: pure values and functions; no files, threads or models."""

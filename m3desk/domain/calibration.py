@@ -1,4 +1,4 @@
-"""How alike is alike: the figures of each embedding model, measured on labelled pairs. Pure.
+"""The similarity thresholds of each embedding model, measured on labelled pairs. Pure.
 
 Measured 2026-11-21. Voices (CAM++): LibriSpeech test-other, 6 speakers × 10 utterances, 270 same and 1,500 different pairs of utterances,
 and 1,500 random comparisons each of "1.0 / 1.5 / 3 s or a whole utterance, or three" with "one or five". Faces (SFace): 25 people of

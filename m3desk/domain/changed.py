@@ -1,4 +1,4 @@
-"""What a commit changed: ids of rows, so that search, the views and the questions read again only what they name."""
+"""Which rows a commit changed, by id: search, the views and the questions read only these rows again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources and clips: where a memory comes from, in integer microseconds from the source's start.
+"""Sources (videos, recordings) and the clips they are cut into; times are integer microseconds from the start of the source.
 
 t = 0 is the first presentation time over all streams of the container. Seconds appear only at the edges
 (commands, JSON, the window).

@@ -1,7 +1,7 @@
-"""Looking back as clips add up: which nodes turn out to be one person, and which look like two. Pure and deterministic.
+"""Consolidation, after each clip: which nodes are one person after all, and which nodes look like two people. Pure and deterministic.
 
-Whole persons are compared, never single rows: two nodes are alike only where each finds itself in the other, so that no chain of
-likenesses joins two people and a gallery that holds two people is like neither.
+Whole galleries are compared, never single embeddings: two nodes are similar only if each gallery is similar to the other, so that no chain
+of similar embeddings joins two people, and a gallery that holds two people is similar to neither.
 """
 
 from __future__ import annotations

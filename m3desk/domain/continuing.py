@@ -1,4 +1,4 @@
-"""Which face tracks of a clip go on from the clip before: one movement over the border between two clips."""
+"""Which face tracks of a clip continue a track of the previous clip, by their movement across the border between the two."""
 
 from __future__ import annotations
 

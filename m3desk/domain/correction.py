@@ -1,4 +1,4 @@
-"""What a person may correct, and how one step in the journal looks."""
+"""The kinds of corrections a user can make, and the journal entry of one correction."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Edits of single observations: a track or an utterance parted at a time, other bounds, other words. Pure: the old one stays as it is.
+"""Edits of single observations: a track or an utterance split at a time, new bounds, new words. Pure: the old observation is not changed.
 
-What comes back has no id of its own yet, names what it `replaces`, and keeps crops, snippet and cluster of the old one.
+The new observations have no id of their own yet, name the one they replace in `replaces`, and keep its crops, sound and cluster.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""When votes make a voice and a face one person: how votes are weighed, and how much they must come to. Pure.
+"""When votes link a voice to a face: how votes are weighted and which sum is enough. Pure.
 
-Two kinds of votes. *Physical* ones come from where faces are, how mouths move and when voices sound. *Opinions* come from what somebody
-says or writes: a memory writer's own vote, a name that is heard and read. A text on screen or a sentence in a film can bring
-about an opinion, so opinions never link: they only round up physical votes that nearly do (memory.md: hostile captions and
-speech never confirm, merge or link).
+There are two kinds of votes. *Physical* votes come from where faces are, how mouths move and when voices are heard. *Opinions* come from
+text: a vote of the memory writer, a name that is both heard and read. Text on screen or speech in a film can cause an opinion, so
+opinions alone never link: they only add a little to physical votes (memory.md: hostile captions and speech never confirm, merge or
+link).
 """
 
 from __future__ import annotations

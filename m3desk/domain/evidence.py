@@ -1,4 +1,4 @@
-"""Evidence: what was seen and heard. Written once; an edit supersedes it by a new observation and the old one stays.
+"""Evidence: what was seen and heard in a clip. It is written once; an edit adds a new observation that replaces the old one, which stays.
 
 Times are microseconds from the source's start. Boxes are x, y, width, height in pixels of the frame as displayed.
 """

@@ -1,7 +1,7 @@
-"""The present state of a memory, computed from its log: who owns what, who is whom, what is known. Pure: same log, same state.
+"""The fold: computes the identities of a memory (bindings, persons, names) from its whole log. Pure: the same log gives the same result.
 
-Order of authority: latest user decision > earlier user decision > hard evidence (`apart`) > votes. A correction that was undone is
-as if it had never been made; what later clips bound to the nodes it made stays there.
+Order of authority: latest user decision > earlier user decision > cannot-links from the pictures and the sound > votes. A correction that
+was undone has no effect; what later clips bound to the nodes that it created stays there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Galleries that observations are added to: the next gallery of a node costs little, however many observations it has.
+"""Incremental galleries (the embeddings a node is compared by): adding an observation costs the same however many there are. Pure.
 
-`identity.gallery_rows` and `identity.typical_rows` choose a gallery's rows; a growing gallery keeps what they need. Pure.
+`identity.gallery_rows` and `identity.typical_rows` choose the embeddings of a gallery; a growing gallery keeps what these two need.
 """
 
 from __future__ import annotations

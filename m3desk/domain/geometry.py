@@ -1,4 +1,4 @@
-"""Boxes, spans of time and landmarks: what they share, and the transform that brings one set of points onto another. Pure.
+"""Overlap of boxes and of time spans, and the similarity transform between two sets of points. Pure.
 
 Boxes are (x, y, width, height); spans are (start, end) in microseconds.
 """

@@ -1,4 +1,4 @@
-"""The memory graph as its readers see it: nodes and undirected weighted edges."""
+"""The memory graph as it is shown: nodes and undirected weighted edges."""
 
 from __future__ import annotations
 

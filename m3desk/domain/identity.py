@@ -1,6 +1,6 @@
-"""Who is who: when a cluster of one clip is somebody the memory knows. Pure and deterministic.
+"""Binding: decides which known node, if any, the faces or the speech of one clip belong to. Pure and deterministic.
 
-A doubtful match makes a new node: an over-split is one click to mend, an over-merge can be beyond repair.
+A doubtful match creates a new node: a user repairs two nodes of one person with one click, but one node of two people often not at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ids: how each kind is written and read. Nothing else in the program takes an id apart.
+"""Ids: how each kind is written and read. No other module parses an id.
 
 | what | id |
 |---|---|

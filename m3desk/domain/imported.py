@@ -1,4 +1,4 @@
-"""A memory graph of another tool as this one would have it: what an import hands to the store. Plain data, nothing recognised or decided.
+"""A memory graph of another tool (M3-Agent), converted to the types of M3Desk: what an import gives to the store. Plain data.
 
 Ids are given: a node keeps the number it had (`face_7` stays `face_7`), persons have the number of the other tool's characters.
 """

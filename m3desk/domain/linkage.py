@@ -1,6 +1,6 @@
-"""Average linkage: the one clustering of faces, voices and nodes. Pure.
+"""Average-linkage clustering, used for faces, voices and nodes. Pure.
 
-Not scipy's: it knows neither pairs that must stay apart nor thresholds that differ by row, and M3Desk needs no other part of it.
+Not scipy's: that has no cannot-link constraints and no thresholds by row, and M3Desk needs no other part of scipy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The log of a memory: everything that ever happened to it, as plain rows, append-only. `domain.fold` turns it into the present.
+"""The append-only log of a memory as plain rows; `domain.fold` computes the present state from it.
 
 Rows carry the `sequence` of the commit that wrote them; clip commits and corrections share that one sequence.
 """

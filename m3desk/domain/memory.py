@@ -1,8 +1,8 @@
-"""Sentences: episodic memories (what happened), semantic memories (what is true), and the drafts of both.
+"""Sentences of a memory: episodic (what happened in a clip), semantic (general facts), and drafts of both.
 
 A sentence never holds a person's name or number. Where it speaks of somebody, its text holds a neutral placeholder (the
-language's word for "someone", such as `someone` or `某人`) covered by a span, which says which observations it rests on; who that
-is, is looked up through the bindings in force whenever the sentence is shown.
+language's word for "someone", such as `someone` or `某人`) covered by a span, which lists the observations that show
+or speak as this person; the bindings in force give the name whenever the sentence is shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Names that were heard or read: what may be one, and whose it is when several people are called by it. Pure.
+"""Names that were heard or read: which words can be a name, and which person it belongs to if several are called by it. Pure.
 
-A name found here stays a suggestion whatever it says; these rules keep the suggestions worth reading and harmless to show.
+A name found here is only ever a suggestion; these rules drop the useless ones and those that are unsafe to show.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""People and who is bound to them, as readers of a memory see them."""
+"""Persons and the face tracks and utterances bound to them, as they are shown."""
 
 from __future__ import annotations
 

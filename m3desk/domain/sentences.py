@@ -1,4 +1,4 @@
-"""What the sentences of a memory say now, and the graph they make with people and things: folded from the log and who is who."""
+"""The second half of the fold: the present text of every sentence and the memory graph, from the log and the identities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand where in a memory's truth: the type and range of every column, as an import demands them and `check` looks for them.
+"""The type and range of every database column: imports must satisfy them, and `m3desk check` tests them.
 
 Columns are those of `store.schema`; a cell that holds JSON is checked within too. Types are pydantic's, which is loaded with this module
 only: import it where an import or a check begins.

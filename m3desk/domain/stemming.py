@@ -1,4 +1,4 @@
-"""Stems of English words, by Snowball's English stemmer (Porter2): what search, knowledge and answers compare words by."""
+"""Stems of English words, by Snowball's English stemmer (Porter2): search, knowledge and answers compare words by their stems."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which observations count: the evidence as it was found, and what corrections put in its place while they are in force. Pure.
+"""Which observations are in force: those found by the models, except where a correction in force replaced them by others. Pure.
 
-What a correction makes is an observation of its own, named after what it replaces, the step and a letter: step 12 turns `s1.c0.u3` into
-`s1.c0.u3_12a` and `s1.c0.u3_12b`; a face that was missed is `s1.c0.f_13a`. No re-run gives such ids.
+A correction creates new observations. Their ids are made of the replaced id, the step and a letter: step 12 replaces `s1.c0.u3` by
+`s1.c0.u3_12a` and `s1.c0.u3_12b`; a missed face that was added is `s1.c0.f_13a`. Memorizing a source again never creates such ids.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a stored sentence is read: placeholders become names, numbers or tags; tagged text becomes placeholders and spans.
+"""Converts sentences between their stored form (placeholders and spans), the shown form (names) and the form for models (tags).
 
 Offsets are Unicode code points. What was said or read on screen (`quoted`) is never replaced and never read for tags.
 """

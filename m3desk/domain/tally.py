@@ -1,4 +1,4 @@
-"""What a node's or a person's observations add up to: when they were seen, for how long, in which clips, and their best picture. Pure."""
+"""Totals over the observations of a node or a person: first and last time, seconds, clips, and the best picture. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Foreign text made harmless where it is shown: characters that steer a terminal, break a line or turn its direction become visible.
+"""Makes text from outside safe to show: characters that control a terminal, break a line or change its direction are escaped.
 
 Names, sentences, file names and words of a screen come from outside. On a terminal an ESC in them can recolour, retitle or rewrite what is
 shown, and a bidirectional control can make a text read as another (CVE-2021-42574).

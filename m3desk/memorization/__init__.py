@@ -1,1 +1,1 @@
-"""What is remembered of a clip: sentences and knowledge composed from evidence."""
+"""Memory writing: composes episodic sentences from a clip's evidence, and semantic memories from those."""

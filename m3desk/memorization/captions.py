@@ -1,4 +1,4 @@
-"""Lines on screen that belong together, and the one face that they caption."""
+"""On-screen captions: groups lines of text that belong together, and finds the one face that they name."""
 
 from __future__ import annotations
 

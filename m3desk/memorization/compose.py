@@ -1,4 +1,4 @@
-"""The embedded memory writer: composes a clip's episodic sentences from its evidence, by rule, and never says more than that.
+"""The built-in memory writer: composes a clip's episodic sentences from its evidence by rules, and adds nothing that is not in it.
 
 Must not know: the store, any model. The same evidence gives the same sentences.
 """

@@ -1,7 +1,7 @@
-"""What becomes of new knowledge: it confirms something known, contradicts it, or is added. Pure; knows no store and no model.
+"""Decides what to do with a new semantic sentence: it reinforces a stored one, contradicts one, or is added. Pure; no store, no model.
 
 Same entities and the same meaning → reinforce; the same statement with the opposite or another value → contradict; else add. In
-doubt add: two sentences that say one thing can be merged later, a fact that was swallowed by another is gone.
+doubt add: two sentences that say the same can be merged later, but a fact that was merged into another one is lost.
 Follows M3-Agent's process_captions update (cosine > 0.85 reinforces, < 0 weakens). Differs: the threshold belongs to the model and
 the language, words must agree too, and a contradiction is found by its words: no embedder gives opposites a negative cosine.
 """

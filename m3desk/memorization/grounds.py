@@ -1,4 +1,4 @@
-"""Whether words that a language model wrote are borne out by what was said: they are its words, said of oneself, and no guess."""
+"""Checks that a language model's words are supported by what was said: the same words, said about oneself, and not a guess."""
 
 from __future__ import annotations
 

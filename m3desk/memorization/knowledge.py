@@ -1,4 +1,4 @@
-"""Semantic memories from a clip's episodic sentences: drafted by a small language model, kept only where the sentences bear them out.
+"""Semantic memories from a clip's episodic sentences: drafted by a small language model, kept only if the sentences support them.
 
 The model reads what one person said and fills in what they talk about, are, have and want; whole sentences are made here, so that
 it can neither invent people nor mix them up. An answer is kept if its words are those of the sentences it rests on, and (for what

@@ -1,4 +1,4 @@
-"""How word lists are written down here: a block of words between quotes, one set."""
+"""Reads a word list: a string of words separated by spaces becomes a set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mouth tells of who speaks: whether it moves while a voice is heard, more than while it is not, more than under other voices.
+"""Mouth movement as evidence for who speaks: whether a mouth moves more while this voice is heard than in silence or under other voices.
 
 Pictures come five times a second, so a mouth's single movements can't be held against the sound's. Measured on the reel's 16 talking
 heads (2026-11): motion against the loudness of the same fifth of a second correlates by .17 on average (−.24 to .65), against somebody

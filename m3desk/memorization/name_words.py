@@ -1,4 +1,4 @@
-"""Word lists that tell names from other capitalised words, in English and Chinese."""
+"""Word lists to distinguish names from other capitalised words, in English and Chinese."""
 
 from __future__ import annotations
 

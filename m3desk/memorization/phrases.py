@@ -1,4 +1,4 @@
-"""The sentences that the embedded memory writer can say, whole, in English and Chinese, and how one is filled in.
+"""The sentence templates of the built-in memory writer, in English and Chinese, and how a template is filled in.
 
 A slot `{who}` takes people, each written as the language's neutral placeholder under a span; `{said}` takes words spoken or read,
 kept between quotation marks as quoted (`{saids}`: several); every other slot takes plain words.

@@ -1,4 +1,4 @@
-"""Who is in view when: one clip's shots, and the stays of each face in them, told from face tracks and cuts."""
+"""Who is in view when: the shots of a clip and the spans of each face in them, from face tracks and cuts."""
 
 from __future__ import annotations
 

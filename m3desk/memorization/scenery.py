@@ -1,4 +1,4 @@
-"""What is in view besides faces: things that come, go, are held or worn, and people whose faces can't be read."""
+"""What is in view besides faces: objects that appear, disappear, are held or worn, and people without a recognisable face."""
 
 from __future__ import annotations
 

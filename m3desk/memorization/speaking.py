@@ -1,11 +1,11 @@
-"""Who is talking: votes that a voice and a face of one clip are one person, and abstaining wherever that is a guess.
+"""Who is speaking: votes that a voice and a face of one clip are one person, and no vote where that would be a guess.
 
 Four kinds of evidence. *Alone in view*: while a voice speaks, one face and no other is in view. *Lips*: several faces are in view, one
 mouth moves while the voice speaks and all others are still. *Lips in turn*: of several that all move, one moves more under this voice
 and none of the others does. *In turn*: the picture changes between faces, and one is shown when this voice speaks and not when others do;
 a weak vote, which needs a second clip. A film shows listeners too (an audience, the other side of a debate, the picture under a
 narrator), so the face must be there for most of what the voice says in the clip, a mouth known to be still votes against, a face
-that two voices claim is believed of neither unless one clearly leads, and where two kinds of evidence name two faces nobody votes.
+claimed by two voices gets neither unless one clearly leads, and if two kinds of evidence name two faces there is no vote.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is said, cut to sentences' length: neighbouring utterances of one voice joined, long speech split where it pauses."""
+"""Groups utterances for quoting: neighbouring utterances of one voice are joined, long speech is split at pauses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the things in view are called: the 80 COCO classes in English and Chinese, counted and listed as people write them."""
+"""Names of objects: the 80 COCO classes in English and Chinese, with plurals and lists."""
 
 from __future__ import annotations
 

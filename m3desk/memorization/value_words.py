@@ -1,4 +1,4 @@
-"""Words by which two statements can contradict each other: denials, opposites, values of one kind, things one has only one of."""
+"""Word lists to detect contradictions: negations, opposites, values of one kind, and what a person has only one of."""
 
 from __future__ import annotations
 

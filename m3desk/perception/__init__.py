@@ -1,1 +1,1 @@
-"""What is seen and heard in one clip: evidence, before anybody is recognised."""
+"""Perception: what is seen and heard in one clip, as evidence, before any person is recognised."""

@@ -1,7 +1,7 @@
-"""How a face's crop and a stretch of speech become vectors: one function each, for whatever purpose.
+"""Computes the embeddings of a face crop and of a piece of speech: one function each, used everywhere.
 
 Perception, embedding stored crops and speech with another model, search by picture or sound, teaching a person and the proof of
-forgetting compare these vectors with each other, by thresholds that were measured on them (`domain/calibration.py`).
+forgetting compare these embeddings, with thresholds that were measured on them (`domain/calibration.py`).
 """
 
 from __future__ import annotations

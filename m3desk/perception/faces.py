@@ -1,4 +1,4 @@
-"""What is seen in one clip, in one pass over its pictures: face tracks, things, texts, cuts, and the picture that stands for it."""
+"""The visual evidence of one clip, in one pass over its pictures: face tracks, objects, texts, cuts, and a thumbnail."""
 
 from __future__ import annotations
 

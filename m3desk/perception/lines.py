@@ -1,4 +1,7 @@
-"""Words become lines: one voice, no long pause, not too long; and the lines of a clip are those that start in it. Times are samples."""
+"""Groups recognised words into lines: one voice, no long pause, limited length.
+
+A line belongs to the clip in which it starts. Times are samples.
+"""
 
 from __future__ import annotations
 

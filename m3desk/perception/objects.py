@@ -1,4 +1,4 @@
-"""Things in view: detections of one picture every few seconds joined into spans."""
+"""Objects in view: detections in one picture every few seconds, joined into time spans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a clip's pictures are like as a whole: shot cuts, how much moves, how bright it is, and the picture that stands for it."""
+"""Properties of a clip's pictures as a whole: shot cuts, motion, brightness, and the choice of a thumbnail."""
 
 from __future__ import annotations
 

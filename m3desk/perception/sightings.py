@@ -1,4 +1,4 @@
-"""Faces of one picture: find them, cut them out, judge how useful they are; and what is kept of a track."""
+"""Faces of one picture: detects them, cuts out crops, rates their quality; and chooses what is kept of a track."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text on the screen: when to look for it, which readings are the same text, and from when to when it stands there."""
+"""Text on screen: when to run text recognition, which results are the same text, and from when to when it is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From faces in pictures to face tracks: link, split where the face changes, keep the best, and group tracks that look like one face."""
+"""Builds face tracks: links detections, splits a track where the face changes, keeps the best crops, and clusters similar tracks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is said: speech packed into few passes of the recogniser, its words brought back to their times, and phantoms thrown out.
+"""Speech recognition in few passes: packs speech, maps the words back to their times, and removes hallucinated words.
 
-A pass costs the same for 3 seconds as for 30 (Whisper pads), so stretches of speech are laid end to end with silence between them.
+A pass costs the same for 3 seconds as for 30 (Whisper pads), so pieces of speech are put one after another with silence between them.
 Measured on the reel's GRID sentences (7 sentences, beam 5): packed 14 % word errors in 5 passes; one pass a sentence 17 to 19 % in 25.
 """
 

@@ -1,1 +1,1 @@
-"""Single faces and stretches of speech outside of a clip: taught, searched by, embedded again, and proven forgotten."""
+"""Single faces and voices, not of a clip: for enrolment, search by picture or sound, re-embedding, and the proof of forgetting."""

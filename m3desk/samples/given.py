@@ -1,4 +1,4 @@
-"""Photos and recordings that a user gives, to search for a person or to teach one: the faces of a photo, the speech of a recording."""
+"""Photos and recordings given by a user, to search for a person or to enrol one: finds the faces in a photo, the speech in a recording."""
 
 from __future__ import annotations
 

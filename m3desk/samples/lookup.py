@@ -1,4 +1,4 @@
-"""Search by picture or sound: which people of a memory does a photo show, or a recording let hear? Accepted matches only.
+"""Search by picture or sound: which persons of a memory are in a photo or a recording. Accepted matches only.
 
 Stands beside `pipeline`: it joins media, models and the rules of identity for one question, and writes nothing.
 """

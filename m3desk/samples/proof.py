@@ -1,4 +1,4 @@
-"""After somebody was forgotten: is their face or voice in any picture or sound that a memory still holds? Asked of the models themselves.
+"""The proof of forgetting for media: the models search every picture and sound left in a memory for the forgotten face or voice.
 
 Stands beside `pipeline` and `lookup`: it joins stored media, models and the rules of identity, and writes nothing but our own logs.
 """

@@ -1,8 +1,8 @@
 """Stored crops and speech embedded with another model: for `m3desk reembed`, and for each new clip of a memory that uses another model.
 
-Which model a memory's galleries and thresholds belong to is the memory's own affair: it stays with the one it uses until it is told
-otherwise (`reembed --switch`), whatever the profile says. The profile's model then still perceives, since what tells faces of one clip
-apart was calibrated for it, and crops and snippets are embedded with the memory's model too; both are kept, so that one can switch back.
+A memory stores which model its galleries and thresholds belong to, and keeps it until `reembed --switch`, whatever the profile says. The
+profile's model still perceives, since the clustering within a clip was calibrated for it, and crops and speech are embedded with the
+memory's model too; both embeddings are kept, so that one can switch back.
 Must not know: how a memory is stored, any model by name.
 """
 

@@ -1,6 +1,6 @@
-"""Single faces and voices looked at on their own: of photos and recordings that teach a person, of faces that were missed, of parts.
+"""Embeds single faces and voices: from enrolment photos and recordings, of missed faces that a user adds, of split observations.
 
-Stands above `reembedding`: it joins files, models and what corrections lack, and writes nothing itself.
+Stands above `reembedding`: reads files, runs models, and writes nothing itself.
 """
 
 from __future__ import annotations

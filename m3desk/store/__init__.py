@@ -1,1 +1,1 @@
-"""Where memories rest: SQLite (the truth), LanceDB (vectors of very large memories, rebuildable), media files."""
+"""How a memory is stored: SQLite (the only authoritative copy), LanceDB (vectors of very large memories, rebuildable), media files."""

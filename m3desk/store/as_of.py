@@ -1,8 +1,8 @@
-"""Two times: what was known by a clip of a source (`before`), and what was believed at a date (`believed_at`); for reading only.
+"""Reads an earlier state of a memory: as known by a clip of a source (`before`), or as believed at a date (`believed_at`). Read-only.
 
-The log is append-only and every row carries the sequence of its commit, every commit its date. So belief at a date is the fold of the log
-up to the last commit by then, corrections of that time included; what was known by a clip is the fold without later clips, corrections of
-today included. Both may be combined. Rows of a source that was removed, or of a person who was forgotten, are gone from every date.
+The log is append-only and every row carries the sequence of its commit, every commit its date. So the state as believed at a date is the
+fold of the log up to the last commit by then, with the corrections made by then; the state as known by a clip is the fold without later
+clips, with all corrections of today. Both can be combined (bitemporal). Rows of removed sources and forgotten persons are in neither.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The last good copies of a memory's database, kept inside of the memory: made at the end of a session that changed something, and before
-the format changes. Two are kept. Only what SQLite finds no fault in counts as good, so damage does not push good copies out.
+"""Backups of a memory's database, in the memory's own folder: the last two good copies.
 
-A copy holds what the memory held then: forgetting somebody deletes all copies, and a new one is made when the forgetting is done.
-Media files are not copied: they are named by their content and never change.
+A copy is made at the end of a session that changed something, and before the format is upgraded. Only a database that passes SQLite's own
+check counts as good, so a damaged one never replaces a good copy. Forgetting a person deletes all copies, and makes a new one when it is
+done. Media files are not copied: they are named by their content and never change.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Damaged cells: values in the tables that nothing this program does could have put there, by `domain.shape`.
+"""Finds damaged cells: database values that this program can't have written, by the column types of `domain.shape`.
 
-A file can read without a fault and still hold text where a number belongs. `check` lists what it finds; a read that fails looks here for
-the reason, so that a user reads "the memory is damaged", and of what, while a mistake of this program stays one.
+SQLite can read a file without an error that still holds text where a number belongs. `check` lists such cells; after a read that fails
+they are looked for too, so that the user reads "the memory is damaged" and where, and a bug of this program is still reported as a bug.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Is the truth sound? SQLite's own checks, the folded tables against a fresh fold, evidence against clip states, media against names."""
+"""The checks of `m3desk check`: SQLite's own, derived tables against a full fold, evidence against clip states, media against names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Committing a clip: its evidence bound to nodes and its episodic sentences first, its knowledge later; each whole or absent.
+"""The two commits of a clip: first its evidence, bindings and episodic sentences, later its semantic memories; each is one transaction.
 
 These functions run inside a transaction that `store.memory` opened; they add rows to the log and change nothing else.
 """

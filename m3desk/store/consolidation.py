@@ -1,7 +1,7 @@
-"""Looking back after a clip: nodes that turn out to be one person are joined by votes where the evidence is overwhelming.
+"""Consolidation after a clip: votes that two nodes are one person, where the evidence is overwhelming.
 
-A vote, not a merge: it is cast between two observations, stays in the log beside its weight, and the fold weighs it against whatever a
-person decides. What is likely but not overwhelming is left for suggestions (`domain.questions.ranking`).
+It casts votes and merges nothing: a vote is between two observations and stays in the log with its weight; a user's decision always
+outranks it. What is likely but not overwhelming becomes a question to the user (`domain.questions.ranking`).
 """
 
 from __future__ import annotations

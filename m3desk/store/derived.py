@@ -1,4 +1,4 @@
-"""The folded state as rows: written beside the log in the same transaction, only where it changed, and compared by `check`."""
+"""The derived tables (`now_*`): the projection as rows, written with the log in one transaction, only where it changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Media of a memory: crops, speech and thumbnails, each a file named by its content, written to disk before the commit that names it."""
+"""Media files of a memory (crops, speech, thumbnails), named by their content and written before the commit that refers to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each face or voice node looks or sounds like to a model: read from the rows, and kept between commits by a writer."""
+"""The galleries (embeddings) of all face and voice nodes: read from the database, and kept between commits by the writer."""
 
 from __future__ import annotations
 

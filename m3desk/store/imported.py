@@ -1,4 +1,4 @@
-"""Writing another tool's graph into an empty memory, clip by clip as if it had grown here, so that `--before` holds for it too."""
+"""Writes an imported graph into an empty memory, clip by clip, so that `--before` works for it too."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A memory on disk: one SQLite file as the only truth, media files beside it, one writer and any number of readers.
+"""The writer of a memory on disk: one SQLite file, which is authoritative, and media files; one writer and any number of readers.
 
-This is the writer; `store.reader` reads. Writes go through the ledger (`store.ledger`). Must not know: models, video, windows, the search
+`store.reader` has the calls that read. Writes go through the ledger (`store.ledger`). Must not know: models, video, windows, the search
 index.
 """
 

@@ -1,4 +1,4 @@
-"""Opening the database of a memory: for reading, or for writing by one process at a time, made or brought up to date where needed."""
+"""Opens the database of a memory, for reading or for writing by one process at a time; creates it or upgrades its format if needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory's folder: its parts, closed to other users, and what says that a memory was here when its database does not."""
+"""The folder of a memory: its files, private to their user, and the signs that a memory was here if its database is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to a person, answers to them, and reasons: what `domain.questions` needs, read inside one snapshot.
+"""Questions to the user, their answers, and reasons: reads what `domain.questions` needs within one snapshot.
 
 The journal keeps an answer as `accept` or `reject` with {"n", "key": what was asked, "as": the kind of step it stands for} and that
 kind's own resolved args; `domain.log.in_force` gives it to the fold as that kind.

@@ -1,4 +1,4 @@
-"""One open memory as a window may read it: `ports.Reader`, each call one consistent snapshot.
+"""The read-only view of a memory that a window gets (`ports.Reader`); each call reads one consistent snapshot.
 
 Must not know: models, video, windows, the search index.
 """

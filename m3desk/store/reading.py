@@ -1,4 +1,4 @@
-"""What can be read of a memory: SQL over the log and the folded tables. Every function takes a connection inside one snapshot."""
+"""SQL queries over the log and the derived tables of a memory. Every function takes a connection inside one snapshot."""
 
 from __future__ import annotations
 

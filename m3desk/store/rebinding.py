@@ -1,13 +1,14 @@
-"""Another model for faces or voices: its vectors beside the old ones, what it would bind otherwise, and the switch to it.
+"""Switching to another face or voice model: stores its embeddings beside the old ones, previews what it binds differently, and switches.
 
 The clips are bound again in the order in which they were memorized, by the new model's vectors and thresholds, under everything a person
 decided. What is bound otherwise becomes new binding rows (`by` the new model; the old ones are superseded, never overwritten), in one
 transaction; a preview does the same and rolls back. So that names and corrections stay with whom they were given:
 
 - An observation that a person put somewhere stays there and stands for that node.
-- A cluster that is like nobody founds the node it founded before: one the same model gave it once, else the latest, unless it is taken.
-- A cluster of somebody whom a correction speaks of stays where it is unless the new model is sure that it is somebody else; and it stays
-  in any case where a person kept the two apart, or where it is among what that person was decided by (the correction's anchor).
+- A cluster that matches no node gets back the node it created before: one that the same model gave it once, else the latest, unless it
+  is taken.
+- A cluster of somebody whom a correction speaks of stays where it is unless the new model is sure that it is somebody else; and it
+  always stays where a user's cannot-link separates the two, or where it is among what that person was decided by (the correction's anchor).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the engine itself reads of a memory, beyond what a window may: for search, the pipeline, exports, checks and proofs."""
+"""Further reads of a memory for the engine only: for search, the pipeline, exports, checks and proofs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between rows of the truth and the plain things of the domain, both ways."""
+"""Converts between database rows and the types of the domain, both ways."""
 
 from __future__ import annotations
 

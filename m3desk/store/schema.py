@@ -1,4 +1,4 @@
-"""The tables of a memory's truth, and how older ones become newer ones.
+"""The database schema of a memory, and the upgrades from older versions.
 
 The upper half is the log: rows are only ever added (but for states of work, and `sources remove`). The lower half, `now_*`, is what
 `domain.sentences.fold` makes of it, rewritten in the same transaction so that readers need nothing but SQL. Times: microseconds.

@@ -1,4 +1,4 @@
-"""The work list of a memory and what the pipeline looks up between commits: sources, clips, models in use, vectors."""
+"""The sources and clips of a memory with their states, the models in use, and what the pipeline reads between commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory's log as plain data, out for an export and back into an empty memory, row by row, so that both fold to the same state."""
+"""Exports the log of a memory as plain data and imports it into an empty memory, row by row, so that both give the same state."""
 
 from __future__ import annotations
 

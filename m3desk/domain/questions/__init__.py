@@ -1,1 +1,1 @@
-"""Questions to a person: which merges, splits and links are unsure, how to rank them, and why the memory believes what it does. Pure."""
+"""Questions to the user: uncertain merges, splits and links, their ranking, and the reasons for a binding. Pure."""

@@ -1,9 +1,9 @@
-"""What questions to a person are made of: what is known, what hangs on whom, and a question before it has its number. Pure.
+"""The data that questions to the user are computed from, and the value (`worth`) of a question. Pure.
 
-`worth` of a question = (p + H(p)) × mass. p: how likely the answer is yes, that is, how likely the memory is wrong as it stands.
-H(p), in bits: how much doubt an answer takes away. So a likely mend and an open question both come first, and what is nearly
-surely right as it is comes last. mass = observations + 2 × memories that would read differently + seconds on screen or speaking / 10,
-× 1.5 where a confirmed name is at stake (then the answer tells who somebody is, not only that two are one).
+`worth` of a question = (p + H(p)) × mass. p: probability that the answer is yes, that is, that the memory is wrong now. H(p): entropy in
+bits, the uncertainty that the answer removes. So likely errors and open questions come first, and what is almost certainly right comes
+last. mass = observations + 2 × memories whose text would change + seconds on screen or speaking / 10, × 1.5 if a person with a confirmed
+name is concerned (then the answer tells who somebody is, not only that two nodes are one person).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Where a person who swallowed others can be cut: what calls two nodes one (votes) against what calls them two (sentences). Pure.
+"""How to split a person that was wrongly merged by votes: votes for one person against sentences that name two people. Pure.
 
-For persons that votes put together rather than faces or voices that look or sound alike: those of an imported graph, which has no real
-embeddings, and voices that were linked wrongly. A sentence that names two nodes ("<face_2> hands <face_3> a cup") takes them for two
-people; how often that happens, counted by clips, weighs against the votes. Nodes are joined greedily, the best supported pair first, as
-long as more speaks for than against (greedy additive edge contraction, Keuper et al. 2015); what is left are the proposed people.
-Without a word against, the cut goes through the links on most of the shortest paths (Girvan and Newman 2002).
+For persons whose nodes were joined by votes and not by similarity: those of an imported graph, which has no real embeddings, and voices
+that were linked wrongly. A sentence that names two nodes ("<face_2> hands <face_3> a cup") is evidence that they are two people; the number
+of such clips is weighed against the votes. Nodes are joined greedily, the best supported pair first, while the evidence for one person is
+larger (greedy additive edge contraction, Keuper et al. 2015); the resulting groups are the proposed people. If no sentence is evidence for
+two people, the edges with the highest betweenness are cut (Girvan and Newman 2002).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which questions to put to a person, and in which order; the numbers they are answered by. Pure.
+"""The open questions to the user, their order, and their numbers. Pure.
 
-`domain.questions.facts` says what a question is worth, `domain.questions.splits` asks who is two people; the other kinds are here.
+`domain.questions.facts` computes the worth of a question, `domain.questions.splits` finds persons who may be two; the other kinds are here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why an observation is taken for somebody's: what voted for that, who else it could be, and the one thing that decides it. Pure."""
+"""Why an observation is bound to its person: the votes, the runner-up, and the single observation that decides it. Pure."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""How right a memory's identities are, from a few answered pairs: which pairs to ask, and what the answers say, with an interval. Pure.
+"""Precision and recall of a memory's identities, estimated from a few pairs that a user labels. Pure.
 
-Precision: of all pairs of observations of one kind (two face tracks, two utterances) that the memory holds for one person, how many are.
-Recall: of all pairs that are one person, how many the memory holds for one.
+Precision: of all pairs of observations of one kind (two face tracks, two utterances) that the memory assigns to one person, the share that
+is one person. Recall: of all pairs that are one person, the share that the memory assigns to one.
 
-**Which pairs.** Both sides (held for one, held for two) are parted in strata by how likely the memory is wrong there, cut where the summed
-standard deviation √(p(1−p)) is even (Dalenius and Hodges 1959); half of the questions go to either side, within it to strata by the
-same sum (Neyman's allocation), at least one each; within a stratum they are drawn at random, with a fixed seed.
+**Which pairs are asked.** Both sides (assigned to one person, assigned to two) are divided into strata by the probability that the memory
+is wrong, with bounds at equal sums of the standard deviation √(p(1−p)) (Dalenius and Hodges 1959). Half of the questions go to each side,
+within it to strata by the same sum (Neyman's allocation), at least one each; within a stratum pairs are drawn at random, with a fixed seed.
 
-**What they say.** In each stratum the share of wrong pairs is known from its answers and, before them, from what the likenesses lead to
-expect: Beta(½, ½/expected), which has the expected mean and is as broad as Jeffreys' prior; with 1 % against it Jeffreys' prior itself, so
-that an answer that the likenesses make all but impossible counts in full. Pairs not asked are then drawn from that (a finite population:
-when all are answered the interval is a point). 2.5 %, 50 % and 97.5 % of DRAWS such memories are the interval and the value.
-tests/domain/test_scorecard.py measures how often it holds the truth.
+**How the answers are used.** The share of wrong pairs of a stratum is estimated from its answers with a prior from the similarities:
+Beta(½, ½/expected), which has the expected mean and the width of Jeffreys' prior, mixed with 1 % of Jeffreys' prior itself, so that an
+answer that the similarities make almost impossible counts in full. Pairs that were not asked are drawn from the posterior (a finite
+population: when all pairs are answered the interval is a point). The 2.5 %, 50 % and 97.5 % quantiles of DRAWS such draws are the interval
+and the value. tests/domain/test_scorecard.py measures how often the interval holds the true value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who looks like two people: persons whose faces or voices fall into two groups, or whom votes put together. Pure."""
+"""Persons who may be two people: their faces or voices form two clusters or have an outlier, or only votes joined their nodes. Pure."""
 
 from __future__ import annotations
 

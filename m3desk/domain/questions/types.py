@@ -1,4 +1,4 @@
-"""What the memory would like a person to decide, and why an observation is taken for somebody's: plain facts, for commands and window."""
+"""Types of questions to the user and of the reasons for a binding, as commands and the window show them."""
 
 from __future__ import annotations
 

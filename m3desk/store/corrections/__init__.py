@@ -1,1 +1,1 @@
-"""Corrections: the steps of the journal, what each verb writes, and how a step is found again after a re-run."""
+"""Corrections: the steps of the journal, what each kind writes, and how a step is resolved again after a source is memorized again."""

@@ -1,4 +1,4 @@
-"""Anchors: what a correction was about, told so that it can be found again after a re-run with other ids, models or cuts."""
+"""Anchors: describe what a correction was about, to find it again when a source is memorized again with other ids, models or cuts."""
 
 from __future__ import annotations
 

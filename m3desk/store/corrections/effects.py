@@ -1,4 +1,4 @@
-"""What a correction changes, in a line: whose faces and words, which memories, and what it was said against."""
+"""The effect of a correction as one line of text: faces, utterances and memories that change, and earlier steps it overrides."""
 
 from __future__ import annotations
 

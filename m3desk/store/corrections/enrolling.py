@@ -1,4 +1,4 @@
-"""People taught by name: photos and recordings become observations of a person, of a source that is no video and is listed nowhere."""
+"""Enrolment: photos and recordings become observations of a named person, in an unlisted source of their own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The verbs of a correction: what a person said, made into what the journal keeps, so that replay gives the same.
+"""Resolves a correction: turns the arguments a user gave into the arguments the journal keeps, so that replaying it gives the same result.
 
-Args as they come (persons by any reference; ids as exported) and, after `=`, what is resolved and written so that replay gives the same:
+Arguments as given (persons by any reference; ids as exported) and, after `=`, what is resolved and written to the journal:
 
     name      person, name (None takes the name away)
     assign    observations, person | None and name  = bindings {observation: node}, nodes [ids made], person

@@ -1,4 +1,4 @@
-"""Corrections: a person's word, kept as steps of the journal; the fold makes them true at once and for every later clip.
+"""Corrections of the user, written as steps of the journal; the fold applies them at once and to every later clip.
 
 `store.corrections.resolving` and `store.corrections.superseding` list the kinds and their args; `store.questions` answers suggestions.
 """

@@ -1,9 +1,9 @@
-"""Corrections of what was seen and heard: each writes new observations that stand in the place of an old one, which stays.
+"""Corrections of the evidence itself: each writes new observations that replace an old one, which stays in the log.
 
     split-at  observation, at (microseconds)             = observations [old], made [2 ids], reworded [old] where a quote is affected
     bounds    observation, start, end                    = observations [old], made [id]
     words     observation, text                          = observations [old], made [id], reworded [old]
-    add-face  clip, at, x, y, width, height (or box)     = made [id], apart: nobody who is there beside it
+    add-face  clip, at, x, y, width, height (or box)     = made [id], cannot-links with who is in view beside it
     rewrite   memory (that quotes what is no longer said) = an edit
     enroll    name                                       = person, bindings, nodes, made, files
 

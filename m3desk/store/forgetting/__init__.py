@@ -1,1 +1,1 @@
-"""Forgetting a person: what is removed, what may not be stored again, and the search that proves it."""
+"""Forgetting a person: removes their data, keeps it from being stored again, and searches the memory to prove that nothing is left."""

@@ -1,4 +1,4 @@
-"""A forgetting that has begun: what is needed to finish it and to prove it, kept in the memory's folder until the proof has passed.
+"""The file of an unfinished forgetting: what is needed to finish and prove it, kept in the memory's folder until the proof has passed.
 
 It is written before the commit that forgets, so that whenever a process is killed either nothing has happened yet or the next opening
 finishes it. A file and not rows: deleting rows leaves their words in the database's freed pages and its journal, deleting a file does not.

@@ -1,4 +1,4 @@
-"""Searching what is left of a memory for somebody who was forgotten: every cell of every table, every row of the index, every byte."""
+"""The proof that a person is forgotten: searches every cell of every table, every row of the index and every byte for what was theirs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Forgetting a person: everything that was derived of them leaves the memory, what stays is where nothing may be stored again.
+"""Removes a forgotten person: deletes everything derived from them, and keeps only the times and places where nothing may be stored again.
 
-The one place where rows of the log are deleted and changed. Names that others say or that stand in pictures are blotted out, steps of the
-journal that touch the person are scrubbed and can't be undone, and `withhold` keeps a re-run from storing them again.
+The only module that deletes and changes rows of the log. Names that others say or that are visible in pictures are masked, steps of the
+journal about the person are emptied and can't be undone, and `withhold` keeps a second memorizing from storing them again.
 Follows memory.md, "Forget a person".
 """
 

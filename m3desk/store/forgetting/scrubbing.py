@@ -1,4 +1,4 @@
-"""Taking a person out of words: names blotted out, chats deleted, steps of the journal emptied of them."""
+"""Removes a forgotten person from text: masks names, deletes chats, empties steps of the journal."""
 
 from __future__ import annotations
 

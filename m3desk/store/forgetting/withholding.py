@@ -1,4 +1,4 @@
-"""What must never be stored again: evidence where somebody was forgotten, or that looks or sounds like somebody unwanted, is left out."""
+"""Leaves out evidence that must not be stored: where a person was forgotten, or that is similar to a person who must not be stored."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What search keeps of a memory: words, vectors and outlines of its sentences, and which rows a commit changed."""
+"""What search reads from a memory: words, embeddings and outlines of its sentences, and which rows a commit changed."""

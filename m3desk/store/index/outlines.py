@@ -1,4 +1,4 @@
-"""What search keeps of a memory, read in one pass: outlines of sentences, their vectors, and who is seen and heard; all or a few."""
+"""Reads what search needs: outlines of sentences, their embeddings, and who is seen and heard when; of all rows or of some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large arrays in a file of their own that goes when the process ends: what would fill the memory of the machine."""
+"""Large arrays in a temporary file instead of main memory; the file is gone when the process ends."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The vectors of a memory's sentences on disk, in LanceDB: where they are too many to be kept in the process (`MOST`).
 
 It mirrors the table of embeddings, which only grows: a row is an owner ("episodic_7", edited "episodic_7@12") and its vector, found by
-an HNSW graph and compared whole. Nothing rests on it: it can be made anew from SQLite at any time, and forgetting somebody drops it. A
+an HNSW graph and compared whole. Nothing depends on it: it can be rebuilt from SQLite at any time, and forgetting a person deletes it. A
 state file, written last, says up to which row it goes; what came later, after a kill too, is brought by the next `sync`.
 """
 

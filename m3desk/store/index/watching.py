@@ -1,6 +1,6 @@
-"""Which rows a commit wrote or removed, noted by SQLite itself: triggers of the writer's connection fill a temporary table.
+"""Records which rows a commit wrote or removed: triggers on the writer's connection fill a temporary table.
 
-So nobody who writes has to say what changed, and nothing that was written is missed. A projection that knows its own delta may make a
+So code that writes does not have to report what it changed, and no change is missed. A projection that knows its own delta may make a
 `Changed` of it instead.
 """
 

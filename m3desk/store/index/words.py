@@ -1,4 +1,4 @@
-"""Words of a sentence for the keyword index, by language: folded and stemmed Latin, jieba's words for Chinese, pairs for other scripts."""
+"""Splits a sentence into words for the keyword index: case-folded stems for Latin script, jieba for Chinese, character pairs for others."""
 
 from __future__ import annotations
 
