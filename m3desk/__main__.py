@@ -1,4 +1,4 @@
-"""`python -m m3desk`: the same as the command `m3desk`; a frozen program is started so too, also as the child that reads foreign graphs."""
+"""`python -m m3desk` runs the command `m3desk`. A frozen program starts here too, and so does its child that reads foreign graphs."""
 
 import sys
 

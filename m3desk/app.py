@@ -1,6 +1,6 @@
-"""The engine put together: all that a command, or the window's process behind `desk`, may ask of one memory.
+"""Assembles the engine for one memory: every call that the command line and the window's engine process make.
 
-One thread owns every write, one memorizes (`work`), questions run on threads of their own with readers of their own.
+One thread makes all writes, one memorizes (`work`); each question runs on its own thread with its own reader.
 Must not know: Qt, how commands or windows look.
 """
 
@@ -61,7 +61,7 @@ Before = tuple[str, int]
 
 
 class App:
-    """One open memory and what may be done with it. Close it; or use it in a `with`."""
+    """One open memory and its operations. Close it, or use it in a `with` block."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class App:
         emit: Callable[[Any], None] = lambda _event: None,
         backends: Backends | None = None,
     ) -> None:
-        """Open the memory at `path`; with `write`, make it where there is none. Raises MemoryProblem."""
+        """Open the memory at `path`; with `write`, create it if it does not exist. Raises MemoryProblem."""
         self.path = str(path)
         self.settings, problem = (settings, None) if settings else _settings()
         self.emit = emit
@@ -130,7 +130,7 @@ class App:
                 raise damage from error
 
     def discard_if_empty(self) -> None:
-        """Close, and delete the memory if nothing was ever committed to it: a run all of whose files failed leaves no trace."""
+        """Close, and delete the memory if nothing was ever committed to it: a run in which every file failed leaves nothing behind."""
         empty = self.write(_holds_nothing)
         self.close()
         if empty:
@@ -149,11 +149,11 @@ class App:
 
     @staticmethod
     def restore(path: str | Path) -> str:
-        """Put the last good copy in the place of a damaged database; return its date. Raises MemoryProblem, UsageError."""
+        """Replace a damaged database with its last good copy; return the copy's date. Raises MemoryProblem, UsageError."""
         return opening.put_copy_back(path)
 
     def keep_copy(self) -> None:
-        """Keep a copy of the database where one is due (`store.backups`)."""
+        """Make a backup copy of the database if one is due (`store.backups`)."""
         if self._writer is not None:
             self.write(lambda m: m.keep_copy())
 
@@ -164,9 +164,9 @@ class App:
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
 
     def reader(self, before: Before | None = None, believed_at: str | None = None) -> Records:
-        """Return a new read-only look at this memory, for one thread.
+        """Return a new read-only reader of this memory, for use by one thread.
 
-        `before`: as it was known by that clip (inclusive). `believed_at`: as it was believed at that date (ISO). Raises UsageError.
+        `before`: what was known up to and including that clip. `believed_at`: what was believed at that date (ISO). Raises UsageError.
         """
         return Records.open(Path(self.path), before=before, believed_at=believed_at)
 
@@ -179,14 +179,14 @@ class App:
     # ------------------------------------------------------------------ searching and asking
 
     def search(self, reader: Records) -> Search:
-        """Return a search over what `reader` sees (`control.searching`)."""
+        """Return a search over what `reader` reads (`control.searching`)."""
         return self.searching.over(reader, self.backends.get("text_vectors"))
 
     def keep_up(self) -> None:
-        """Read what search keeps now, and bring it and the questions up to date after commits, in threads that end with `close`.
+        """Load the search state and the identity questions now and update them after each commit, in threads that end with `close`.
 
-        So a question need not: one that comes sooner reads what changed by itself. The same for the writer: the first correction, or clip,
-        finds the state computed.
+        Questions then need not load anything; one that is asked before an update has finished reads the changes itself. The writer's
+        projection is computed ahead in the same way, so the first correction or clip does not wait for it.
         """
         if self._writer is not None:
             self.write(lambda m: m.read_ahead())
@@ -194,7 +194,7 @@ class App:
         self.questions.start()
 
     def _note(self, changed: Changed) -> None:
-        """Tell everybody what a commit changed, on the writer's thread."""
+        """Notify every listener of what a commit changed; runs on the writer's thread."""
         self.searching.note(changed)
         self.questions.note(changed)
         seen = changed.without_vectors()
@@ -204,7 +204,10 @@ class App:
             self._untold = None
 
     def embed_lacking(self) -> int:
-        """Embed sentences that the active text model has not embedded (edited ones, an import's); return how many. What is done stays."""
+        """Embed the sentences that have no vector of the active text model (edited or imported ones); return their number.
+
+        If interrupted, what was embedded is kept.
+        """
         if self.backends.problem is not None:  # found by their words until the settings are mended
             return 0
         embedder = self.backends.get("text_vectors")
@@ -227,24 +230,24 @@ class App:
             return self.search(reader).nodes(text, before=before, **how)
 
     def search_clips(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[FoundClip]:
-        """Search clips over their memories; see `control.search`."""
+        """Search clips by the memories they hold; see `control.search`."""
         with self.reader(before, believed_at) as reader:
             return self.search(reader).clips(text, before=before, **how)
 
     def search_image(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
-        """Return whose faces a picture shows; accepted matches only. Raises NoFace, SourceError, ModelMissing."""
+        """Return the people whose faces a picture shows, accepted matches only. Raises NoFace, SourceError, ModelMissing."""
         models = self.models_in_use("faces", "face_vectors")
         candidates = lookup.faces(path, models)
         return self._lookup(candidates, "face", models.face_vectors.name if models.face_vectors else "", k, before, believed_at)
 
     def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
-        """Return whose voice a recording holds; accepted matches only. Raises SourceError, ModelMissing."""
+        """Return the people whose voices are in a recording, accepted matches only. Raises SourceError, ModelMissing."""
         models = self.models_in_use("speech_activity", "voice_vectors")
         candidates = lookup.voice(path, models)
         return self._lookup(candidates, "voice", models.voice_vectors.name if models.voice_vectors else "", k, before, believed_at)
 
     def models_in_use(self, *ports: str) -> Models:
-        """Open these ports; where this memory uses another face or voice model than the profile, that one. Raises ModelMissing."""
+        """Open these ports, with the face and voice models that this memory uses, even if the profile names others. Raises ModelMissing."""
         opened = self.backends.models(*ports)
         with self.reader() as reader:
             settings = reader.settings()
@@ -253,7 +256,7 @@ class App:
     # ------------------------------------------------------------------ another model
 
     def reembed(self, name: str, *, switch: bool = False) -> tuple[int, Reembedded]:
-        """Embed what is stored with another face or voice model, beside the old one; return how many that were and what would change.
+        """Embed the stored faces or voices with another model and keep the old vectors; return their number and what would change.
 
         `name`: as in `models list`. `switch`: use it from now on. Raises ModelMissing, BackendMissing, UsageError.
         """
@@ -294,7 +297,7 @@ class App:
     ) -> Iterator[Any]:
         """Answer a question: yield AskStarted, rounds, text and AskDone (see `control.loop`); keep it with the memory's chats.
 
-        With `believed_at` nothing is kept: a look back is for reading only.
+        With `believed_at` the answer is not stored: an earlier state is read-only.
         """
         ask = ask or uuid.uuid4().hex[:12]
         stop = self._asks.setdefault(ask, threading.Event())
@@ -329,11 +332,11 @@ class App:
                 self.emit(events.Notice("warning", f"The answer could not be kept with the memory: {error}", error.hint))
 
     def stop_asking(self, ask: str) -> None:
-        """Stop an answer at once, also one that has not begun."""
+        """Stop an answer at once, even if it has not begun."""
         self._asks.setdefault(ask, threading.Event()).set()
 
     def picture_at(self, source: str, at: int, width: int = 480) -> bytes | None:
-        """Return the picture of a source at a moment (microseconds) as JPEG, or None where its file is not there any more."""
+        """Return the picture of a source at a time (microseconds) as JPEG, or None if its file is missing."""
         with self.reader() as reader:
             known = next((s for s in reader.sources() if s.id == source), None)
         if known is None or not known.width or not Path(known.uri).is_file():
@@ -344,16 +347,16 @@ class App:
 
     @staticmethod
     def read_export(path: Path) -> imports.Export:
-        """Read an export and check all of it; no memory is needed yet. Raises ImportProblem."""
+        """Read an export and check all of it; needs no open memory. Raises ImportProblem."""
         return imports.load(path)
 
     @staticmethod
     def read_graph(path: Path) -> m3agent.Loaded:
-        """Read an M3-Agent graph, in a process of its own that runs nothing of the file; no memory is needed yet. Raises ImportProblem."""
+        """Read an M3-Agent graph in a child process that runs no code from the file; needs no open memory. Raises ImportProblem."""
         return m3agent.load(path)
 
     def import_read(self, found: imports.Export | m3agent.Loaded) -> dict[str, Any]:
-        """Write what was read into this memory, which must be empty; return how much that was. Raises ImportProblem: nothing is kept."""
+        """Write what was read into this memory, which must be empty; return the counts. Raises ImportProblem, and then writes nothing."""
         if isinstance(found, imports.Export):
             return self.write(lambda m: imports.write(found, m))
         self.write(lambda m: m.adopt(found.graph, going=found.going))
@@ -371,11 +374,11 @@ class App:
 
     @staticmethod
     def would_replace(output: str | Path, *, with_media: bool = False) -> list[Path]:
-        """Return the files and folders that an export to `output` replaces. Raises UsageError for a place where none may be."""
+        """Return the files and folders that an export to `output` would replace. Raises UsageError if no export may be written there."""
         return placing.in_the_way(output, with_media=with_media)
 
     def check(self, *, repair: bool = False) -> dict[str, Any]:
-        """Return the report of `m3desk check`; `repair` first rebuilds what can be rebuilt."""
+        """Return the report of `m3desk check`; with `repair`, first rebuild what can be rebuilt."""
         if repair:
             self.write(lambda m: m.repair())
             return self.write(doctor.check)
@@ -385,9 +388,10 @@ class App:
     # ------------------------------------------------------------------ correcting
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Effect:
-        """Apply a correction (or, on a dry run, say what it would do). Raises CorrectionError.
+        """Apply a correction (in a dry run, return what it would do). Raises CorrectionError.
 
-        `enroll` takes `files` (paths) here, and `add-face` looks at the picture; what a step makes is looked at and listened to again.
+        `enroll` takes `files` (paths) here, and `add-face` reads the picture. Observations that a correction creates get crops and vectors
+        (`look_again`).
         """
         given = dict(args)
         like = correcting.missed_face(self, given) if kind == "add-face" else None
@@ -400,40 +404,40 @@ class App:
         return effect
 
     def look_again(self) -> int:
-        """Give what corrections made its own crops, sound and vectors, where the file or what was stored of it allows; return how many."""
+        """Make the crops, sound, vectors of observations made by corrections, if the file or stored media allow it; return how many."""
         return correcting.look_again(self)
 
     def undo(self, count: int = 1) -> Effect:
-        """Take back the last corrections."""
+        """Undo the last corrections."""
         return self._corrected("undo", self.write(lambda m: m.undo(count, at=now())))
 
     def redo(self, count: int = 1) -> Effect:
-        """Apply again what undo took back."""
+        """Apply corrections again that were undone."""
         return self._corrected("redo", self.write(lambda m: m.redo(count, at=now())))
 
     def revert(self, step: int, *, with_dependents: bool = False) -> Effect:
-        """Append the inverse of an older step, and of those that rest on it if told so."""
+        """Append the inverse of an older correction, and, on request, of those that depend on it."""
         return self._corrected("revert", self.write(lambda m: m.revert(step, with_dependents=with_dependents, at=now())))
 
     def may_forget(self, person: str, how: How) -> Forgotten:
-        """Say what forgetting a person would remove, and which files still show them."""
+        """Return what forgetting a person would remove, and which files still show them."""
         plan: Forgotten = self.write(lambda m: m.may_forget(person, how))
         return plan
 
     def sources_of(self, plan: Forgotten) -> list[str]:
-        """Say what would go with each source that shows a person."""
+        """Return, for each source that shows a person, what removing it would delete."""
         return forgetting.sources_of(self, plan)
 
     def forgot(self, text: str) -> None:
-        """Tell that somebody was forgotten."""
+        """Notify listeners that a person was forgotten."""
         self._corrected("forget", Effect(text))
 
     def drop_kept(self) -> None:
-        """Drop what search keeps of the memory; the next question reads it anew."""
+        """Drop the search state of the memory; the next question loads it again."""
         self.searching.kept.drop()
 
     def forget(self, person: str, how: How = "forget", *, sources: bool = False) -> dict[str, Any]:
-        """Remove everything derived of a person for good, then search all that is left for them; return that report.
+        """Remove everything derived from a person permanently, then search the rest of the memory for traces; return that report.
 
         `how`: see `store.forgetting.removing.How`. `sources`: also remove the sources that show them.
         """
@@ -446,7 +450,7 @@ class App:
 
 
 def _settings() -> tuple[Settings, UsageError | None]:
-    """Return the settings, or the defaults and what is wrong with the file: what needs no model works all the same."""
+    """Return the settings, or the defaults and what is wrong with the settings file, so that work without models goes on."""
     try:
         return Settings.load(), None
     except UsageError as error:
@@ -454,7 +458,7 @@ def _settings() -> tuple[Settings, UsageError | None]:
 
 
 def _holds_nothing(memory: Memory) -> bool:
-    """Say whether nothing was committed to a memory: no correction, no clip, no source that still waits."""
+    """Return whether a memory is empty: no correction, no clip and no waiting source was committed."""
     lost = all(s.state == "failed" and all(c.state in ("failed", "skipped") for c in memory.clips(s.id)) for s in memory.sources())
     return lost and not memory.journal()
 
@@ -467,7 +471,7 @@ def make_player(on_frame: Callable[[Any], None], on_state: Callable[[Any], None]
 
 
 def play_sound(sound: bytes) -> None:
-    """Play a stored speech snippet; returns at once. Silent where there is no sound device, and for what is no FLAC file."""
+    """Play a stored speech snippet; return at once. Silent if there is no sound device or the snippet is not FLAC."""
     from m3desk.media import snippets
 
     snippets.play_sound(sound)

@@ -1,6 +1,6 @@
-"""Which plugin answers a port: found by entry point, imported only when it is chosen, opened only when it is first needed.
+"""Chooses the plugin that implements a port: found by entry point, imported only if chosen, opened on first use.
 
-The group of an entry point is the port (`m3desk.faces`), its name is what a profile says (`yunet`), and its object is a maker:
+The group of an entry point is the port (`m3desk.faces`), its name is the one used in profiles (`yunet`), its object is a factory:
 `maker(weights, threads) -> backend`, where `weights(name)` gives the path of verified weights or raises ModelMissing.
 """
 
@@ -49,7 +49,7 @@ def profile(name: str) -> dict[str, str]:
 
 
 def profile_or_why(name: str) -> dict[str, str] | UsageError:
-    """Return a profile, or why there is none: what needs no model works all the same."""
+    """Return a profile, or the error that explains why there is none, so that work without models goes on."""
     try:
         return profile(name)
     except UsageError as error:
@@ -57,12 +57,12 @@ def profile_or_why(name: str) -> dict[str, str] | UsageError:
 
 
 def available(port: str) -> dict[str, EntryPoint]:
-    """Return the installed backends of a port by name, none of them imported."""
+    """Return the installed backends of a port by name, without importing them."""
     return {e.name: e for e in entry_points(group=f"m3desk.{port}")}
 
 
 class Backends:
-    """The backends of one profile, opened once each, on first use, from any thread."""
+    """The backends of one profile, each opened once on first use. Thread-safe."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class Backends:
         threads: int = 2,
         on_load: Callable[[str, bool], None] | None = None,
     ) -> None:
-        """`profile`: or why there is none, which is raised when a backend is needed.
+        """Take a profile, or the error that is raised when a backend is needed.
 
-        `on_load(name, done)` hears when a backend begins to open and when it is open.
+        `on_load(name, done)` is called when a backend starts to open and when it is open.
         """
         self._weights = weights
         self.problem = profile if isinstance(profile, UsageError) else None
@@ -87,7 +87,7 @@ class Backends:
         self._locks = {port: threading.Lock() for port in PORTS}
 
     def get(self, port: str) -> Any | None:
-        """Open the backend of a port; None where the profile has none or it can't be used (see `missing`). Raises UsageError."""
+        """Open the backend of a port; None if the profile has none or it can't be used (see `missing`). Raises UsageError."""
         if self.problem is not None:
             raise self.problem
         with self._locks[port]:
@@ -140,7 +140,7 @@ class Backends:
         )
 
     def instead(self, models: Models, settings: Mapping[str, str]) -> dict[str, Any]:
-        """Return port → backend where a memory (by its `settings`) tells faces or voices apart by another model. Raises ModelMissing."""
+        """Return port → backend for the ports where a memory's `settings` name another face or voice model. Raises ModelMissing."""
         found: dict[str, Any] = {}
         if (used := settings.get("face_vectors")) and models.face_vectors is not None and used != models.face_vectors.name:
             found["face_vectors"] = self.of_model("face_vectors", used)
@@ -149,7 +149,7 @@ class Backends:
         return found
 
     def named(self, port: str, name: str) -> Any:
-        """Open an installed backend by its own name, whatever the profile says. Raises ModelError."""
+        """Open an installed backend by its name, even if it is not in the profile. Raises ModelError."""
         if self._profile.get(port) == name and (mine := self.get(port)) is not None:
             return mine
         with self._locks[port]:
@@ -158,20 +158,20 @@ class Backends:
             return self._others[port, name]
 
     def replace(self, port: str, backend: Any) -> None:
-        """Answer a port with this object from now on (tests and benchmarks)."""
+        """Use this object as the backend of a port from now on (for tests and benchmarks)."""
         self._open[port] = backend
 
     def forget_missing(self) -> None:
-        """Try again, on the next use, what could not be opened (weights may have been fetched since)."""
+        """Retry backends that could not be opened on their next use (weights may have been fetched since)."""
         self._missing.clear()
 
     @property
     def missing(self) -> dict[str, str]:
-        """Port → what is wrong and what to do about it, for what was tried and could not be opened."""
+        """For each port whose backend could not be opened: what is wrong and what to do about it."""
         return dict(self._missing)
 
     def models(self, *ports: str) -> Models:
-        """Open these ports (all of the profile by default) and return them together."""
+        """Open these ports (default: all ports of the profile) and return the models."""
         chosen = {port: self.get(port) for port in (ports or PORTS)}
         return Models(**chosen, missing=self.missing)
 

@@ -1,7 +1,7 @@
-"""What a window may ask of the engine: one small frozen class a command.
+"""The commands that the window sends to the engine: one frozen dataclass per command.
 
-Its fields travel over the pipe, `run` is what the engine does with them. `desk.EngineDesk` makes the commands and the engine's process
-runs them, so mypy checks the arguments on one side and the result on both.
+The fields travel over the pipe; `run` is executed in the engine's process. `desk.EngineDesk` creates the commands, so mypy checks
+their arguments and results on both sides.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Engine(Protocol):
-    """What commands are run by: an open memory, and the threads that work on it."""
+    """What a command may use: an open memory, and the threads that work on it."""
 
     corrections: int
     """How many corrections of this session can be undone."""
 
     @property
     def app(self) -> App:
-        """The open memory. Raises M3DeskError where it did not open."""
+        """The open memory. Raises M3DeskError if it could not be opened."""
         ...
 
     def emit(self, event: Any) -> None:
-        """Tell the window."""
+        """Send an event to the window."""
         ...
 
     def wake(self) -> None:
-        """Let the memorizing thread look for work."""
+        """Wake the memorizing thread to check for work."""
         ...
 
     def pull(self, names: tuple[str, ...], *, llm: bool) -> None:
-        """Fetch models, and use them from then on."""
+        """Fetch models and use them from then on."""
         ...
 
     def stop_pulling(self) -> None:
-        """Stop fetching; what has come so far is kept."""
+        """Stop fetching; partial downloads are kept."""
         ...
 
 
@@ -53,7 +53,7 @@ class Command(Protocol[R_co]):
     """Any of the classes below."""
 
     def run(self, engine: Engine) -> R_co:
-        """Do it, in the engine's process. Raises M3DeskError, which reaches the caller."""
+        """Execute the command in the engine's process. Raises M3DeskError, which is passed on to the caller."""
         ...
 
 
@@ -288,7 +288,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Stop at the next safe moment and end the process; nothing is replied."""
+    """Stop at the next safe point and end the process; there is no reply."""
 
     def run(self, engine: Engine) -> None:
         engine.app.close()

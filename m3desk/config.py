@@ -1,6 +1,6 @@
-"""The user's settings: each with its type, default and words in one place, kept as TOML (`m3desk config path` says where).
+"""The user's settings: type, default and allowed values of each, stored as TOML (`m3desk config path` prints the file's path).
 
-No secrets: those come from the environment or the system's keyring. Unknown keys and tables in the file are kept as they are.
+Secrets are not stored here: they come from the environment or the system's keyring. Unknown keys and tables in the file are kept.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def cores() -> int:
 
 
 def default_threads() -> int:
-    """Return the threads a model may use: the cores, but no more than 4, beyond which small models gain nothing (`models.md`)."""
+    """Return the number of threads for a model: the cores, at most 4; small models gain nothing from more (`models.md`)."""
     return max(1, min(4, cores()))
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting. `default` gives the type; `choices`: the allowed words; `low`, `high`: the allowed numbers."""
+    """One setting. The type is that of `default`; `choices`: the allowed words; `low`, `high`: the allowed range."""
 
     name: str
     default: str | int | float | bool
@@ -42,7 +42,7 @@ class Key:
     high: float = float("inf")
 
     def parse(self, value: Any) -> str | int | float | bool:
-        """Return a value, given as a word of a command or as TOML has it, in the setting's type. Raises UsageError."""
+        """Convert a value, from the command line or TOML, to the setting's type. Raises UsageError."""
         kind = type(self.default)
         try:
             if kind is bool:
@@ -64,7 +64,7 @@ class Key:
 
 
 def _few(value: Any) -> str:
-    """Return a value as an error quotes it: what is longer than a line is cut."""
+    """Return a value for quoting in an error message, cut to one line."""
     text = str(value)
     return text if len(text) <= 100 else f"{text[:100]}…"
 
@@ -95,7 +95,7 @@ KEYS: dict[str, Key] = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings in force. `threads` is resolved (never 0); `memory_language` is None for the scene's own."""
+    """The current settings. `threads` is resolved (never 0); `memory_language` None means the language of the scene."""
 
     profile: str
     clip_seconds: float
@@ -108,12 +108,12 @@ class Settings:
 
     @classmethod
     def load(cls) -> Settings:
-        """Read the settings file; what it doesn't say is as by default. Raises UsageError where it is wrong."""
+        """Read the settings file; missing settings get their defaults. Raises UsageError if the file is invalid."""
         return cls._of(values())
 
     @classmethod
     def defaults(cls) -> Settings:
-        """Return the settings as they are without a file."""
+        """Return the default settings."""
         return cls._of({name: key.default for name, key in KEYS.items()})
 
     @classmethod
@@ -124,13 +124,13 @@ class Settings:
 
 
 def values() -> dict[str, Any]:
-    """Return every setting by name, as the file or the defaults have it. Raises UsageError where the file is wrong."""
+    """Return every setting by name, from the file or the defaults. Raises UsageError if the file is invalid."""
     file = _read()
     return {name: _value(key, file) for name, key in KEYS.items()}
 
 
 def get_value(name: str) -> Any:
-    """Return one setting. Raises UsageError when there is none of that name."""
+    """Return one setting. Raises UsageError if the name is unknown."""
     return _value(_key(name), _read())
 
 
@@ -145,7 +145,7 @@ def _value(key: Key, file: Mapping[str, Any]) -> Any:
 
 
 def set_value(name: str, value: Any) -> None:
-    """Change one setting in the file and leave every other line of it alone. Raises UsageError."""
+    """Change one setting in the file and keep all other lines. Raises UsageError."""
     key = _key(name)
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -179,7 +179,7 @@ def profiles() -> dict[str, dict[str, str]]:
 
 
 def recent_memories() -> list[str]:
-    """Return the memories opened last, newest first; those that are gone are left out."""
+    """Return the recently opened memories that still exist, newest first."""
     try:
         listed = json.loads(_recent_file().read_text("utf-8"))
     except (OSError, ValueError):
@@ -195,7 +195,7 @@ def _is_there(path: str) -> bool:
 
 
 def remember_memory(path: str | Path, keep: int = 12) -> None:
-    """Put a memory first among the recent ones."""
+    """Put a memory first in the list of recent ones."""
     opened = str(Path(path).absolute())
     listed = [opened, *(p for p in recent_memories() if p != opened)][:keep]
     _write(_recent_file(), json.dumps(listed, ensure_ascii=False, indent=1))
@@ -226,7 +226,7 @@ def _read() -> dict[str, Any]:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     try:
         if not file.parent.exists():
             private.folder(file.parent)
@@ -238,5 +238,5 @@ def _write(file: Path, text: str) -> None:
 
 
 def _word(value: str | int | float | bool) -> str:
-    """Return a value as one writes it in a command."""
+    """Return a value as it is written on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Corrections that need eyes and ears: faces that were missed, photos and recordings that teach, parts that are looked at again."""
+"""Corrections that need models: adding a missed face, enrolling from photos and recordings, making crops and vectors of split parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from m3desk.writer import Write
 
 
 class Opened(Protocol):
-    """An open memory, and the models it uses."""
+    """An open memory with the models it uses."""
 
     emit: Callable[[Any], None]
 
@@ -29,7 +29,7 @@ class Opened(Protocol):
 
 
 def missed_face(memory: Opened, args: Mapping[str, Any]) -> Likeness:
-    """Return what is in the box of an `add-face`, after the store has said that it could be added."""
+    """Return the face inside the box of an `add-face`, after the store has accepted the correction."""
     memory.write(lambda m: m.correct("add-face", args, dry_run=True))
     with memory.reader() as reader:
         source = reader.source(source_of(str(args["clip"])))
@@ -39,7 +39,7 @@ def missed_face(memory: Opened, args: Mapping[str, Any]) -> Likeness:
 
 
 def lessons(memory: Opened, files: Sequence[str]) -> tuple[Lesson, ...]:
-    """Return what photos and recordings teach. Raises SourceError, NoFace, ModelMissing."""
+    """Return the face and voice samples of photos and recordings. Raises SourceError, NoFace, ModelMissing."""
     if not files:
         return ()
     models = memory.models_in_use(*teaching.ports([Path(f) for f in files]))
@@ -47,7 +47,7 @@ def lessons(memory: Opened, files: Sequence[str]) -> tuple[Lesson, ...]:
 
 
 def look_again(memory: Opened) -> int:
-    """Give what corrections made its own crops, sound and vectors, where the file or what was stored of it allows; return how many."""
+    """Make crops, sound and vectors for observations that corrections created, if the file or stored media allow it; return how many."""
     lacking = [x for x in memory.write(lambda m: m.lacking_likeness()) if Path(x.uri).is_file() or not isinstance(x.made, FaceTrack)]
     if not lacking:
         return 0

@@ -1,9 +1,9 @@
-"""The window's side of the engine's process: the calls a window may make (`ports.Desk`), sent down a pipe.
+"""The window's connection to the engine process: implements `ports.Desk` by sending commands over a pipe.
 
-The window's process keeps its interpreter to itself (measured: two Python threads beside a window stall it by up to 451 ms, the same
-work in a process costs nothing), and a model that crashes takes the engine down, not the window: the engine is started again and says so.
-Commands (`commands`) go down a pipe with a number each; replies and events come up. When the pipe closes, however the parent ended, the
-child (`engine`) ends.
+The engine is a separate process so that it never holds the window's interpreter lock (measured: two Python threads in the window's
+process stall it by up to 451 ms, a separate process does not). A model that crashes ends the engine only; it is started again and the
+user is told. Each command (`commands`) is sent with a number; replies and events come back. The child (`engine`) ends when the pipe
+closes, however the parent ended.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ RESTART_SECONDS = 300.0
 
 
 class EngineDesk:
-    """A window's side: commands go to the engine process and return at once."""
+    """Sends commands to the engine process; every call returns at once."""
 
     def __init__(self, path: str) -> None:
-        """Start an engine on the memory at `path` (made where there is none). Its EngineReady or Notice follows as an event."""
+        """Start an engine for the memory at `path`, which is created if missing. EngineReady or a Notice follows as an event."""
         self.path = path
         self._listeners: list[Callable[[Any], None]] = []
         self._waiting: dict[int, Future[Any]] = {}
@@ -128,7 +128,7 @@ class EngineDesk:
         return future
 
     def run(self, command: Command[R]) -> Future[R]:
-        """Have the engine run a command that is none of the window's (a benchmark's)."""
+        """Run a command in the engine that is not part of `ports.Desk` (for benchmarks)."""
         return self._call(command)
 
     # ------------------------------------------------------------------ ports.Desk
@@ -160,7 +160,7 @@ class EngineDesk:
         self._call(commands.Move(source, to))
 
     def queue(self) -> Future[list[str]]:
-        """Return the ids of the sources that wait, next first."""
+        """Return the ids of the waiting sources in queue order."""
         return self._call(commands.ReadQueue())
 
     def remove_source(self, source: str, *, dry_run: bool = False) -> Future[Effect]:
@@ -176,7 +176,7 @@ class EngineDesk:
         return ask
 
     def _not_asked(self, ask: str, asked: Future[Any]) -> None:
-        """Tell the end of a question that was refused, or that no engine heard: else an answer would be waited for."""
+        """Emit AskDone for a question that was refused or did not reach an engine, so that nobody waits for the answer."""
         error = asked.exception()
         if error is not None:
             said = error.line() if isinstance(error, M3DeskError) else str(error)
@@ -189,7 +189,7 @@ class EngineDesk:
         return self._call(commands.SearchNodes(text, k))
 
     def suggestions(self) -> Future[list[Suggestion]]:
-        """Return the questions to a person, most useful first; the engine has them ready."""
+        """Return the suggested identity corrections, most useful first; the engine has computed them in advance."""
         return self._call(commands.ReadSuggestions())
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]:
@@ -217,7 +217,7 @@ class EngineDesk:
         return self._call(commands.Pull(tuple(names), llm))
 
     def stop_pulling(self) -> None:
-        """Stop fetching; what has come so far is kept and goes on the next time."""
+        """Stop fetching; partial downloads are kept and continued next time."""
         self._call(commands.StopPulling())
 
     def remove_model(self, name: str) -> Future[None]:
@@ -231,7 +231,7 @@ class EngineDesk:
         return self._call(commands.Export(path, format_, source))
 
     def picture(self, source: str, at: int, width: int = 480) -> Future[bytes | None]:
-        """Return a source's picture at a moment as JPEG; None where its file is not there."""
+        """Return a source's picture at a time as JPEG; None if its file is missing."""
         return self._call(commands.Picture(source, at, width))
 
     def check(self) -> Future[dict[str, Any]]:
@@ -239,7 +239,7 @@ class EngineDesk:
         return self._call(commands.Check())
 
     def close(self) -> None:
-        """Ask the engine to stop and return at once; it ends by itself within seconds, whatever it is doing."""
+        """Ask the engine to stop and return at once; it ends within seconds."""
         self._closed = True
         with contextlib.suppress(OSError, ValueError), self._sending:
             self._pipe.send((-1, commands.Close()))
@@ -259,7 +259,7 @@ class EngineDesk:
 
 
 def damage(path: str) -> events.Damaged | None:
-    """Return what is wrong with the database of the memory at `path`; None when nothing is found in a moment, or there is no memory."""
+    """Return what is wrong with the database of the memory at `path`; None if a quick check finds nothing or there is no memory."""
     from pathlib import Path
 
     from m3desk.store import place
@@ -268,7 +268,7 @@ def damage(path: str) -> events.Damaged | None:
 
 
 def restore(path: str) -> str:
-    """Put the last good copy in the place of a damaged database; return its date. Raises MemoryProblem, UsageError."""
+    """Replace a damaged database with its last good copy; return the copy's date. Raises MemoryProblem, UsageError."""
     from m3desk.store import opening
 
     return opening.put_copy_back(path)

@@ -1,6 +1,6 @@
-"""The engine's process: it opens one memory, memorizes what is queued, and runs the commands that come down the pipe.
+"""The engine process: opens one memory, memorizes queued sources, and runs the commands it receives over the pipe.
 
-When the pipe closes, however the parent ended, the process ends. Must not know: Qt, who is at the other end.
+The process ends when the pipe closes, however the parent ended. Must not know: Qt, who is at the other end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QUIET = 30.0
 
 
 def serve(pipe: Connection, path: str) -> None:
-    """Run an engine for one memory until the pipe closes (the target of the child process)."""
+    """Run an engine for one memory until the pipe closes (the entry point of the child process)."""
     _be_modest()
     _log_to_file()
     try:
@@ -37,7 +37,7 @@ def serve(pipe: Connection, path: str) -> None:
 
 
 def _be_modest() -> None:
-    """Give way to the window: a lower priority than normal."""
+    """Lower this process's priority, so that the window stays responsive."""
     with contextlib.suppress(Exception):
         import psutil
 
@@ -59,7 +59,7 @@ def _log_to_file() -> None:
 
 
 class Engine:
-    """Serves one pipe: quick commands here in order, slow ones on a few threads, memorization on its own."""
+    """Serves one pipe: runs quick commands in order on this thread, slow ones on a thread pool, memorization on its own thread."""
 
     def __init__(self, pipe: Connection, path: str) -> None:
         self.corrections = 0
@@ -73,7 +73,7 @@ class Engine:
         self._failed: M3DeskError | None = None
 
     def run(self) -> None:
-        """Take commands until the pipe closes, or a `Close`."""
+        """Receive commands until the pipe closes or `Close` comes."""
         threading.Thread(target=self._open_and_work, name="m3desk-memorizer", daemon=True).start()
         while True:
             try:

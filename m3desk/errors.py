@@ -1,4 +1,4 @@
-"""Every error that M3Desk raises on purpose: what happened, and a hint that says what to do.
+"""Every error that M3Desk raises on purpose: each says what is wrong and gives a hint what to do.
 
 M3DeskError
 ├── UsageError            the command or its arguments are wrong (exit 2)
@@ -10,7 +10,7 @@ M3DeskError
 │   ├── MemoryMissing     there is no memory there
 │   ├── MemoryBusy        another M3Desk is writing to it
 │   ├── MemoryTooNew      written by a newer M3Desk
-│   └── MemoryDamaged     the truth itself does not read
+│   └── MemoryDamaged     the database itself cannot be read
 ├── ModelError            a model cannot be used
 │   ├── ModelMissing      its weights are not on this machine
 │   ├── BackendMissing    the library that runs it is not installed
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 
 class M3DeskError(Exception):
-    """Say what went wrong (`str(error)`) and what to do about it (`hint`); `exit_code` is the command's."""
+    """An error for the user: what is wrong (`str(error)`), what to do (`hint`), and the exit code of the command (`exit_code`)."""
 
     exit_code = 1
 

@@ -1,4 +1,4 @@
-"""What the engine tells the window and the terminal: frozen facts, small, picklable, in order. They come up and never change."""
+"""Events from the engine to the window and the terminal: small frozen dataclasses, picklable, delivered in order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EngineReady:
 
 @dataclass(frozen=True, slots=True)
 class EngineLost:
-    """The engine process ended by itself; it is started again where `restarting`."""
+    """The engine process ended unexpectedly; `restarting`: it is started again."""
 
     message: str
     hint: str
@@ -44,7 +44,7 @@ class SourceQueued:
 
 @dataclass(frozen=True, slots=True)
 class SourceChanged:
-    """State, order or progress of a source changed: read it again."""
+    """A source's state, queue place or progress changed; views read it again."""
 
     source: str
     state: str
@@ -73,7 +73,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSeen:
-    """Early news of the clip in work, before its commit: the first face boxes and words, to show at once.
+    """The first face boxes and words of the clip being processed, sent before its commit so that they can be shown at once.
 
     `faces`: (at, x, y, width, height) rows; nothing here is stored yet, ids are not given.
     """
@@ -86,7 +86,7 @@ class EvidenceSeen:
 
 @dataclass(frozen=True, slots=True)
 class ClipCommitted:
-    """A clip was committed. `state`: "episodic" (evidence and sentences), "done" (knowledge too), "failed", "skipped"."""
+    """A clip was committed. `state`: "episodic" (evidence and episodic memories), "done" (semantic memories too), "failed", "skipped"."""
 
     clip: str
     state: str
@@ -97,7 +97,7 @@ class ClipCommitted:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChanged:
-    """Something was committed: which rows changed since the last of these events. What is shown of them is read again."""
+    """Something was committed: which rows changed since the previous event of this type. Views read those rows again."""
 
     changed: Changed
 
@@ -115,7 +115,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """How many questions there are to a person, at a version of the memory; `Desk.suggestions` has them ready."""
+    """The number of suggested identity corrections at a version of the memory; `Desk.suggestions` returns them."""
 
     version: int
     count: int
@@ -129,7 +129,7 @@ class AskStarted:
 
 @dataclass(frozen=True, slots=True)
 class AskRound:
-    """One round of control. `action`: "search" or "answer"; `results`: node or clip ids; `shown`: what was found, a line each."""
+    """One round of answering. `action`: "search" or "answer"; `results`: node or clip ids; `shown`: what was found, one line each."""
 
     ask: str
     number: int
@@ -142,7 +142,7 @@ class AskRound:
 
 @dataclass(frozen=True, slots=True)
 class AskText:
-    """The next piece of the answer as it is written."""
+    """The next piece of the answer text."""
 
     ask: str
     piece: str
@@ -150,7 +150,7 @@ class AskText:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What a part of an answer rests on. Times: microseconds of `source`. `mark`: as it stands in the answer, such as "[06:14]"."""
+    """The evidence of one part of an answer. Times: microseconds of `source`. `mark`: its mark in the answer, such as "[06:14]"."""
 
     clip: str
     source: str
@@ -187,7 +187,7 @@ class Downloading:
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A memory's database is damaged: what is wrong (`text`), and of when its last good copy is (`copy`, "" where there is none)."""
+    """A memory's database is damaged: what is wrong (`text`) and the date of its last good copy (`copy`, "" if there is none)."""
 
     path: str
     text: str

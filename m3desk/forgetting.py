@@ -1,4 +1,4 @@
-"""Forgetting a person for good: what is removed, searched for afterwards, and proven; also what a killed process had begun."""
+"""Forgetting a person permanently: removal, the proof that nothing is left, and finishing what a killed process had begun."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Opened(Protocol):
-    """An open memory, the work on its sources, and the models it uses."""
+    """An open memory with the work on its sources and the models it uses."""
 
     path: str
     work: Work
@@ -35,28 +35,28 @@ class Opened(Protocol):
     def models_in_use(self, *ports: str) -> Models: ...
     def embed_lacking(self) -> int: ...
     def drop_kept(self) -> None:
-        """Drop what search keeps of the memory."""
+        """Drop the search state of the memory."""
         ...
 
     def forgot(self, text: str) -> None:
-        """Tell that somebody was forgotten."""
+        """Notify listeners that a person was forgotten."""
         ...
 
 
 def forget(memory: Opened, person: str, how: How, *, sources: bool) -> dict[str, Any]:
-    """Remove everything derived of a person, then search all that is left for them; return that report."""
+    """Remove everything derived from a person, then search the rest of the memory for traces; return that report."""
     return _prove(memory, memory.write(lambda m: m.forget(person, how, proof.tighten, at=now(), sources=sources)))
 
 
 def sources_of(memory: Opened, plan: Forgotten) -> list[str]:
-    """Say what would go with each source that shows a person."""
+    """Return, for each source that shows a person, what removing it would delete."""
     with memory.reader() as reader:
         there = {s.id for s in reader.sources()}
     return [memory.work.remove(s, dry_run=True).text for s in sorted({s for s, _, _ in plan.known.intervals} & there)]
 
 
 def _prove(memory: Opened, gone: Pending) -> dict[str, Any]:
-    """Finish a forgetting whose commit is made, and return its report; its mark goes when the proof has passed. May be repeated."""
+    """Finish a forgetting that was committed and return its report; its mark is deleted when the proof passes. May be repeated."""
     known = gone.known
     try:
         models = memory.models_in_use("faces", "face_vectors", "voice_vectors") if known.vectors else Models()
@@ -92,9 +92,9 @@ def _prove(memory: Opened, gone: Pending) -> dict[str, Any]:
 
 
 def finish(memory: Opened) -> list[dict[str, Any]]:
-    """Finish what a killed process began to forget, say so, and return the reports.
+    """Finish every forgetting that a killed process left unfinished, notify the user, and return the reports.
 
-    What can't be finished now is tried again at the next opening.
+    If one cannot be finished now, it is tried again at the next opening.
     """
     finished: list[dict[str, Any]] = []
     for begun in memory.write(lambda m: m.begun()):

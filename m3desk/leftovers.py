@@ -1,4 +1,4 @@
-"""Removes, once, what ONNX Runtime's telemetry wrote on this machine while an earlier M3Desk let it.
+"""Removes, once, the files that ONNX Runtime's telemetry wrote on this machine under an earlier M3Desk.
 
 ONNX Runtime 1.29 and later keep a queue of events and a made-up device number in `Microsoft/DeveloperTools/.onnxruntime` of the user's
 cache folder, and the number of the session in `.ses` in the temporary folder (onnxruntime/core/platform/posix; seen with 1.31.1). Other
@@ -27,9 +27,9 @@ _NEAR_SECONDS = 60.0
 
 
 def remove_once() -> list[Path]:
-    """Remove ONNX Runtime's files where that has not been done for this data folder; return what went. Never raises.
+    """Remove ONNX Runtime's files once per data folder; return the removed files. Never raises.
 
-    Without a data folder M3Desk has never run here: what is there is another program's, now and later.
+    Without a data folder M3Desk has never run here, so the files belong to another program and stay.
     """
     data = paths.data_dir()
     mark = data / MARK
@@ -44,7 +44,7 @@ def remove_once() -> list[Path]:
 
 
 def remove() -> list[Path]:
-    """Remove the event database, the device number and the session file that are proven to be ONNX Runtime's; return what went."""
+    """Remove the event database, the device number and the session file that are proven to be ONNX Runtime's; return the removed files."""
     folder = _folder()
     try:
         found = {file.name: file for file in folder.iterdir() if file.is_file() and not file.is_symlink()}
@@ -82,7 +82,7 @@ def _folder() -> Path:
 
 
 def _same_session(file: Path, database: Path) -> bool:
-    """Say whether a session file belongs to a database: its number stands in it, or both were begun within a minute.
+    """Return whether a session file belongs to a database: it holds the session's number, or both were created within a minute.
 
     Other programs with Microsoft's uploader write the same name in the same form.
     """

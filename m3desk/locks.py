@@ -1,4 +1,4 @@
-"""Locks on files, by portalocker: the operating system releases them when their process ends, however it ends."""
+"""File locks by portalocker: the operating system releases them when the process ends, even if it is killed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Locked(Exception):
 
 
 class FileLock:
-    """Holds a lock on a file, which is made where it is missing and stays where it is, until `release`.
+    """Holds a lock on a file until `release`. The file is created if missing and is never deleted.
 
-    `wait`: wait for whoever holds it. Raises Locked without `wait`, OSError where the file can't be opened or its file system has no locks.
+    `wait`: wait while another process holds it, else raise Locked. Raises OSError if the file can't be opened or locked at all.
     """
 
     def __init__(self, path: Path, *, wait: bool = False) -> None:
@@ -29,7 +29,7 @@ class FileLock:
             raise
 
     def release(self) -> None:
-        """Let others have it; safe to call twice."""
+        """Release the lock; safe to call twice."""
         if self._file >= 0:
             with contextlib.suppress(OSError):
                 os.close(self._file)

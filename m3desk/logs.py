@@ -1,4 +1,4 @@
-"""How log lines look, in the terminal and in files: one line each, whatever they quote."""
+"""Formats log records, in the terminal and in files, as single lines without control characters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from m3desk.domain.visible import visible
 
 
 class OneLine(logging.Formatter):
-    """A record is one line in which nothing steers a terminal; a traceback follows it, made visible too."""
+    """Writes a record as one line with control characters escaped; a traceback follows it, escaped too."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """Return the record's line."""
@@ -20,6 +20,6 @@ class OneLine(logging.Formatter):
 
 
 def one_line() -> None:
-    """Let every handler of this process write such lines, in the format that it has."""
+    """Make every log handler of this process write such lines and keep its format."""
     for handler in logging.getLogger().handlers:
         handler.setFormatter(OneLine(handler.formatter._fmt if handler.formatter else None))

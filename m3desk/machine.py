@@ -1,4 +1,4 @@
-"""What this machine is and can run: processor, memory, graphics, devices, display, and which profiles are ready. Opens no device."""
+"""Describes this machine: processor, memory, graphics, devices, display, and which profiles can run. Opens no device."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def doctor() -> dict[str, Any]:
 
 
 def profiles() -> list[dict[str, Any]]:
-    """Return each profile with whether it can work here; `reason` also tells what a ready one lacks."""
+    """Return each profile and whether it can run here; `reason` also says what a usable profile lacks."""
     found = [_embedded()]
     try:
         own = config.profiles()
@@ -69,7 +69,7 @@ def profiles() -> list[dict[str, Any]]:
 
 
 def _embedded() -> dict[str, Any]:
-    """Say whether the profile that everybody has can work."""
+    """Return whether the embedded profile can run."""
     broken = [f"{name} ({what})" for name, what in _LIBRARIES.items() if importlib.util.find_spec(name) is None]
     broken += [f"{port}: {name}" for port, name in backends.EMBEDDED.items() if name not in backends.available(port)]
     if broken:
@@ -158,7 +158,7 @@ def display_problem() -> str | None:
 
 
 def _why(stderr: str) -> str:
-    """Return in a line what Qt complained about."""
+    """Return Qt's error message as one line."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     if any("ModuleNotFoundError" in line for line in lines):
         return "Qt is not installed (pip install m3desk)"

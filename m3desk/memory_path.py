@@ -1,4 +1,4 @@
-"""Where the memory of a video lies unless told otherwise: beside it, or in the data folder."""
+"""The default path of a video's memory: beside the video, or in the data folder."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from m3desk import paths, regular
 
 
 def default_memory(video: str | Path) -> Path:
-    """Return where a video's (or folder's) memory lies unless told otherwise: beside it (`VIDEO.m3desk`), or in the data folder if that is
-    read-only. A name that leaves no room for the ending is cut, and told from others by a number.
+    """Return the default path of the memory of a video or folder: beside it (`VIDEO.m3desk`), or in the data folder if its folder is
+    read-only. A name too long for the suffix is cut and gets a hash, so that it stays unique.
 
-    Raises SourceError where there is neither a regular file nor a folder, so that no memory is made for nothing.
+    Raises SourceError if the path is neither a regular file nor a folder, so that no memory is created for a wrong path.
     """
     regular.check_name(video)
     if not _is_folder(video):

@@ -1,4 +1,4 @@
-"""Model weights as data: what there is (resources/models.toml), what is here, and how the rest is fetched and verified."""
+"""Model weights: the catalogue (resources/models.toml), what is installed, and how the rest is downloaded and verified."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _SPARE_BYTES = 150_000_000
 
 
 class Progress(Protocol):
-    """Hear how far a model is: bytes of its files. `state`: "working", "done", "failed"."""
+    """Receives the download progress of a model in bytes. `state`: "working", "done", "failed"."""
 
     def __call__(self, name: str, done: int, total: int, state: str = "working", error: str | None = None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a model. `sources`: alternatives in order, each a tuple of references to be joined."""
+    """One file of a model. `sources`: alternatives in order of preference, each a tuple of references whose contents are joined."""
 
     name: str
     bytes: int
@@ -75,7 +75,7 @@ class ModelEntry:
 
 
 def folder() -> Path:
-    """Return where fetched weights go."""
+    """Return the folder of a model's downloaded weights."""
     return paths.models_dir()
 
 
@@ -115,7 +115,7 @@ def entry(name: str) -> ModelEntry:
 
 
 def state(model: ModelEntry) -> str:
-    """Return "shipped", "ready", "incomplete" (part of it is here), "damaged" (a wrong size) or "missing", by a look at the sizes."""
+    """Return "shipped", "ready", "incomplete" (part of it is here), "damaged" (a wrong size) or "missing", by file sizes only."""
     sizes = [_size(model.folder / f.name) for f in model.files]
     if any(size not in (None, f.bytes) for size, f in zip(sizes, model.files, strict=True)):
         return "damaged"
@@ -157,10 +157,10 @@ def rows() -> list[dict[str, Any]]:
 
 
 def weights(name: str) -> Path:
-    """Return the verified weights of a model: the file of a shipped one, else its folder.
+    """Return the path of a model's verified weights: the file of a shipped model, else its folder.
 
-    A file is hashed the first time it is asked for, and again when its size or time changes.
-    Raises ModelMissing when it is not here or not what it should be, UsageError when there is no such model.
+    A file is hashed on first use, and again when its size or modification time changes.
+    Raises ModelMissing if it is missing or damaged, UsageError if the model is unknown.
     """
     model = entry(name)
     now = state(model)
@@ -178,7 +178,7 @@ _checked: dict[Path, tuple[int, int, str]] = {}
 
 
 def _wrong_files(model: ModelEntry, afresh: bool = False) -> list[str]:
-    """Return the names of files that are not what models.toml says; `afresh`: hash whatever was hashed before too."""
+    """Return the names of files that differ from models.toml; `afresh`: hash again what was hashed before."""
     mark = model.folder / _MARK
     known: dict[str, Any] = {}
     if not model.shipped and not afresh:
@@ -207,7 +207,7 @@ def _wrong_files(model: ModelEntry, afresh: bool = False) -> list[str]:
 
 
 def verify() -> list[str]:
-    """Hash everything that is here and return what is wrong, a line each; what was never fetched is not wrong."""
+    """Hash all installed weights and return the problems, one line each; models that were never downloaded are no problem."""
     problems = []
     for m in catalogue():
         now = state(m)
@@ -238,7 +238,7 @@ def remove(name: str) -> None:
 
 
 def plan_pull(names: Sequence[str] = (), profile: str | None = None, llm: bool = False) -> list[ModelEntry]:
-    """Return what is not here of the named models, or of a profile (default: embedded; `llm`: the language model too).
+    """Return the missing ones of the named models, or of a profile's (default: embedded; `llm`: the language model too).
 
     Raises UsageError for an unknown name or profile.
     """
@@ -263,9 +263,9 @@ def pull(
     progress: Progress = lambda *_args, **_more: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[str]:
-    """Fetch, join and verify what `plan_pull` lists; return the names. An interrupted run is continued where it stopped.
+    """Download, join and verify the models that `plan_pull` lists; return their names. An interrupted run is continued.
 
-    Raises DownloadError when a model can be had from none of its sources or there is no room, Cancelled, UsageError.
+    Raises DownloadError if all sources of a model fail or the disk is full, Cancelled, UsageError.
     """
     needed = plan_pull(names, profile, llm)
     if not needed:
@@ -294,7 +294,7 @@ def _check_room(needed: Sequence[ModelEntry]) -> None:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """Hold the right to fetch. Raises DownloadError when another M3Desk has it."""
+    """Hold the download lock. Raises DownloadError if another M3Desk holds it."""
     place = folder() / _CACHE
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -338,7 +338,7 @@ _dead: dict[str, str] = {}
 
 
 def _pull_file(model: ModelEntry, f: ModelFile, fetcher: Fetcher, report: _Report, later: set[str]) -> None:
-    """Fetch one file from the first source that gives the right bytes, and put it in its place in one step."""
+    """Download one file from the first source that gives the right bytes, and move it into place atomically."""
     reasons: list[str] = []
     for number, source in enumerate(f.sources):
         joined = fetcher.cache / f"{f.name}.{number}.joined"
@@ -367,9 +367,9 @@ def _steps(joined: Path) -> Path:
 
 
 def _join(source: Sequence[str], joined: Path, limit: int, fetcher: Fetcher, share: Callable[[float], None], later: set[str]) -> None:
-    """Write the parts of a source one after another, remembering after each how far it is; an archive goes once it is used up.
+    """Write the parts of a source one after another and record progress after each; an archive is deleted when fully used.
 
-    `limit`: the bytes of the file; a source that gives more is refused as soon as it does.
+    `limit`: the size of the file in bytes; a source that gives more is rejected at once.
     """
     joined.parent.mkdir(parents=True, exist_ok=True)
     parts, size = 0, 0
@@ -395,7 +395,7 @@ def _join(source: Sequence[str], joined: Path, limit: int, fetcher: Fetcher, sha
 
 
 class _Report:
-    """Tells the progress of one model, a few times a second at most."""
+    """Reports the progress of one model, at most a few times a second."""
 
     def __init__(self, model: ModelEntry, progress: Progress, done: int) -> None:
         self.done = done

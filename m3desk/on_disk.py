@@ -1,4 +1,4 @@
-"""Vectors of a memory that are too many for the process: kept in the index on disk beside searches, and found there by them."""
+"""Keeps the vectors of very large memories in an index on disk instead of in the process's memory, and lets search use it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ log = logging.getLogger(__name__)
 
 
 class VectorsOnDisk:
-    """The index of one memory, between its store and what its searches keep (`kept`)."""
+    """The vector index of one memory on disk, written from its store and used by its search state (`kept`)."""
 
     def __init__(self, memory: Path, reader: Callable[[], Records], *, told: bool) -> None:
-        """`told`: whether `kept` hears of every commit."""
+        """`told`: whether `kept` is notified of every commit."""
         self.index = VectorIndex(memory / INDEX)
         self.kept = Kept(words, told=told, room=partial(room, memory), disk=self.of)
         self._reader = reader
 
     def write(self, reader: Records, stop: Callable[[], bool] = lambda: False) -> None:
-        """Write vectors that are too many for the process into the index, and let searches look there from then on."""
+        """If the vectors are too many for the process, write them to the index on disk; searches use it from then on."""
         now = self.kept.now
         if now is None or not now.model or now.table.size <= most_in_memory():
             return
@@ -41,7 +41,7 @@ class VectorsOnDisk:
             log.warning("the index of vectors can't be written: %s", error)
 
     def of(self, table: Table, model: str) -> OnDisk | None:
-        """Return a table's vectors on disk; None where they are few, or not written yet."""
+        """Return a table's vectors on disk; None if they fit in memory or are not written yet."""
         state = self.index.state() if table.size > most_in_memory() else None
         if state is None or state.model != model:
             return None

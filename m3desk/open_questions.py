@@ -1,7 +1,7 @@
-"""The questions of an open memory, computed beside its commits: once a version, when nothing follows for a moment.
+"""Computes the suggested identity corrections ("questions") of an open memory in the background, once commits pause.
 
-A thread of its own reads what was committed and tells how many questions there are (`events.Suggested`); who wants to see them takes
-them from here. A commit never waits for it.
+A separate thread reads what was committed and emits the number of questions (`events.Suggested`); `now` returns the questions
+themselves. A commit never waits for this.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SHARE = 4.0
 
 
 class OpenQuestions:
-    """Computes the questions of one memory. `note` is called after each commit; `now` returns them as they are then."""
+    """Computes the questions of one memory. Call `note` after each commit; `now` returns the current questions."""
 
     def __init__(self, reader: Callable[[], Reader], emit: Callable[[Any], None]) -> None:
         self._open, self._emit = reader, emit
@@ -43,12 +43,12 @@ class OpenQuestions:
         """How often questions were computed."""
 
     def start(self) -> None:
-        """Compute now, and after changes, in a thread that ends with `close`."""
+        """Start the thread that computes the questions now and after each change, until `close`."""
         self._news.set()
         threading.Thread(target=self._follow, name="m3desk-questions", daemon=True).start()
 
     def note(self, changed: Changed) -> None:
-        """Take notice of a commit; returns at once."""
+        """Note that something was committed; returns at once."""
         if changed.whole or changed.people or changed.observations or changed.nodes or changed.edges:
             with self._lock:
                 self._stale = True
@@ -56,7 +56,7 @@ class OpenQuestions:
             self._news.set()
 
     def now(self) -> list[Suggestion]:
-        """Return the questions, most useful first, computed first where something was committed since."""
+        """Return the questions, most useful first; compute them first if something was committed since."""
         with self._computing:
             with self._lock:
                 stale, altered = self._stale, self._altered

@@ -1,7 +1,6 @@
-"""What M3Desk keeps of a memory outside of its folder, and how forgetting somebody reaches it: pictures of the start page, logs, and what
-processes that were killed left in temporary folders.
+"""Forgetting a person outside of the memory's folder: the start page's pictures, log files, and temporary folders of killed processes.
 
-Other settings (`window.ini`, `recent.json`, `config.toml`) hold sizes, positions and paths: what a user calls a file is theirs to keep.
+Other files (`window.ini`, `recent.json`, `config.toml`) hold sizes, positions and paths; file names that the user chose are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _EARLIER = re.compile(r"m3desk-(?:index|sound|scorecard)-[a-z0-9_]{8}")
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What was removed (`lines` of logs, `pictures`, temporary `folders`), and the files that are still there, for the proof."""
+    """Counts of what was removed (log `lines`, `pictures`, temporary `folders`), and the remaining files, which the proof searches."""
 
     lines: int
     pictures: int
@@ -37,12 +36,12 @@ class Reached:
     left: tuple[Path, ...]
 
     def counts(self) -> dict[str, int]:
-        """Return what was removed, as the report names it."""
+        """Return the counts under the report's names."""
         return {"log_lines": self.lines, "pictures_outside": self.pictures, "temporary_folders": self.folders}
 
 
 def forget(memory: Path, known: Known) -> Reached:
-    """Take somebody out of everything outside of a memory's folder."""
+    """Remove a person from all files outside of a memory's folder."""
     pictures = _pictures(memory, known.media)
     folders, running = _folders(known.media)
     logs, lines = clear_logs(paths.log_dir(), known)
@@ -50,7 +49,7 @@ def forget(memory: Path, known: Known) -> Reached:
 
 
 def _pictures(memory: Path, media: Collection[str]) -> int:
-    """Delete the start page's picture of this memory, every copy of a picture that went, and those of memories that are listed no more."""
+    """Delete the start page's picture of this memory, all copies of removed pictures, and pictures of memories no longer listed."""
     listed = config.recent_memories()
     same = {str(memory), str(memory.absolute()), str(memory.resolve())}
     same |= {p for p in listed if Path(p).resolve() == memory.resolve()}
@@ -66,7 +65,7 @@ def _pictures(memory: Path, media: Collection[str]) -> int:
 
 
 def _folders(media: Collection[str]) -> tuple[int, list[Path]]:
-    """Delete what processes left that are gone, and copies of media anywhere; return how many folders, and files of running ones."""
+    """Delete temporary folders of ended processes and all copies of media; return the number of folders and running processes' files."""
     hashes, gone, running = {media_hash(m) for m in media}, 0, []
     for folder in _temporary():
         if _EARLIER.fullmatch(folder.name) or not _runs(folder):
@@ -83,7 +82,7 @@ def _folders(media: Collection[str]) -> tuple[int, list[Path]]:
 
 
 def _temporary() -> Iterator[Path]:
-    """Yield our temporary folders: those in our own place, and those of ours in the system's."""
+    """Yield M3Desk's temporary folders, in its own and in the system's temporary folder."""
     for place in (paths.temporary_dir(), Path(tempfile.gettempdir())):
         ours = place == paths.temporary_dir()
         with contextlib.suppress(OSError):
@@ -98,7 +97,7 @@ def _mine(path: Path) -> bool:
 
 
 def _runs(folder: Path) -> bool:
-    """Say whether the process that made a folder is still there (and is not a later one of the same number)."""
+    """Return whether the process that made a folder still runs (and is not a later one with the same process id)."""
     found = _TEMPORARY.fullmatch(folder.name)
     try:
         return found is not None and psutil.Process(int(found[1])).create_time() <= folder.stat().st_ctime + 1
@@ -107,7 +106,7 @@ def _runs(folder: Path) -> bool:
 
 
 def clear_logs(folder: Path, known: Known) -> tuple[list[Path], int]:
-    """Take lines that hold a person's name or words out of our own log files; return the files and how many lines that was."""
+    """Delete log lines that hold a person's name or words; return the log files and the number of deleted lines."""
     pattern, lines = known.mention(), 0
     words = [w for w in known.words if len(w) >= TELLING]
     files = sorted(folder.glob("*.log*")) if folder.is_dir() else []

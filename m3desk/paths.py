@@ -1,4 +1,4 @@
-"""Where things lie on this machine: shipped resources, the user's settings, data, models and logs."""
+"""Paths on this machine: shipped resources, the user's settings, data, models and logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def resources() -> Path:
 
 
 def config_file() -> Path:
-    """Return the settings file; `M3DESK_CONFIG` overrides the platform's place."""
+    """Return the settings file; `M3DESK_CONFIG` overrides the platform's default."""
     override = os.environ.get("M3DESK_CONFIG")
     return Path(override) if override else Path(platformdirs.user_config_dir(_APP, appauthor=False)) / "config.toml"
 
@@ -33,7 +33,7 @@ def data_dir() -> Path:
 
 
 def models_dir() -> Path:
-    """Return the folder into which `m3desk models pull` puts weights, one folder a model."""
+    """Return the folder into which `m3desk models pull` puts weights, one folder per model."""
     override = os.environ.get("M3DESK_MODELS")
     return Path(override) if override else data_dir() / "models"
 
@@ -55,29 +55,29 @@ def recent_file() -> Path:
 
 
 def recent_dir() -> Path:
-    """Return the folder of the start page's pictures, one a memory."""
+    """Return the folder of the start page's pictures, one per memory."""
     return data_dir() / "recent"
 
 
 def recent_picture(memory: str | Path) -> Path:
-    """Return where the start page's picture of a memory is kept (it may not exist); `memory`: its absolute path."""
+    """Return the path of a memory's picture on the start page (it may not exist); `memory`: the memory's absolute path."""
     return recent_dir() / f"{memory_key(memory)}.jpg"
 
 
 def memory_key(memory: str | Path) -> str:
-    """Return the short name by which settings and caches know a memory."""
+    """Return the short key of a memory in settings and caches."""
     return hashlib.sha256(str(memory).encode()).hexdigest()[:16]
 
 
 def temporary_dir() -> Path:
-    """Return the folder for what lives as long as a process: a search index for once, a sound that is played."""
+    """Return the folder for files that live only as long as a process: one-time search indexes, sounds being played."""
     return data_dir() / "temporary"
 
 
 def temporary(kind: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a folder that goes with its process, named by the process: what a killed one left is known by that.
+    """Create a temporary folder that is deleted when the process ends; its name holds the process id, to find those of killed processes.
 
-    In our own place, where forgetting somebody finds it; in the system's where ours can't be written to.
+    It lies in M3Desk's own folder, where forgetting a person searches it, or in the system's if that is not writable.
     """
     try:
         return tempfile.TemporaryDirectory(prefix=f"{kind}-{os.getpid()}-", dir=private.folder(temporary_dir()))
@@ -86,7 +86,7 @@ def temporary(kind: str) -> tempfile.TemporaryDirectory[str]:
 
 
 def close_own() -> None:
-    """Close our folders and files outside of memories to other users: what an older version made, too. Never fails."""
+    """Make M3Desk's folders and files outside of memories private to the user, including those of older versions. Never raises."""
     for top in (data_dir(), log_dir()):
         if "M3DESK_DATA" not in os.environ or _holds_only_ours(top):  # a folder that the user chose may be shared with others
             private.close(top)

@@ -1,7 +1,7 @@
-"""What happens to one clip, and the order in which clips happen.
+"""The steps that turn one clip into memories, and the order in which clips are processed.
 
-Clips are perceived up to two ahead (`perception.perceive`); everything after that happens here, in clip order: prepare, write, embed,
-commit. Nothing but the commit changes a memory, and a clip that was interrupted leaves no trace.
+Perception runs up to two clips ahead (`perception.perceive`); the other steps run here in clip order: prepare, write, embed, commit.
+Only the commit changes a memory; an interrupted clip leaves nothing behind.
 Must not know: Qt, any model by name, how a memory is stored (it is handed a `ClipStore`).
 """
 
@@ -32,17 +32,17 @@ RECENT = 6
 
 
 class ClipStore(Protocol):
-    """What the pipeline asks of a memory; every call is one short transaction or one consistent read, on the thread that writes.
+    """What the pipeline needs from a memory; every call is one short transaction or one consistent read on the writer's thread.
 
-    A clip crosses twice: `prepare` returns all that is needed to write it, `commit_episodic` keeps it.
+    Two calls per clip: `prepare` returns all that the memory writer needs, `commit_episodic` stores the result.
     """
 
     def waiting(self, source: str) -> Waiting: ...
     def prepare(self, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int) -> Prepared:
-        """Return what the memory knows of a clip.
+        """Return what the memory knows about a clip.
 
-        `own`: observation → rows of the model that perceived it, where `perceived` has those of another model, which this memory uses.
-        `recent`: how many sentences of the clip before are wanted.
+        `own`: observation → vectors of the model that perceived it, if `perceived` holds those of the other model that this memory uses.
+        `recent`: how many sentences of the previous clip to return.
         """
         ...
 
@@ -62,7 +62,7 @@ class ClipStore(Protocol):
     def to_conclude(self) -> Sequence[Clip]: ...
     def episodic(self, clip: str) -> Sequence[StoredSentence]: ...
     def candidates(self, sentences: Sequence[Sentence], source: str) -> Sequence[Sequence[tuple[StoredSentence, Floats]]]:
-        """Return for each sentence the stored ones that it could repeat or contradict, with their vectors."""
+        """Return, for each sentence, the stored sentences that it could repeat or contradict, with their vectors."""
         ...
 
     def commit_semantic(
@@ -71,7 +71,7 @@ class ClipStore(Protocol):
 
 
 class Embedded(Protocol):
-    """A clip with the vectors of the models that a memory uses (see `reembedding.Beside`)."""
+    """A clip with the vectors of the models that the memory uses (see `reembedding.Beside`)."""
 
     @property
     def perceived(self) -> Perceived: ...
@@ -86,7 +86,7 @@ Also = Callable[[Perceived], Embedded]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a run over one source came to. `seconds`: of work; `covered`: seconds of source that it covered."""
+    """The result counts of a run over one source. `seconds`: of work; `covered`: seconds of the source."""
 
     committed: int = 0
     failed: int = 0
@@ -105,7 +105,7 @@ class Tally:
 
 
 class Brake:
-    """What holds or ends work that is going on: a pause, a source that was cancelled, a stop for good. May be set from any thread."""
+    """Pauses, cancels or stops running work. May be set from any thread."""
 
     def __init__(self) -> None:
         self.stopping = threading.Event()
@@ -114,30 +114,30 @@ class Brake:
         self._cancelled: set[str] = set()
 
     def stop(self) -> None:
-        """End all work at the next safe moment, for good."""
+        """Stop all work permanently at the next safe point."""
         self.stopping.set()
         self._running.set()
 
     def pause(self, paused: bool) -> None:
-        """Hold all work where it is, or let it go on."""
+        """Pause all work, or resume it."""
         if paused:
             self._running.clear()
         else:
             self._running.set()
 
     def cancel(self, source: str, *, cancelled: bool = True) -> None:
-        """End the work on a source, or allow it again."""
+        """Cancel the work on a source, or allow it again."""
         (self._cancelled.add if cancelled else self._cancelled.discard)(source)
 
     def ends(self, source: str | None = None) -> bool:
-        """Wait while paused, then say whether the work (on a source) is to end."""
+        """Wait while paused, then return whether the work (on a source) must end."""
         while not self._running.wait(0.5):
             if self.stopping.is_set() or source in self._cancelled:
                 break
         return self.stopping.is_set() or source in self._cancelled
 
     def touched(self) -> bool:
-        """Say at once whether work is to be interrupted, by a stop or a pause; never waits."""
+        """Return at once whether a stop or a pause interrupts the work; never waits."""
         return self.stopping.is_set() or not self._running.is_set()
 
 
@@ -146,12 +146,12 @@ Stop = Callable[[], bool]
 
 
 def now() -> str:
-    """Return the present moment, ISO 8601 with zone."""
+    """Return the current time, ISO 8601 with zone."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class Memorizer:
-    """Turns clips into memories, one after the other, on the thread that calls it."""
+    """Turns clips into memories, one after the other, on the calling thread."""
 
     def __init__(
         self,
@@ -174,8 +174,8 @@ class Memorizer:
     ) -> Tally:
         """Bring every queued clip of a source to `episodic`. Raises Cancelled when stopped; what was committed stays.
 
-        `decode`: gives a clip's pictures and sound. `total`: microseconds that the whole run covers, for the progress. `unchanged`: called
-        when a clip was read and before it is committed; raises SourceError where the file is another by now, and nothing of the clip is
+        `decode`: returns a clip's pictures and sound. `total`: microseconds of the whole run, for the progress. `unchanged`: called after
+        a clip was decoded and before it is committed; raises SourceError if the file has changed, and then nothing of the clip is
         written.
         """
         waiting = self._store.waiting(source.id)
@@ -263,10 +263,10 @@ class Memorizer:
         return committed
 
     def conclude(self, knowledge: KnowledgeWriter, *, flagged: Stop = lambda: False, enough: Stop = lambda: False) -> int:
-        """Write the semantic memories of every clip that lacks them, in clip order; return how many clips that was.
+        """Write the semantic memories of every clip that lacks them, in clip order; return the number of clips.
 
-        A clip whose knowledge the model could not write stays `episodic` and is tried again next time. `flagged`: asked while the model
-        is held, so it must not wait; a clip that it interrupts is begun anew. `enough`: asked between clips; ends the pass for now.
+        A clip for which the model fails stays `episodic` and is tried again next time. `flagged`: called while the model runs, so it must
+        not wait; a clip that it interrupts is started again. `enough`: called between clips; ends the pass for now.
         """
         count = 0
         began = time.monotonic()
@@ -291,7 +291,7 @@ class Memorizer:
         return count
 
     def _concluded(self, clip: Clip, knowledge: KnowledgeWriter, flagged: Stop) -> Draft:
-        """Ask for a clip's knowledge until the model was let finish (a pause interrupts it; this waits the pause out)."""
+        """Ask the model for a clip's semantic memories until it finishes; after an interruption by a pause, wait and ask again."""
         sentences = self._store.episodic(clip.id)
         while sentences:
             try:

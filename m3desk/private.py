@@ -1,8 +1,8 @@
-"""Folders and files that only their user may read: 0700 and 0600, on creation and on opening what an older version made.
+"""Makes folders and files readable by their user only (modes 0700 and 0600), on creation and when opening those of older versions.
 
-What protects is the folder: whoever may not enter it reads nothing in it, whatever a library makes there. The files' own modes come on
-top. On Windows there is nothing to do: a user's profile is closed to others by its access list, and modes mean nothing there.
-Whatever can't be changed (another owner, a read-only disc) is left as it is: it must not keep anybody from their memory.
+The folder's mode protects everything in it, including files that libraries create; the files' own modes are a second layer. On
+Windows there is nothing to do: a user's profile is protected by its access list, and modes have no meaning there.
+If a mode can't be changed (another owner, a read-only disc) it stays, so that the memory can still be opened.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ POSIX = os.name == "posix"
 
 
 def folder(path: Path) -> Path:
-    """Make a folder (and missing ones above it) for the user alone, or close one that is there. Raises OSError when it can't be made."""
+    """Create a private folder (and missing parents), or make an existing one private. Raises OSError if it can't be created."""
     missing = []
     above = path
     while not above.exists() and above != above.parent:
@@ -33,7 +33,7 @@ def folder(path: Path) -> Path:
 
 
 def file(path: Path) -> Path:
-    """Make an empty file for the user alone where there is none, or close one that is there. Raises OSError."""
+    """Create an empty private file, or make an existing one private. Raises OSError."""
     if POSIX:
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0), FILE))
         _close(path)
@@ -41,19 +41,19 @@ def file(path: Path) -> Path:
 
 
 def opener(path: str, flags: int) -> int:
-    """Open a file as `open` does, and where it is made make it for the user alone (`open(…, opener=private.opener)`)."""
+    """Open a file as `open` does and create it as private if missing (`open(…, opener=private.opener)`)."""
     return os.open(path, flags, FILE)
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file of the user's alone. Raises OSError."""
+    """Write a private file. Raises OSError."""
     with open(path, "wb", opener=opener) as out:
         out.write(content)
     _close(path)
 
 
 def settle(path: Path) -> None:
-    """Wait until the disk has a file's bytes (raises OSError), or a folder's names (where the system can)."""
+    """Flush a file's bytes to disk (raises OSError), or a folder's entries (if the system supports it)."""
     if path.is_dir():
         with contextlib.suppress(OSError):  # Windows can't open a folder
             _synced(path, os.O_RDONLY)
@@ -70,10 +70,10 @@ def _synced(path: Path, flags: int) -> None:
 
 
 def close(path: Path) -> None:
-    """Close a folder and all that lies in it to others. A link is left alone.
+    """Make a folder and everything in it private. A link is left alone.
 
-    One that is closed already is not walked through, nor is one that can't be closed: a file system without modes, another owner, a
-    folder that many share on purpose (with the sticky bit, as `/tmp`). It would be walked through at each opening.
+    A folder that is already private is not walked through, nor is one that can't be made private (a file system without modes, another
+    owner, a shared folder with the sticky bit such as `/tmp`): else it would be walked through at each opening.
     """
     if not POSIX or path.is_symlink() or not path.is_dir() or not path.stat().st_mode & 0o077:
         return
@@ -83,12 +83,12 @@ def close(path: Path) -> None:
 
 
 def close_file(path: Path) -> None:
-    """Close a file to others, where there is one."""
+    """Make a file private, if it exists."""
     _close(path)
 
 
 def everything(path: Path) -> None:
-    """Close everything in a folder to others (a library made it with modes of its own)."""
+    """Make everything in a folder private (a library created it with other modes)."""
     if not POSIX:
         return
     for above, folders, files in os.walk(path):
@@ -97,7 +97,7 @@ def everything(path: Path) -> None:
 
 
 def _close(path: Path) -> None:
-    """Take what a mode grants to others away, where it grants something and may be changed."""
+    """Remove the access of other users from a mode, if it grants any and may be changed."""
     if not POSIX:
         return
     with contextlib.suppress(OSError):

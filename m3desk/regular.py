@@ -1,7 +1,7 @@
-"""Regular files only: every file that a user names is opened here or was looked at here.
+"""Opens files that a user names: regular files only, never a FIFO or device.
 
-Opening a FIFO waits for a writer, reading a device may never end, and both have effects of their own. So the kind is asked first
-(`stat`), the file is opened without waiting, and what was opened is asked again: a name may change its meaning in between.
+Opening a FIFO waits for a writer, reading a device may never end, and both can have side effects. So the type is checked first
+(`stat`), the file is opened without blocking, and the open file is checked again, because the name may point elsewhere by then.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Problem = type[M3DeskError]
 
 
 def open_regular(path: str | Path, problem: Problem = SourceUnreadable, missing: Problem = SourceMissing) -> BinaryIO:
-    """Open a regular file to read its bytes; never waits.
+    """Open a regular file for reading bytes; never blocks.
 
-    Raises `missing` when there is no such file, `problem` when it is something else (folder, named pipe, device …) or may not be read.
+    Raises `missing` if there is no such file, `problem` if it is not a regular file (folder, named pipe, device …) or not readable.
     """
     try:
         _must_be_regular(path, Path(path).stat().st_mode, problem)
@@ -48,13 +48,13 @@ def open_regular(path: str | Path, problem: Problem = SourceUnreadable, missing:
 
 
 def check_regular(path: str | Path, problem: Problem = SourceUnreadable, missing: Problem = SourceMissing) -> os.stat_result:
-    """Return what `stat` says of a regular file that may be read. Raises as `open_regular` does."""
+    """Return the `stat` of a readable regular file. Raises as `open_regular` does."""
     with open_regular(path, problem, missing) as file:
         return os.fstat(file.fileno())
 
 
 def is_regular(path: str | Path) -> bool:
-    """Say whether a regular file is there, without opening it; False for every name that no file can have."""
+    """Return whether a regular file exists, without opening it; False for invalid names."""
     try:
         return stat.S_ISREG(Path(path).stat().st_mode)
     except (OSError, ValueError):
@@ -74,7 +74,7 @@ def read_regular(path: str | Path, limit: int, problem: Problem = SourceUnreadab
 
 
 def read_text(path: str | Path, limit: int, problem: Problem = SourceUnreadable, missing: Problem = SourceMissing) -> str:
-    """Return a file's UTF-8 text without its byte order mark. Raises as `read_regular` does, and `problem` where it is not UTF-8."""
+    """Return a file's UTF-8 text without its byte order mark. Raises as `read_regular` does, and `problem` if it is not UTF-8."""
     content = read_regular(path, limit, problem, missing)
     try:
         return content.decode("utf-8-sig")
@@ -83,7 +83,7 @@ def read_text(path: str | Path, limit: int, problem: Problem = SourceUnreadable,
 
 
 def check_name(path: str | Path, problem: Problem = SourceUnreadable) -> None:
-    """Raise `problem` for a path that a memory cannot keep: databases and JSON hold UTF-8, file names on Linux any bytes."""
+    """Raise `problem` for a path that is not valid UTF-8: databases and JSON can't store it, though Linux allows it."""
     whole = str(Path(path).absolute())
     try:
         whole.encode()

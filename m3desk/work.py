@@ -1,7 +1,7 @@
-"""The work on sources: which wait, which is memorized now, what pausing, cancelling, retrying and removing mean.
+"""Manages the work on sources: the queue, the source being memorized, and pausing, cancelling, retrying and removing.
 
-One thread calls `run` and `conclude`; the rest may be called from any. Must not know: windows, commands, questions, how a memory is stored
-(it is handed a `SourceStore`).
+One thread calls `run` and `conclude`; the other methods may be called from any thread. Must not know: windows, commands, questions,
+how a memory is stored (it gets a `SourceStore`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PERCEPTION = (
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to memorize. Times are microseconds of each source; None = the memory's or the settings' own."""
+    """How to memorize. Times are microseconds of each source; None = as in the memory or the settings."""
 
     clip_seconds: float | None = None
     fps: float | None = None
@@ -58,57 +58,57 @@ class Options:
 
 
 class Queue:
-    """Sources waiting for work, in the order the user wants; thread-safe."""
+    """The waiting sources in the user's order; thread-safe."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
         self._lock = threading.Lock()
 
     def put(self, source: str, at: int | None = None) -> None:
-        """Put a source last, or at a place (0 = next)."""
+        """Add a source at the end or at a position (0 = next)."""
         with self._lock:
             if source in self._ids:
                 self._ids.remove(source)
             self._ids.insert(len(self._ids) if at is None else at, source)
 
     def drop(self, source: str) -> None:
-        """Take a source out, if it is there."""
+        """Remove a source, if it is queued."""
         with self._lock:
             if source in self._ids:
                 self._ids.remove(source)
 
     def next(self) -> str | None:
-        """Take the next source out; None when none waits."""
+        """Remove and return the next source; None if the queue is empty."""
         with self._lock:
             return self._ids.pop(0) if self._ids else None
 
     def ids(self) -> list[str]:
-        """Return what waits, next first."""
+        """Return the waiting sources in order."""
         with self._lock:
             return list(self._ids)
 
 
 class SourceStore(ClipStore, Protocol):
-    """What the work on sources asks of a memory, beside what the pipeline does; every call is one turn of the thread that writes."""
+    """What the work on sources needs from a memory, beyond `ClipStore`; every call runs as a whole on the writer's thread."""
 
     def sources(self) -> Sequence[Source]: ...
     def source(self, id_: str) -> Source: ...
     def clips(self, source: str) -> Sequence[Clip]: ...
     def add_source(self, source: Source, *, rebuild: bool) -> Source:
-        """Add a source, or return the one with the same content; with `rebuild`, remove that and what lay at its place first."""
+        """Add a source, or return the one with the same content; with `rebuild`, first remove that one and the one with this path."""
         ...
 
     def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float) -> None: ...
     def requeue(self, source: str, readable: int) -> None:
-        """Give failed clips, and skipped ones that begin before `readable`, another try."""
+        """Queue failed clips again, and skipped ones that start before `readable`."""
         ...
 
     def fail_queued(self, source: str, why: str) -> None:
-        """Mark the clips that were not memorized as failed: the same file again gives them another try."""
+        """Mark the clips that were not memorized as failed; adding the same file again retries them."""
         ...
 
     def note(self, source: str, state: SourceState, error: str | None) -> bool:
-        """Note how work on a source stands; say whether there is such a source."""
+        """Record the state of the work on a source; return whether the source exists."""
         ...
 
     def relink(self, source: str, uri: str) -> None: ...
@@ -119,7 +119,7 @@ class SourceStore(ClipStore, Protocol):
 
 
 class Work:
-    """What is done and to be done with the sources of one memory."""
+    """The queue and the running work on the sources of one memory."""
 
     def __init__(self, store: SourceStore, backends: Backends, settings: Settings, emit: Callable[[Any], None]) -> None:
         self.settings = settings
@@ -134,7 +134,7 @@ class Work:
     def add(self, sources: Sequence[str | Path], options: Options | None = None) -> list[str]:
         """Queue files (and folders' media files, in name order); return their source ids.
 
-        Raises SourceError or UsageError before anything is written; SourceChanged when a file is not what was memorized under its path.
+        Raises SourceError or UsageError before anything is written; SourceChanged if a file differs from the one memorized under its path.
         """
         options = options or Options()
         probed = [(p, _within(s, options)) for p, s in readable(sources, self._emit)]
@@ -162,7 +162,7 @@ class Work:
         return stored.id
 
     def _clip_seconds(self, options: Options) -> float:
-        """A memory keeps the clip length it began with, unless a source is given another one."""
+        """Return the clip length: the requested one, else the one that this memory began with."""
         kept = self._store.settings().get("clip_seconds")
         chosen = options.clip_seconds or (float(kept) if kept else self.settings.clip_seconds)
         if not kept:
@@ -170,7 +170,7 @@ class Work:
         return chosen
 
     def resume(self) -> list[str]:
-        """Queue the sources that an earlier run left unfinished and whose files are still there; return their ids."""
+        """Queue the unfinished sources of earlier runs whose files still exist; return their ids."""
         unfinished = [s for s in self._store.sources() if s.state in ("queued", "working")]
         for source in unfinished:
             if is_regular(source.uri):
@@ -182,7 +182,7 @@ class Work:
     # ------------------------------------------------------------------ doing it
 
     def run(self) -> Tally:
-        """Memorize until the queue is empty. Raises Cancelled when stopped, ModelMissing when perception is not whole."""
+        """Memorize until the queue is empty. Raises Cancelled if stopped, ModelMissing if a perception model is missing."""
         total = Tally()
         while (source := self.queue.next()) is not None:
             total = total + self._one(source)
@@ -225,7 +225,7 @@ class Work:
         return tally
 
     def _check_file(self, source: Source) -> None:
-        """Raises SourceMissing or SourceChanged for a file that is not the one this source began with."""
+        """Raise SourceMissing or SourceChanged if the file is not the one that this source was added with."""
         watched = self._watched.get(source.id)
         if watched is None or str(watched.path) != source.uri:
             watched = self._watched[source.id] = Watched(source.uri, source.sha256, self._brake.stopping.is_set)
@@ -242,9 +242,9 @@ class Work:
             self._set_state(source_id, "partial", f"{lost} of {len(states)} clips could not be memorized.")
 
     def conclude(self, language: str | None = None) -> int:
-        """Write the semantic memories that clips lack, where there is a language model; return how many clips got theirs.
+        """Write missing semantic memories, if there is a language model; return the number of clips that got theirs.
 
-        Stops between two clips, to go on later, when a source is queued: what is seen comes before what is concluded.
+        Stops between two clips when a source is queued, to go on later: episodic memories come before semantic ones.
         """
         if not self.settings.semantic or not self._store.to_conclude():
             return 0
@@ -267,7 +267,7 @@ class Work:
         return Memorizer(self._store, models, ComposedWriter(), self._emit, language=language, stop=stop, also=also)
 
     def _perception(self) -> Models:
-        """Open what perceives. Raises ModelMissing: a clip without a sense it should have had would stay so for good."""
+        """Open the perception models. Raises ModelMissing: a clip perceived without one of them would stay incomplete."""
         with ThreadPoolExecutor(2, "m3desk-load") as pool:  # two at once: loading is half disk, half CPU
             list(pool.map(self._backends.get, PERCEPTION))
         opened = self._backends.models(*PERCEPTION)
@@ -280,11 +280,11 @@ class Work:
     # ------------------------------------------------------------------ what the user may do meanwhile
 
     def stop(self) -> None:
-        """Stop at the next safe moment, for good."""
+        """Stop permanently at the next safe point."""
         self._brake.stop()
 
     def pause(self, paused: bool) -> None:
-        """Hold perception and writing where they are; questions and corrections go on."""
+        """Pause perception and writing; questions and corrections still work."""
         self._brake.pause(paused)
 
     def cancel(self, source: str) -> None:
@@ -294,7 +294,7 @@ class Work:
         self._set_state(source, "cancelled")
 
     def retry(self, source: str) -> None:
-        """Queue a source again, with its failed clips and those that can be read now."""
+        """Queue a source again, with its failed clips and those that have become readable."""
         stored = self._store.source(source)
         self._check_file(stored)
         self._brake.cancel(source, cancelled=False)
@@ -303,7 +303,7 @@ class Work:
         self.queue.put(source)
 
     def remove(self, source: str, *, dry_run: bool = False) -> Effect:
-        """Forget a source and what rests on it alone (first call it with `dry_run` to see what that is)."""
+        """Remove a source and everything that depends only on it (call it with `dry_run` first to see what that is)."""
         if not dry_run:
             self.queue.drop(source)
             self._brake.cancel(source)
@@ -313,7 +313,7 @@ class Work:
         return effect
 
     def relink(self, source: str, path: str) -> None:
-        """Say where a moved file is now. Raises SourceChanged when it is another file."""
+        """Set the new path of a moved file. Raises SourceChanged if it is another file."""
         old = self._store.source(source)
         tried(path)
         if file.fingerprint(path, self._brake.stopping.is_set) != old.sha256:
@@ -327,14 +327,14 @@ class Work:
 
 
 def expand(path: str | Path) -> list[Path]:
-    """Return a file as itself, a folder as its media files in name order. Raises SourceError."""
+    """Return a list of one file, or a folder's media files in name order. Raises SourceError."""
     return file.media_files(path) if Path(path).is_dir() else [Path(path)]
 
 
 def readable(sources: Sequence[str | Path], emit: Callable[[Any], None] = lambda _event: None) -> list[tuple[Path, Source]]:
-    """Return each file with what it is. Of a folder, files that can't be used are left out with a notice; a named one raises SourceError.
+    """Return each file with its probed facts. Unusable files of a folder are skipped with a notice; a named one raises SourceError.
 
-    Raises SourceError too when nothing is left.
+    Also raises SourceError if no file is left.
     """
     found: list[tuple[Path, Source]] = []
     failed: SourceError | None = None
@@ -353,7 +353,7 @@ def readable(sources: Sequence[str | Path], emit: Callable[[Any], None] = lambda
 
 
 def _within(source: Source, options: Options) -> Source:
-    """Return the source. Raises UsageError when --start and --end leave nothing of it."""
+    """Return the source. Raises UsageError if --start and --end leave nothing of it."""
     length = source.duration or 0
     end = length if options.end is None else min(options.end, length)
     if options.start >= end:

@@ -1,6 +1,6 @@
-"""The one thread that writes to a memory, and what the work on its sources and clips asks of it.
+"""The single thread that writes to a memory, and the calls that memorizing makes on it.
 
-Each call runs on that thread, whole, between the user's corrections. Must not know: models, the order in which clips happen.
+Each call runs on that thread as a whole, never mixed with a correction. Must not know: models, the order of clips.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ T = TypeVar("T")
 
 
 class Write(Protocol):
-    """Runs a change on the one thread that writes, and returns what it returns."""
+    """Runs a function on the writer's thread and returns its result."""
 
     def __call__(self, change: Callable[[Memory], T], /) -> T: ...
 
 
 class Writer:
-    """A memory that is open for writing, with its thread. Call it with a change."""
+    """A memory that is open for writing, with its thread. Call it with a function to run there."""
 
     def __init__(self, path: Path) -> None:
-        """Open the memory at `path`, made where there is none. Raises MemoryProblem, OSError."""
+        """Open the memory at `path`; create it if missing. Raises MemoryProblem, OSError."""
         self._thread = ThreadPoolExecutor(1, "m3desk-writer")
         try:
             self._memory = self._thread.submit(Memory.open_or_create, path).result()
@@ -48,7 +48,7 @@ class Writer:
         return done.result()
 
     def close(self) -> None:
-        """Close the memory when what is being written is done; safe to call twice."""
+        """Finish the current write and close the memory; safe to call twice."""
         try:
             self._thread.submit(self._memory.close).result()
         except RuntimeError:  # the thread was shut down
@@ -57,7 +57,7 @@ class Writer:
 
 
 class SourcesAndClips:
-    """Answers `work.SourceStore` and `pipeline.ClipStore`, each call one turn of the writer's thread."""
+    """Implements `work.SourceStore` and `pipeline.ClipStore`; each call runs as a whole on the writer's thread."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
