@@ -394,9 +394,9 @@ class App:
         (`look_again`).
         """
         given = dict(args)
-        like = correcting.missed_face(self, given) if kind == "add-face" else None
+        sample = correcting.missed_face(self, given) if kind == "add-face" else None
         lessons = correcting.lessons(self, given.pop("files", ())) if kind == "enroll" else ()
-        effect = self.write(lambda m: m.correct(kind, given, by="user", why=why, dry_run=dry_run, at=now(), likeness=like, lessons=lessons))
+        effect = self.write(lambda m: m.correct(kind, given, by="user", why=why, dry_run=dry_run, at=now(), sample=sample, lessons=lessons))
         if not dry_run:
             self._corrected(kind, effect)
             if kind in ("split-at", "bounds"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from m3desk import events
-from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.evidence import FaceTrack
 from m3desk.domain.ids import source_of
 from m3desk.errors import ModelMissing
@@ -28,7 +28,7 @@ class Opened(Protocol):
     def models_in_use(self, *ports: str) -> Models: ...
 
 
-def missed_face(memory: Opened, args: Mapping[str, Any]) -> Likeness:
+def missed_face(memory: Opened, args: Mapping[str, Any]) -> Sample:
     """Return the face inside the box of an `add-face`, after the store has accepted the correction."""
     memory.write(lambda m: m.correct("add-face", args, dry_run=True))
     with memory.reader() as reader:
@@ -48,7 +48,7 @@ def lessons(memory: Opened, files: Sequence[str]) -> tuple[Lesson, ...]:
 
 def look_again(memory: Opened) -> int:
     """Make crops, sound and vectors for observations that corrections created, if the file or stored media allow it; return how many."""
-    lacking = [x for x in memory.write(lambda m: m.lacking_likeness()) if Path(x.uri).is_file() or not isinstance(x.made, FaceTrack)]
+    lacking = [x for x in memory.write(lambda m: m.lacking_sample()) if Path(x.uri).is_file() or not isinstance(x.made, FaceTrack)]
     if not lacking:
         return 0
     try:

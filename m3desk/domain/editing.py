@@ -22,8 +22,8 @@ LONGEST_TEXT = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """What an observation looks or sounds like to one model. `vectors`: (n, d) float32 unit rows, best first; n may be 0.
+class Sample:
+    """A face or voice sample: the embeddings of an observation by one model. `vectors`: (n, d) float32 unit rows, best first; n may be 0.
 
     `crops`, `landmarks`: of a face, as in `FaceTrack`. `audio`: of speech, as in `Utterance`. `media`: media id → bytes of those.
     """
@@ -39,26 +39,26 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A photo or a recording that somebody is taught from: the file (its id not given yet), what is in it, what that looks or sounds like.
+    """A photo or a recording that a person is enrolled from: the file (its id not given yet) and the sample in it.
 
     `face`: where the one face of a photo is, at time 0; else `duration` microseconds of one voice, and `more` pieces of the same recording
     with theirs: several utterances tell a voice better than one long one, since luck evens out (`Calibration.several`).
     """
 
     file: Source
-    likeness: Likeness
+    sample: Sample
     face: tuple[float, float, float, float] | None = None
     duration: int = 0
-    more: tuple[tuple[Likeness, int], ...] = ()
+    more: tuple[tuple[Sample, int], ...] = ()
 
     @property
-    def pieces(self) -> tuple[tuple[Likeness, int], ...]:
+    def pieces(self) -> tuple[tuple[Sample, int], ...]:
         """Return all that is in the file, with lengths in microseconds."""
-        return ((self.likeness, self.duration), *self.more)
+        return ((self.sample, self.duration), *self.more)
 
 
 def split(old: Observation, at: int) -> tuple[Observation, Observation]:
-    """Part an observation at a time (microseconds of its source). Raises CorrectionError when that leaves nothing on one side."""
+    """Split an observation at a time (microseconds of its source). Raises CorrectionError when that leaves nothing on one side."""
     if not old.start < at < old.end:
         raise CorrectionError(
             f"{old.id} can't be split at {_time(at)}: it lasts from {_time(old.start)} to {_time(old.end)}.",
@@ -70,12 +70,12 @@ def split(old: Observation, at: int) -> tuple[Observation, Observation]:
 def _split_track(old: FaceTrack, at: int) -> tuple[FaceTrack, FaceTrack]:
     first = sum(b.at < at for b in old.boxes)
     if not 0 < first < len(old.boxes):
-        raise CorrectionError(f"{old.id} is not looked at both before and after {_time(at)}.", "Give a time between two of its boxes.")
-    parted = len(old.motion) == len(old.boxes)
+        raise CorrectionError(f"{old.id} has no boxes both before and after {_time(at)}.", "Give a time between two of its boxes.")
+    measured = len(old.motion) == len(old.boxes)
     return (
-        replace(old, end=at, boxes=old.boxes[:first], motion=old.motion[:first] if parted else (), replaces=old.id),
+        replace(old, end=at, boxes=old.boxes[:first], motion=old.motion[:first] if measured else (), replaces=old.id),
         replace(
-            old, start=at, boxes=old.boxes[first:], motion=old.motion[first:] if parted else (), continues=None, replaces=old.id
+            old, start=at, boxes=old.boxes[first:], motion=old.motion[first:] if measured else (), continues=None, replaces=old.id
         ),
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from m3desk.domain.clip import MICROSECOND, Clip, Source
-from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.evidence import Box, FaceTrack, Floats, Observation, TimedBox, Utterance, media_id
 from m3desk.domain.geometry import iou
 from m3desk.errors import ModelMissing, SourceMissing, SourceUnreadable
@@ -91,12 +91,12 @@ def _recording(path: Path, source: Source, models: Models) -> Lesson:
     return Lesson(replace(source, sha256=file.fingerprint(path)), first, duration=duration, more=tuple(more))
 
 
-def _piece(sound: Sound, embedder: VoiceEmbedder) -> tuple[Likeness, int]:
+def _piece(sound: Sound, embedder: VoiceEmbedder) -> tuple[Sample, int]:
     rows = voice_rows(sound, embedder)
     assert rows is not None  # a piece is as long as what was asked for above
     kept = voices.flac(sound)
     audio = media_id(kept, ".flac")
-    return Likeness(embedder.name, rows, audio=audio, media={audio: kept}), len(sound) * MICROSECOND // SAMPLE_RATE
+    return Sample(embedder.name, rows, audio=audio, media={audio: kept}), len(sound) * MICROSECOND // SAMPLE_RATE
 
 
 def _voices(sound: Sound, spoken: Sequence[turns.Stretch], models: Models) -> int:
@@ -126,7 +126,7 @@ def there(source: Source) -> None:
         )
 
 
-def missed_face(uri: str, source: Source, at: int, box: Box, models: Models) -> Likeness:
+def missed_face(uri: str, source: Source, at: int, box: Box, models: Models) -> Sample:
     """Return what the face in a box of a file's picture looks like. Raises SourceMissing, SourceUnreadable, ModelMissing."""
     if models.faces is None or models.face_vectors is None:
         raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
@@ -137,7 +137,7 @@ def missed_face(uri: str, source: Source, at: int, box: Box, models: Models) -> 
     return _of_sightings(found, models.face_vectors.name)
 
 
-def track_again(uri: str, source: Source, made: FaceTrack, models: Models) -> Likeness | None:
+def track_again(uri: str, source: Source, made: FaceTrack, models: Models) -> Sample | None:
     """Return what a part of a track (or a missed face) looks like in the file's pictures; None without file, models or a clear face."""
     if models.faces is None or models.face_vectors is None or not Path(uri).is_file() or not made.boxes:
         return None
@@ -183,12 +183,12 @@ def _typical(picture: Picture, box: TimedBox) -> sightings.Sighting:
     return sightings.Sighting(0, box.at, face.box, 1.0, face.landmarks, crop, inside, sightings.quality(face, steady), steady)
 
 
-def _of_sightings(found: Sequence[tuple[sightings.Sighting, Floats]], model: str) -> Likeness:
+def _of_sightings(found: Sequence[tuple[sightings.Sighting, Floats]], model: str) -> Sample:
     crops = [scenes.crop_file(s.crop) for s, _ in found]
     ids = tuple(media_id(c, ".jpg") for c in crops)
     marks = tuple(tuple((round(float(x), 1), round(float(y), 1)) for x, y in s.marks) for s, _ in found)
     quality = max((s.quality for s, _ in found), default=0.0)
-    return Likeness(model, np.stack([row for _, row in found]), ids, marks, quality, media=dict(zip(ids, crops, strict=True)))
+    return Sample(model, np.stack([row for _, row in found]), ids, marks, quality, media=dict(zip(ids, crops, strict=True)))
 
 
 def speech_again(
@@ -199,7 +199,7 @@ def speech_again(
     clip_start: int,
     media: Callable[[str], bytes | None],
     models: Models,
-) -> Likeness | None:
+) -> Sample | None:
     """Return the sound of a part of an utterance: of the old snippet or, where that does not reach, of the file; None without either."""
     sound = _snippet(made, old, clip_start, media)
     if sound is None:
@@ -215,7 +215,7 @@ def speech_again(
     said = utterance_in(sound, made.end - made.start)
     rows = voice_rows(said, models.voice_vectors) if models.voice_vectors and made.embeddable else None
     name = models.voice_vectors.name if models.voice_vectors else ""
-    return Likeness(name, np.zeros((0, 0), np.float32) if rows is None else rows, audio=audio, media={audio: kept})
+    return Sample(name, np.zeros((0, 0), np.float32) if rows is None else rows, audio=audio, media={audio: kept})
 
 
 def _snippet(made: Utterance, old: Observation | None, clip_start: int, media: Callable[[str], bytes | None]) -> Sound | None:

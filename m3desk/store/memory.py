@@ -17,7 +17,7 @@ from typing import Any, Self
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect
-from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.imported import ForeignGraph
 from m3desk.domain.log import ObservationType
@@ -239,17 +239,17 @@ class Memory(Records):
         why: str | None = None,
         dry_run: bool = False,
         at: str | None = None,
-        likeness: Likeness | None = None,
+        sample: Sample | None = None,
         lessons: Sequence[Lesson] = (),
     ) -> Effect:
         """Apply a correction (`store.corrections.steps` says where kinds and args are listed); on a dry run say what it would do.
 
-        `likeness` goes with `add-face`, `lessons` with `enroll`. Raises CorrectionError.
+        `sample` goes with `add-face`, `lessons` with `enroll`. Raises CorrectionError.
         """
         if not dry_run:
-            looks = (likeness, *(like for x in lessons for like, _ in x.pieces))
+            looks = (sample, *(piece for x in lessons for piece, _ in x.pieces))
             files.keep(self.folder, {k: v for part in looks if part for k, v in part.media.items()})
-        return steps.correct(self._ledger, kind, args, by=by, why=why, dry_run=dry_run, at=at or now(), likeness=likeness, lessons=lessons)
+        return steps.correct(self._ledger, kind, args, by=by, why=why, dry_run=dry_run, at=at or now(), sample=sample, lessons=lessons)
 
     def undo(self, n: int = 1, *, at: str | None = None) -> Effect:
         """Take the last `n` corrections out of the fold. Raises CorrectionError when there are fewer."""
@@ -263,13 +263,13 @@ class Memory(Records):
         """Append a step that takes an older one back, and those that rest on it too if told so."""
         return self.correct("revert", {"step": step, "also": with_dependents}, at=at)
 
-    def complete(self, observation: str, likeness: Likeness) -> None:
+    def complete(self, observation: str, sample: Sample) -> None:
         """Keep what a made observation looks or sounds like."""
-        files.keep(self.folder, likeness.media)
+        files.keep(self.folder, sample.media)
         with self.writing() as db:
             at = now()
             sequence = commits.begin(db, "likeness", at)
-            superseding.complete(db, self.state(), observation, likeness, sequence, at)
+            superseding.complete(db, self.state(), observation, sample, sequence, at)
             self.forget_fold()
 
     # ------------------------------------------------------------------ another model's vectors

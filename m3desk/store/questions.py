@@ -26,7 +26,7 @@ from m3desk.domain.sentences import State
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, reading, rows
 from m3desk.store.corrections import resolving
-from m3desk.store.corrections.resolving import Args, Desk
+from m3desk.store.corrections.resolving import Args, Context
 from m3desk.store.galleries import Galleries, Look
 from m3desk.store.galleries import galleries as galleries_of
 
@@ -83,30 +83,30 @@ class Kept:
 # ---------------------------------------------------------------- answers
 
 
-def _accept(desk: Desk, args: Args) -> Args:
-    asked = _asked(desk, args)
+def _accept(context: Context, args: Args) -> Args:
+    asked = _asked(context, args)
     question = asked.question
     kind, given = question.accept
-    kept = _split(desk, asked, given) if kind == "split" else resolving.RESOLVE[kind](desk, dict(given))
+    kept = _split(context, asked, given) if kind == "split" else resolving.RESOLVE[kind](context, dict(given))
     return {**_answer(question, kind), **kept}
 
 
-def _split(desk: Desk, asked: _Asked, given: Mapping[str, Any]) -> Args:
+def _split(context: Context, asked: _Asked, given: Mapping[str, Any]) -> Args:
     """Part a person: nobody of either side is one with anybody of the other, and until they are parted too the nodes of a side are one,
     also where votes held them together only through the other side. Where whole nodes go they stay what they are, else the observations
     get nodes of their own.
     """
-    who, person = desk.state.who, asked.question.people[0]
+    who, person = context.state.who, asked.question.people[0]
     gone = set(given["observations"])
     nodes = {str(who.held[o].node) for o in gone}
     stay = {h.node for o, h in who.held.items() if h.node and h.person == person and o not in gone}
     if nodes & stay:
-        kept = resolving.RESOLVE["split"](desk, dict(given))
+        kept = resolving.RESOLVE["split"](context, dict(given))
         going = [kept["person"]]
     else:
         # Of nodes that one person was born with on both sides, those that go are born in somebody new.
         shared = sorted((n for n in nodes if asked.born[n] in {asked.born[m] for m in stay}), key=numbered)
-        apart = dict.fromkeys(shared, commits.new_person(desk.db)) if shared else {}
+        apart = dict.fromkeys(shared, commits.new_person(context.db)) if shared else {}
         going = sorted({apart.get(n, asked.born[n]) for n in nodes}, key=numbered)
         says = (
             asked.question.effect.replace("gives", "takes", 1).replace("to somebody new", f"from {who.people[person].shown}").split(", ")[0]
@@ -119,18 +119,18 @@ def _split(desk: Desk, asked: _Asked, given: Mapping[str, Any]) -> Args:
     return kept
 
 
-def _reject(desk: Desk, args: Args) -> Args:
+def _reject(context: Context, args: Args) -> Args:
     if "n" not in args:
-        return resolving.RESOLVE["reject"](desk, args)
-    asked = _asked(desk, args)
+        return resolving.RESOLVE["reject"](context, args)
+    asked = _asked(context, args)
     question = asked.question
     kind, given = question.reject
-    if kind == "unlink":  # they are not one now: nothing to take apart, a wall between them is enough
+    if kind == "unlink":  # they are not one person now: nothing to split, a cannot-link is enough
         kept = dict(given)
     elif kind == "merge":
-        kept = _all_one(desk, asked, given)
+        kept = _all_one(context, asked, given)
     else:
-        kept = resolving.RESOLVE[kind](desk, dict(given))
+        kept = resolving.RESOLVE[kind](context, dict(given))
     return {**_answer(question, kind), **kept}
 
 
@@ -142,14 +142,14 @@ class _Asked:
     born: Mapping[str, str]
 
 
-def _asked(desk: Desk, args: Args) -> _Asked:
+def _asked(context: Context, args: Args) -> _Asked:
     """Return the open question of a number. Raises CorrectionError when there is none (any more)."""
     try:
         n = int(args["n"])
     except (KeyError, TypeError, ValueError) as error:
         raise CorrectionError("the number of a suggestion is missing.", "See: m3desk people suggestions.") from error
-    log = rows.full_log(desk.db)
-    facts = known(desk.db, desk.state, log)
+    log = rows.full_log(context.db)
+    facts = known(context.db, context.state, log)
     for question in ask(facts):
         if question.n == n:
             return _Asked(question, births(facts))
@@ -162,16 +162,16 @@ def _answer(question: Suggestion, kind: str) -> Args:
     return {"n": question.n, "key": question.key.split(":"), "as": kind}
 
 
-def _all_one(desk: Desk, asked: _Asked, given: Mapping[str, Any]) -> Args:
+def _all_one(context: Context, asked: _Asked, given: Mapping[str, Any]) -> Args:
     """Say for good that observations are one person's: each stays on its node, and the persons of those nodes are one."""
-    who = desk.state.who
+    who = context.state.who
     bindings = {o: str(who.held[o].node) for o in given["observations"]}
     born = sorted({asked.born[n] for n in bindings.values()}, key=numbered)
     shown = who.people[asked.question.people[0]].shown
     return {"keep": born[0], "others": born[1:], "bindings": bindings, "says": f"says that all of this is {shown}"}
 
 
-RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {"accept": _accept, "reject": _reject}
+RESOLVE: Mapping[str, Callable[[Context, Args], Args]] = {"accept": _accept, "reject": _reject}
 
 
 # ---------------------------------------------------------------- the scorecard

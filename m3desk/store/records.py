@@ -196,7 +196,7 @@ class Records(Reader):
         """Return the observations whose stored crops or sound this face or voice model has not embedded."""
         return self._read(rebinding.lacking, kind, model)
 
-    def lacking_likeness(self) -> list[superseding.Lacking]:
+    def lacking_sample(self) -> list[superseding.Lacking]:
         """Return observations made by corrections that could be looked at, or listened to, again."""
         return self._read(superseding.lacking, self.state())
 

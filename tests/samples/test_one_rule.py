@@ -105,7 +105,7 @@ def test_what_teaches_a_person_is_embedded_as_what_was_perceived(tmp_path: Path)
     said = speech(3.5)
     lesson = teaching.learn(recording(tmp_path / "said.wav", said), MODELS)
     perceived = voice_rows(said, Spectrum())
-    assert perceived is not None and np.allclose(lesson.likeness.vectors, perceived, atol=2e-2)
+    assert perceived is not None and np.allclose(lesson.sample.vectors, perceived, atol=2e-2)
 
 
 def test_a_face_gives_the_same_row_for_every_purpose(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_face_gives_the_same_row_for_every_purpose(tmp_path: Path) -> None:
     photo.write_bytes(cv2.imencode(".png", picture)[1].tobytes())
     (asked,) = lookup.faces(photo, MODELS)
     lesson = teaching.learn(photo, MODELS)
-    assert np.allclose(asked.vectors[0], perceived, atol=1e-5) and np.allclose(lesson.likeness.vectors[0], perceived, atol=1e-5)
+    assert np.allclose(asked.vectors[0], perceived, atol=1e-5) and np.allclose(lesson.sample.vectors[0], perceived, atol=1e-5)
 
 
 def test_scraps_that_were_told_together_are_embedded_again_though_they_are_short() -> None:

@@ -28,7 +28,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from m3desk.domain.clip import Clip
-from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.fold import Identities, born_in
 from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, HeardName, Sentence, Span, Vote
@@ -236,21 +236,21 @@ def _words(life: Life) -> None:
     _correct(life, "words", {"observation": _spoken(life).id, "text": life.pick(("We drink tea.", "We drink tea with Ann.", "No."))})
 
 
-def _likeness() -> Likeness:
-    return Likeness(MODELS["face_vectors"], direction(2, 0.2, seed=5, d=128, modality=1), quality=0.8)
+def _sample() -> Sample:
+    return Sample(MODELS["face_vectors"], direction(2, 0.2, seed=5, d=128, modality=1), quality=0.8)
 
 
 def _add_face(life: Life) -> None:
     clip = life.pick(c for c in life.memory.clips(life.source) if c.state in ("episodic", "done"))
     at = clip.start + life.dice.randint(0, 25) * 1_000_000
     args = {"clip": clip.id, "at": at, "x": 300, "y": 200, "width": 50, "height": 60}
-    like = _likeness() if life.dice.random() < 0.6 else None
-    life.memory.correct("add-face", args, likeness=like, at=life.date())
+    sample = _sample() if life.dice.random() < 0.6 else None
+    life.memory.correct("add-face", args, sample=sample, at=life.date())
 
 
 def _enroll(life: Life) -> None:
     photo = replace(source(f"photo{life.now}"), has_audio=False)
-    lesson = Lesson(photo, _likeness(), face=(10.0, 10.0, 90.0, 90.0))
+    lesson = Lesson(photo, _sample(), face=(10.0, 10.0, 90.0, 90.0))
     life.memory.correct("enroll", {"name": life.pick(NAMES)}, lessons=[lesson], at=life.date())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from m3desk.domain.clip import Source
-from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.evidence import media_id
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.interop import exports, imports
@@ -19,17 +19,17 @@ from tests.store.invented import MODELS, S, clips, direction, remember, source
 def photo(who: int, name: str = "a") -> Lesson:
     """Return what a photo of an invented person teaches."""
     crop = f"photo of {who} {name}".encode()
-    like = Likeness(MODELS["face_vectors"], direction(who, 0.2, who + 77, 128, 1)[:1], (media_id(crop, ".jpg"),), (((1.0, 2.0),) * 5,), 0.9,
+    sample = Sample(MODELS["face_vectors"], direction(who, 0.2, who + 77, 128, 1)[:1], (media_id(crop, ".jpg"),), (((1.0, 2.0),) * 5,), 0.9,
                     media={media_id(crop, ".jpg"): crop})  # fmt: skip
     file = Source("", f"/photos/{who}{name}.jpg", None, 640, 480, None, False, (name * 64)[:63] + str(who), None, 1000)
-    return Lesson(file, like, face=(100.0, 100.0, 80.0, 90.0))
+    return Lesson(file, sample, face=(100.0, 100.0, 80.0, 90.0))
 
 
 def recording(who: int) -> Lesson:
     sound = f"voice of {who}".encode()
-    like = Likeness(MODELS["voice_vectors"], direction(who, 0.2, who + 78, 192, 2), audio=media_id(sound, ".flac"),
+    sample = Sample(MODELS["voice_vectors"], direction(who, 0.2, who + 78, 192, 2), audio=media_id(sound, ".flac"),
                     media={media_id(sound, ".flac"): sound})  # fmt: skip
-    return Lesson(Source("", f"/voices/{who}.wav", 9 * S, None, None, None, True, "v" * 63 + str(who), None, 1000), like, duration=9 * S)
+    return Lesson(Source("", f"/voices/{who}.wav", 9 * S, None, None, None, True, "v" * 63 + str(who), None, 1000), sample, duration=9 * S)
 
 
 @pytest.fixture

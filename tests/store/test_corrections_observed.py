@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from m3desk.domain.editing import Likeness
+from m3desk.domain.editing import Sample
 from m3desk.domain.evidence import Utterance, media_id
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.interop import exports, imports
@@ -121,15 +121,15 @@ def test_a_face_that_was_missed_is_nobodys_until_it_is_like_somebody_and_is_kept
     assert added.person is None and added.track.boxes[0].x == 300
     memory.undo()
     crop = b"a crop"
-    like = Likeness(MODELS["face_vectors"], direction(2, 0.2, 5, 128, 1), (media_id(crop, ".jpg"),), (((1.0, 2.0),) * 5,), 0.7,
+    sample = Sample(MODELS["face_vectors"], direction(2, 0.2, 5, 128, 1), (media_id(crop, ".jpg"),), (((1.0, 2.0),) * 5,), 0.7,
                     media={media_id(crop, ".jpg"): crop})  # fmt: skip
-    effect = memory.correct("add-face", where, likeness=like)
+    effect = memory.correct("add-face", where, sample=sample)
     added = next(r for r in memory.tracks("s1") if r.track.id == "s1.c0.f_2a")
     assert added.person == memory.tracks("s1")[-2].person == "person_2" and "Person 2 by its looks" in effect.text
     assert memory.media(added.track.crops[0]) == crop and memory.integrity() == []
     memory.undo()
-    like_the_one_beside = Likeness(MODELS["face_vectors"], direction(1, 0.2, 5, 128, 1))
-    memory.correct("add-face", where, likeness=like_the_one_beside)
+    sample_of_the_one_beside = Sample(MODELS["face_vectors"], direction(1, 0.2, 5, 128, 1))
+    memory.correct("add-face", where, sample=sample_of_the_one_beside)
     assert next(r for r in memory.tracks("s1") if r.track.id == "s1.c0.f_3a").person is None  # who is seen beside it is somebody else
 
 
@@ -239,11 +239,11 @@ def test_a_reader_of_what_was_known_or_believed_sees_what_stood_then(memory: Mem
 
 def test_parts_that_are_heard_again_keep_their_own_sound(memory: Memory) -> None:
     memory.correct("split-at", {"observation": "s1.c0.f0", "at": 2 * S})
-    lacking = memory.lacking_likeness()
+    lacking = memory.lacking_sample()
     assert [x.made.id for x in lacking] == ["s1.c0.f0_1a", "s1.c0.f0_1b"] and not isinstance(lacking[0].made, Utterance)
     crop = b"the first half"
-    like = Likeness(MODELS["face_vectors"], direction(1, 0.2, 5, 128, 1), (media_id(crop, ".jpg"),), (((1.0, 2.0),) * 5,), 0.7,
+    sample = Sample(MODELS["face_vectors"], direction(1, 0.2, 5, 128, 1), (media_id(crop, ".jpg"),), (((1.0, 2.0),) * 5,), 0.7,
                     media={media_id(crop, ".jpg"): crop})  # fmt: skip
-    memory.complete("s1.c0.f0_1a", like)
-    assert [x.made.id for x in memory.lacking_likeness()] == ["s1.c0.f0_1b"]
-    assert memory.tracks("s1")[0].track.crops == like.crops and memory.integrity() == []
+    memory.complete("s1.c0.f0_1a", sample)
+    assert [x.made.id for x in memory.lacking_sample()] == ["s1.c0.f0_1b"]
+    assert memory.tracks("s1")[0].track.crops == sample.crops and memory.integrity() == []

@@ -155,7 +155,7 @@ def found_again(db: DB, now: Callable[[], State], log: Log, again: Again, there:
             there.discard(step.step)
         return gone and id_ not in found
 
-    # What steps in force made comes from them, not from a likeness to something found (till that fails).
+    # What steps in force made comes from them, not from a similarity to something found (till that fails).
     remade = {o for s in log.steps if s.step not in undone and s.kind != "enroll" for o in s.args.get("made", ())}
     for step in log.steps:
         if step.step in there:

@@ -16,7 +16,7 @@ from m3desk.domain.log import ObservationType
 from m3desk.domain.people import Person
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, rows
-from m3desk.store.corrections.resolving import Args, Desk, bind_to, clean
+from m3desk.store.corrections.resolving import Args, Context, bind_to, clean
 from m3desk.store.corrections.superseding import LOOK
 from m3desk.store.galleries import galleries as galleries_of
 
@@ -25,56 +25,56 @@ ENROLLED = "enrolled"
 """The state of a source, and of its one clip, that somebody is taught from."""
 
 
-def enroll(desk: Desk, args: Args) -> Args:
+def enroll(context: Context, args: Args) -> Args:
     """Teach a person. Whoever has that name is meant; else who is clearly like it and has no name from a user; else somebody new."""
     name = clean(args.get("name"))
     if not name:
         raise CorrectionError("enroll needs a name.", "For example: m3desk people enroll Ann ann.jpg.")
-    if not desk.lessons:
+    if not context.lessons:
         raise CorrectionError(f"there is nothing to know {name} by.", "Give photos or recordings: m3desk people enroll Ann ann.jpg.")
-    _fresh(desk, name)
-    verdicts = [(type_, v) for type_ in ("face", "voice") if (v := _like(desk, type_, desk.lessons)) is not None and v.node]
-    person, notes = _whom(desk, name, verdicts)
-    made = [o for lesson in desk.lessons for o in _learn(desk, lesson)]
-    id_ = person.id if person else commits.new_person(desk.db)
-    bound = bind_to(desk, made, id_)
+    _fresh(context, name)
+    verdicts = [(type_, v) for type_ in ("face", "voice") if (v := _like(context, type_, context.lessons)) is not None and v.node]
+    person, notes = _whom(context, name, verdicts)
+    made = [o for lesson in context.lessons for o in _learn(context, lesson)]
+    id_ = person.id if person else commits.new_person(context.db)
+    bound = bind_to(context, made, id_)
     # They belong to no moment of a video: a look back to before a clip still knows them.
     nowhere = 'UPDATE node SET clip = NULL, source = NULL, start = NULL, "end" = NULL WHERE id = ?'
-    desk.db.executemany(nowhere, [(n,) for n in bound["nodes"]])
-    kept: Args = {"person": id_, "name": name, "made": made, "files": [x.file.uri for x in desk.lessons], **bound}
+    context.db.executemany(nowhere, [(n,) for n in bound["nodes"]])
+    kept: Args = {"person": id_, "name": name, "made": made, "files": [x.file.uri for x in context.lessons], **bound}
     return kept | {"known": person is not None} | ({"notes": notes} if notes else {})
 
 
-def _fresh(desk: Desk, name: str) -> None:
+def _fresh(context: Context, name: str) -> None:
     """Raises CorrectionError where a file is among what this person is taught from already."""
-    for lesson in desk.lessons:
-        for r in desk.db.execute("SELECT id FROM source WHERE state = ? AND sha256 = ?", (ENROLLED, lesson.file.sha256)):
-            mine = [h.person for o, h in desk.state.who.held.items() if o.startswith(f"{r[0]}.") and h.person]
-            if any((desk.state.who.people[p].name or "").casefold() == name.casefold() for p in mine):
+    for lesson in context.lessons:
+        for r in context.db.execute("SELECT id FROM source WHERE state = ? AND sha256 = ?", (ENROLLED, lesson.file.sha256)):
+            mine = [h.person for o, h in context.state.who.held.items() if o.startswith(f"{r[0]}.") and h.person]
+            if any((context.state.who.people[p].name or "").casefold() == name.casefold() for p in mine):
                 raise CorrectionError(f"{name} is taught from {lesson.file.uri} already.")
 
 
-def _like(desk: Desk, type_: ObservationType, lessons: Sequence[Lesson]) -> Match | None:
+def _like(context: Context, type_: ObservationType, lessons: Sequence[Lesson]) -> Match | None:
     """Say whose face or voice these files are like, None where they hold no such thing."""
-    mine = [x for x in lessons if (x.face is not None) == (type_ == "face") and len(x.likeness.vectors)]
+    mine = [x for x in lessons if (x.face is not None) == (type_ == "face") and len(x.sample.vectors)]
     if not mine:
         return None
-    model = mine[0].likeness.model
+    model = mine[0].sample.model
     pieces = [p for x in mine for p in x.pieces]
-    candidate = Candidate(("taught",), np.concatenate([like.vectors for like, _ in pieces]), sum(n or LOOK for _, n in pieces))
-    known = galleries_of(desk.db, desk.state, type_, model)
-    return match([candidate], known, (), calibration(model, type_), desk.state.who.distinct)[0]
+    candidate = Candidate(("taught",), np.concatenate([sample.vectors for sample, _ in pieces]), sum(n or LOOK for _, n in pieces))
+    known = galleries_of(context.db, context.state, type_, model)
+    return match([candidate], known, (), calibration(model, type_), context.state.who.distinct)[0]
 
 
-def _whom(desk: Desk, name: str, verdicts: Sequence[tuple[str, Match]]) -> tuple[Person | None, list[str]]:
+def _whom(context: Context, name: str, verdicts: Sequence[tuple[str, Match]]) -> tuple[Person | None, list[str]]:
     """Return who is meant, None for somebody new, and what the user should know."""
-    people = desk.state.who.people
+    people = context.state.who.people
     key = name.casefold()
     called = [p for p in people.values() if (p.name or "").casefold() == key]
     called = called or [p for p in people.values() if key in (a.casefold() for a in p.aliases)]
     if len(called) > 1:
         raise CorrectionError(f"several people are called {name}: {', '.join(p.id for p in called)}.", "Merge them, or use another name.")
-    alike = [(people[desk.state.who.person_of[str(v.node)]], type_, v.score or 0.0) for type_, v in verdicts]
+    alike = [(people[context.state.who.person_of[str(v.node)]], type_, v.score or 0.0) for type_, v in verdicts]
     free = [p for p, _, _ in alike if p.name is None]
     meant = called[0] if called else free[0] if free else None
     notes = []
@@ -84,29 +84,31 @@ def _whom(desk: Desk, name: str, verdicts: Sequence[tuple[str, Match]]) -> tuple
     return meant, notes
 
 
-def _learn(desk: Desk, lesson: Lesson) -> list[str]:
+def _learn(context: Context, lesson: Lesson) -> list[str]:
     """Write a file and what is in it; return the ids of the observations."""
     file = lesson.file
-    source = source_id(commits.number(desk.db, "source"))
+    source = source_id(commits.number(context.db, "source"))
     length = max(LOOK, sum(n for _, n in lesson.pieces))
     rows.insert(
-        desk.db, "source", id=source, uri=file.uri, duration=file.duration, width=file.width, height=file.height, fps=file.fps,
+        context.db, "source", id=source, uri=file.uri, duration=file.duration, width=file.width, height=file.height, fps=file.fps,
         has_audio=int(file.has_audio), sha256=file.sha256, started_at=None, bytes=file.bytes, state=ENROLLED, error=None, sampled_fps=None,
     )  # fmt: skip
     clip = f"{source}.c0"
-    rows.insert(desk.db, "clip", id=clip, source=source, number=0, start=0, end=length, state=ENROLLED, error=None)
+    rows.insert(context.db, "clip", id=clip, source=source, number=0, start=0, end=length, state=ENROLLED, error=None)
     made, at = [], 0
     type_: ObservationType = "face" if lesson.face is not None else "voice"
-    for place, (like, duration) in enumerate(lesson.pieces):
-        id_ = made_id((face_id if type_ == "face" else utterance_id)(clip), desk.step, place)
+    for place, (sample, duration) in enumerate(lesson.pieces):
+        id_ = made_id((face_id if type_ == "face" else utterance_id)(clip), context.step, place)
         end = at + max(LOOK, duration)
         if lesson.face is not None:
             boxes = (TimedBox(at, *(round(v, 1) for v in lesson.face)),)
-            rows.insert_face(desk.db, FaceTrack(id_, clip, at, end, boxes, 1.0, like.quality, like.crops, like.landmarks), desk.sequence)
+            rows.insert_face(
+                context.db, FaceTrack(id_, clip, at, end, boxes, 1.0, sample.quality, sample.crops, sample.landmarks), context.sequence
+            )
         else:
-            rows.insert_utterance(desk.db, Utterance(id_, clip, at, end, "", (), None, 1.0, like.audio), desk.sequence)
-        rows.insert_vectors(desk.db, id_, type_, like.model, like.vectors, desk.sequence)
-        desk.db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (f"{type_}_vectors", like.model))
+            rows.insert_utterance(context.db, Utterance(id_, clip, at, end, "", (), None, 1.0, sample.audio), context.sequence)
+        rows.insert_vectors(context.db, id_, type_, sample.model, sample.vectors, context.sequence)
+        context.db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (f"{type_}_vectors", sample.model))
         made.append(id_)
         at = end
     return made

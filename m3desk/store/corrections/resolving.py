@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.ids import node_type, numbered, observation_type
 from m3desk.domain.log import Log, in_force, undone_steps
 from m3desk.domain.memory import Sentence, Span, Topic
@@ -45,11 +45,11 @@ DB = sqlite3.Connection
 
 
 @dataclass(slots=True)
-class Desk:
-    """What resolving a correction may use: the open transaction, the state before it, the new step's numbers and date.
+class Context:
+    """What resolving a correction uses: the open transaction, the state before it, the new step's numbers and date.
 
     `births`: node → the person it is born in by the corrections in force (`fold.born_in`).
-    `likeness`: of a face that is added; `lessons`: what somebody is taught from (`superseding` and `enrolling` beside this).
+    `sample`: of a face that is added; `lessons`: the files a person is enrolled from (`superseding` and `enrolling` beside this).
     """
 
     db: DB
@@ -58,7 +58,7 @@ class Desk:
     sequence: int
     step: int
     at: str = ""
-    likeness: Likeness | None = None
+    sample: Sample | None = None
     lessons: tuple[Lesson, ...] = ()
 
     def person(self, ref: Any) -> Person:
@@ -91,9 +91,9 @@ class Desk:
             raise CorrectionError(f"there is no memory {id_ or '(none given)'}.", "See: m3desk memories list.")
         return id_
 
-    def new_node(self, type_: str, person: str, like: str) -> str:
-        """Make a face or voice node in a person, born of this step."""
-        seen = next(r for t in ("face_track", "utterance") for r in self.db.execute(f"SELECT * FROM {t} WHERE id = ?", (like,)))
+    def new_node(self, type_: str, person: str, observation: str) -> str:
+        """Create a face or voice node of a person for an observation; this step is its origin."""
+        seen = next(r for t in ("face_track", "utterance") for r in self.db.execute(f"SELECT * FROM {t} WHERE id = ?", (observation,)))
         return commits.new_node(
             self.db, type_, self.sequence, person=person, step=self.step, clip=seen["clip"], source=seen["source"], start=seen["start"],
             end=seen["end"], model="user",
@@ -110,8 +110,8 @@ def checked(kind: str, args: Mapping[str, Any]) -> Args:
     """Return args as they came. Raises CorrectionError where one is of a kind that no correction takes."""
     for key, value in args.items():
         texts = [value] if key in _TEXTS else list(value) if key in _LISTS and isinstance(value, (list, tuple)) else []
-        odd = key in _LISTS and not isinstance(value, (str, list, tuple, type(None)))
-        if odd or any(not isinstance(t, (str, type(None))) or (t and not plain(t)) for t in texts):
+        wrong = key in _LISTS and not isinstance(value, (str, list, tuple, type(None)))
+        if wrong or any(not isinstance(t, (str, type(None))) or (t and not plain(t)) for t in texts):
             raise CorrectionError(f"{kind}: {key} can't be read.", "See: m3desk --help.")
     return dict(args)
 
@@ -124,8 +124,8 @@ def plain(text: str) -> bool:
 # ---------------------------------------------------------------- the kinds: args as given → args as kept
 
 
-def _name(desk: Desk, args: Args) -> Args:
-    person = desk.person(args.get("person"))
+def _name(context: Context, args: Args) -> Args:
+    person = context.person(args.get("person"))
     name = clean(args.get("name"))
     if name == person.name:
         raise CorrectionError(f"{person.shown} is called that already." if name else f"{person.shown} has no name.")
@@ -141,33 +141,33 @@ def clean(name: Any) -> str | None:
     return text or None
 
 
-def _assign(desk: Desk, args: Args) -> Args:
-    ids = desk.observations(args)
+def _assign(context: Context, args: Args) -> Args:
+    ids = context.observations(args)
     name = clean(args.get("name"))
     if args.get("person") and not args.get("new"):
-        person = desk.person(args["person"]).id
-        if all((h := desk.state.who.held[o]).person == person and h.step is not None for o in ids):
-            raise CorrectionError(f"you said that already: it is {desk.person(person).shown}.")
-        return {"observations": ids, "person": person, "name": None, **bind_to(desk, ids, person)}
-    apart = [_apart(desk, "", old, ids) for old in dict.fromkeys(desk.state.who.held[o].person for o in ids) if old]
-    person = commits.new_person(desk.db)
-    cannot = [[person, b] for staying in apart for b in staying]
-    return {"observations": ids, "person": person, "name": name, **({"cannot": cannot} if cannot else {}), **bind_to(desk, ids, person)}
+        person = context.person(args["person"]).id
+        if all((h := context.state.who.held[o]).person == person and h.step is not None for o in ids):
+            raise CorrectionError(f"you said that already: it is {context.person(person).shown}.")
+        return {"observations": ids, "person": person, "name": None, **bind_to(context, ids, person)}
+    staying = [_staying(context, "", old, ids) for old in dict.fromkeys(context.state.who.held[o].person for o in ids) if old]
+    person = commits.new_person(context.db)
+    cannot = [[person, b] for persons in staying for b in persons]
+    return {"observations": ids, "person": person, "name": name, **({"cannot": cannot} if cannot else {}), **bind_to(context, ids, person)}
 
 
-def _apart(desk: Desk, kept: str, person: str, going: list[str]) -> list[str]:
-    """Return the persons in which the nodes that stay with a person are born, `kept` first: votes had joined them, and none of them may
-    take back what goes.
+def _staying(context: Context, kept: str, person: str, going: list[str]) -> list[str]:
+    """Return the persons whose nodes stay with a person, `kept` first: votes had joined them, and the new person gets a cannot-link to
+    each.
     """
-    who, gone = desk.state.who, set(going)
+    who, gone = context.state.who, set(going)
     stay = {n for n in who.members.get(person, ()) if any(o not in gone for o in who.owned.get(n, ()))}
-    found = sorted({desk.births[n] for n in stay if n in desk.births}, key=lambda p: (p != kept, numbered(p)))
+    found = sorted({context.births[n] for n in stay if n in context.births}, key=lambda p: (p != kept, numbered(p)))
     return found or [kept or person]
 
 
-def bind_to(desk: Desk, ids: list[str], person: str) -> Args:
+def bind_to(context: Context, ids: list[str], person: str) -> Args:
     """Bind observations to nodes born in a person (nobody can take those away), made where there is none of their type."""
-    who = desk.state.who
+    who = context.state.who
     bindings: dict[str, str] = {}
     made: list[str] = []
     first: dict[str, str] = {}  # type → the node
@@ -177,16 +177,16 @@ def bind_to(desk: Desk, ids: list[str], person: str) -> Args:
     for o in ids:
         type_ = observation_type(o)
         if type_ not in first:
-            first[type_] = desk.new_node(type_, person, o)
+            first[type_] = context.new_node(type_, person, o)
             made.append(first[type_])
         bindings[o] = first[type_]
     return {"bindings": bindings, "nodes": made}
 
 
-def _merge(desk: Desk, args: Args) -> Args:
+def _merge(context: Context, args: Args) -> Args:
     others = args.get("others", args.get("other"))
-    keep = desk.person(args.get("keep"))
-    ids = list(dict.fromkeys(desk.person(o).id for o in ([others] if isinstance(others, str) else others or ())))
+    keep = context.person(args.get("keep"))
+    ids = list(dict.fromkeys(context.person(o).id for o in ([others] if isinstance(others, str) else others or ())))
     if not ids:
         raise CorrectionError("merge needs somebody to merge with.")
     if keep.id in ids:
@@ -194,39 +194,39 @@ def _merge(desk: Desk, args: Args) -> Args:
     return {"keep": keep.id, "others": ids}
 
 
-def _distinct(desk: Desk, args: Args) -> Args:
+def _distinct(context: Context, args: Args) -> Args:
     refs = str(args.get("a", args.get("person", ""))), str(args.get("b", args.get("other", "")))
-    nodes = [desk.state.who.nodes.get(r) for r in refs]
-    a, b = (str(n.person) if n is not None and n.person else desk.exact(r) for n, r in zip(nodes, refs, strict=True))
+    nodes = [context.state.who.nodes.get(r) for r in refs]
+    a, b = (str(n.person) if n is not None and n.person else context.exact(r) for n, r in zip(nodes, refs, strict=True))
     if a != b:
         return {"a": a, "b": b}
     second = nodes[1]
     if second is None or refs[0] == refs[1]:
-        raise CorrectionError("that is one person.", "Use split to part their observations, or name two of their nodes.")
+        raise CorrectionError("that is one person.", "Use split to separate their observations, or name two of their nodes.")
     # Two nodes born in one person (a user put them there): the second gets one of its own.
-    new = commits.new_person(desk.db)
+    new = commits.new_person(context.db)
     return {"a": a, "b": new, "births": {second.id: new}}
 
 
-def _split(desk: Desk, args: Args) -> Args:
-    person = desk.person(args.get("person"))
-    mine = desk.state.who.of_person(person.id)
-    ids = [o for o in mine if o.startswith(f"{args['clip']}.")] if args.get("clip") else desk.observations(args)
-    if wrong := [o for o in ids if desk.state.who.held[o].person != person.id]:
+def _split(context: Context, args: Args) -> Args:
+    person = context.person(args.get("person"))
+    mine = context.state.who.of_person(person.id)
+    ids = [o for o in mine if o.startswith(f"{args['clip']}.")] if args.get("clip") else context.observations(args)
+    if wrong := [o for o in ids if context.state.who.held[o].person != person.id]:
         raise CorrectionError(f"{', '.join(wrong)} is not {person.shown}'s.", "See: m3desk people show.")
     if not ids or len(ids) == len(mine):
         raise CorrectionError(f"that would leave nothing of {person.shown} on one side.", "Choose some of the observations.")
-    staying = _apart(desk, person.id, person.id, ids)
-    new = commits.new_person(desk.db)
-    sides: Args = {"cannot": [[new, b] for b in [*staying, *(w for w in _walls(desk, person.id) if w not in staying)]]}
+    staying = _staying(context, person.id, person.id, ids)
+    new = commits.new_person(context.db)
+    sides: Args = {"cannot": [[new, b] for b in [*staying, *(w for w in _cannot_links(context, person.id) if w not in staying)]]}
     if len(staying) > 1:  # also where votes held them together only through what goes
         sides["must"] = [[staying[0], b] for b in staying[1:]]
-    return {"observations": ids, "person": new, "name": clean(args.get("name")), "of": person.id, **sides, **bind_to(desk, ids, new)}
+    return {"observations": ids, "person": new, "name": clean(args.get("name")), "of": person.id, **sides, **bind_to(context, ids, new)}
 
 
-def _walls(desk: Desk, person: str) -> list[str]:
-    """Return whom a user keeps apart from a person: what is split off was on this side of those walls, and votes can't take it across."""
-    who = desk.state.who
+def _cannot_links(context: Context, person: str) -> list[str]:
+    """Return the persons that a user's cannot-links separate from a person; the split-off person inherits these constraints."""
+    who = context.state.who
     found: dict[str, None] = {}
     for c in who.every_constraint():
         if c.kind == "cannot" and c.state == "kept":
@@ -236,26 +236,26 @@ def _walls(desk: Desk, person: str) -> list[str]:
     return list(found)
 
 
-def _exclude(desk: Desk, args: Args) -> Args:
-    person = desk.person(args.get("person"))
-    ids = desk.observations(args)
-    if wrong := [o for o in ids if desk.state.who.held[o].person != person.id]:
+def _exclude(context: Context, args: Args) -> Args:
+    person = context.person(args.get("person"))
+    ids = context.observations(args)
+    if wrong := [o for o in ids if context.state.who.held[o].person != person.id]:
         raise CorrectionError(f"{', '.join(wrong)} is not bound to {person.shown}.")
-    staying = _apart(desk, person.id, person.id, ids)
-    new = commits.new_person(desk.db)
+    staying = _staying(context, person.id, person.id, ids)
+    new = commits.new_person(context.db)
     cannot = [[new, b] for b in staying]
-    return {"observations": ids, "person": new, "not": person.id, "cannot": cannot, **bind_to(desk, ids, new)}
+    return {"observations": ids, "person": new, "not": person.id, "cannot": cannot, **bind_to(context, ids, new)}
 
 
-def _set_aside(desk: Desk, args: Args) -> Args:
-    ids = desk.observations(args)
-    if all(desk.state.who.held[o].set_aside for o in ids):
+def _set_aside(context: Context, args: Args) -> Args:
+    ids = context.observations(args)
+    if all(context.state.who.held[o].set_aside for o in ids):
         raise CorrectionError("that is set aside already.")
     return {"observations": ids}
 
 
-def _pair(desk: Desk, args: Args) -> tuple[str, str]:
-    who = desk.state.who
+def _pair(context: Context, args: Args) -> tuple[str, str]:
+    who = context.state.who
     face, voice = str(args.get("face", "")), str(args.get("voice", ""))
     if node_type(face) == "voice" and node_type(voice) == "face":
         face, voice = voice, face
@@ -265,42 +265,42 @@ def _pair(desk: Desk, args: Args) -> tuple[str, str]:
     return face, voice
 
 
-def _link(desk: Desk, args: Args) -> Args:
-    face, voice = _pair(desk, args)
+def _link(context: Context, args: Args) -> Args:
+    face, voice = _pair(context, args)
     return {"face": face, "voice": voice}
 
 
-def _unlink(desk: Desk, args: Args) -> Args:
-    face, voice = _pair(desk, args)
-    who = desk.state.who
+def _unlink(context: Context, args: Args) -> Args:
+    face, voice = _pair(context, args)
+    who = context.state.who
     if who.person_of[face] != who.person_of[voice]:
         raise CorrectionError(f"{face} and {voice} are not one person.")
     kept: Args = {"face": face, "voice": voice}
     if who.nodes[face].person == who.nodes[voice].person:
-        new = commits.new_person(desk.db)
+        new = commits.new_person(context.db)
         kept |= {"births": {voice: new}, "cannot": [[new, str(who.nodes[face].person)]]}
     return kept
 
 
-def _ignore(desk: Desk, args: Args) -> Args:
-    return {"person": desk.person(args.get("person")).id, "ignored": bool(args.get("ignored", True))}
+def _ignore(context: Context, args: Args) -> Args:
+    return {"person": context.person(args.get("person")).id, "ignored": bool(args.get("ignored", True))}
 
 
-def _reject(desk: Desk, args: Args) -> Args:
+def _reject(context: Context, args: Args) -> Args:
     if "name" not in args:
         raise CorrectionError("only suggested names can be rejected so far.", "Give person and name.")
-    person = desk.person(args.get("person"))
+    person = context.person(args.get("person"))
     if not any(s.name.casefold() == str(args["name"]).casefold() for s in person.suggested_names):
         raise CorrectionError(f"{args['name']} is not suggested for {person.shown}.")
     return {"person": person.id, "name": str(args["name"])}
 
 
-def _read_text(desk: Desk, args: Args, language: str) -> tuple[str, tuple[Span, ...]]:
+def _read_text(context: Context, args: Args, language: str) -> tuple[str, tuple[Span, ...]]:
     """Turn what a user typed into stored text and spans: `<person_3>`, "Person 3" and the names of people become references."""
     text = " ".join(str(args.get("text", "")).split())
     if not text:
         raise CorrectionError("a memory needs words.", "To remove one, delete it.")
-    people = [p for p in desk.state.who.people.values() if p.clips]
+    people = [p for p in context.state.who.people.values() if p.clips]
     words = sorted(((w, p.id) for p in people for w in {p.shown, p.name or "", f"Person {p.number}"} if w), key=lambda w: (-len(w[0]), w))
     for word, id_ in words:
         edge = r"(?<![\w<])", r"(?![\w>])"
@@ -308,9 +308,9 @@ def _read_text(desk: Desk, args: Args, language: str) -> tuple[str, tuple[Span, 
         text = re.sub(bounded if word.isascii() else re.escape(word), f"<{id_}>", text)
     given: dict[str, list[str]] = {}
     for tag in TAG.findall(text):
-        person = reading.person(desk.db, tag) if tag.startswith(("person", "character")) else None
+        person = reading.person(context.db, tag) if tag.startswith(("person", "character")) else None
         if person is not None:
-            given[f"<{tag}>"] = best_observations(desk.state, person.id)
+            given[f"<{tag}>"] = best_observations(context.state, person.id)
     stored, spans, _ = untag(text, given, language)
     return stored, spans
 
@@ -321,40 +321,40 @@ def best_observations(state: State, person: str, limit: int = 3) -> list[str]:
     return [state.who.of_node(n)[0] for n in sorted(nodes, key=lambda n: (not n.startswith("face"), numbered(n)))[:limit]]
 
 
-def _add(desk: Desk, args: Args) -> Args:
-    text, spans = _read_text(desk, args, args.get("language", "en"))
-    clip = reading.clip(desk.db, args["clip"]) if args.get("clip") else None
+def _add(context: Context, args: Args) -> Args:
+    text, spans = _read_text(context, args, args.get("language", "en"))
+    clip = reading.clip(context.db, args["clip"]) if args.get("clip") else None
     topic: Topic = args.get("topic") or "general"
     told = Sentence(
         text=text, kind="semantic", start=clip.start if clip else 0, end=clip.end if clip else 0, spans=spans, topic=topic,
         language=args.get("language", "en"),
     )  # fmt: skip
-    id_ = commits.write_sentence(desk.db, clip, told, "user", desk.sequence, desk.step)
+    id_ = commits.write_sentence(context.db, clip, told, "user", context.sequence, context.step)
     return {"memory": id_, "text": text, "clip": clip.id if clip else None}
 
 
-def _edit(desk: Desk, args: Args) -> Args:
-    id_ = desk.memory(args)
-    row = desk.db.execute("SELECT language FROM node WHERE id = ?", (id_,)).fetchone()
-    text, spans = _read_text(desk, args, row[0] or "en")
-    if text == desk.state.nodes[id_].text and spans == desk.state.nodes[id_].spans:
+def _edit(context: Context, args: Args) -> Args:
+    id_ = context.memory(args)
+    row = context.db.execute("SELECT language FROM node WHERE id = ?", (id_,)).fetchone()
+    text, spans = _read_text(context, args, row[0] or "en")
+    if text == context.state.nodes[id_].text and spans == context.state.nodes[id_].spans:
         raise CorrectionError("that is what it says already.")
     return {"memory": id_, "text": text, "spans": [[s.start, s.end, list(s.observations)] for s in spans]}
 
 
-def _delete(desk: Desk, args: Args) -> Args:
-    return {"memory": desk.memory(args)}
+def _delete(context: Context, args: Args) -> Args:
+    return {"memory": context.memory(args)}
 
 
-def _pin(desk: Desk, args: Args) -> Args:
-    return {"memory": desk.memory(args), "pinned": bool(args.get("pinned", True))}
+def _pin(context: Context, args: Args) -> Args:
+    return {"memory": context.memory(args), "pinned": bool(args.get("pinned", True))}
 
 
-def _revert(desk: Desk, args: Args) -> Args:
+def _revert(context: Context, args: Args) -> Args:
     number = args.get("step")
     if not isinstance(number, int):
         raise CorrectionError("the number of a step is missing.", "See: m3desk journal.")
-    log = rows.full_log_of_steps(desk.db)
+    log = rows.full_log_of_steps(context.db)
     if not any(s.step == number for s in log.steps):
         raise CorrectionError(f"there is no step {number}.", "See: m3desk journal.")
     if number in undone_steps(log):
@@ -384,7 +384,7 @@ def _ids(value: Any) -> Iterator[str]:
             yield from _ids(v)
 
 
-RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {
+RESOLVE: Mapping[str, Callable[[Context, Args], Args]] = {
     "name": _name, "assign": _assign, "merge": _merge, "distinct": _distinct, "split": _split, "exclude": _exclude, "set-aside": _set_aside,
     "link": _link, "unlink": _unlink, "ignore": _ignore, "reject": _reject, "add": _add, "edit": _edit, "delete": _delete, "pin": _pin,
     "revert": _revert,

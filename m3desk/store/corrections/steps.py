@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from m3desk.domain.correction import KINDS, Effect
-from m3desk.domain.editing import Lesson, Likeness
+from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.log import can_redo, can_undo
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.store import commits, questions
 from m3desk.store.corrections import effects, enrolling, resolving, superseding
 from m3desk.store.corrections.anchors import anchor
-from m3desk.store.corrections.resolving import Desk
+from m3desk.store.corrections.resolving import Context
 from m3desk.store.ledger import Ledger
 from m3desk.store.rows import dump, insert
 
@@ -36,7 +36,7 @@ def correct(
     why: str | None,
     dry_run: bool,
     at: str,
-    likeness: Likeness | None = None,
+    sample: Sample | None = None,
     lessons: Sequence[Lesson] = (),
 ) -> Effect:
     """Resolve a correction, write it to the journal, fold, and say what changed; a dry run does all of it and rolls back."""
@@ -53,7 +53,7 @@ def correct(
             before = ledger.state()
             sequence = commits.begin(db, "revert" if kind == "revert" else "correction", at)
             step = int(db.execute("SELECT coalesce(max(step), 0) + 1 FROM journal").fetchone()[0])
-            kept = RESOLVE[kind](Desk(db, before, ledger.born_in(), sequence, step, at, likeness, tuple(lessons)), given)
+            kept = RESOLVE[kind](Context(db, before, ledger.born_in(), sequence, step, at, sample, tuple(lessons)), given)
             insert(
                 db, "journal", step=step, sequence=sequence, kind=kind, args=dump(kept), anchor=dump(anchor(db, before, kept)), at=at,
                 by=by, why=why, text="",

@@ -7,8 +7,8 @@
     rewrite   memory (that quotes what is no longer said) = an edit
     enroll    name                                       = person, bindings, nodes, made, files
 
-What a face or a voice looks or sounds like comes from models, which the store doesn't know: `Desk.likeness` and `Desk.lessons` carry it.
-Without it parts keep what the old observation looked like, until `complete` is told better.
+Embeddings come from models, which the store doesn't know: `Context.sample` and `Context.lessons` carry them. Without a sample the new
+observations keep the embeddings of the old one, until `complete` is called with better ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from m3desk.domain import editing
 from m3desk.domain.clip import MICROSECOND, clock
-from m3desk.domain.editing import Likeness
+from m3desk.domain.editing import Sample
 from m3desk.domain.evidence import FaceTrack, Observation, TimedBox, Utterance
 from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, calibration, match
@@ -30,7 +30,7 @@ from m3desk.domain.ids import face_id, made_id
 from m3desk.domain.sentences import State
 from m3desk.errors import CorrectionError
 from m3desk.store import reading, rows
-from m3desk.store.corrections.resolving import Args, Desk
+from m3desk.store.corrections.resolving import Args, Context
 from m3desk.store.galleries import galleries as galleries_of
 
 DB = sqlite3.Connection
@@ -39,7 +39,7 @@ LOOK = MICROSECOND // 5
 """How long a face that a user pointed out in one picture counts as seen: one look at five pictures a second."""
 
 SAME_FACE = 0.3
-"""Overlap (intersection over union) from which a box is a face that is there already (as in `likeness`, where it is the one meant)."""
+"""Intersection over union from which a box is a face that is known already (as in `samples.teaching`)."""
 
 
 def observation(db: DB, id_: str) -> Observation | None:
@@ -66,35 +66,35 @@ def number(value: Any, what: str) -> float:
 # ---------------------------------------------------------------- parting, bounding, rewording
 
 
-def _one(desk: Desk, args: Args) -> Observation:
-    ids = desk.observations(args)
-    found = observation(desk.db, ids[0])
+def _one(context: Context, args: Args) -> Observation:
+    ids = context.observations(args)
+    found = observation(context.db, ids[0])
     if len(ids) > 1 or found is None:
         raise CorrectionError("this works on one observation at a time.", "Give one id, such as s1.c0.u1.")
-    if ids[0] in desk.state.who.evidence.enrolled:
+    if ids[0] in context.state.who.evidence.enrolled:
         raise CorrectionError(f"{ids[0]} is what somebody was taught from.", "Take the enrolment back and enroll from another file.")
     return found
 
 
-def _speech(desk: Desk, args: Args) -> Utterance:
-    found = _one(desk, args)
+def _speech(context: Context, args: Args) -> Utterance:
+    found = _one(context, args)
     if not isinstance(found, Utterance):
         raise CorrectionError(f"{found.id} is a face track: only speech has bounds and words to change.", "Give speech, such as s1.c0.u1.")
     return found
 
 
-def _split_at(desk: Desk, args: Args) -> Args:
-    old = _one(desk, args)
+def _split_at(context: Context, args: Args) -> Args:
+    old = _one(context, args)
     at = whole(args.get("at"), "the time to split at")
-    made = put(desk.db, old, editing.split(old, at), desk.step, desk.sequence)
+    made = put(context.db, old, editing.split(old, at), context.step, context.sequence)
     kept: Args = {"observations": [old.id], "at": at, "made": made}
     return kept | ({"reworded": [old.id]} if isinstance(old, Utterance) else {})
 
 
-def _bounds(desk: Desk, args: Args) -> Args:
-    old = _speech(desk, args)
+def _bounds(context: Context, args: Args) -> Args:
+    old = _speech(context, args)
     start, end = whole(args.get("start"), "the start"), whole(args.get("end"), "the end")
-    made = put(desk.db, old, [_bounded(desk.db, old, start, end)], desk.step, desk.sequence)
+    made = put(context.db, old, [_bounded(context.db, old, start, end)], context.step, context.sequence)
     return {"observations": [old.id], "start": start, "end": end, "made": made}
 
 
@@ -104,12 +104,12 @@ def _bounded(db: DB, old: Utterance, start: int, end: int) -> Utterance:
     return editing.bounded(old, start, end, earliest=clip.start, before=clip.end, latest=latest)
 
 
-def _words(desk: Desk, args: Args) -> Args:
-    old = _speech(desk, args)
+def _words(context: Context, args: Args) -> Args:
+    old = _speech(context, args)
     if not isinstance(args.get("text"), str):
         raise CorrectionError("the words are missing.", "For example: m3desk observations words s1.c0.u1 'What was said.'")
     new = editing.reworded(old, args["text"])
-    made = put(desk.db, old, [new], desk.step, desk.sequence)
+    made = put(context.db, old, [new], context.step, context.sequence)
     return {"observations": [old.id], "text": new.text, "made": made, "reworded": [old.id]}
 
 
@@ -136,30 +136,30 @@ def _insert(db: DB, made: Observation, sequence: int) -> None:
 # ---------------------------------------------------------------- a face that was missed
 
 
-def _add_face(desk: Desk, args: Args) -> Args:
-    clip = reading.clip(desk.db, str(args.get("clip")))
+def _add_face(context: Context, args: Args) -> Args:
+    clip = reading.clip(context.db, str(args.get("clip")))
     if clip.state not in ("episodic", "done"):
         raise CorrectionError(f"{clip.id} is not memorized.", "Choose a clip that is: m3desk sources list.")
     at = whole(args.get("at"), "the time")
     if not clip.start <= at < clip.end:
         raise CorrectionError(f"{clip.id} goes from {clock(clip.start)} to {clock(clip.end)}; {clock(at)} is not in it.")
-    box = _box(desk, clip.source, args)
-    for o in there(desk.db, desk.state, clip.id, at):
+    box = _box(context, clip.source, args)
+    for o in there(context.db, context.state, clip.id, at):
         if iou(box, nearest(o, at).box) >= SAME_FACE:
             raise CorrectionError(f"there is a face already: {o.id}.", f"Say whose it is: m3desk people assign {shlex.quote(o.id)} PERSON.")
-    id_ = add_face(desk.db, desk.state, clip.id, at, box, desk.step, desk.sequence)
+    id_ = add_face(context.db, context.state, clip.id, at, box, context.step, context.sequence)
     kept: Args = {"clip": clip.id, "at": at, "box": list(box), "made": [id_]}
-    if desk.likeness is not None:
-        complete(desk.db, desk.state, id_, desk.likeness, desk.sequence, desk.at)
+    if context.sample is not None:
+        complete(context.db, context.state, id_, context.sample, context.sequence, context.at)
     return kept
 
 
-def _box(desk: Desk, source: str, args: Args) -> tuple[float, float, float, float]:
+def _box(context: Context, source: str, args: Args) -> tuple[float, float, float, float]:
     given = args.get("box") or [args.get(k) for k in ("x", "y", "width", "height")]
     if not isinstance(given, (list, tuple)) or len(given) != 4:
         raise CorrectionError("a box is four numbers: x, y, width and height.", "In pixels of the frame as displayed.")
     x, y, width, height = (round(float(number(v, "the box")), 1) for v in given)
-    frame = reading.source(desk.db, source)
+    frame = reading.source(context.db, source)
     if frame.width is None or frame.height is None:
         raise CorrectionError(f"{source} has no picture.")
     if width < 1 or height < 1 or x < 0 or y < 0 or x + width > frame.width or y + height > frame.height:
@@ -195,7 +195,7 @@ def add_face(db: DB, state: State, clip: str, at: int, box: tuple[float, float, 
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """A made observation in force that has nobody's likeness yet, or that of what it replaces. `uri`: the source's file."""
+    """An observation in force, made by a correction, that has no sample yet, or only that of what it replaces. `uri`: the source's file."""
 
     made: Observation
     old: Observation | None
@@ -226,38 +226,38 @@ def _has_its_own(made: Observation, old: Observation | None) -> bool:
     return same_bounds or made.audio is None or not (isinstance(old, Utterance) and old.audio == made.audio)
 
 
-def complete(db: DB, state: State, id_: str, like: Likeness, sequence: int, at: str) -> None:
+def complete(db: DB, state: State, id_: str, sample: Sample, sequence: int, at: str) -> None:
     """Keep what a made observation looks or sounds like; a face that a user pointed out is then bound to whom it is like, if to anybody."""
     made = observation(db, id_)
     if isinstance(made, FaceTrack):
         db.execute(
             "UPDATE face_track SET crops = ?, landmarks = ?, quality = ? WHERE id = ?",
-            (rows.dump(like.crops), rows.dump(like.landmarks), like.quality, id_),
+            (rows.dump(sample.crops), rows.dump(sample.landmarks), sample.quality, id_),
         )
         type_ = "face"
     else:
-        db.execute("UPDATE utterance SET audio = ? WHERE id = ?", (like.audio, id_))
+        db.execute("UPDATE utterance SET audio = ? WHERE id = ?", (sample.audio, id_))
         type_ = "voice"
-    if len(like.vectors):
+    if len(sample.vectors):
         db.execute("DELETE FROM embedding WHERE owner = ?", (id_,))
-        rows.insert_vectors(db, id_, type_, like.model, like.vectors, sequence)
-    if made is not None and made.replaces is None and len(like.vectors):
-        _recognise(db, state, made, like, sequence, at)
+        rows.insert_vectors(db, id_, type_, sample.model, sample.vectors, sequence)
+    if made is not None and made.replaces is None and len(sample.vectors):
+        _recognise(db, state, made, sample, sequence, at)
 
 
-def _recognise(db: DB, state: State, made: Observation, like: Likeness, sequence: int, at: str) -> None:
+def _recognise(db: DB, state: State, made: Observation, sample: Sample, sequence: int, at: str) -> None:
     if db.execute("SELECT 1 FROM binding WHERE observation = ?", (made.id,)).fetchone():
         return
-    rule = calibration(like.model, "face")
+    rule = calibration(sample.model, "face")
     apart = [(r[0], r[1]) for r in db.execute("SELECT a, b FROM apart WHERE a = ?1 OR b = ?1", (made.id,))]
     beside = {state.who.held[o].person for pair in apart for o in pair if o in state.who.held}
-    known = [g for g in galleries_of(db, state, "face", like.model) if g.person not in beside]
-    candidate = Candidate((made.id,), like.vectors, MICROSECOND)
+    known = [g for g in galleries_of(db, state, "face", sample.model) if g.person not in beside]
+    candidate = Candidate((made.id,), sample.vectors, MICROSECOND)
     (verdict,) = match([candidate], known, (), rule, state.who.distinct)
     if verdict.node is not None:
         rows.insert(
             db, "binding", sequence=sequence, observation=made.id, node=verdict.node, score=verdict.score, runner_up=verdict.runner_up,
-            margin=verdict.margin, by=like.model, at=at,
+            margin=verdict.margin, by=sample.model, at=at,
         )  # fmt: skip
 
 
@@ -286,12 +286,12 @@ def make_again(db: DB, state: State, kind: str, args: Mapping[str, Any], step: i
 # ---------------------------------------------------------------- sentences that quote what is no longer said
 
 
-def _rewrite(desk: Desk, args: Args) -> Args:
+def _rewrite(context: Context, args: Args) -> Args:
     """Put what an utterance says now in place of what a sentence quotes of it; the references stay where they stand."""
-    id_ = desk.memory(args)
-    node = desk.state.nodes[id_]
+    id_ = context.memory(args)
+    node = context.state.nodes[id_]
     text, spans = node.text, list(node.spans)
-    for old, now in _quotes(desk, id_):
+    for old, now in _quotes(context, id_):
         if (at := text.find(old)) < 0:
             continue
         shift = len(now) - len(old)
@@ -304,19 +304,19 @@ def _rewrite(desk: Desk, args: Args) -> Args:
     return {"memory": id_, "text": text, "spans": [[s.start, s.end, list(s.observations)] for s in spans], "as": "edit"}
 
 
-def _quotes(desk: Desk, id_: str) -> list[tuple[str, str]]:
+def _quotes(context: Context, id_: str) -> list[tuple[str, str]]:
     """Return (words once, words now) of the utterances that a sentence was written of."""
-    evidence = desk.state.who.evidence
-    cited = [r[0] for r in desk.db.execute("SELECT observation FROM citation WHERE node = ? ORDER BY place", (id_,))]
-    start, end = desk.db.execute('SELECT start, "end" FROM node WHERE id = ?', (id_,)).fetchone()
+    evidence = context.state.who.evidence
+    cited = [r[0] for r in context.db.execute("SELECT observation FROM citation WHERE node = ? ORDER BY place", (id_,))]
+    start, end = context.db.execute('SELECT start, "end" FROM node WHERE id = ?', (id_,)).fetchone()
     found = []
     for o in cited:
-        old, now = observation(desk.db, o), observation(desk.db, evidence.follow(o, start, end))
+        old, now = observation(context.db, o), observation(context.db, evidence.follow(o, start, end))
         if isinstance(old, Utterance) and isinstance(now, Utterance) and old.text != now.text and old.text:
             found.append((old.text, now.text))
     return found
 
 
-RESOLVE: Mapping[str, Callable[[Desk, Args], Args]] = {
+RESOLVE: Mapping[str, Callable[[Context, Args], Args]] = {
     "split-at": _split_at, "bounds": _bounds, "words": _words, "add-face": _add_face, "rewrite": _rewrite,
 }  # fmt: skip
