@@ -51,13 +51,13 @@ from m3desk.writer import SourcesAndClips, Writer
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 TOLD = 10_000
-"""Ids of one change that are told to a window; of more it reads everything again."""
+"""Maximum number of changed ids in an event; above that the window reads everything again."""
 
 PART = 256
-"""Sentences embedded and kept at a time: an import of thousands (20 ms each) that is stopped goes on where it was."""
+"""Sentences embedded per commit: a large import (20 ms a sentence) that is interrupted continues where it stopped."""
 
 Before = tuple[str, int]
-"""A source and the last clip of it that is known, by index; −1 = nothing."""
+"""A source and the index of its last known clip; −1 = nothing."""
 
 
 class App:
@@ -89,7 +89,7 @@ class App:
         self.questions = OpenQuestions(self.reader, emit)
         self._writer: Writer | None = None
         self.finished: list[dict[str, Any]] = []
-        """Reports of forgettings that a killed process had begun and this opening has finished."""
+        """Reports of forgettings that were left unfinished by a killed process and that this opening finished."""
         if write:
             try:
                 self._writer = Writer(Path(self.path))

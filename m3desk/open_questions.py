@@ -20,10 +20,10 @@ from m3desk.store.reader import Reader
 log = logging.getLogger(__name__)
 
 QUIET = 1.0
-"""Seconds after a change before questions are computed: what follows at once is computed together."""
+"""Seconds from a change to the computation, so that changes in quick succession are computed together."""
 
 SHARE = 4.0
-"""How many times as long as the last computation took is waited before the next: at most a fifth of a processor is spent on it."""
+"""Pause before the next computation, as a multiple of the last one's duration: uses at most a fifth of a processor."""
 
 
 class OpenQuestions:

@@ -23,7 +23,7 @@ from m3desk.store.forgetting.scrubbing import TELLING, Known
 
 _TEMPORARY = re.compile(r"(?:m3desk-)?[a-z]+-(\d+)-\w+")
 _EARLIER = re.compile(r"m3desk-(?:index|sound|scorecard)-[a-z0-9_]{8}")
-"""How earlier versions called their temporary folders, in the system's place; this one uses none of them."""
+"""Names of earlier versions' temporary folders in the system's temporary folder; this version uses none of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""How a question is answered: rounds of search over a memory, then a cited answer."""
+"""Question answering: rounds of search over a memory, then an answer with citations."""

@@ -1,4 +1,4 @@
-"""Answers made of parts, each with the moments it rests on: how marks such as "[00:53]" come into the text."""
+"""Puts citation marks such as "[00:53]" into an answer: each part of an answer names the moments that support it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_MARKS = 3
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A span of a clip (microseconds of its source) and the node that tells of it."""
+    """A time span of a clip (microseconds of its source) and the node that describes it."""
 
     clip: str
     source: str
@@ -26,24 +26,24 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of an answer, with the spaces and full stops around it, and what it rests on."""
+    """A piece of an answer, including spaces and punctuation around it, and the moments that support it."""
 
     text: str
     moments: tuple[Moment, ...] = ()
 
 
 def moment_of(s: StoredSentence) -> Moment:
-    """Return the moment a sentence tells of."""
+    """Return the moment that a sentence describes."""
     return Moment(s.clip, s.source, s.start, s.end, s.id)
 
 
 def mark(moment: Moment, several: bool) -> str:
-    """Return how a moment is cited; the source is named where there are several."""
+    """Return the citation mark of a moment; it names the source if there are several."""
     return f"[{moment.source} {clock(moment.start)}]" if several else f"[{clock(moment.start)}]"
 
 
 def marked(part: Part, several: bool) -> str:
-    """Return a part with its marks, which stand before a full stop at its end."""
+    """Return a part's text with its marks, placed before a final full stop."""
     marks = list(dict.fromkeys(mark(m, several) for m in part.moments[:MOST_MARKS]))
     if not marks:
         return part.text
@@ -54,7 +54,7 @@ def marked(part: Part, several: bool) -> str:
 
 
 def citations(parts: Sequence[Part], several: bool) -> tuple[Citation, ...]:
-    """Return what the parts rest on, in the order of their marks, each moment once."""
+    """Return the cited moments in the order of their marks, each once."""
     found: dict[tuple[str, int, int, str | None], Citation] = {}
     for part in parts:
         for m in part.moments[:MOST_MARKS]:
@@ -63,7 +63,7 @@ def citations(parts: Sequence[Part], several: bool) -> tuple[Citation, ...]:
 
 
 def listed(items: Sequence[Part], language: str) -> list[Part]:
-    """Return items as the language lists them: "a, b and c", 「a、b和c」."""
+    """Return items as a list in the given language: "a, b and c", 「a、b和c」."""
     comma, last = ("、", "和") if language == "zh" else (", ", " and ")
     if language != "zh" and any(len(i.text) > 40 for i in items):
         comma = last = "; "

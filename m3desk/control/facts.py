@@ -1,7 +1,7 @@
-"""Answers that need no language model: who appears, who speaks and says what, when, and what is on the screen, read from the evidence.
+"""Answers questions of fact without a language model: who appears, who speaks, who says what, when, and what is on the screen.
 
-Each is written whole, in English or Chinese, and every part cites its moment. What a question asks beyond these readings (a telling word
-that they don't cover) makes them step back: then search and the language model answer.
+The answers are read from the evidence, in English or Chinese, and every part cites its moment. If a question contains a significant
+word that these kinds of answer don't cover, they return None, and search and the language model answer.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ GAP = 2 * MICROSECOND
 """Views of a person closer than this are one stay (a face is lost for a moment when a head turns)."""
 
 ENOUGH = 0.6
-"""Share of a question's telling words that a sentence must hold to be its answer by words alone."""
+"""Share of a question's significant words that a sentence must hold to be its answer by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """An answer read from the evidence. `found`: False where the evidence holds none of what was asked for."""
+class Answer:
+    """A composed answer. `found`: False if the memory holds nothing of what was asked for."""
 
     parts: tuple[Part, ...]
     found: bool = True
@@ -47,16 +47,16 @@ class Presence:
     heard: list[tuple[Moment, str]] = field(default_factory=list)
 
 
-def read_facts(asked: Asked, search: Search, before: Before | None = None) -> Reading | None:
-    """Return the reading that answers a question, None where none does for sure."""
-    reading = _READINGS.get(asked.intent or "")
-    if reading is None or (asked.people and asked.intent in ("count", "on_screen", "objects", "summary")):
+def read_facts(asked: Asked, search: Search, before: Before | None = None) -> Answer | None:
+    """Return the answer from the evidence, None unless the kind of question is certain."""
+    answer_it = _KINDS.get(asked.intent or "")
+    if answer_it is None or (asked.people and asked.intent in ("count", "on_screen", "objects", "summary")):
         return None
-    return reading(asked, search, before)
+    return answer_it(asked, search, before)
 
 
 def beyond(asked: Asked, search: Search) -> list[str]:
-    """Return the telling words of a question that its kind of reading doesn't cover."""
+    """Return the significant words of a question that its kind of answer doesn't cover."""
     extra = ASKING.get(asked.intent or "", frozenset())
     return [w for w in search.telling(asked.plain) if w not in extra]
 
@@ -65,9 +65,9 @@ def beyond(asked: Asked, search: Search) -> list[str]:
 
 
 def presences(asked: Asked, search: Search, before: Before | None) -> dict[str, Presence]:
-    """Return when each person is seen and heard within what is asked, in the order in which they come."""
+    """Return when each person is seen and heard within the times asked for, in order of first appearance."""
     evidence = search.evidence
-    if asked.stretches or before is not None:
+    if asked.spans or before is not None:
         return _presences(asked, search, before)
     if evidence.presences is None:
         evidence.presences = _presences(asked, search, before)
@@ -94,31 +94,31 @@ def _presences(asked: Asked, search: Search, before: Before | None) -> dict[str,
 
 
 def _touching(observed: Sequence[Observed], start: int | None, end: int | None) -> Iterable[Observed]:
-    """Return what touches [start, end), in microseconds; None: no end there."""
+    """Return the items that overlap [start, end), in microseconds; None: unbounded."""
     if start is None and end is None:
         return observed
     return [o for o in observed if (start is None or o.end > start) and (end is None or o.start < end)]
 
 
-def _who(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+def _who(asked: Asked, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search) or asked.people:
         return None
     return _people(asked, search, before, spoken=False)
 
 
-def _who_speaks(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+def _who_speaks(asked: Asked, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search) or asked.people:
         return None
     return _people(asked, search, before, spoken=True)
 
 
-def _count(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+def _count(asked: Asked, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         return None
     return _people(asked, search, before, spoken=any(w in asked.plain.lower() for w in ("speak", "voice", "talk", "说话", "讲话", "发言")))
 
 
-def _people(asked: Asked, search: Search, before: Before | None, spoken: bool) -> Reading:
+def _people(asked: Asked, search: Search, before: Before | None, spoken: bool) -> Answer:
     language, shown = asked.language, {p.id: p.shown for p in search.people}
     there = presences(asked, search, before)
     seen = {p: t.seen[0] for p, t in there.items() if t.seen}
@@ -127,7 +127,7 @@ def _people(asked: Asked, search: Search, before: Before | None, spoken: bool) -
     named = {shown[p] for p in seen}
     main, rest = (heard, {}) if spoken else (seen, {p: m for p, m in heard.items() if p not in seen and shown[p] not in named})
     if not main and not rest:
-        return Reading((Part(say("nobody_heard" if spoken else "nobody_seen", language)),), found=False)
+        return Answer((Part(say("nobody_heard" if spoken else "nobody_seen", language)),), found=False)
     if asked.order and main:
         return _one_of(asked, search, there, main, spoken)
     parts: list[Part] = []
@@ -135,7 +135,7 @@ def _people(asked: Asked, search: Search, before: Before | None, spoken: bool) -
         parts += _named(main, shown, language, "speak" if spoken else "appear")
     if rest:
         parts += _named(rest, shown, language, "only_heard" if main else "heard_alone")
-    return Reading(tuple(parts))
+    return Answer(tuple(parts))
 
 
 def _named(people: dict[str, Moment], shown: dict[str, str], language: str, key: str) -> list[Part]:
@@ -150,24 +150,24 @@ def _named(people: dict[str, Moment], shown: dict[str, str], language: str, key:
     return [Part(lead), *ended]
 
 
-def _one_of(asked: Asked, search: Search, there: dict[str, Presence], main: dict[str, Moment], spoken: bool) -> Reading:
+def _one_of(asked: Asked, search: Search, there: dict[str, Presence], main: dict[str, Moment], spoken: bool) -> Answer:
     """Answer who is first or last."""
     shown = {p.id: p.shown for p in search.people}
     if spoken:
         said = sorted(((h, p) for p, t in there.items() for h in t.heard), key=lambda x: (x[0][0].source, x[0][0].start))
         (moment, words), person = said[0] if asked.order == "first" else said[-1]
         text = say(f"speaks_{asked.order}", asked.language, who=shown[person], words=words)
-        return Reading((Part(text, (moment,)),))
+        return Answer((Part(text, (moment,)),))
     if asked.order == "first":
         person, moment = min(main.items(), key=lambda item: (item[1].source, item[1].start))
     else:
         ends = {p: t.seen[-1] for p, t in there.items() if t.seen}
         person, moment = max(ends.items(), key=lambda item: (item[1].source, item[1].end))
-    return Reading((Part(say(f"seen_{asked.order}", asked.language, who=shown[person]), (moment,)),))
+    return Answer((Part(say(f"seen_{asked.order}", asked.language, who=shown[person]), (moment,)),))
 
 
-def _who_is(asked: Asked, search: Search, before: Before | None) -> Reading | None:
-    """Tell what is known of a person (or of a face and a voice of one name): how they are introduced, when they are seen and heard."""
+def _who_is(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+    """Answer what is known of a person (or of a face and a voice of one name): how they are introduced, when they are seen and heard."""
     people = [p for p in search.people if p.id in asked.people]
     if not people or len({p.shown for p in people}) > 1:
         return None
@@ -185,7 +185,7 @@ def _who_is(asked: Asked, search: Search, before: Before | None) -> Reading | No
         parts.append(Part(say("says", language, who=person.shown, words=words), (moment,)))
     ids = {p.id for p in people}
     parts += [Part(_ended(s.shown, language), (moment_of(s),)) for s in search.known_of(ids, before, 3)]
-    return Reading(tuple(parts)) if parts else Reading((Part(say("absent", language)),), found=False)
+    return Answer(tuple(parts)) if parts else Answer((Part(say("absent", language)),), found=False)
 
 
 def _introduced(people: Sequence[Person], search: Search, there: Presence, language: str, before: Before | None) -> list[Part]:
@@ -200,7 +200,7 @@ def _introduced(people: Sequence[Person], search: Search, there: Presence, langu
 
 
 def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
-    """Return the moment that a name's evidence means: an observation's id or `screen:START-END` (microseconds)."""
+    """Return the moment of a name's evidence, given as an observation id or `screen:START-END` (microseconds)."""
     if not evidence.startswith("screen:"):
         told = search.tellers.get(evidence)
         sentence = search.sentence(told) if told else None
@@ -214,7 +214,7 @@ def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
 # ---------------------------------------------------------------- who says what, and when
 
 
-def _says(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+def _says(asked: Asked, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         people = in_role(asked, search, before)
         if not people:
@@ -226,7 +226,7 @@ def _says(asked: Asked, search: Search, before: Before | None) -> Reading | None
     said.sort(key=lambda x: (x[0].source, x[0].start))
     if not said:
         who = " / ".join(shown[p] for p in asked.people)
-        return Reading((Part(say("says_nothing" if who else "nobody_heard", language, who=who)),), found=False)
+        return Answer((Part(say("says_nothing" if who else "nobody_heard", language, who=who)),), found=False)
     if asked.order:
         said = said[:1] if asked.order == "first" else said[-1:]
     said = _joined(said)
@@ -237,7 +237,7 @@ def _says(asked: Asked, search: Search, before: Before | None) -> Reading | None
         last = person
     if len(said) > MOST_SAYINGS:
         parts.append(Part(say("more_said", language, n=len(said) - MOST_SAYINGS)))
-    return Reading(tuple(parts))
+    return Answer(tuple(parts))
 
 
 Spoken = tuple[Moment, str, str]
@@ -245,7 +245,7 @@ Spoken = tuple[Moment, str, str]
 
 
 def _joined(said: Sequence[Spoken]) -> list[Spoken]:
-    """Join utterances of one person that follow each other closely."""
+    """Merge utterances of one person that follow each other closely."""
     joined: list[Spoken] = []
     for moment, words, person in said:
         if joined:
@@ -261,7 +261,7 @@ def _joined(said: Sequence[Spoken]) -> list[Spoken]:
 
 
 def in_role(asked: Asked, search: Search, before: Before | None) -> tuple[str, ...]:
-    """Return whom a question means by what a caption calls them ("the host", of the caption "Host JEFF STEEN" shown with somebody)."""
+    """Return the people a question names by their role in a caption ("the host"; caption "Host JEFF STEEN" shown with somebody)."""
     wanted = set(beyond(asked, search))
     shown = {p.id: p.shown for p in search.people}
     if asked.people or not wanted:
@@ -272,8 +272,8 @@ def in_role(asked: Asked, search: Search, before: Before | None) -> tuple[str, .
     return ()
 
 
-def _who_says(asked: Asked, search: Search, before: Before | None) -> Reading | None:
-    """Tell who says certain words: the spoken sentences that hold most of them."""
+def _who_says(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+    """Answer who says certain words, from the spoken sentences that contain most of them."""
     if not beyond(asked, search):
         return _who_speaks(asked, search, before)
     spoken = [h for h in search.hits(asked, 20, kinds=("episodic",), before=before) if h.sentence.event == "says"]
@@ -281,8 +281,8 @@ def _who_says(asked: Asked, search: Search, before: Before | None) -> Reading | 
     return _told(best, asked.language) if best else None
 
 
-def _when(asked: Asked, search: Search, before: Before | None) -> Reading | None:
-    """Tell when a person is seen or heard, or when something is said or shown."""
+def _when(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+    """Answer when a person is seen or heard, or when something is said or shown."""
     if role := in_role(asked, search, before):
         asked = replace(asked, people=role)
     elif beyond(asked, search):
@@ -308,23 +308,23 @@ def _when(asked: Asked, search: Search, before: Before | None) -> Reading | None
                 *listed(items, asked.language),
                 Part("。" if asked.language == "zh" else ". "),
             ]
-    return Reading(tuple(parts)) if parts else Reading((Part(say("absent", asked.language)),), found=False)
+    return Answer(tuple(parts)) if parts else Answer((Part(say("absent", asked.language)),), found=False)
 
 
 def _holding(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits that hold as many of the question's words as any, if that is enough."""
+    """Return the hits that contain the most of the question's words, if they contain enough."""
     most = max((h.cover for h in hits), default=0.0)
     return [h for h in hits if h.cover >= max(ENOUGH, most - 0.01)][:MOST_SAYINGS] if most >= ENOUGH else []
 
 
-def _told(hits: Sequence[Hit], language: str) -> Reading:
-    return Reading(tuple(Part(_ended(h.sentence.shown, language), (moment_of(h.sentence),)) for h in hits))
+def _told(hits: Sequence[Hit], language: str) -> Answer:
+    return Answer(tuple(Part(_ended(h.sentence.shown, language), (moment_of(h.sentence),)) for h in hits))
 
 
 # ---------------------------------------------------------------- what is on the screen
 
 
-def _on_screen(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+def _on_screen(asked: Asked, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         return None
     told = search.known.texts
@@ -338,15 +338,15 @@ def _on_screen(asked: Asked, search: Search, before: Before | None) -> Reading |
                 )
     if not found:
         things = _objects(asked, search, before)
-        reading = Part(say("no_text", asked.language))
-        return Reading((reading,), found=False) if things is None or not things.found else Reading((reading, *things.parts))
+        none_found = Part(say("no_text", asked.language))
+        return Answer((none_found,), found=False) if things is None or not things.found else Answer((none_found, *things.parts))
     items = list(found.values())[:MOST_TEXTS]
     if len(found) > MOST_TEXTS:
         items.append(Part(say("more_texts", asked.language, n=len(found) - MOST_TEXTS)))
-    return Reading((Part(say("on_screen", asked.language)), *listed(items, asked.language), Part("。" if asked.language == "zh" else ".")))
+    return Answer((Part(say("on_screen", asked.language)), *listed(items, asked.language), Part("。" if asked.language == "zh" else ".")))
 
 
-def _objects(asked: Asked, search: Search, before: Before | None) -> Reading | None:
+def _objects(asked: Asked, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         return None
     found: dict[str, Part] = {}
@@ -355,8 +355,8 @@ def _objects(asked: Asked, search: Search, before: Before | None) -> Reading | N
             if o.label != "person" and _known(o.clip, before):
                 found.setdefault(o.label, Part(o.label, (Moment(o.clip, source, o.start, o.end),)))
     if not found:
-        return Reading((Part(say("no_things", asked.language)),), found=False)
-    return Reading(
+        return Answer((Part(say("no_things", asked.language)),), found=False)
+    return Answer(
         (Part(say("things", asked.language)), *listed(list(found.values()), asked.language), Part("。" if asked.language == "zh" else "."))
     )
 
@@ -365,8 +365,8 @@ def _objects(asked: Asked, search: Search, before: Before | None) -> Reading | N
 
 
 def _scopes(asked: Asked, search: Search) -> Iterable[tuple[str, int | None, int | None]]:
-    if asked.stretches:
-        return [(s.source, s.start, min(s.end, FOREVER)) for s in asked.stretches]
+    if asked.spans:
+        return [(s.source, s.start, min(s.end, FOREVER)) for s in asked.spans]
     return [(s.id, None, None) for s in search.sources]
 
 
@@ -382,7 +382,7 @@ def _first(presence: Presence) -> tuple[str, int]:
 
 
 def _stays(moments: Sequence[Moment]) -> list[Moment]:
-    """Join moments that follow each other within GAP, over clip borders too."""
+    """Merge moments that follow each other within GAP, also across clip borders."""
     stays: list[Moment] = []
     for m in moments:
         last = stays[-1] if stays else None
@@ -400,7 +400,7 @@ def _ended(text: str, language: str) -> str:
     return text + ("。" if language == "zh" else ". ")
 
 
-_READINGS: dict[str, Callable[[Asked, Search, Before | None], Reading | None]] = {
+_KINDS: dict[str, Callable[[Asked, Search, Before | None], Answer | None]] = {
     "who": _who,
     "who_speaks": _who_speaks,
     "who_says": _who_says,

@@ -1,7 +1,7 @@
-"""What search keeps of a memory between questions, brought up to date by what changed since (`Changed`), never read anew for a question.
+"""The search state of a memory, kept between questions and updated by what each commit changed (`Changed`).
 
-A `Snapshot` never changes: a question keeps the one that it began with. The next one shares all that stayed the same. What was committed a
-moment ago is in it too: if nobody brought it up to date meanwhile, the question reads the few rows that changed.
+A `Snapshot` is immutable: a question uses one snapshot from start to end. The next snapshot shares everything that did not change. A
+question always sees the newest commit: if the state was not updated yet, the question itself reads the few changed rows.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from m3desk.domain.memory import Outline, StoredSentence
 from m3desk.domain.people import Observed, Person
 
 SENTENCES = 20_000
-"""Sentences that are kept whole, the last that were read; about 30 MB."""
+"""Size of the cache of most recently read sentences; about 30 MB."""
 
 WAIT = 0.2
-"""Seconds that a question waits to be told what a commit changed, which it is as soon as the commit is done."""
+"""Seconds that a question waits for the notice of what a commit changed, which comes right after the commit."""
 
 Disk = Callable[[Table, str], Near | None]
-"""Gives a table's vectors by a text model on disk; None where they are to be kept in the process."""
+"""Returns a table's vectors of a text model on disk; None if they are to be kept in the process."""
 
 _DEAD = 2_000
-"""Rows of sentences that are gone above which all is read again, if they are a quarter of all."""
+"""Number of empty rows above which everything is read again, if they are a quarter of all."""
 
 
 class SearchReader(Protocol):
-    """What is asked of a memory to search it (a `Reader` has it)."""
+    """What search needs from a memory (part of `Reader`)."""
 
     def version(self) -> int: ...
     def sources(self) -> list[Source]: ...
@@ -54,7 +54,7 @@ class SearchReader(Protocol):
 
 @dataclass(slots=True)
 class Evidence:
-    """Who is seen and heard when, by source, in time order. `presences`: what `control.facts` makes of all of it."""
+    """The times at which people are seen and heard, by source, in time order. `presences`: the result of `control.facts` for all of it."""
 
     seen: dict[str, list[Observed]]
     heard: dict[str, list[Observed]]
@@ -62,11 +62,11 @@ class Evidence:
 
     @staticmethod
     def of(observed: Sequence[Observed]) -> Evidence:
-        """Sort observations into an evidence."""
+        """Build an Evidence from observations."""
         return Evidence({}, {}).changed((), observed)
 
     def changed(self, touched: Collection[str], observed: Sequence[Observed]) -> Evidence:
-        """Return the evidence with the observations of these ids replaced by what they are now."""
+        """Return the evidence with the observations of these ids replaced by their new state."""
         gone = set(touched)
         sources = {o.source for o in observed} | {source_of(id_) for id_ in gone}
         new = Evidence(dict(self.seen), dict(self.heard))
@@ -83,7 +83,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Snapshot:
-    """A memory as search sees it at one version. `model`: whose vectors these are, "" for none."""
+    """The search state of a memory at one version. `model`: the embedding model of the vectors, "" for none."""
 
     version: int
     model: str
@@ -99,7 +99,7 @@ class Snapshot:
 
     @staticmethod
     def read(reader: SearchReader, split: Split, model: str = "", room: Room | None = None, disk: Disk | None = None) -> Snapshot:
-        """Read a whole memory. `room`: makes the array for very many vectors, see `control.nearest`. `disk`: finds them on disk."""
+        """Read a whole memory. `room`: allocates the array for very many vectors, see `control.nearest`. `disk`: finds them on disk."""
         version, words = reader.version(), Gathered(split)
         table = Table.of(_each(reader.outlines(), words.add))
         return Snapshot(
@@ -115,7 +115,7 @@ class Snapshot:
         )
 
     def changed(self, reader: SearchReader, changed: Changed) -> Snapshot | None:
-        """Return the snapshot after a change; None where reading all again is better."""
+        """Return the snapshot after a change; None if reading everything again is better."""
         if changed.whole:
             return None
         table, died, fresh = self.table, list[int](), list[Outline]()
@@ -148,7 +148,7 @@ class Snapshot:
         return nearest.changed(table.count, rows, vectors, sorted(set(places.values()) - set(rows)))
 
     def _still(self, reader: SearchReader, changed: Changed) -> dict[str, Any]:
-        """Return of what was made on first use what still holds."""
+        """Return the lazily computed parts that are still valid."""
         lazy = dict(self.lazy)
         if changed.people:
             lazy.pop("names", None)
@@ -165,7 +165,7 @@ class Snapshot:
     # ------------------------------------------------------------ an index (`control.search.Index`)
 
     def words(self, text: str) -> list[str]:
-        """Return the words of a text as they are searched."""
+        """Return the search words (stems) of a text."""
         return self.split(text)
 
     def by_vector(self, vector: Floats, k: int, **only: Any) -> list[tuple[str, float]]:
@@ -173,16 +173,16 @@ class Snapshot:
         return self._named(*self.best_by_vector(vector, k, **only))
 
     def by_words(self, query: Sequence[str], k: int, **only: Any) -> list[tuple[str, float]]:
-        """Return (node id, BM25) of the k sentences that share most with these words (as `words` gives them), best first."""
+        """Return (node id, BM25) of the k best sentences for these words (from `words`), best first."""
         return self._named(*self.best_by_words(query, k, **only))
 
     def best_by_vector(self, vector: Floats, k: int, **only: Any) -> tuple[Rows, NDArray[np.float64]]:
-        """Return what `by_vector` does as rows of the table, and their similarities."""
+        """Return the result of `by_vector` as table rows and similarities."""
         may = self.mask(**only)
         return self.table.best(*self.nearest.near(vector, k, self.table.column("alive") if may is None else may), k)
 
     def best_by_words(self, query: Sequence[str], k: int, **only: Any) -> tuple[Rows, NDArray[np.float64]]:
-        """Return what `by_words` does as rows of the table, and their BM25."""
+        """Return the result of `by_words` as table rows and BM25 scores."""
         return self.table.best(*self.keywords.ranked(query, self.table.column("alive"), self.mask(**only), k), k)
 
     def _named(self, rows: Rows, scores: NDArray[np.float64]) -> list[tuple[str, float]]:
@@ -197,9 +197,9 @@ class Snapshot:
         end: int | None = None,
         before: tuple[str, int] | None = None,
     ) -> Mask | None:
-        """Return which rows may be found: of these kinds, of this source, touching [start, end) microseconds; None for all in force.
+        """Return which rows may be found: of these kinds, of this source, overlapping [start, end) microseconds; None: all current ones.
 
-        `before`: (source, microseconds): nothing of that source that starts at this time or later.
+        `before`: (source, microseconds): excludes rows of that source that start at this time or later.
         """
         table = self.table
         if (source, start, end, before) == (None, None, None, None) and (kinds is None or not table.has_kinds_but(kinds)):
@@ -215,16 +215,16 @@ class Snapshot:
             found = found & ~(table.of_source(before[0]) & (table.column("start") >= before[1]))
         return found
 
-    # ------------------------------------------------------------ what readings ask for
+    # ------------------------------------------------------------ what answers from the evidence need
 
     @property
     def shown(self) -> list[Person]:
-        """Return the people who are seen or heard, not those who are only named."""
+        """Return the people who are seen or heard; those who are only mentioned are left out."""
         return [p for p in self.people if p.faces or p.voices]
 
     @property
     def names(self) -> Names:
-        """Return what they are called."""
+        """Return the names of these people."""
         if "names" not in self.lazy:
             self.lazy["names"] = Names.of(self.shown)
         found: Names = self.lazy["names"]
@@ -232,7 +232,7 @@ class Snapshot:
 
     @property
     def tellers(self) -> Mapping[str, str]:
-        """Return, for each utterance, the sentence that tells of it."""
+        """Return, for each utterance, the sentence that reports it."""
         if "tellers" not in self.lazy:
             rows = self.table.in_order(np.flatnonzero(self.table.of_event("says")))
             ids, cites = self.table.ids, self.table.column("cites")
@@ -242,7 +242,7 @@ class Snapshot:
 
     @property
     def texts(self) -> Mapping[tuple[str, int], str]:
-        """Return, for each source and time at which a text appears, the sentence that tells of it."""
+        """Return, for each source and time at which a text appears, the sentence that reports it."""
         if "texts" not in self.lazy:
             rows = self.table.in_order(np.flatnonzero(self.table.of_event("text")))
             start, source, sources = self.table.column("start"), self.table.column("source"), self.table.sources.values
@@ -251,7 +251,7 @@ class Snapshot:
         return found
 
     def evidence(self, reader: SearchReader) -> Evidence:
-        """Return who is seen and heard when; read on first use."""
+        """Return when people are seen and heard; read on first use."""
         if "evidence" not in self.lazy:
             self.lazy["evidence"] = Evidence.of(reader.observed())
         found: Evidence = self.lazy["evidence"]
@@ -259,14 +259,14 @@ class Snapshot:
 
 
 def _each(outlines: Iterable[Outline], take: Callable[[Outline], None]) -> Iterator[Outline]:
-    """Pass outlines on, and give each to `take`."""
+    """Yield outlines, and pass each to `take`."""
     for outline in outlines:
         take(outline)
         yield outline
 
 
 def _vectors(reader: SearchReader, table: Table, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[int], Floats]]:
-    """Yield rows of a table and their vectors."""
+    """Yield table rows and their vectors."""
     if not model:
         return
     for names, vectors in reader.text_vectors(model, ids):
@@ -276,7 +276,7 @@ def _vectors(reader: SearchReader, table: Table, model: str, ids: Collection[str
 
 
 class Kept:
-    """What search keeps of one memory; safe from any thread. `told`: whether `note` is called after every commit."""
+    """The current search state of one memory; thread-safe. `told`: whether `note` is called after every commit."""
 
     def __init__(self, split: Split, *, told: bool = False, room: Room | None = None, disk: Disk | None = None) -> None:
         self._split, self._told, self._room, self._disk = split, told, room, disk
@@ -289,19 +289,19 @@ class Kept:
         """Held for a moment, where `_now` is replaced and `_sentences` follow it; `_lock` is held while a memory is read."""
 
     def note(self, changed: Changed) -> None:
-        """Hear what a commit changed; returns at once."""
+        """Note what a commit changed; returns at once."""
         with self._news:
             old = self._changed
             self._changed = old.then(changed) if old is not None and old.version == changed.before else changed
             self._news.notify_all()
 
     def drop(self) -> None:
-        """Keep nothing any more; the next question reads all."""
+        """Drop the state; the next question reads everything."""
         with self._lock:
             self._replace(None, None)
 
     def settle(self) -> None:
-        """Take the vectors on disk in place of those in the process, once they are written."""
+        """Replace the vectors in the process by those on disk, once they are written."""
         with self._lock:
             now = self._now
             if now is not None and self._disk is not None and (nearest := self._disk(now.table, now.model)) is not None:
@@ -310,23 +310,23 @@ class Kept:
 
     @property
     def now(self) -> Snapshot | None:
-        """Return what is kept."""
+        """Return the current snapshot."""
         return self._now
 
     @property
     def version(self) -> int | None:
-        """Return the version of what is kept; None where nothing is."""
+        """Return the version of the current snapshot; None if there is none."""
         now = self._now
         return None if now is None else now.version
 
     @property
     def model(self) -> str | None:
-        """Return whose vectors are kept; None where nothing is."""
+        """Return the embedding model of the current snapshot; None if there is none."""
         now = self._now
         return None if now is None else now.model
 
     def snapshot(self, reader: SearchReader, model: str = "") -> Snapshot:
-        """Return the memory as it is now, or later. `model`: whose vectors are searched."""
+        """Return a snapshot that is at least as new as the memory at the time of the call. `model`: the embedding model to search with."""
         with self._lock:
             now, version = self._now, reader.version()
             if now is not None and now.model == model:
@@ -349,7 +349,7 @@ class Kept:
             return now
 
     def _replace(self, now: Snapshot | None, touched: Collection[str] | None) -> None:
-        """Keep another snapshot, and of the sentences those that it did not touch (None: none)."""
+        """Replace the snapshot, and keep the cached sentences that it did not change (None: keep none)."""
         with self._keeping:
             self._now = now
             if touched is None:
@@ -359,16 +359,16 @@ class Kept:
                     self._sentences.pop(id_, None)
 
     def _since(self, old: int, version: int) -> Changed | None:
-        """Take what changed from version `old` to `version` or later; None where that is not known."""
+        """Return what changed from version `old` to `version` or later, and clear it; None if that is not known."""
         with self._news:
             if self._told:
                 self._news.wait_for(lambda: self._changed is not None and self._changed.version >= version, WAIT)
             changed, self._changed = self._changed, None
-        # What reaches further back was read already; to read it again does no harm.
+        # Older changes were read already; reading them again does no harm.
         return changed if changed is not None and changed.before <= old and changed.version >= version else None
 
     def sentence(self, id_: str, read: Callable[[str], StoredSentence]) -> StoredSentence:
-        """Return a sentence, kept or read."""
+        """Return a sentence, from the cache or read."""
         found = self._sentences.get(id_)
         if found is not None:
             return found

@@ -1,6 +1,6 @@
-"""Search by words: which sentences hold which words, ranked by BM25. Like the table, an index never changes; a change makes another.
+"""Keyword search: an inverted index ranked by BM25. An index is immutable, like `control.table`; a change creates a new one.
 
-BM25 as Lucene has it (k1 = 1.2, b = 0.75): a word weighs more the fewer sentences hold it, and counts for less in a long sentence.
+BM25 as in Lucene (k1 = 1.2, b = 0.75): a word weighs more the fewer sentences contain it, and less in a long sentence.
 1,000,000 sentences of ten words take about 100 MB.
 """
 
@@ -21,22 +21,22 @@ from m3desk.domain.memory import Outline
 K1, B = 1.2, 0.75
 
 _ROUNDING = 1 - 1e-9
-"""Sums of the same numbers in another order differ by less."""
+"""Tolerance: sums of the same numbers in another order differ by less."""
 
 _MERGE = 4_000
-"""Rows added since the last merge above which they are merged; at most a tenth of all, where that is more."""
+"""Rows added since the last merge that trigger a merge; a tenth of all rows if that is more."""
 
 Scores = NDArray[np.float64]
 
 Split = Callable[[str], list[str]]
-"""A text's words as they are searched: folded, stemmed, without stop words."""
+"""Returns a text's search words: case-folded, stemmed, without stop words."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Keywords:
-    """The words of the rows of one table. `rows`, `times`: per word (`begins`), the rows that hold it, and how often.
+    """The inverted index of one table's rows. `rows`, `times`: per word (`begins`), the rows that contain it, and how often.
 
-    `added`: the same for rows since the last merge, shared with later versions: rows from `count` on are theirs.
+    `added`: the same for rows added since the last merge, shared with later versions: rows from `count` on belong to those.
     """
 
     count: int
@@ -52,14 +52,14 @@ class Keywords:
 
     @staticmethod
     def of(outlines: Iterable[Outline], split: Split) -> Keywords:
-        """Return the words of these sentences, whose rows are their places here; they are not held all at once."""
+        """Build the index of these sentences, numbered in this order; they are consumed one at a time."""
         gathered = Gathered(split)
         for outline in outlines:
             gathered.add(outline)
         return gathered.keywords()
 
     def changed(self, died: Sequence[int], fresh: Sequence[Outline], split: Split) -> Keywords:
-        """Return the words after rows died and sentences came as new rows at the end."""
+        """Return the index after rows were removed and sentences were appended as new rows."""
         column = self.lengths if self.lengths.count == self.count else Column(self.lengths.data[: self.count].copy())
         added = self.added if column is self.lengths else {w: [p for p in held_ if p[0] < self.count] for w, held_ in self.added.items()}
         lengths = np.zeros(len(fresh), np.int32)
@@ -93,7 +93,7 @@ class Keywords:
         return replace(self, codes=codes, begins=begins, rows=all_rows, times=all_times, added={}, merged=self.count)
 
     def holding(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
-        """Return the rows that hold a word, in order, and how often; rows that died are among them."""
+        """Return the rows that contain a word, in order, and how often; removed rows are included."""
         rows, times = np.empty(0, np.int32), np.empty(0, np.uint16)
         code = self.codes.get(word)
         if code is not None and code < len(self.begins) - 1:
@@ -106,10 +106,10 @@ class Keywords:
         return rows, times
 
     def ranked(self, query: Iterable[str], alive: Mask, only: Mask | None, k: int) -> tuple[Rows, Scores]:
-        """Return rows that share a word with the query and their BM25, in row order, the k best among them, equal ones too.
+        """Return rows that share a word with the query, and their BM25, in row order; the k best and all ties are among them.
 
-        `only`: rows that may be found; None: all. Rare words are scored first. Once k rows have more than all that the other words can
-        give, rows that hold nothing but those are left out (MaxScore: Turtle and Flood, 1995): half of a memory holds "says".
+        `only`: rows that may be found; None: all. Rare words are scored first. Once k rows score more than the remaining words together can
+        add, rows that contain only those words are skipped (MaxScore: Turtle and Flood, 1995); half of a memory may contain "says".
         """
         size = int(np.count_nonzero(alive))
         if not size or not self.total:
@@ -144,7 +144,7 @@ class Keywords:
         return rows, self._weighed(term.rarity, rows, times, size)
 
     def _shares_of(self, term: _Term, rows: NDArray[np.int32], size: int) -> Scores:
-        """Return what a word gives to each of some rows, in order: 0 where they do not hold it."""
+        """Return the score that a word adds to each of the given rows, in order: 0 for rows without it."""
         at = np.minimum(np.searchsorted(term.rows, rows), len(term.rows) - 1)
         return np.where(term.rows[at] == rows, self._weighed(term.rarity, rows, term.times[at], size), 0.0)
 
@@ -156,7 +156,7 @@ class Keywords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Term:
-    """A word of a query: the rows that hold it, how often, and more than it can give to any of them."""
+    """A query word: the rows that contain it, how often, and an upper bound of its score."""
 
     rows: NDArray[np.int32]
     times: NDArray[np.uint16]
@@ -164,7 +164,7 @@ class _Term:
 
 
 def _from(least: float, rows: NDArray[np.int32], sums: Scores) -> tuple[NDArray[np.int32], Scores]:
-    """Return the rows that have at least so much."""
+    """Return the rows that score at least this much."""
     if least <= 0:
         return rows, sums
     held = sums >= least
@@ -172,7 +172,7 @@ def _from(least: float, rows: NDArray[np.int32], sums: Scores) -> tuple[NDArray[
 
 
 def _joined(rows: NDArray[np.int32], sums: Scores, more: NDArray[np.int32], shares: Scores) -> tuple[NDArray[np.int32], Scores]:
-    """Return the rows of two lists in order with what they have; of `more` those that are not among `rows`."""
+    """Merge two row lists with their scores, in order; rows of `more` that are also in `rows` are dropped."""
     if not len(rows):
         return more, shares
     at = np.minimum(np.searchsorted(rows, more), len(rows) - 1)
@@ -183,7 +183,7 @@ def _joined(rows: NDArray[np.int32], sums: Scores, more: NDArray[np.int32], shar
 
 
 class Gathered:
-    """Words of sentences as they come, each in the next row."""
+    """Collects the words of sentences; each sentence is the next row."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
@@ -191,7 +191,7 @@ class Gathered:
         self._words, self._rows, self._times, self._lengths = array("i"), array("i"), array("H"), array("i")
 
     def add(self, outline: Outline) -> None:
-        """Take in the words of a sentence."""
+        """Add the words of a sentence."""
         found, row = held(outline, self._split), len(self._lengths)
         self._lengths.append(len(found))
         for word, times in Counter(found).items():
@@ -200,7 +200,7 @@ class Gathered:
             self._times.append(min(times, 0xFFFF))
 
     def keywords(self) -> Keywords:
-        """Return what was taken in."""
+        """Return the index of what was added."""
         words, rows = np.frombuffer(self._words, np.int32), np.frombuffer(self._rows, np.int32)
         lengths = np.array(self._lengths, np.int32)
         by_word = _by_word(words, rows, np.frombuffer(self._times, np.uint16), len(self._codes))
@@ -208,14 +208,14 @@ class Gathered:
 
 
 def held(outline: Outline, split: Split) -> list[str]:
-    """Return the words by which a sentence is found: its own and those of the things it speaks of."""
+    """Return the words by which a sentence is found: its own and those of the entities it mentions."""
     return split(f"{outline.text} {' '.join(outline.entities)}")
 
 
 def _by_word(
     words: NDArray[np.int32], rows: NDArray[np.int32], times: NDArray[np.uint16], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
-    """Return where each word's rows begin, and rows and times by word, each word's rows in order."""
+    """Return each word's first position, and the rows and counts grouped by word, each group in row order."""
     order = np.argsort(words, kind="stable")
     begins = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(words, minlength=count), out=begins[1:])

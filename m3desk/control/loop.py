@@ -1,8 +1,8 @@
-"""How a question is answered: up to five rounds of think → search or answer, every sentence cited, or "not in this memory".
+"""Answers a question: up to five rounds of think → search or answer; every sentence is cited, or the answer is "not in this memory".
 
-A generator of typed steps that window, commands and tests all read. What the evidence answers by itself (who appears, who says what,
-what is on the screen) is read from it; else a language model answers from numbered memory lines, and each of its sentences is checked
-against the lines it cites; without a model the best-supported memories are quoted.
+`answer` yields typed steps, which the window, the commands and tests consume. Questions of fact (who appears, who says what, what is on
+the screen) are answered from the evidence; else a language model answers from numbered memory lines, and each of its sentences is
+checked against the lines it cites; without a model the best-supported memories are quoted.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from m3desk.control.citing import Part, citations, marked, moment_of
-from m3desk.control.facts import Reading, read_facts
+from m3desk.control.facts import Answer, read_facts
 from m3desk.control.query import Asked, names_of
 from m3desk.control.quoting import absent, quote, quoted, scene, supported, wants_all
 from m3desk.control.reply import Reply, cast_of, grammar, named, numbered, opening, prompts, question_of, read_reply, sentences_of
 from m3desk.control.search import Before, Hit, Search
-from m3desk.control.times import Stretch
+from m3desk.control.times import TimeSpan
 from m3desk.control.wording import say
 from m3desk.domain.clip import clock, seconds
 from m3desk.domain.ids import person_id
@@ -37,10 +37,10 @@ MORE = 5
 
 READ = "read from the evidence"
 QUOTED = "quoting"
-"""What stands for a model's name in an answer that no language model wrote."""
+"""The `model` of answers that no language model wrote."""
 
 CHECKED = 0.7
-"""Share of a sentence's telling words that the lines it cites must hold; below it the sentence is not given out."""
+"""Share of a sentence's significant words that the lines it cites must contain; below it the sentence is dropped."""
 
 
 def answer(
@@ -55,21 +55,21 @@ def answer(
     before: Before | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[Event]:
-    """Answer a question, step by step; the last step is AskDone. Raises Cancelled when `cancelled` turns true.
+    """Answer a question, step by step; the last step is AskDone. Raises Cancelled when `cancelled` becomes true.
 
-    `span`: (source, start, end) microseconds to which the question is limited. `before`: (source, last known clip).
+    `span`: (source, start, end) in microseconds limits the question. `before`: (source, last known clip).
     """
     begun = time.monotonic()
-    asked = search.read(question, Stretch(*span) if span else None)
-    if not asked.stretches and (lacking := next((n for n in asked.notes if n.kind == "no_clip"), None)) is not None:
-        yield from _give(ask, Reading((Part(say("no_clip", asked.language, note=lacking.text)),), found=False), search, READ, begun)
+    asked = search.read(question, TimeSpan(*span) if span else None)
+    if not asked.spans and (lacking := next((n for n in asked.notes if n.kind == "no_clip"), None)) is not None:
+        yield from _give(ask, Answer((Part(say("no_clip", asked.language, note=lacking.text)),), found=False), search, READ, begun)
         return
-    reading = read_facts(asked, search, before)
-    if reading is not None:
+    composed = read_facts(asked, search, before)
+    if composed is not None:
         yield _round(
-            ask, 1, question, [m.node or m.clip for p in reading.parts for m in p.moments], [p.text.strip() for p in reading.parts], begun
+            ask, 1, question, [m.node or m.clip for p in composed.parts for m in p.moments], [p.text.strip() for p in composed.parts], begun
         )
-        yield from _give(ask, _with_notes(reading, asked), search, READ, begun)
+        yield from _give(ask, _with_notes(composed, asked), search, READ, begun)
         return
     hits = _first(asked, search, before)
     yield _round(ask, 1, question, [h.sentence.id for h in hits], [_shown(h.sentence) for h in hits], begun)
@@ -84,12 +84,12 @@ def answer(
     try:
         yield from _converse(ask, asked, hits, search, language, rounds, before, cancelled, begun)
     except ModelFailed:
-        reading = quote(asked, hits, search)
-        yield from _give(ask, _with_notes(reading, asked), search, QUOTED, begun, quoted=True)
+        composed = quote(asked, hits, search)
+        yield from _give(ask, _with_notes(composed, asked), search, QUOTED, begun, quoted=True)
 
 
 def _first(asked: Asked, search: Search, before: Before | None) -> list[Hit]:
-    """Return what the question itself brings up; for "what happens" the scenes in order."""
+    """Return the hits of the question itself; for "what happens", the scenes in order."""
     if wants_all(asked, search):
         nodes = [m.node for p in scene(asked, search).parts for m in p.moments]
         told = [s for n in nodes if n and (s := search.sentence(n)) is not None and search.visible(s, before)]
@@ -111,7 +111,7 @@ def _converse(
     cancelled: Callable[[], bool],
     begun: float,
 ) -> Iterator[Event]:
-    """Let the model search and answer. Every line that it was shown keeps its number."""
+    """Let the model search and answer. Memory lines keep their numbers over all rounds."""
     lines = sorted((h.sentence for h in hits), key=lambda s: (s.source, s.start, s.id))
     names = {n: p.number for p in search.people for n in (p.shown, *names_of(p))} | {person_id(p.number): p.number for p in search.people}
     people = [p for p in search.people if p.id in asked.people or any(p.id in s.people for s in lines)]
@@ -146,13 +146,13 @@ def _converse(
         if not parts:
             yield from _give(ask, _fallen_back(reply, asked, hits, search), search, language.name, begun)
         else:
-            yield from _give(ask, _with_notes(Reading(tuple(parts)), asked), search, language.name, begun, said=len(parts))
+            yield from _give(ask, _with_notes(Answer(tuple(parts)), asked), search, language.name, begun, said=len(parts))
         return
     yield from _give(ask, absent(asked, search, hits), search, language.name, begun)
 
 
 def _reply(language: LanguageModel, messages: Sequence[Message], rules: str, cancelled: Callable[[], bool]) -> Iterator[str]:
-    """Yield the reply as far as it is written, again and again."""
+    """Yield the growing reply text."""
     written = ""
     for piece in language.reply(messages, grammar=rules, max_tokens=220, cancelled=cancelled):
         written += piece
@@ -175,7 +175,7 @@ def _next(written: str, more: Sequence[StoredSentence], shown: int, last: bool) 
 
 
 def _checked(written: str, lines: Sequence[StoredSentence], asked: Asked, search: Search) -> list[Part]:
-    """Return the finished sentences of an answer that the lines they cite (or other lines shown) bear out, with their moments."""
+    """Return the finished sentences of an answer that the lines they cite (or other lines shown) support, with their moments."""
     reply = read_reply(written)
     if reply.action != "answer" or reply.text is None:
         return []
@@ -197,7 +197,7 @@ def _checked(written: str, lines: Sequence[StoredSentence], asked: Asked, search
 
 
 def _bears(s: StoredSentence, text: str, asked: Asked, search: Search) -> bool:
-    """Say whether a line bears out a sentence: it holds most of the words that the sentence adds, and every number in it."""
+    """Return whether a line supports a sentence: it contains most of the words that the sentence adds, and all of its numbers."""
     if (s.language == "zh") != (asked.language == "zh"):
         return True
     if any(ch.isdigit() for ch in _bare(text)) and not _numbers(text) <= _numbers(s.text) | _numbers(clock(s.start)) | _numbers(asked.text):
@@ -206,7 +206,7 @@ def _bears(s: StoredSentence, text: str, asked: Asked, search: Search) -> bool:
 
 
 def _speaks_of(text: str, search: Search) -> set[str]:
-    """Return the persons that a sentence of the model names by their tags."""
+    """Return the persons whose tags a model's sentence contains."""
     return {p.id for p in search.people if f"<character_{p.number}>" in text}
 
 
@@ -218,7 +218,7 @@ def _share(s: StoredSentence, text: str, asked: Asked, search: Search) -> float:
 
 
 def _bare(text: str) -> str:
-    """Return a sentence without its tags."""
+    """Return a sentence without person tags."""
     return text.replace("<character_", "<").translate(str.maketrans("<>", "  ")) if "<" not in text else _untagged(text)
 
 
@@ -234,30 +234,30 @@ def _numbers(text: str) -> set[str]:
     return {run.lstrip("0") or "0" for run in "".join(c if c.isdigit() else " " for c in bare).split()}
 
 
-def _fallen_back(reply: Reply, asked: Asked, hits: Sequence[Hit], search: Search) -> Reading:
-    """Return what is answered when nothing of the model's answer holds: quotes where words bear them out, else "not in this memory"."""
+def _fallen_back(reply: Reply, asked: Asked, hits: Sequence[Hit], search: Search) -> Answer:
+    """Return the fallback if no sentence of the model's answer is supported: quotes if words support them, else "not in this memory"."""
     good = [h.sentence for h in supported(hits, asked, search) if h.cover >= 0.75]
     if reply.text is None or reply.action == "search" or not good:
         return absent(asked, search, hits)
-    return Reading((Part(say("nearest", asked.language)), *quoted(good[:2], asked.language)))
+    return Answer((Part(say("nearest", asked.language)), *quoted(good[:2], asked.language)))
 
 
 # ---------------------------------------------------------------- what is given out
 
 
-def _give(ask: str, reading: Reading, search: Search, model: str, begun: float, *, quoted: bool = False, said: int = 0) -> Iterator[Event]:
-    """Yield the rest of an answer's text and AskDone. `said`: parts that were given out already."""
+def _give(ask: str, composed: Answer, search: Search, model: str, begun: float, *, quoted: bool = False, said: int = 0) -> Iterator[Event]:
+    """Yield the rest of an answer's text and AskDone. `said`: number of parts already yielded."""
     several = len(search.sources) > 1
-    pieces = [marked(p, several) for p in reading.parts]
+    pieces = [marked(p, several) for p in composed.parts]
     for piece in pieces[said:]:
         yield AskText(ask, piece)
     text = "".join(pieces).strip()
-    yield AskDone(ask, text, reading.found, citations(reading.parts, several), model, time.monotonic() - begun, quoted=quoted)
+    yield AskDone(ask, text, composed.found, citations(composed.parts, several), model, time.monotonic() - begun, quoted=quoted)
 
 
-def _with_notes(reading: Reading, asked: Asked) -> Reading:
-    """Add what was assumed ("clip 12 is read as s2.c12") to an answer."""
-    return Reading((*reading.parts, *(Part(f"\n({note.text})") for note in asked.notes)), reading.found) if asked.notes else reading
+def _with_notes(composed: Answer, asked: Asked) -> Answer:
+    """Append the assumptions ("clip 12 is read as s2.c12") to an answer."""
+    return Answer((*composed.parts, *(Part(f"\n({note.text})") for note in asked.notes)), composed.found) if asked.notes else composed
 
 
 def _round(ask: str, number: int, query: str, results: Sequence[str], shown: Sequence[str], started: float) -> AskRound:
@@ -269,7 +269,7 @@ def _shown(s: StoredSentence) -> str:
 
 
 def as_json(done: AskDone, rounds: Sequence[AskRound]) -> dict[str, Any]:
-    """Return an answer as `ask --json` prints it."""
+    """Return an answer in the form that `ask --json` prints."""
     cited = [{"clip": c.clip, "source": c.source, "start": seconds(c.start), "end": seconds(c.end), "node": c.node} for c in done.citations]
     steps = [{"action": r.action, "query": r.query, "results": list(r.results), "seconds": round(r.seconds, 3)} for r in rounds]
     return {
@@ -283,6 +283,6 @@ def as_json(done: AskDone, rounds: Sequence[AskRound]) -> dict[str, Any]:
 
 
 def as_chat(question: str, rounds: Sequence[AskRound], done: AskDone, at: str) -> dict[str, Any]:
-    """Return a question with its answer and rounds as a memory keeps it."""
+    """Return a question with its answer and rounds in the form that a memory stores."""
     marks = [c.mark for c in done.citations]
     return {"question": question, "at": at, "quoted": done.quoted, "marks": marks, **as_json(done, rounds)}

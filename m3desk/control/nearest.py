@@ -1,11 +1,11 @@
-"""Search by meaning: the sentences whose vectors are nearest to a query's, by brute force over one contiguous array.
+"""Semantic search: the sentences whose vectors are nearest to the query's, by brute force over one contiguous array.
 
-Few rows are compared whole. Of many, a first look goes over the strongest directions of the rows (found once, from a sample), and the best
-thousands of that are compared whole. Measured against comparing all, on vectors shaped like e5's and real questions: of the 20 nearest it
-finds 98.6 % at 50,000, 98 % at 200,000 and 94 % at 1,000,000 rows; `m3desk bench scale_search` says it of invented ones. Of more than
-`IN_MEMORY` rows only the first look is in memory (384 bytes a row), the rest in a file that goes with the process. Where that is too much,
-LanceDB holds them (`OnDisk`; why only there: ARCHITECTURE.md). All products are done row by row (`np.vecdot`): the threads
-of a matrix library wait for each other for a slice of the scheduler, 8 ms, where the machine is busy.
+Few vectors are compared in full. For many, a first pass compares their projections onto the principal directions (computed once, from a
+sample), and the best thousands are then compared in full. Recall of the 20 nearest, measured against comparing all, on vectors shaped like
+e5's and real questions: 98.6 % at 50,000, 98 % at 200,000 and 94 % at 1,000,000 rows; `m3desk bench scale_search` measures it on invented
+ones. Above `IN_MEMORY` rows only the projections are in memory (384 bytes a row); the full vectors are in a temporary file. If that is
+still too much, LanceDB holds them (`OnDisk`; why only then: ARCHITECTURE.md). All products are computed row by row (`np.vecdot`): on a
+busy machine the threads of a matrix library wait for each other for a scheduler slice, 8 ms.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from m3desk.control.table import Column, Mask, Room, Rows
 from m3desk.domain.evidence import Floats
 
 WHOLE = 20_000
-"""Rows up to which all are compared whole."""
+"""Up to this many rows, all are compared in full."""
 
 IN_MEMORY = 200_000
-"""Rows up to which all is in memory: 1,536 bytes each at 384 numbers, 384 more for the first look."""
+"""Up to this many rows, everything is in memory: 1,536 bytes each at 384 numbers, plus 384 for the first pass."""
 
 WIDE = 96
-"""Numbers of a row's first look: the strongest directions."""
+"""Dimensions of the first pass: the principal directions."""
 
 _SAMPLE = 20_000
 
 MOST_ASKED = 20_000
-"""Sentences that an index on disk is asked for at most, where a filter leaves few of what it finds."""
+"""Maximum number of sentences requested from an index on disk if a filter removes most of what it finds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Nearest:
-    """The vectors of the rows of one table. `has`: which rows have one.
+    """The vectors of one table's rows. `has`: which rows have one.
 
-    `turn`, `look`: the strongest directions, and the rows along them; None for few rows.
+    `turn`, `look`: the principal directions, and the rows projected onto them; None for few rows.
     """
 
     rows: Column
@@ -49,9 +49,9 @@ class Nearest:
 
     @staticmethod
     def of(count: int, parts: Iterable[tuple[Sequence[int], Floats]], room: Room | None = None) -> Nearest:
-        """Return the vectors of a table of `count` rows; `parts`: rows and their vectors, thousands at a time. Raises ValueError.
+        """Build the vectors of a table of `count` rows; `parts`: rows and their vectors, in batches of thousands. Raises ValueError.
 
-        `room`: makes the array for more than `IN_MEMORY` rows.
+        `room`: allocates the array for more than `IN_MEMORY` rows.
         """
         rows = Column(np.zeros((count, 0), np.float32), room if count > IN_MEMORY else None)
         found = Nearest(rows, np.zeros(count, np.bool_))
@@ -61,13 +61,13 @@ class Nearest:
 
     @property
     def dimension(self) -> int:
-        """Return how many numbers a vector has, 0 where there is none yet."""
+        """Return the dimension of the vectors, 0 if there are none yet."""
         return int(self.rows.data.shape[1])
 
     def changed(self, count: int, at: Sequence[int], vectors: Floats, without: Sequence[int] = ()) -> Nearest:
-        """Return the vectors of the table grown to `count` rows, with these written. Raises ValueError for another dimension.
+        """Return the vectors of the table grown to `count` rows, with these written. Raises ValueError if the dimension differs.
 
-        `without`: rows that have no vector any more.
+        `without`: rows that no longer have a vector.
         """
         old = len(self.has)
         rows = self.rows if self.rows.count == old else Column(self.rows.data[:old].copy(), self.rows.room)
@@ -78,7 +78,7 @@ class Nearest:
         return replace(self, rows=rows, has=has)._written(at, vectors)._looked(old, at)
 
     def _written(self, at: Sequence[int], vectors: Floats) -> Nearest:
-        """Write rows in place: rows that no older version has, or that had no vector there."""
+        """Write in place the rows that no older version has, or that had no vector there."""
         if not len(vectors):
             return self
         new = self
@@ -95,7 +95,7 @@ class Nearest:
         return new
 
     def _looked(self, old: int, at: Sequence[int]) -> Nearest:
-        """Keep the first look in step, or begin it where there are enough rows by now. `old`: rows before; `at`: rows written."""
+        """Update the projections, or create them once there are enough rows. `old`: previous number of rows; `at`: rows written."""
         count = len(self.has)
         if self.turn is None or self.look is None:
             if np.count_nonzero(self.has) <= WHOLE or self.dimension <= WIDE:
@@ -116,7 +116,7 @@ class Nearest:
         return replace(self, look=looked)
 
     def near(self, vector: Floats, k: int, only: Mask) -> tuple[Rows, NDArray[np.float64]]:
-        """Return rows and their cosines to a vector, in no order, the k nearest of `only` among them."""
+        """Return rows and their cosines to a vector, unordered; the k nearest of `only` are among them."""
         count = len(self.has)
         query, good = _unit(np.asarray(vector, np.float32)[None])
         if not count or not good[0] or query.shape[1] != self.dimension:
@@ -145,10 +145,10 @@ class Near(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OnDisk:
-    """The vectors of a table in an index on disk, which finds candidates; their cosines are those of the vectors in the memory.
+    """The vectors of a table in an index on disk, which finds candidates; their cosines are computed from the vectors in the database.
 
-    `asked`: the ids of about so many sentences nearest to a vector, nearest first. `exact`: ids and vectors of sentences, as the memory has
-    them. `row`: a sentence's row. `late`: rows that came since the index was written, with their vectors.
+    `asked`: returns the ids of about that many sentences nearest to a vector, nearest first. `exact`: returns ids and vectors of sentences
+    from the database. `row`: a sentence's row. `late`: rows added since the index was written, with their vectors.
     """
 
     asked: Callable[[Floats, int], Sequence[str]]
@@ -168,7 +168,7 @@ class OnDisk:
         return replace(self, late=(np.concatenate([self.late[0][kept], rows]), np.concatenate([self.late[1][kept], units[good]])))
 
     def near(self, vector: Floats, k: int, only: Mask) -> tuple[Rows, NDArray[np.float64]]:
-        """Return rows and their cosines to a vector, in no order, the k nearest of `only` among them as far as the index finds them."""
+        """Return rows and their cosines to a vector, unordered; the k nearest of `only` are among them as far as the index finds them."""
         query, good = _unit(np.asarray(vector, np.float32)[None])
         if not good[0]:
             return np.empty(0, np.int64), np.empty(0)
@@ -193,12 +193,12 @@ class OnDisk:
 
 
 def again_of(count: int) -> int:
-    """Return how many of `count` rows are compared whole after the first look."""
+    """Return how many of `count` rows are compared in full after the first pass."""
     return min(8_000, max(2_000, count // 33))
 
 
 def _best(scores: Floats, k: int) -> Rows:
-    """Return at least k places of the highest scores, in no order; a sample says from where they may be."""
+    """Return the positions of at least the k highest scores, unordered; a sample gives the threshold."""
     step = 64
     sample = scores[::step]
     wanted = min(len(sample) - 1, 2 * k // step + 8)
@@ -210,7 +210,7 @@ def _best(scores: Floats, k: int) -> Rows:
 
 
 def _unit(vectors: Floats) -> tuple[Floats, Mask]:
-    """Return rows of length 1, and which could be made so (not empty, nothing but finite numbers)."""
+    """Return the rows scaled to length 1, and which rows could be (non-zero, all finite)."""
     lengths = np.linalg.norm(vectors, axis=1)
     good = np.isfinite(lengths) & (lengths > 0)
     units = np.divide(vectors, lengths[:, None], out=np.zeros_like(vectors), where=good[:, None])

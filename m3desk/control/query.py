@@ -1,4 +1,4 @@
-"""What a question asks for: people, clips, times, and which kind of reading would answer it. Pure: no search, no model.
+"""Parses a question: the people, clips and times it names, and the kind of answer it wants. Pure: no search, no model.
 
 English and Chinese; a question in another language is searched as it stands.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from m3desk.control.times import Stretch, read_times
+from m3desk.control.times import TimeSpan, read_times
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.ids import clip_id
 from m3desk.domain.memory import PLACEHOLDER
@@ -26,9 +26,9 @@ Intent = Literal["who", "count", "who_speaks", "who_says", "who_is", "says", "wh
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What was assumed, or is not there, in a sentence for the reader. `no_clip`: the memory has no clip of this number.
+    """A sentence for the user about something assumed or missing. `no_clip`: the memory has no clip of this number.
 
-    `newest_clip`, `newest_time`: a number or a time that does not say its source is taken to be of the newest.
+    `newest_clip`, `newest_time`: a clip number or time without a source is taken to be of the newest source.
     """
 
     kind: Literal["no_clip", "newest_clip", "newest_time"]
@@ -37,17 +37,17 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, read. `plain`: the words to search for, people as the neutral placeholder, times and clips taken out.
+    """A parsed question. `plain`: the words to search for, with people replaced by a neutral placeholder, without times and clips.
 
-    `people`: persons it names, in order. `stretches`: spans of sources it names (clips among them). `order`: it asks for the first or last
-    of what there is.
+    `people`: persons it names, in order. `spans`: time spans of sources it names (clips included). `order`: it asks for the first or last
+    match.
     """
 
     text: str
     language: str
     plain: str
     people: tuple[str, ...] = ()
-    stretches: tuple[Stretch, ...] = ()
+    spans: tuple[TimeSpan, ...] = ()
     clips: tuple[str, ...] = ()
     intent: Intent | None = None
     order: Literal["first", "last"] | None = None
@@ -121,7 +121,7 @@ _COMPILED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, patte
 
 
 def fitting(question: str) -> str:
-    """Return a question. Raises UsageError for one that is longer than can be searched for."""
+    """Return the question. Raises UsageError if it is too long to search for."""
     if len(question) > LONGEST:
         raise UsageError(f"the question is too long ({len(question):,} characters).", f"Ask with at most {LONGEST:,} characters.")
     return question
@@ -132,33 +132,33 @@ def read(
     people: Sequence[Person],
     sources: Sequence[Source],
     clips: Sequence[Clip] | Mapping[str, Clip] = (),
-    stretch: Stretch | None = None,
+    span: TimeSpan | None = None,
     names: Names | None = None,
 ) -> Asked:
-    """Read a question against who and what is in the memory. `stretch`: where the user has limited the question to.
+    """Parse a question with the people, sources and clips of a memory. `span`: the time span to which the user limited the question.
 
-    `names`: what the people are called, where that is at hand.
+    `names`: the people's names, if already computed.
     """
     text = " ".join(fitting(question).split())
     language = "zh" if _HAN.search(text) else "en"
     named, rest = _people(text, names or Names.of(people), PLACEHOLDER[language])
     known = clips if isinstance(clips, Mapping) else {c.id: c for c in clips}
     clip_ids, rest, notes = _clips(rest, sources, known)
-    source = stretch.source if stretch else sources[-1].id if sources else None
+    source = span.source if span else sources[-1].id if sources else None
     times, rest = read_times(rest, next((s for s in sources if s.id == source), None))
-    if times and len(sources) > 1 and stretch is None:
+    if times and len(sources) > 1 and span is None:
         newest = f"The time is read in {source}, the newest source." if language == "en" else f"时间按最新的来源 {source} 理解。"
         notes.append(Note("newest_time", newest))
-    stretches = [Stretch(known[c].source, known[c].start, known[c].end) for c in clip_ids if c in known] + times
-    if stretch is not None:
-        within = [s for s in (_overlap(t, stretch) for t in stretches) if s is not None]
-        stretches = within or [stretch]
+    spans = [TimeSpan(known[c].source, known[c].start, known[c].end) for c in clip_ids if c in known] + times
+    if span is not None:
+        within = [s for s in (_overlap(t, span) for t in spans) if s is not None]
+        spans = within or [span]
     return Asked(
         text=text,
         language=language,
         plain=" ".join(rest.split()) or text,
         people=tuple(named),
-        stretches=tuple(stretches),
+        spans=tuple(spans),
         clips=tuple(clip_ids),
         intent=_intent(text, rest, bool(named)),
         order=_order(rest),
@@ -167,14 +167,14 @@ def read(
 
 
 def names_of(person: Person) -> list[str]:
-    """Return what a person may be called: name, aliases, suggested names; longest first."""
+    """Return all names of a person: name, aliases, suggested names; longest first."""
     found = [person.name or "", *person.aliases, *(s.name for s in person.suggested_names)]
     return sorted({n.strip(" ?？") for n in found if n.strip(" ?？")}, key=len, reverse=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """What people are called, ready to be looked for in a text: patterns of names, parts that mean one person only, numbers."""
+    """Finds people's names in a text: patterns of full names, unambiguous name parts, person numbers."""
 
     spelled: tuple[tuple[re.Pattern[str], str], ...]
     parts: Mapping[str, str]
@@ -182,13 +182,13 @@ class Names:
 
     @staticmethod
     def of(people: Sequence[Person]) -> Names:
-        """Return what these people are called."""
+        """Build the patterns for these people."""
         spelled = tuple((_spelled(name), p.id) for p in people for name in names_of(p))
         return Names(spelled, _parts(people), {p.number: p.id for p in people})
 
 
 def _people(text: str, names: Names, placeholder: str) -> tuple[list[str], str]:
-    """Return whom a text names, in order, and the text with the neutral placeholder in place of each."""
+    """Return the people that a text names, in order, and the text with a neutral placeholder for each."""
     hits: list[tuple[int, int, str]] = []
     for match in _PERSON.finditer(text):
         number = int(next(g for g in match.groups() if g))
@@ -214,13 +214,13 @@ def _people(text: str, names: Names, placeholder: str) -> tuple[list[str], str]:
 
 @lru_cache(maxsize=10_000)
 def _spelled(name: str) -> re.Pattern[str]:
-    """Return a pattern for a whole name, a question mark after a suggested one included; Chinese has no word borders."""
+    """Return a pattern for a full name, including a question mark after a suggested one; Chinese has no word boundaries."""
     body = r"\s+".join(re.escape(part) for part in name.split())
     return re.compile(body if _HAN.search(name) else rf"{_L}{body}{_R}\??", re.IGNORECASE)
 
 
 def _parts(people: Sequence[Person]) -> dict[str, str]:
-    """Return first and last names that mean one person only ("obama" of "Barack Obama")."""
+    """Return first and last names that only one person has ("obama" of "Barack Obama")."""
     owners: dict[str, set[str]] = {}
     for person in people:
         for name in names_of(person):
@@ -256,9 +256,9 @@ def _clips(text: str, sources: Sequence[Source], there: Mapping[str, Clip]) -> t
     return list(dict.fromkeys(found)), _CLIP.sub(" ", text), notes
 
 
-def _overlap(a: Stretch, b: Stretch) -> Stretch | None:
+def _overlap(a: TimeSpan, b: TimeSpan) -> TimeSpan | None:
     start, end = max(a.start, b.start), min(a.end, b.end)
-    return Stretch(a.source, start, end) if a.source == b.source and start < end else None
+    return TimeSpan(a.source, start, end) if a.source == b.source and start < end else None
 
 
 _WHO_IS = re.compile(

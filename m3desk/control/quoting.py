@@ -1,4 +1,4 @@
-"""Answers without a language model: the best-supported memories, quoted with their citations; or that this is not in the memory."""
+"""Answers without a language model: quotes the best-supported memories with citations, or says that the memory does not hold it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from m3desk.control.citing import Part, moment_of
-from m3desk.control.facts import Reading
+from m3desk.control.facts import Answer
 from m3desk.control.query import Asked
 from m3desk.control.search import Hit, Search
 from m3desk.control.wording import say
@@ -16,26 +16,26 @@ MOST = 4
 MOST_OF_A_SCENE = 8
 
 COVER = 0.5
-"""Share of a question's telling words (weighted by rarity) that the best sentence must hold to be quoted."""
+"""Share of a question's significant words (weighted by rarity) that the best sentence must hold to be quoted."""
 
 COVER_TO_ASK = 0.2
 """The same, for a language model to be asked at all."""
 
 FOREIGN = 0.06
-"""How much less near a sentence of another language than the question's may be."""
+"""By how much the threshold is lowered for a sentence in another language than the question."""
 
 MARGIN = 0.25
 """A quoted sentence scores at most this much less than the best."""
 
 
 def supported(hits: Sequence[Hit], asked: Asked, search: Search, *, worth_asking: bool = False) -> list[Hit]:
-    """Return the hits that are near enough to answer from, best first; [] means: not in this memory.
+    """Return the hits similar enough to answer from, best first; [] means: not in this memory.
 
-    `worth_asking`: near enough for a language model to look at, which decides by itself.
+    `worth_asking`: use the lower threshold for hits that a language model then judges.
     """
     cover = COVER_TO_ASK if worth_asking else COVER
     near = search.near[1 if worth_asking else 0]
-    if asked.stretches and not search.telling(asked.plain):
+    if asked.spans and not search.telling(asked.plain):
         return list(hits)
     telling = search.telling(asked.plain)
     good = []
@@ -53,11 +53,11 @@ def supported(hits: Sequence[Hit], asked: Asked, search: Search, *, worth_asking
 
 
 def wants_all(asked: Asked, search: Search) -> bool:
-    """Say whether a question asks for all that happens (in a span, or at all), not for something in it."""
-    return (asked.intent == "summary" or (asked.intent is None and bool(asked.stretches))) and not search.telling(asked.plain)
+    """Return whether a question asks for everything that happens (in a time span or overall), not for something specific."""
+    return (asked.intent == "summary" or (asked.intent is None and bool(asked.spans))) and not search.telling(asked.plain)
 
 
-def quote(asked: Asked, hits: Sequence[Hit], search: Search) -> Reading:
+def quote(asked: Asked, hits: Sequence[Hit], search: Search) -> Answer:
     """Quote the best-supported of some hits; not found where none is near enough."""
     if wants_all(asked, search):
         return scene(asked, search)
@@ -66,30 +66,30 @@ def quote(asked: Asked, hits: Sequence[Hit], search: Search) -> Reading:
         return absent(asked, search, hits)
     best = good[0].score
     chosen = [h.sentence for h in good if h.score >= best - MARGIN][:MOST]
-    return Reading((Part(say("quoting", asked.language)), *quoted(chosen, asked.language)))
+    return Answer((Part(say("quoting", asked.language)), *quoted(chosen, asked.language)))
 
 
 def quoted(sentences: Sequence[StoredSentence], language: str) -> list[Part]:
-    """Return sentences as parts of an answer, a line each."""
+    """Return sentences as parts of an answer, one line each."""
     return [Part(("\n" if n else "") + s.shown.strip(), (moment_of(s),)) for n, s in enumerate(sentences)]
 
 
-def scene(asked: Asked, search: Search) -> Reading:
-    """Tell what happens, in order: the sentences of the span asked for, evenly chosen where there are many."""
-    told = search.story(asked.stretches, ("says", "appears", "text"))
+def scene(asked: Asked, search: Search) -> Answer:
+    """Answer what happens, in order: the sentences of the time span, evenly sampled if there are many."""
+    told = search.story(asked.spans, ("says", "appears", "text"))
     step = max(1.0, len(told) / MOST_OF_A_SCENE)
     chosen = [s for n in range(min(MOST_OF_A_SCENE, len(told))) if (s := search.sentence(told[int(n * step)])) is not None]
     if not chosen:
-        return Reading((Part(say("absent" if asked.stretches else "empty", asked.language)),), found=False)
+        return Answer((Part(say("absent" if asked.spans else "empty", asked.language)),), found=False)
     lead = say("quoting", asked.language) + say("scene", asked.language) + "\n"
-    return Reading((Part(lead), *quoted(chosen, asked.language)))
+    return Answer((Part(lead), *quoted(chosen, asked.language)))
 
 
-def absent(asked: Asked, search: Search, hits: Sequence[Hit]) -> Reading:
-    """Say that this is not in the memory, and which of its words nothing that was found holds."""
+def absent(asked: Asked, search: Search, hits: Sequence[Hit]) -> Answer:
+    """Answer that this is not in the memory, and which of the question's words were not found."""
     held = {w for h in hits for w in h.words}
     words = re.findall(r"[^\W_]+", asked.plain)
     missing = [w for w in words if (telling := search.telling(w)) and not held & set(telling)]
     if asked.language == "zh" or not missing:
-        return Reading((Part(say("absent", asked.language)),), found=False)
-    return Reading((Part(say("absent_words", asked.language, words=" ".join(missing[:8]))),), found=False)
+        return Answer((Part(say("absent", asked.language)),), found=False)
+    return Answer((Part(say("absent_words", asked.language, words=" ".join(missing[:8]))),), found=False)

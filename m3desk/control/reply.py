@@ -1,6 +1,6 @@
-"""What goes to the language model and what comes back: numbered lines, people as `<character_N>`, the grammar, and how a reply is read.
+"""The language model's prompt and reply: numbered memory lines, people as `<character_N>`, the output grammar, and the reply parser.
 
-Words that were said or read in a video go to the model as content: tags, brackets and line breaks inside them are made harmless first.
+Words that were said or read in a video are only content for the model: tags, brackets and line breaks in them are neutralized first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HARMLESS = str.maketrans({"<": "‹", ">": "›", "[": "(", "]": ")", "\n": " "
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One turn of the model. `text`: the query, or the answer as written; None when it says that the memory does not hold it."""
+    """One turn of the model. `text`: the query or the answer; None if the model says that the memory does not hold it."""
 
     action: Literal["search", "answer"]
     text: str | None
@@ -36,7 +36,7 @@ class Reply:
 
 @cache
 def prompts() -> Mapping[str, Any]:
-    """Return the shipped prompts of control."""
+    """Return the shipped prompts for question answering."""
     return tomllib.loads((resources() / "prompts" / "control.toml").read_text("utf-8"))
 
 
@@ -44,14 +44,14 @@ def prompts() -> Mapping[str, Any]:
 
 
 def harmless(text: str) -> str:
-    """Return words of a video or a user without anything that looks like a tag, a citation or a new line."""
+    """Return text from a video or a user without anything that looks like a tag, a citation or a line break."""
     return " ".join(re.sub(r"(?i)\baction\s*:", "action -", text.translate(_HARMLESS)).split()).replace(ABSENT, ABSENT.lower())
 
 
 def line_of(s: StoredSentence) -> str:
-    """Return a sentence for the model: `<character_N>` in its spans, everything else made harmless.
+    """Return a sentence for the model: `<character_N>` in its spans, everything else neutralized.
 
-    The tags come from the stored spans alone: a tag that somebody said or that stood on a screen stays words.
+    Tags come only from the stored spans: a tag that somebody said or that was on a screen stays plain words.
     """
     pieces: list[str] = []
     at = place = 0
@@ -71,7 +71,7 @@ def line_of(s: StoredSentence) -> str:
 
 
 def harmless_inside(text: str) -> str:
-    """Return a piece of a sentence made harmless, with the spaces at its ends kept."""
+    """Return a piece of a sentence neutralized, keeping the spaces at its ends."""
     body = harmless(text)
     return f"{' ' if text[:1].isspace() else ''}{body}{' ' if body and text[-1:].isspace() else ''}"
 
@@ -82,7 +82,7 @@ def _shortened(text: str) -> str:
 
 
 def question_of(text: str, names: Mapping[str, int]) -> str:
-    """Return a question for the model: names as `<character_N>` (`names`: what is written → number), the rest made harmless."""
+    """Return a question for the model: names as `<character_N>` (`names`: written name → number), the rest neutralized."""
     pieces, at = [], 0
     pattern = "|".join(re.escape(n) for n in sorted(names, key=len, reverse=True))
     for match in re.finditer(pattern, text) if pattern else ():
@@ -97,7 +97,7 @@ def numbered(sentences: Sequence[StoredSentence], first: int) -> str:
 
 
 def opening(lines: str, cast: str, question: str) -> list[Message]:
-    """Return the first messages: what to do, examples, and the question with what was found for it."""
+    """Return the first messages: instructions, examples, and the question with the memories found for it."""
     shown = prompts()
     messages = [Message("system", shown["system"].strip())]
     for shot in shown["shots"]:
@@ -106,7 +106,7 @@ def opening(lines: str, cast: str, question: str) -> list[Message]:
 
 
 def cast_of(people: Sequence[Person]) -> str:
-    """Return who is who for the model, for those with a name or a suggestion; "" where there are none."""
+    """Return the list of named people (or with a suggested name) for the model; "" if there are none."""
     known = []
     for p in people:
         if p.name and p.name_state == "confirmed":
@@ -117,7 +117,7 @@ def cast_of(people: Sequence[Person]) -> str:
 
 
 def grammar(lines: int, *, search: bool, language: str = "en") -> str:
-    """Return the GBNF of a reply that may cite lines 1 … `lines`. A Chinese answer's sentences begin in Chinese, or with a person."""
+    """Return the GBNF of a reply that may cite lines 1 … `lines`. Sentences of a Chinese answer start in Chinese or with a person."""
     ways = ["answer", "search"] if search else ["answer"]
     words = r"[^\[\]\n]{2,280}" if language != "zh" else r'("<character_" [0-9]{1,4} ">")? [\u4e00-\u9fff] [^\[\]\n]{1,140}'
     number = " | ".join(f'"{n}"' for n in range(lines, 0, -1))
@@ -140,7 +140,7 @@ _CITED = re.compile(r"(?:\[\d+\]\s*)+")
 
 
 def read_reply(text: str) -> Reply:
-    """Read a turn. One that can't be read counts as a search for nothing, as in the original."""
+    """Parse a turn. One that can't be parsed counts as a search with an empty query, as in the original."""
     match = _FORM.match(text)
     if match is None:
         return Reply("search", "")
@@ -165,7 +165,7 @@ def sentences_of(answer: str) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def named(text: str, people: Sequence[Person], language: str) -> str:
-    """Return a sentence of the model for the user: names in place of tags; a tag of nobody becomes the neutral word."""
+    """Return a model's sentence for the user: tags replaced by names; an unknown tag becomes the neutral word."""
     shown = {p.number: p.shown for p in people}
     nobody = PLACEHOLDER.get(language, PLACEHOLDER["en"])
     return re.sub(r"<?\bcharacter[_ ](\d+)\b>?", lambda m: shown.get(int(m[1]), nobody), text, flags=re.IGNORECASE)

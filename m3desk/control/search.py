@@ -1,7 +1,7 @@
-"""Search in a memory: meaning, words and the graph together; every result says why it was found.
+"""Hybrid search in a memory: vectors, keywords and the graph together; every result says why it was found.
 
-Dense vectors and keywords are fused, persons named in the query restrict and boost, neighbours in time help, and a clip or a time that the
-query names is fetched. Without a text model it goes by words alone and says so.
+The ranks of vector and keyword search are fused; persons named in the query restrict and boost, neighbours in time add to the score, and
+a clip or time named in the query is fetched. Without a text model the search uses keywords only and says so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from m3desk.control.kept import Evidence, SearchReader, Snapshot
 from m3desk.control.query import Asked, read
 from m3desk.control.table import ENDED, NOBODY, PINNED, STALE, Mask, Rows, index_of
-from m3desk.control.times import FOREVER, Stretch
+from m3desk.control.times import FOREVER, TimeSpan
 from m3desk.control.wording import GENERIC
 from m3desk.domain.clip import Clip, clock
 from m3desk.domain.evidence import Floats, ObjectSeen, TextOnScreen
@@ -30,24 +30,24 @@ from m3desk.ports import Found, FoundClip, TextEmbedder
 Numbers = NDArray[np.float64]
 
 Before = tuple[str, int]
-"""A source and the last clip of it that is known, by index (−1: none): what was learned from later ones is hidden."""
+"""A source and the index of its last known clip (−1: none): what was learned from later clips is hidden."""
 
 TEXT_KINDS = ("episodic", "semantic")
 _POOL = 100
 """Candidates taken from each of the two searches."""
 
 NO_NEAR = (2.0, 2.0)
-"""For a text model whose cosines nobody has calibrated: meaning ranks, but by itself it never proves that something is there."""
+"""For a text model without calibrated cosines: vectors rank, but a high cosine alone never counts as evidence."""
 
 NEIGHBOUR = 0.25
-"""Share of its neighbours' scores that a sentence gets: what was said just before and after an answer helps (models.md, 5b)."""
+"""Share of its neighbours' scores that is added to a sentence's score: context before and after helps (models.md, 5b)."""
 
 RRF = 10
-"""Rank at which a vote has lost half its weight; 60 is usual for long lists, measured worse here."""
+"""Rank at which the weight has halved (reciprocal rank fusion); the usual 60 was measured worse here."""
 
 
 class Index(Protocol):
-    """What finds sentences by meaning and by words (`control.kept.Snapshot`).
+    """Finds sentences by vector and by keywords (`control.kept.Snapshot`).
 
     `only`: kinds, source, start, end, before (source, time).
     """
@@ -58,7 +58,7 @@ class Index(Protocol):
 
 
 class ResultReader(SearchReader, Protocol):
-    """What is asked of a memory to search it and to show what was found (a `Reader` has it)."""
+    """What is needed from a memory to search it and to show results (part of `Reader`)."""
 
     def node(self, id_: str) -> NodeRow: ...
     def things(self) -> list[NodeRow]: ...
@@ -68,9 +68,9 @@ class ResultReader(SearchReader, Protocol):
 
 @dataclass(slots=True)
 class Hit:
-    """A sentence that was found. `score`: 0–1. `similarity`: cosine to the query, None without vectors. `words`: stems it shares with it.
+    """A found sentence. `score`: 0–1. `similarity`: cosine to the query, None without vectors. `words`: stems it shares with the query.
 
-    `cover`: share of the query's telling words that it holds, weighted by how rare they are (one that nothing holds like one held once).
+    `cover`: share of the query's significant words that it contains, weighted by rarity (a word in no sentence counts like one in one).
     """
 
     sentence: StoredSentence
@@ -83,7 +83,7 @@ class Hit:
 
 @dataclass(slots=True)
 class _Candidates:
-    """Rows that may answer a query, in order, with what speaks for each. `open`: which rows of the table may be given out at all."""
+    """Candidate rows for a query, in order, with their scores. `open`: which table rows may be returned at all."""
 
     rows: Rows
     score: Numbers
@@ -94,7 +94,7 @@ class _Candidates:
 
 
 class Search:
-    """Search over one snapshot of a memory (make a new one for a new question)."""
+    """Search over one snapshot of a memory (create a new one for each question)."""
 
     def __init__(
         self,
@@ -104,9 +104,9 @@ class Search:
         known: Snapshot | None = None,
         sentence: Callable[[str, Callable[[str], StoredSentence]], StoredSentence] | None = None,
     ) -> None:
-        """Search `known`, what was read of a memory before (None: read it now), by what `index` finds.
+        """Search the snapshot `known` (None: read it now) with the results of `index`.
 
-        `sentence`: gives a sentence that it keeps, or reads it by the function that it is given (`Kept.sentence`).
+        `sentence`: returns a cached sentence, or reads it by the given function (`Kept.sentence`).
         """
         self.reader = reader
         self.notices: list[str] = []
@@ -136,7 +136,7 @@ class Search:
         end: int | None = None,
     ) -> list[Found]:
         """Return the k best nodes for a query, best first; `kinds`: face, voice, episodic, semantic, object, place (None = all)."""
-        asked = self.read(query, _stretch(source, start, end))
+        asked = self.read(query, _span(source, start, end))
         texts = [t for t in TEXT_KINDS if kinds is None or t in kinds]
         hits = self.hits(asked, max(k, 20), kinds=texts or TEXT_KINDS, before=before)
         found = self._entities(asked, hits, kinds, before)
@@ -153,8 +153,8 @@ class Search:
         start: int | None = None,
         end: int | None = None,
     ) -> list[FoundClip]:
-        """Return the k best clips, each with those of its memories that were found, in time order; a clip the query names comes first."""
-        asked = self.read(query, _stretch(source, start, end))
+        """Return the k best clips, each with its found memories in time order; a clip that the query names comes first."""
+        asked = self.read(query, _span(source, start, end))
         by_clip: dict[str, list[Hit]] = {}
         for hit in self.hits(asked, _POOL, before=before):
             by_clip.setdefault(hit.sentence.clip, []).append(hit)
@@ -163,14 +163,14 @@ class Search:
 
     # ------------------------------------------------------------ the search itself
 
-    def read(self, query: str, stretch: Stretch | None = None) -> Asked:
-        """Read a query against the people, sources and clips of this memory."""
-        return read(query, self.people, self.sources, self._clips, stretch, self.known.names)
+    def read(self, query: str, span: TimeSpan | None = None) -> Asked:
+        """Parse a query with the people, sources and clips of this memory."""
+        return read(query, self.people, self.sources, self._clips, span, self.known.names)
 
     def hits(
         self, asked: Asked, k: int = 20, *, kinds: Collection[str] = TEXT_KINDS, before: Before | None = None, skip: Collection[str] = ()
     ) -> list[Hit]:
-        """Return the k best sentences for a query, best first. `skip`: ids that were shown already."""
+        """Return the k best sentences for a query, best first. `skip`: ids already shown."""
         found = self._candidates(asked, tuple(kinds), before)
         self._cover(asked, found)
         self._boost(asked, found)
@@ -186,26 +186,26 @@ class Search:
         return [hit for score, row in best if (hit := self._hit(asked, found, row, score)) is not None]
 
     def visible(self, sentence: StoredSentence, before: Before | None) -> bool:
-        """Say whether a sentence was known by then."""
+        """Return whether a sentence was known by then."""
         return before is None or sentence.source != before[0] or index_of(sentence.clip) <= before[1]
 
-    def _may_be_found(self, kinds: tuple[str, ...], stretches: Sequence[Stretch], before: Before | None) -> Mask:
-        """Return which rows are of these kinds, were known by then, and touch what is asked for."""
+    def _may_be_found(self, kinds: tuple[str, ...], spans: Sequence[TimeSpan], before: Before | None) -> Mask:
+        """Return which rows are of these kinds, were known by then, and overlap the time spans asked for."""
         table = self._table
         found = table.of_kinds(kinds)
         if before is not None:
             found &= ~table.of_source(before[0]) | (table.column("clip") <= before[1])
-        if stretches:
+        if spans:
             start, end = table.column("start"), table.column("end")
             inside = np.zeros(table.count, np.bool_)
-            for t in stretches:
+            for t in spans:
                 inside |= table.of_source(t.source) & (start < t.end) & (end >= t.start)
             found &= inside
         return found
 
     def _candidates(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> _Candidates:
-        """Gather what meaning, words, persons and times bring up, scored by the ranks of the first two."""
-        table, may = self._table, self._may_be_found(kinds, asked.stretches, before)
+        """Collect candidates by vectors, keywords, persons and times, scored by the ranks of the first two."""
+        table, may = self._table, self._may_be_found(kinds, asked.spans, before)
         found: list[Rows] = [np.empty(0, np.int64)]
         votes: list[Numbers] = [np.empty(0)]
         similar: list[Numbers] = [np.empty(0)]
@@ -223,8 +223,8 @@ class Search:
         similarity_ = np.full(len(rows), np.nan)
         of = np.concatenate(similar)
         similarity_[which[~np.isnan(of)]] = of[~np.isnan(of)]
-        if asked.stretches or asked.people:
-            more = np.flatnonzero(may if asked.stretches else may & table.speaks_of(asked.people))
+        if asked.spans or asked.people:
+            more = np.flatnonzero(may if asked.spans else may & table.speaks_of(asked.people))
             every = np.sort(np.concatenate([rows[~_places(more, rows)[1]], more]), kind="stable")  # two runs: merged
             at = np.searchsorted(every, rows)
             score, similarity_ = _spread(score, at, len(every), 0.0), _spread(similarity_, at, len(every), np.nan)
@@ -232,7 +232,7 @@ class Search:
         return _Candidates(rows, score, similarity_, np.zeros(len(rows)), {}, may)
 
     def _best(self, words: Sequence[str], vector: Floats | None, only: Mapping[str, Any]) -> tuple[Rows, Numbers]:
-        """Return the rows of the best by meaning or, without a vector, by words, best first; `NOBODY` for what this table has not."""
+        """Return the best rows by vector or, without one, by keywords, best first; `NOBODY` for ids that this table does not have."""
         if self._index is self.known:
             return self.known.best_by_words(words, _POOL, **only) if vector is None else self.known.best_by_vector(vector, _POOL, **only)
         found = self._index.by_words(words, _POOL, **only) if vector is None else self._index.by_vector(vector, _POOL, **only)
@@ -247,17 +247,17 @@ class Search:
         if before is not None:
             ends = [c.end for c in self._clips.values() if c.source == before[0] and c.index <= before[1]]
             hidden["before"] = (before[0], max(ends, default=0))
-        if not asked.stretches:
+        if not asked.spans:
             yield hidden
-        for stretch in asked.stretches:
-            yield hidden | {"source": stretch.source, "start": stretch.start, "end": stretch.end}
+        for span in asked.spans:
+            yield hidden | {"source": span.source, "start": span.start, "end": span.end}
 
     def telling(self, text: str) -> list[str]:
-        """Return the words of a question that evidence has to hold (neither stop words nor words of asking)."""
+        """Return the significant words of a question, which evidence must contain (no stop words, no question words)."""
         return [w for w in dict.fromkeys(self._index.words(text)) if w not in GENERIC]
 
     def _cover(self, asked: Asked, found: _Candidates) -> None:
-        """Say of each candidate which of the query's words it holds and what share that is; rare words weigh more."""
+        """Compute which of the query's words each candidate contains, and the share of them; rare words weigh more."""
         wanted = self.telling(asked.plain) or list(dict.fromkeys(self._index.words(asked.plain)))
         found.holds = {w: self._holding(w, found.rows) for w in wanted}
         count = len(found.rows) or 1
@@ -269,26 +269,26 @@ class Search:
             found.cover /= total
 
     def _holding(self, word: str, rows: Rows) -> Mask:
-        """Return which of some rows (in order) hold a word."""
+        """Return which of the given rows (in order) contain a word."""
         holding, _ = self.known.keywords.holding(word)
         return _places(holding, rows.astype(np.int32))[1]
 
     def _boost(self, asked: Asked, found: _Candidates) -> None:
-        """Let the graph speak: named persons restrict and boost, a named time is fetched, old knowledge counts less."""
+        """Apply the graph: named persons restrict and boost, a named time is fetched, superseded knowledge counts less."""
         rows = found.rows
         score = 0.75 * found.score + 0.25 * found.cover
         if asked.people:
             named = sum(self._table.speaks_of([p], rows).astype(np.int64) for p in asked.people)
             share = named / len(asked.people)
             score = np.where(share > 0, 0.15 * share + score * 0.85, 0.4 * score)
-        if asked.stretches:
+        if asked.spans:
             score = 0.2 + 0.8 * score
         flags = self._table.column("flags")[rows]
         pinned = np.where(flags & PINNED, np.minimum(1.0, 1.1 * score), score)
         found.score = np.where(flags & ENDED, score * 0.6, np.where(flags & STALE, score * 0.8, pinned))
 
     def _lend(self, found: _Candidates) -> tuple[Rows, Numbers]:
-        """Return rows and scores after each gave its neighbours a share; a neighbour that nothing else found comes in by it."""
+        """Return rows and scores after each row adds a share to its neighbours in time, which may become candidates by it."""
         lent = np.zeros(len(found.rows))
         strong: list[Rows] = []
         lends: list[Numbers] = []
@@ -309,7 +309,7 @@ class Search:
         return np.concatenate([found.rows, borrowers[new]]), np.concatenate([score, (NEIGHBOUR * most[new]) / (1 + NEIGHBOUR)])
 
     def _hit(self, asked: Asked, found: _Candidates, row: int, score: float) -> Hit | None:
-        """Return a row as a hit, with the reasons why it was found; None where the sentence is gone by now."""
+        """Return a row as a hit with the reasons why it was found; None if the sentence no longer exists."""
         sentence = self.sentence(self._table.ids[row])
         if sentence is None:
             return None
@@ -326,7 +326,7 @@ class Search:
             why.append(("语义 " if chinese else "meaning ") + f"{similarity:.2f}")
         shown = {p.id: p.shown for p in self.people} if asked.people else {}
         why += [shown[p] for p in asked.people if p in self._table.people(row) and p in shown]
-        if asked.stretches:
+        if asked.spans:
             why.append(f"{clock(sentence.start)}–{clock(sentence.end)}")
         return Hit(sentence, score, similarity, words, float(found.cover[at]), why)
 
@@ -342,7 +342,7 @@ class Search:
             return None
 
     def known_of(self, people: Collection[str], before: Before | None, k: int) -> list[StoredSentence]:
-        """Return the k weightiest semantic sentences about any of these people that still hold, of equal weight the earliest."""
+        """Return the k semantic sentences of greatest weight about any of these people that are in force; ties: the earliest."""
         table = self._table
         rows = self._may_be_found(("semantic",), (), before) & table.speaks_of(people) & (table.column("flags") & ENDED == 0)
         found = table.in_order(np.flatnonzero(rows))
@@ -350,7 +350,7 @@ class Search:
         return [s for row in best.tolist() if (s := self.sentence(table.ids[row])) is not None]
 
     def captions(self, words: Collection[str], before: Before | None) -> Iterator[StoredSentence]:
-        """Yield, in order, the sentences about texts on screen that stand with a person and hold all these words."""
+        """Yield, in order, the sentences about on-screen texts that are linked to a person and contain all these words."""
         table = self._table
         rows = table.in_order(np.flatnonzero(table.of_event("text") & self._may_be_found(TEXT_KINDS, (), before)))
         for word in words:
@@ -359,14 +359,14 @@ class Search:
             if table.people(row) and (s := self.sentence(table.ids[row])) is not None and set(words) <= set(self.telling(s.text)):
                 yield s
 
-    def story(self, stretches: Sequence[Stretch], events: Collection[str]) -> list[str]:
-        """Return the ids of what happens in these spans (none: at all), in order: of these events, or all where there is none of them."""
+    def story(self, spans: Sequence[TimeSpan], events: Collection[str]) -> list[str]:
+        """Return the ids of the sentences in these time spans (none: everywhere), in order: of these events, or all if none match."""
         table = self._table
         start, end = table.column("start"), table.column("end")
         rows = table.of_kinds(["episodic"])
-        if stretches:
+        if spans:
             inside = np.zeros(table.count, np.bool_)
-            for t in stretches:
+            for t in spans:
                 inside |= table.of_source(t.source) & (start < t.end) & (end > t.start)
             rows &= inside
         telling = np.zeros(table.count, np.bool_)
@@ -383,16 +383,16 @@ class Search:
 
     @property
     def evidence(self) -> Evidence:
-        """Return who is seen and heard when."""
+        """Return when people are seen and heard."""
         return self.known.evidence(self.reader)
 
     def clip_at(self, source: str, at: int) -> Clip | None:
-        """Return the clip that holds a moment of a source."""
+        """Return the clip that contains a time of a source."""
         mine = [c for c in self._clips.values() if c.source == source]
         return next((c for c in mine if c.start <= at < c.end), mine[-1] if mine else None)
 
     def found(self, hit: Hit) -> Found:
-        """Return a hit as searches give it out."""
+        """Return a hit as a search result."""
         s = hit.sentence
         return Found(
             s.id, s.kind, s.shown, round(min(1.0, hit.score), 4), " · ".join(hit.why), s.clip, s.source, s.start, s.end, s.people
@@ -405,7 +405,7 @@ class Search:
         return FoundClip(clip.id, clip.source, clip.start, clip.end, round(score, 4), tuple(self.found(h) for h in ordered))
 
     def _entities(self, asked: Asked, hits: Sequence[Hit], kinds: Collection[str] | None, before: Before | None) -> list[Found]:
-        """Return other nodes: of persons the query names, things it names, and, where only these are asked for, whom hits speak of."""
+        """Return other nodes: persons and things that the query names, and, if only such nodes are wanted, the people that hits mention."""
         by_id = {p.id: p for p in self.people}
         wanted: dict[str, tuple[float, str]] = dict.fromkeys(
             asked.people, (1.0, "点名" if asked.language == "zh" else "named in the query")
@@ -438,12 +438,12 @@ class Search:
 
 
 def _votes(count: int) -> Numbers:
-    """Return what each rank is worth: the first of both lists makes 1."""
+    """Return the weight of each rank; first in both lists gives 1."""
     return 0.5 * RRF / (RRF + np.arange(count))
 
 
 def _places(ordered: NDArray[Any], values: NDArray[Any]) -> tuple[Rows, Mask]:
-    """Return where values stand in an ordered list, and which do."""
+    """Return the positions of values in a sorted list, and which values are in it."""
     if not len(ordered):
         return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
     at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
@@ -451,11 +451,11 @@ def _places(ordered: NDArray[Any], values: NDArray[Any]) -> tuple[Rows, Mask]:
 
 
 def _spread(values: Numbers, at: Rows, count: int, empty: float) -> Numbers:
-    """Return `count` numbers, `values` at their places and `empty` between them."""
+    """Return an array of `count` numbers: `values` at their positions, `empty` elsewhere."""
     found = np.full(count, empty)
     found[at] = values
     return found
 
 
-def _stretch(source: str | None, start: int | None, end: int | None) -> Stretch | None:
-    return None if source is None else Stretch(source, start or 0, FOREVER if end is None else end)
+def _span(source: str | None, start: int | None, end: int | None) -> TimeSpan | None:
+    return None if source is None else TimeSpan(source, start or 0, FOREVER if end is None else end)

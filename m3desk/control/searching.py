@@ -1,4 +1,4 @@
-"""Searches over one open memory, and what they keep of it brought up to date after its commits, beside whoever asks."""
+"""Creates searches over one open memory, and updates their search state in the background after each commit."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from m3desk.ports import TextEmbedder
 log = logging.getLogger(__name__)
 
 SETTLE = 0.3
-"""Seconds after a commit before what search keeps is brought up to date; commits often come several at once."""
+"""Seconds from a commit to the update of the search state; commits often come in groups."""
 
 
 class LookBack(Protocol):
-    """What a look back shows. `sequence`: the last commit of what was believed at a date; None for what was known by a clip."""
+    """An earlier state that is read. `sequence`: the last commit of what was believed at a date; None for what was known by a clip."""
 
     @property
     def sequence(self) -> int | None: ...
 
 
 class Searched(ResultReader, Protocol):
-    """What is asked of a memory to search it, as it is or looking back."""
+    """What search needs from a memory, in its current or an earlier state."""
 
     @property
     def looks_back(self) -> LookBack | None: ...
@@ -39,7 +39,7 @@ S = TypeVar("S", bound=Searched)
 
 
 class Searching(Generic[S]):
-    """Makes searches. `reader` opens the memory as it is now; `beside` is called after `kept` was brought up to date beside them."""
+    """Creates searches. `reader` opens the current memory; `beside` is called after the background update of `kept`."""
 
     def __init__(
         self, kept: Kept, split: Split, reader: Callable[[], AbstractContextManager[S]], beside: Callable[[S, Callable[[], bool]], None]
@@ -50,10 +50,10 @@ class Searching(Generic[S]):
         self._closing = threading.Event()
 
     def over(self, reader: Searched, embedder: TextEmbedder | None) -> Search:
-        """Return a search over what `reader` sees, by words alone without a text model; what is kept is brought up to date first.
+        """Return a search over what `reader` reads; keywords only without a text model. Updates the search state first.
 
-        A look back is read for itself. What was believed at a date had other words too (edited since, deleted since); what was known by a
-        clip is found by the index of all, as is everything.
+        An earlier state is read separately: at an earlier date sentences had other words too (edited or deleted since). What was known by a
+        clip is found with the current index.
         """
         model = embedder.name if embedder else ""
         if reader.looks_back is None:
@@ -67,12 +67,12 @@ class Searching(Generic[S]):
         return Search(reader, now, embedder, Snapshot.read(reader, self._split))
 
     def note(self, changed: Changed) -> None:
-        """Take notice of a commit; returns at once."""
+        """Note that something was committed; returns at once."""
         self.kept.note(changed)
         self._changed.set()
 
     def start(self) -> None:
-        """Read what search keeps now, and bring it up to date after commits, in a thread that ends with `close`."""
+        """Load the search state now and update it after commits, in a thread that ends with `close`."""
         threading.Thread(target=self._follow, name="m3desk-search", daemon=True).start()
 
     def close(self) -> None:

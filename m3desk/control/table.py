@@ -1,8 +1,8 @@
-"""All sentences of a memory as columns: what filters and ranks them, without a sentence being loaded. A table never changes.
+"""All sentences of a memory as columns of numbers, to filter and rank them without loading a sentence. A table is immutable.
 
-A change makes another table that shares what stayed the same: rows are only added at the end, a column is copied where an old row of it
-changes, and a sentence whose words changed dies and comes again as a new row. So a question keeps the table that it began with, and what a
-clip adds costs little. 1,000,000 sentences take about 350 MB.
+A change creates a new table that shares the unchanged parts: rows are only appended, a column is copied if an old row of it changes, and
+a sentence whose words changed is removed and appended as a new row. So a question keeps its table, and adding a clip costs little.
+1,000,000 sentences take about 350 MB.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 Room = Callable[[int, int], NDArray[Any]]
-"""Makes an empty array of so many rows of so many numbers, for instance in a file."""
+"""Allocates an empty array of the given rows and columns, for instance in a file."""
 
 ENDED, STALE, PINNED = 1, 2, 4
 """Bits of the column `flags`."""
@@ -40,11 +40,11 @@ neighbours in time. `cites`: observations that a spoken sentence rests on."""
 
 
 _PART = 20_000
-"""Sentences that are taken in at a time."""
+"""Sentences that are added at a time."""
 
 
 class Column:
-    """Numbers that grow at the end; what was read of them stays as it is. `room`: makes an array of a shape, where not in memory."""
+    """An append-only array; slices that were read stay valid. `room`: allocates an array of a shape, if not in memory."""
 
     __slots__ = ("count", "data", "room")
 
@@ -63,7 +63,7 @@ class Column:
 
 
 class Codes:
-    """Small numbers for values that come again and again; only ever added to."""
+    """Maps repeated values to small integer codes; append-only."""
 
     __slots__ = ("codes", "values")
 
@@ -72,7 +72,7 @@ class Codes:
         self.values: list[Any] = []
 
     def of(self, value: Any) -> int:
-        """Return a value's code, a new one where it has none."""
+        """Return a value's code; add one if it is new."""
         code = self.codes.get(value)
         if code is None:
             code = self.codes[value] = len(self.values)
@@ -81,7 +81,7 @@ class Codes:
 
 
 class Table:
-    """The sentences of a memory at one version. Rows are numbers from 0; those of sentences that are gone stay empty."""
+    """The sentences of a memory at one version. Rows are numbered from 0; rows of removed sentences stay empty."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -94,11 +94,11 @@ class Table:
     # ------------------------------------------------------------ reading
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column, one number a row (see `_COLUMNS`); not to be written to."""
+        """Return a column, one number per row (see `_COLUMNS`); read-only."""
         return self._columns[name].data[: self.count]
 
     def row(self, id_: str) -> int | None:
-        """Return the row of a sentence in force; None where there is none."""
+        """Return the row of a sentence in force; None if there is none."""
         row = self._moved.get(id_)
         if row is None:
             row = self._row_of.get(id_)
@@ -110,16 +110,16 @@ class Table:
         return int(np.count_nonzero(self.column("alive")))
 
     def has_kinds_but(self, kinds: Collection[str]) -> bool:
-        """Say whether there may be sentences of other kinds than these."""
+        """Return whether there may be sentences of other kinds than these."""
         return not set(self.kinds.values) <= set(kinds)
 
     def people(self, row: int) -> tuple[str, ...]:
-        """Return whom a sentence speaks of."""
+        """Return the people that a sentence mentions."""
         found: tuple[str, ...] = self.casts.values[self.column("cast")[row]]
         return found
 
     def speaks_of(self, people: Collection[str], rows: Rows | None = None) -> Mask:
-        """Return which rows, of all or of `rows`, speak of any of these people."""
+        """Return which rows, of all or of `rows`, mention any of these people."""
         wanted = set(people)
         casts = self.casts.values[:]
         holds = np.fromiter((not wanted.isdisjoint(cast) for cast in casts), np.bool_, len(casts))
@@ -139,7 +139,7 @@ class Table:
         return found
 
     def of_event(self, event: str) -> Mask:
-        """Return which rows in force tell of such an event ("says", "text", …)."""
+        """Return which rows in force report such an event ("says", "text", …)."""
         found: Mask = (self.column("event") == self.events.codes.get(event, -1)) & self.column("alive")
         return found
 
@@ -154,7 +154,7 @@ class Table:
         return np.asarray(rows[np.lexsort((number, start, place))])
 
     def best(self, rows: Rows, scores: NDArray[np.float64], k: int) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the k rows of the highest scores, best first, equal ones in order; the order does not hang on how rows came in."""
+        """Return the k rows with the highest scores, best first, ties in time order, whatever the order of insertion."""
         if len(rows) > k:
             least = np.partition(scores, len(scores) - k)[len(scores) - k]
             held = scores >= least
@@ -167,7 +167,7 @@ class Table:
 
     @staticmethod
     def of(outlines: Iterable[Outline]) -> Table:
-        """Return the table of these sentences, whose rows are in their order; they are not held all at once."""
+        """Build the table of these sentences, one row each in this order; they are consumed one at a time."""
         table, rest = Table(), iter(outlines)
         while part := list(islice(rest, _PART)):
             table._append(part)
@@ -175,9 +175,9 @@ class Table:
         return table
 
     def changed(self, touched: Collection[str], outlines: Sequence[Outline]) -> tuple[Table, list[int], list[Outline]]:
-        """Return the table after a change, the rows that died, and the sentences that are new rows, in the order of those.
+        """Return the table after a change, the removed rows, and the sentences of the new rows in row order.
 
-        `touched`: ids whose rows may have changed; `outlines`: what of them is in force now.
+        `touched`: ids whose rows may have changed; `outlines`: those of them that are in force now.
         """
         new = self._shared()
         now = {o.id: o for o in outlines}
@@ -211,12 +211,12 @@ class Table:
         return new
 
     def _own(self, name: str) -> NDArray[Any]:
-        """Return a copy of a column that this table may write to; other tables keep theirs."""
+        """Return a writable copy of a column; other tables keep theirs."""
         self._columns[name] = Column(self.column(name).copy())
         return self._columns[name].data
 
     def _overwrite(self, kept: Mapping[int, Outline]) -> set[int]:
-        """Write what changed of rows that stay; return the sources in which that changes the order."""
+        """Write the changes of rows that stay; return the sources whose order changes."""
         if not kept:
             return set()
         rows = np.fromiter(kept, np.int64, len(kept))
@@ -272,7 +272,7 @@ class Table:
         }
 
     def _order(self, sources: Collection[int]) -> None:
-        """Find the neighbours of the episodic sentences of these sources anew."""
+        """Recompute the neighbours of the episodic sentences of these sources."""
         episodic = self.of_kinds(["episodic"])
         source = self.column("source")
         if len(sources) == 1:
@@ -289,7 +289,7 @@ class Table:
         previous[rows[1:][same]] = rows[:-1][same]
 
     def _by_time(self, rows: Rows) -> Rows:
-        """Return rows by source, start, end and, where these are equal, id."""
+        """Return rows sorted by source, start, end and id."""
         source, start, end = (self.column(name)[rows] for name in ("source", "start", "end"))
         order = np.lexsort((end, start, source))
         rows, source, start, end = rows[order], source[order], start[order], end[order]
@@ -304,10 +304,10 @@ class Table:
 
 
 def index_of(clip: str | None) -> int:
-    """Return the number in a clip's id; −1 for a memory of no clip, which is always known."""
+    """Return the number in a clip's id; −1 for a sentence without a clip, which is always known."""
     return clip_index(clip) if clip and ".c" in clip else -1
 
 
 def wording_of(outline: Outline) -> int:
-    """Return a number for all that is searched by words: equal numbers mean equal words (in one process)."""
+    """Return a hash of everything that keyword search uses: equal hashes mean equal words (within one process)."""
     return hash((outline.text, outline.entities))

@@ -1,4 +1,4 @@
-"""Times in a question ("at 0:53", "after 14:30", "in the last minute", "第10秒", "最后一分钟"), as spans of a source."""
+"""Finds times in a question ("at 0:53", "after 14:30", "in the last minute", "第10秒", "最后一分钟") and returns them as time spans."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from m3desk.domain.clip import MICROSECOND, Source
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TimeSpan:
     """[start, end) microseconds of a source."""
 
     source: str
@@ -20,13 +20,13 @@ class Stretch:
 
 
 FOREVER = 2**53
-"""An end past every source's, in microseconds."""
+"""A time after the end of every source, in microseconds."""
 
 AROUND = (3 * MICROSECOND, 5 * MICROSECOND)
-"""How far before and after a named moment is meant: people read a clock with a delay of seconds."""
+"""Tolerance before and after a named time: people read a clock with a delay of seconds."""
 
 EDGE = 15 * MICROSECOND
-"""How much "at the beginning" and "at the end" mean."""
+"""The length meant by "at the beginning" and "at the end"."""
 
 _NUMBERS = {
     "a": 1,
@@ -48,7 +48,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "秒": 1, "分": 60, "小": 3600}
 
 _UNIT = r"(?:s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?)\b"
 _NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
-"""No longer: from each digit of a long row the search would go to its end."""
+"""Maximum digits: else the regular expression would scan to the end from each digit of a long run."""
 _TIME = (
     rf"(?<!\d)(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d{{1,9}})?|{_NUMBER}[ -]?{_UNIT}"
     rf"|(?:第 ?)?\d{{1,9}} ?分(?:钟)?(?: ?\d{{1,9}} ?秒)?|(?:第 ?)?{_NUMBER} ?秒(?:钟)?)"
@@ -60,12 +60,12 @@ _LENGTH_ZH = rf"(?P<n>(?<!\d){_NUMBER}|[一两二三五十半])? ?(?:个)?(?P<u>
 Span = tuple[int, int]
 
 
-def read_times(text: str, source: Source | None) -> tuple[list[Stretch], str]:
-    """Return the spans that a text names, and the text without them. [] where it names none or there is no source to read them in."""
+def read_times(text: str, source: Source | None) -> tuple[list[TimeSpan], str]:
+    """Return the time spans that a text names, and the text without them; [] if it names none or there is no source."""
     if source is None:
         return [], text
     duration = source.duration if source.duration is not None else FOREVER
-    found: list[Stretch] = []
+    found: list[TimeSpan] = []
 
     for pattern, means in _RULES:
         while (match := pattern.search(text)) is not None:
@@ -73,13 +73,13 @@ def read_times(text: str, source: Source | None) -> tuple[list[Stretch], str]:
                 start, end = means(match, duration, lambda t: _moment(t, source))
             except (ValueError, OverflowError):  # 25:99, or more digits than any time has
                 break
-            found.append(Stretch(source.id, min(FOREVER, max(0, start)), max(0, min(FOREVER, end))))
+            found.append(TimeSpan(source.id, min(FOREVER, max(0, start)), max(0, min(FOREVER, end))))
             text = f"{text[: match.start()]} {text[match.end() :]}"
     return found, text
 
 
 def _moment(text: str, source: Source) -> int:
-    """Return the microsecond that a time means: since the start, or (past its end, where its start is known) by the clock on the wall."""
+    """Return a time as microseconds since the source's start, or, if it is past the end and the start's date is known, as clock time."""
     at = _since_start(text)
     if (
         source.duration is not None

@@ -1,4 +1,4 @@
-"""The words of control, in English and Chinese: what answers say, and which words of a question only ask."""
+"""The texts of answers in English and Chinese, and the question words that search ignores."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NUMBERS: dict[str, dict[int, str]] = {
 
 
 def say(key: str, language: str, **words: object) -> str:
-    """Return a sentence of control, filled in."""
+    """Return an answer text with its values filled in."""
     return _SENTENCES[key][1 if language == "zh" else 0].format(**words)
 
 
@@ -65,7 +65,7 @@ GENERIC = stems(
     man woman men women guy lady face
     说 说话 讲 讲话 谈 谈到 出现 看到 看见 看 视频 画面 里面 发生 提到 东西 听到 显示 时 话 事 事情 知道 问题 录像 男人 女人 男 女"""
 )
-"""Stems of words that a question uses to ask, and that no evidence has to hold."""
+"""Stems of question words, which evidence need not contain."""
 
 _ASKING = {
     "who": "list present camera screen there else come came enter together all first last "
@@ -82,4 +82,4 @@ _ASKING = {
     "summary": "summary summarise summarize overview event main brief briefly general generally story 总结 概括 概述 内容 主要 故事",
 }
 ASKING: dict[str, frozenset[str]] = {intent: stems(text) for intent, text in _ASKING.items()}
-"""By intent, the stems of words that the question needs to ask it: what is left over must be in the evidence."""
+"""By intent, the stems that express it; the remaining words of the question must be in the evidence."""

@@ -1,4 +1,4 @@
-"""What the engine asks of models and of its own edges: small Protocols that plugins, the store and the engine's process answer."""
+"""The engine's interfaces: small Protocols that plugins, the store and the engine's process implement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One clip, as perception and a memory writer are given it; and what writes memories of it. Backends: see `ports.models`."""
+"""A clip as perception and memory writers get it, and the interface of memory writers. Model backends: see `ports.models`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Frame:
 
 
 class ClipMedia(Protocol):
-    """One clip, decoded: what perception sees. Made by `m3desk.media`, from a fixed pre-roll, the same each time."""
+    """One decoded clip, the input of perception. Made by `m3desk.media` from a fixed pre-roll, identical each time."""
 
     clip: Clip
     source: Source
@@ -42,7 +42,7 @@ class ClipMedia(Protocol):
     """The file itself, for a model that watches the clip on its own (with clip.start and clip.end)."""
 
     def frames(self) -> Iterator[Frame]:
-        """Yield pictures at the memory's rate (5 a second by default) in time order within [start, end); () without a picture."""
+        """Yield pictures at the memory's rate (default 5 per second) in time order within [start, end); () without a video stream."""
         ...
 
     def sound(self) -> Sound:
@@ -51,21 +51,21 @@ class ClipMedia(Protocol):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be decoded, in words, known once frames() and sound() have been read."""
+        """Descriptions of what could not be decoded; complete once frames() and sound() have been consumed."""
         ...
 
     @property
     def unreadable(self) -> str | None:
-        """Why none of the clip's pictures could be read although its file has some; known once frames() has been read. None: they could."""
+        """Why no picture of the clip could be decoded although the file has some, else None; known once frames() has been consumed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Observations of one clip that look (or sound) like one. `tag`: provisional, such as `<face_1>`; means nothing elsewhere.
+    """Observations of one clip that look (or sound) like one person. `tag`: provisional, such as `<face_1>`; valid in this clip only.
 
     `seen_before`: it matched somebody already in this memory when the clip was drafted (the writer may say "returns");
-    `last_seen`: microseconds in this source when that was in an earlier clip of it, else None.
+    `last_seen`: the time of that in microseconds if it was in an earlier clip of this source, else None.
     """
 
     tag: str
@@ -76,11 +76,11 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class ClipView:
-    """What a memory writer is given. An omni model uses `media`; the embedded one composes from `perceived`.
+    """The input of a memory writer. An omni model uses `media`; the embedded one composes from `perceived`.
 
-    `recent`: the last sentences of the clip before (same source), oldest first. `language`: wanted output ("en", "zh"),
-    or None = the scene's.
-    `previous`: evidence of the clip before, for what enters, leaves and returns across the border; None for the first.
+    `recent`: the last sentences of the previous clip (same source), oldest first. `language`: output language ("en", "zh"),
+    None = the scene's.
+    `previous`: evidence of the previous clip, to describe who enters, leaves and returns; None for the first clip.
     """
 
     clip: Clip
@@ -95,7 +95,7 @@ class ClipView:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The queued clips of a source, in time order. `heard_until`: where the last utterance before the first of them ends, if any."""
+    """The queued clips of a source, in time order. `heard_until`: end of the last utterance before the first of them, if any."""
 
     clips: tuple[Clip, ...]
     heard_until: int | None
@@ -103,10 +103,10 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a memory knows of a clip before it is written: all that `ClipView` needs of the store, of one moment.
+    """What a memory knows about a clip before it is written: everything that `ClipView` needs from the store, from one snapshot.
 
-    `perceived`: without what may not be stored (where somebody was forgotten, who is never to be remembered), and with tracks that go on
-    from the clip before. `clusters`: a preview; the commit decides again. `recent`, `previous`: as in ClipView.
+    `perceived`: without what may not be stored (forgotten people), and with tracks that continue from the previous clip. `clusters`: a
+    preview; the commit decides again. `recent`, `previous`: as in ClipView.
     """
 
     perceived: Perceived
@@ -117,7 +117,7 @@ class Prepared:
 
 @runtime_checkable
 class MemoryWriter(Protocol):
-    """Writes the episodic sentences of a clip. Blocking, one clip at a time, no access to the store."""
+    """Writes the episodic memories of a clip. Blocking, one clip at a time, no access to the store."""
 
     name: str
 
@@ -126,7 +126,7 @@ class MemoryWriter(Protocol):
 
 @runtime_checkable
 class KnowledgeWriter(Protocol):
-    """Writes semantic memories from a clip's stored episodic sentences (tagged form), each citing the sentences it rests on."""
+    """Writes semantic memories from a clip's stored episodic sentences (tagged form); each cites its supporting sentences."""
 
     name: str
 
@@ -142,7 +142,7 @@ class KnowledgeWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a profile, opened on first use by `m3desk.backends`; None where the profile has none (or weights are missing).
+    """The models of a profile, opened on first use by `m3desk.backends`; None if the profile has none (or weights are missing).
 
     `missing`: port name → what to do ("m3desk models pull --llm").
     """

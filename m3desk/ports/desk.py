@@ -1,4 +1,4 @@
-"""What a window may ask of the engine (answered by `m3desk.desk`)."""
+"""The calls that the window makes on the engine (implemented by `m3desk.desk`)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from m3desk.ports.memory import Found, Reader
 
 
 class Desk(Protocol):
-    """What a window may ask of the engine. Each call returns at once; results come as futures, news as events."""
+    """The window's interface to the engine. Each call returns at once; results come as futures, changes as events."""
 
     def subscribe(self, on_event: Callable[[Any], None]) -> Callable[[], None]:
-        """Call `on_event` with every event, from some other thread; return a function that ends it."""
+        """Call `on_event` with every event, from another thread; return a function that unsubscribes."""
         ...
 
     def reader(self) -> Reader:
-        """Return a new read-only look at the open memory, for use in one thread (not the GUI's for anything slow)."""
+        """Return a new read-only reader of the open memory, for use in one thread (slow reads: not in the GUI thread)."""
         ...
 
     def memorize(self, paths: Sequence[str]) -> Future[list[str]]:
@@ -30,32 +30,32 @@ class Desk(Protocol):
     def cancel(self, source: str) -> None: ...
     def retry(self, source: str) -> None: ...
     def move(self, source: str, to: int) -> None:
-        """Give a queued source another place in the queue (0 = next)."""
+        """Move a queued source to another position (0 = next)."""
         ...
 
     def queue(self) -> Future[list[str]]:
-        """Return the ids of the sources that wait, next first."""
+        """Return the ids of the waiting sources in queue order."""
         ...
 
     def remove_source(self, source: str, *, dry_run: bool = False) -> Future[Effect]: ...
     def relink(self, source: str, path: str) -> Future[None]: ...
     def ask(self, question: str, *, source: str | None = None, start: int | None = None, end: int | None = None) -> str:
-        """Ask; return the ask's id. AskStarted, AskRound, AskText and AskDone follow as events."""
+        """Ask a question; return its id. AskStarted, AskRound, AskText and AskDone follow as events."""
         ...
 
     def stop_asking(self, ask: str) -> None: ...
     def search(self, text: str, k: int = 20) -> Future[list[Found]]: ...
     def suggestions(self) -> Future[list[Suggestion]]:
-        """Return what a person could decide, most useful first, as it is now; `events.Suggested` tells how many there are."""
+        """Return the current identity questions for the user, most useful first; `events.Suggested` gives their number."""
         ...
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]: ...
     def accept(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
-        """Do what suggestion `n` says."""
+        """Apply suggestion `n`."""
         ...
 
     def reject(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
-        """Say that suggestion `n` is wrong; it is not asked again."""
+        """Reject suggestion `n`; it is not asked again."""
         ...
 
     def undo(self) -> Future[Effect]: ...
@@ -66,15 +66,15 @@ class Desk(Protocol):
         ...
 
     def pull(self, *, llm: bool = False, names: Sequence[str] = ()) -> Future[None]:
-        """Fetch what is missing; Downloading events tell how far."""
+        """Download missing weights; Downloading events report the progress."""
         ...
 
     def stop_pulling(self) -> None:
-        """Stop fetching; what has come so far is kept and goes on the next time."""
+        """Stop downloading; partial files are kept and continued next time."""
         ...
 
     def remove_model(self, name: str) -> Future[None]:
-        """Delete a fetched model's files."""
+        """Delete a downloaded model's files."""
         ...
 
     def doctor(self) -> Future[dict[str, Any]]: ...
@@ -83,7 +83,7 @@ class Desk(Protocol):
         ...
 
     def picture(self, source: str, at: int, width: int = 480) -> Future[bytes | None]:
-        """Return a source's picture at a moment (microseconds) as JPEG; None where its file is not there."""
+        """Return a source's picture at a time (microseconds) as JPEG; None if its file is missing."""
         ...
 
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]: ...

@@ -1,4 +1,4 @@
-"""What windows, commands and control read of a memory (answered by `store`, wired in `app`)."""
+"""The read interface of a memory, for windows, commands and control (implemented by `store`, connected in `app`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from m3desk.domain.questions.types import Suggestion, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A node that a search found. `score` 0–1 after fusion; `why`: one line a person understands ("words: green, tea · meaning 0.83")."""
+    """A node that a search found. `score` 0–1 after fusion; `why`: one readable line ("words: green, tea · meaning 0.83")."""
 
     id: str
     type: str
@@ -43,9 +43,9 @@ class FoundClip:
 
 
 class Reader(Protocol):
-    """A read-only look at one memory, each call one consistent snapshot. Calls take milliseconds; made from any one thread.
+    """Read-only access to one memory; each call reads one consistent snapshot in milliseconds. Use it from one thread at a time.
 
-    Ids of persons given to it may be `person_3`, `3`, `Person 3`, a name or an alias where it says `ref`.
+    A parameter `ref` takes a person as `person_3`, `3`, `Person 3`, a name or an alias.
     """
 
     path: str
@@ -57,7 +57,7 @@ class Reader(Protocol):
     def sources(self) -> list[Source]: ...
     def clips(self, source: str | None = None) -> list[Clip]: ...
     def clips_between(self, source: str, start: int, end: int) -> list[Clip]:
-        """Return the clips of a source that reach into [start, end)."""
+        """Return the clips of a source that overlap [start, end)."""
         ...
 
     def thumbnail(self, clip: str) -> str | None: ...
@@ -67,7 +67,7 @@ class Reader(Protocol):
     def texts(self, source: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]: ...
     def people(self) -> list[Person]: ...
     def person(self, ref: str) -> Person:
-        """Raise CorrectionError when nobody answers to `ref`."""
+        """Return a person. Raises CorrectionError if `ref` matches nobody."""
         ...
 
     def memories(
@@ -79,7 +79,7 @@ class Reader(Protocol):
     # What views read after a commit: those of the named rows that are still there, and in force.
     def clips_of(self, ids: Collection[str]) -> list[Clip]: ...
     def thumbnails(self, clips: Collection[str]) -> dict[str, str]:
-        """Return clip → media id of its picture, of those that have one."""
+        """Return clip → media id of its picture, for clips that have one."""
         ...
 
     def tracks_of(self, ids: Collection[str]) -> list[TrackRow]: ...
@@ -95,11 +95,11 @@ class Reader(Protocol):
     def bindings(self, observation: str | None = None, node: str | None = None) -> list[Binding]: ...
     def journal(self) -> list[Step]: ...
     def suggestions(self) -> list[Suggestion]:
-        """Return what a person could decide, most useful first."""
+        """Return the identity questions for the user, most useful first."""
         ...
 
     def why(self, observation: str) -> Verdict:
-        """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
+        """Return why an observation is assigned to its person. Raises CorrectionError if the id is unknown."""
         ...
 
     def chats(self) -> list[dict[str, Any]]: ...

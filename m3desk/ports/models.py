@@ -1,8 +1,8 @@
-"""What the engine asks of models: faces, voices, speech, things, texts, language.
+"""The interfaces of model backends: faces, voices, speech, objects, text, language.
 
-A backend is a class with `name` (the model and its version, stored beside everything it makes), made with the opened path of its
-weights and an explicit number of threads. All calls block, may be made from any one thread at a time, and raise `ModelError`
-(`ModelFailed`, `ModelMissing`) and nothing else on purpose. Same input, same output: no state crosses calls.
+A backend is a class with `name` (the model and its version, stored with everything it produces), created with the path of its weights
+and a number of threads. All calls block, may come from any thread but only one at a time, and raise only `ModelError` (`ModelFailed`,
+`ModelMissing`) on purpose. Same input, same output: no state is kept between calls.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ class VoiceEmbedder(Protocol):
 
 @runtime_checkable
 class SpeechSegmentation(Protocol):
-    """Tells the few speakers of a short window apart, also where two speak at once; who they are elsewhere it does not know.
+    """Separates the speakers of a short window, including overlapping speech; speaker numbers are local to the window.
 
-    `window`: samples of a call. `hop`: samples a row covers; row n begins `lead + n · hop` samples after the window.
-    `classes`: which of the window's speakers (0, 1, …) speak in each class, () for nobody.
+    `window`: samples per call. `hop`: samples per row; row n begins `lead + n · hop` samples after the window's start.
+    `classes`: the window's speakers (0, 1, …) who speak in each class, () for nobody.
     """
 
     name: str
@@ -91,7 +91,7 @@ class SpeechSegmentation(Protocol):
     classes: tuple[tuple[int, ...], ...]
 
     def segment(self, sound: Sound) -> Floats:
-        """Return (rows, len(classes)) float32 probabilities, each row's sum 1; a shorter sound is taken to end in silence."""
+        """Return (rows, len(classes)) float32 probabilities, each row's sum 1; shorter sound is padded with silence."""
         ...
 
 
@@ -107,7 +107,7 @@ class RecognisedWord:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """`no_speech`: the recogniser's own probability that nobody speaks, 0–1."""
+    """`no_speech`: the recogniser's probability that nobody speaks, 0–1."""
 
     words: tuple[RecognisedWord, ...]
     language: str | None
@@ -120,7 +120,7 @@ class SpeechRecogniser(Protocol):
     name: str
 
     def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
-        """Write down what is said in up to 40 s of sound; `language` (ISO 639-1) skips detection."""
+        """Transcribe up to 40 s of sound; `language` (ISO 639-1) skips language detection."""
         ...
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from m3desk.control.query import Asked, read
 from m3desk.control.search import TEXT_KINDS, Before, Hit, Index
-from m3desk.control.times import Stretch
+from m3desk.control.times import TimeSpan
 from m3desk.control.wording import GENERIC
 from m3desk.domain.clip import clock
 from m3desk.domain.memory import StoredSentence
@@ -36,9 +36,9 @@ class PlainSearch:
 
     # ------------------------------------------------------------ the search itself
 
-    def read(self, query: str, stretch: Stretch | None = None) -> Asked:
+    def read(self, query: str, span: TimeSpan | None = None) -> Asked:
         """Read a query against the people, sources and clips of this memory."""
-        return read(query, self.people, self.sources, self.clip_list, stretch)
+        return read(query, self.people, self.sources, self.clip_list, span)
 
     def hits(
         self, asked: Asked, k: int = 20, *, kinds: Collection[str] = TEXT_KINDS, before: Before | None = None, skip: Collection[str] = ()
@@ -61,12 +61,7 @@ class PlainSearch:
 
         def add(node: str) -> Hit | None:
             sentence = self._sentences.get(node)
-            if (
-                sentence is None
-                or sentence.kind not in kinds
-                or not self.visible(sentence, before)
-                or not _inside(sentence, asked.stretches)
-            ):
+            if sentence is None or sentence.kind not in kinds or not self.visible(sentence, before) or not _inside(sentence, asked.spans):
                 return None
             return hits.setdefault(node, Hit(sentence))
 
@@ -81,9 +76,9 @@ class PlainSearch:
                     if (hit := add(node)) is not None:
                         hit.similarity = similarity
                         hit.score += _vote(rank)
-        if asked.stretches or asked.people:
+        if asked.spans or asked.people:
             for sentence in self._sentences.values():
-                if asked.stretches or set(sentence.people) & set(asked.people):
+                if asked.spans or set(sentence.people) & set(asked.people):
                     add(sentence.id)
         return hits
 
@@ -92,10 +87,10 @@ class PlainSearch:
         if before is not None:
             ends = [c.end for c in self.clip_list if c.source == before[0] and c.index <= before[1]]
             hidden["before"] = (before[0], max(ends, default=0))
-        if not asked.stretches:
+        if not asked.spans:
             yield hidden
-        for stretch in asked.stretches:
-            yield hidden | {"source": stretch.source, "start": stretch.start, "end": stretch.end}
+        for span in asked.spans:
+            yield hidden | {"source": span.source, "start": span.start, "end": span.end}
 
     def telling(self, text: str) -> list[str]:
         """Return the words of a question that evidence has to hold (neither stop words nor words of asking)."""
@@ -133,7 +128,7 @@ class PlainSearch:
                 share = len(named) / len(asked.people)
                 hit.score = (0.15 * share + hit.score * 0.85) if named else 0.4 * hit.score
                 hit.why += [shown[p] for p in named if p in shown]
-            if asked.stretches:
+            if asked.spans:
                 hit.score = 0.2 + 0.8 * hit.score
                 hit.why.append(f"{clock(s.start)}–{clock(s.end)}")
             if s.valid_until:
@@ -152,12 +147,7 @@ class PlainSearch:
         for node, score in lent.items():
             sentence = self._sentences[node]
             if node not in hits:
-                if (
-                    score < 0.5
-                    or sentence.kind not in kinds
-                    or not self.visible(sentence, before)
-                    or not _inside(sentence, asked.stretches)
-                ):
+                if score < 0.5 or sentence.kind not in kinds or not self.visible(sentence, before) or not _inside(sentence, asked.spans):
                     continue
                 hits[node] = Hit(sentence, why=["紧邻另一条结果" if asked.language == "zh" else "next to another result"])
             hits[node].score = (hits[node].score + NEIGHBOUR * score) / (1 + NEIGHBOUR)
@@ -186,5 +176,5 @@ def _index_of(clip: str | None) -> int:
     return int(clip.rsplit(".c", 1)[1]) if clip and ".c" in clip else -1
 
 
-def _inside(s: StoredSentence, stretches: Sequence[Stretch]) -> bool:
-    return not stretches or any(s.source == t.source and s.start < t.end and s.end >= t.start for t in stretches)
+def _inside(s: StoredSentence, spans: Sequence[TimeSpan]) -> bool:
+    return not spans or any(s.source == t.source and s.start < t.end and s.end >= t.start for t in spans)

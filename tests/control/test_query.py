@@ -108,8 +108,8 @@ def test_names_become_the_placeholder_for_the_search():
     ],
 )
 def test_times_are_spans(question, start, end):
-    stretches, rest = read_times(question, SOURCES[0])
-    assert [(s.start / 1e6, s.end / 1e6) for s in stretches] == [(start, end)]
+    spans, rest = read_times(question, SOURCES[0])
+    assert [(s.start / 1e6, s.end / 1e6) for s in spans] == [(start, end)]
     assert not any(c.isdigit() for c in rest)
 
 
@@ -123,7 +123,7 @@ def test_a_time_past_the_end_is_read_on_the_wall_clock():
 @pytest.mark.parametrize("question", ["What happens in CLIP_2?", "clip 2", "clip:2", "s1.c2", "clip:s1.c2", "片段2", "第2个片段"])
 def test_a_clip_is_named(question):
     a = asked(question)
-    assert a.clips == ("s1.c2",) and (a.stretches[0].start, a.stretches[0].end) == (60_000_000, 90_000_000)
+    assert a.clips == ("s1.c2",) and (a.spans[0].start, a.spans[0].end) == (60_000_000, 90_000_000)
 
 
 def test_a_clip_of_the_newest_source_is_meant_and_said():
