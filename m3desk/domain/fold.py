@@ -19,8 +19,8 @@ from m3desk.domain.people import Binding, NameState, Person, SuggestedName
 from m3desk.domain.superseding import Standing, standing
 from m3desk.domain.tally import Tally
 
-ALIKE = "consolidation "
-"""What the votes begin with that a model casts for two nodes of one kind (domain.consolidation); its name follows."""
+BY_SIMILARITY = "consolidation "
+"""Prefix of `by` of the votes that a model casts for two similar nodes of one type (domain.consolidation); the model's name follows."""
 
 SHOWN_FROM = 0.4
 """Summed score from which a heard name is shown ("Jeff Steen?")."""
@@ -28,7 +28,7 @@ SHOWN_FROM = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An observation as it stands: `node` and `person` None = nobody's; `step`: the correction that decided it, else a model did."""
+    """The binding in force of an observation. `node`, `person`: None = nobody; `step`: the correction that decided it, None = a model."""
 
     node: str | None
     person: str | None
@@ -38,7 +38,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Two nodes that votes (clip, by, weight) call one person. `accepted`: they are one person now."""
+    """A pair of nodes with votes (clip, by, weight) that they are one person. `accepted`: they are one person now."""
 
     a: str
     b: str
@@ -51,9 +51,9 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What a correction demands: `a` and `b` (an observation or person, and a person) must, or cannot, be one.
+    """A must-link or cannot-link of a correction: `a` and `b` (an observation or person, and a person) must, or cannot, be one.
 
-    `state`: kept; overridden by a later decision; waiting for evidence that is not here; broken (a fault of M3Desk).
+    `state`: kept; overridden by a later decision; waiting for evidence that is missing now; broken (a bug of M3Desk).
     """
 
     step: int
@@ -66,11 +66,11 @@ class Constraint:
 
 @dataclass(slots=True)
 class Identities:
-    """Who is who. `person_of`: node → person; `canonical`: any person id → the one it goes by now; `members`: person → node ids.
+    """Who is who. `person_of`: node → person; `canonical`: any person id → its id in force; `members`: person → node ids.
 
-    `distinct`: pairs of persons (both orders) that a user or one frame keeps apart. `held`: the observations in force; `evidence` says what
-    stands in the place of others; `bindings`: by observation, also those that were in force once; `owned`: node → observations in force;
-    `told`: nodes into which a user put some; `constraints`: by step.
+    `distinct`: pairs of persons (both orders) with a cannot-link. `held`: the observations in force; `evidence`: which observations replace
+    others; `bindings`: by observation, superseded ones too; `owned`: node → observations in force; `told`: nodes to which a user assigned
+    observations; `constraints`: by step.
     """
 
     held: dict[str, Held] = field(default_factory=dict)
@@ -88,16 +88,16 @@ class Identities:
     told: Container[str] = frozenset()
 
     def every_constraint(self) -> Iterator[Constraint]:
-        """Yield what all steps in force demand, in order of steps."""
+        """Yield the constraints of all steps in force, in order of steps."""
         for step in sorted(self.constraints):
             yield from self.constraints[step]
 
     def every_equivalence(self) -> list[Equivalence]:
-        """Return the pairs of nodes that votes call one person, in order of their numbers."""
+        """Return the pairs of nodes with votes that they are one person, in order of their numbers."""
         return [self.equivalences[pair] for pair in sorted(self.equivalences, key=lambda p: (numbered(p[0]), numbered(p[1])))]
 
     def of_node(self, node: str) -> list[str]:
-        """Return the observations that a node holds, in order of time."""
+        """Return the observations of a node, in order of time."""
         return sorted(self.owned.get(node, ()), key=self._when)
 
     def of_person(self, person: str) -> list[str]:
@@ -110,17 +110,17 @@ class Identities:
 
 
 class Partition:
-    """Which persons are one: a union-find that knows who must not be joined."""
+    """Which persons are one: a union-find with cannot-link constraints."""
 
     def __init__(self) -> None:
         self._parent: dict[str, str] = {}
-        self._foes: dict[str, set[str]] = defaultdict(set)  # roots
+        self._cannot_links: dict[str, set[str]] = defaultdict(set)  # roots
 
     def copy(self) -> Partition:
-        """Return a partition that can be changed by itself."""
+        """Return an independent copy."""
         made = Partition()
         made._parent = dict(self._parent)
-        made._foes = defaultdict(set, {person: set(foes) for person, foes in self._foes.items()})
+        made._cannot_links = defaultdict(set, {person: set(others) for person, others in self._cannot_links.items()})
         return made
 
     def root(self, person: str) -> str:
@@ -133,36 +133,36 @@ class Partition:
     def one(self, a: str, b: str) -> bool:
         return self.root(a) == self.root(b)
 
-    def foes(self, a: str, b: str) -> bool:
-        return self.root(b) in self._foes[self.root(a)]
+    def cannot_join(self, a: str, b: str) -> bool:
+        return self.root(b) in self._cannot_links[self.root(a)]
 
     def join(self, a: str, b: str) -> bool:
-        """Make two one; False where they must stay apart."""
+        """Join two persons; return False if a cannot-link forbids it."""
         a, b = self.root(a), self.root(b)
         if a == b:
             return True
-        if self.foes(a, b):
+        if self.cannot_join(a, b):
             return False
         keep, gone = sorted((a, b), key=numbered)
         self._parent[gone] = keep
-        theirs = self._foes.pop(gone, set())
-        for foe in theirs:
-            self._foes[foe].discard(gone)
-            self._foes[foe].add(keep)
-        self._foes[keep] |= theirs
+        theirs = self._cannot_links.pop(gone, set())
+        for other in theirs:
+            self._cannot_links[other].discard(gone)
+            self._cannot_links[other].add(keep)
+        self._cannot_links[keep] |= theirs
         return True
 
-    def part(self, a: str, b: str) -> bool:
-        """Keep two apart from now on; False where they are one already."""
+    def add_cannot_link(self, a: str, b: str) -> bool:
+        """Forbid joining two persons from now on; return False if they are one already."""
         if self.one(a, b):
             return False
-        self._foes[self.root(a)].add(self.root(b))
-        self._foes[self.root(b)].add(self.root(a))
+        self._cannot_links[self.root(a)].add(self.root(b))
+        self._cannot_links[self.root(b)].add(self.root(a))
         return True
 
-    def kept_apart(self) -> list[tuple[str, str]]:
-        """Return the pairs of roots that must not be joined, in both orders."""
-        return [(a, b) for a, foes in self._foes.items() for b in foes]
+    def cannot_links(self) -> list[tuple[str, str]]:
+        """Return the pairs of roots with a cannot-link, in both orders."""
+        return [(a, b) for a, others in self._cannot_links.items() for b in others]
 
     def classes(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
@@ -187,11 +187,11 @@ def identities(log: Log) -> Identities:
     for node in sorted(births, key=numbered):
         partition.root(births[node])
     decided = _decide(partition, steps, births)
-    _keep_apart(partition, log, state, births)
+    _apply_cannot_links(partition, log, state, births)
     votes = _votes(log, state)
     _link(partition, votes, births, state, log)
     _name_classes(state, partition, births, steps)
-    state.distinct = frozenset((state.canonical[a], state.canonical[b]) for a, b in partition.kept_apart())
+    state.distinct = frozenset((state.canonical[a], state.canonical[b]) for a, b in partition.cannot_links())
     owned: dict[str, list[str]] = defaultdict(list)
     for o, h in list(state.held.items()):
         state.held[o] = Held(h.node, state.person_of.get(h.node) if h.node else None, h.set_aside, h.step)
@@ -210,21 +210,21 @@ def identities(log: Log) -> Identities:
 
 
 def _held(log: Log, steps: list[Step], evidence: Standing) -> tuple[dict[str, Held], dict[str, tuple[Binding, ...]]]:
-    """Return what holds for each observation in force and every binding that is or was in force, superseded ones marked.
+    """Return the binding in force of each observation, and all its bindings with superseded ones marked.
 
-    What stands in the place of another observation is whose that one would be, until somebody says otherwise.
+    An observation that replaces another one inherits its binding until a user decides otherwise.
     """
     by_observation: dict[str, list[Bound]] = defaultdict(list)
     for b in log.bindings:
         by_observation[b.observation].append(b)
-    verdicts: dict[str, list[Word]] = defaultdict(list)
+    verdicts: dict[str, list[UserBinding]] = defaultdict(list)
     for step in steps:
-        for observation, node in words_of(step, log):
+        for observation, node in user_bindings(step, log):
             verdicts[observation].append((step, node))
     stands: dict[str, Held] = {}
     now: dict[str, Binding] = {}
     rows: dict[str, tuple[Binding, ...]] = {}
-    for id_ in sorted(log.observations, key=lambda o: log.observations[o].sequence):  # parts come after what they replace
+    for id_ in sorted(log.observations, key=lambda o: log.observations[o].sequence):  # the new observations come after the one they replace
         if id_ in evidence.absent:
             continue
         seen = log.observations[id_]
@@ -239,14 +239,14 @@ def _held(log: Log, steps: list[Step], evidence: Standing) -> tuple[dict[str, He
     return {o: stands[o] for o in log.observations if o in stands and o not in evidence.successors}, rows
 
 
-Word = tuple[Step, str | None]
-"""What a step says of an observation: the node that it belongs to, None: nobody's."""
+UserBinding = tuple[Step, str | None]
+"""A user's decision on an observation: the step, and the node that it belongs to (None: nobody's)."""
 
 
-def words_of(step: Step, log: Log) -> Iterator[tuple[str, str | None]]:
-    """Yield what a step says of observations: to which node each belongs, None = set aside."""
+def user_bindings(step: Step, log: Log) -> Iterator[tuple[str, str | None]]:
+    """Yield the bindings that a step decides: (observation, node), None = set aside."""
     for observation, node in step.args.get("bindings", {}).items():
-        if node in log.nodes:  # else its source was removed: the step waits until it is found again
+        if node in log.nodes:  # else its source was removed: the step waits until it is resolved again
             yield observation, node
     if step.kind == "set-aside":
         for observation in step.args["observations"]:
@@ -254,28 +254,28 @@ def words_of(step: Step, log: Log) -> Iterator[tuple[str, str | None]]:
 
 
 def stand(
-    seen: Seen, models: Sequence[Bound], users: Sequence[Word], evidence: Standing, replaced: Binding | None, before: Held | None
+    seen: Seen, models: Sequence[Bound], users: Sequence[UserBinding], evidence: Standing, replaced: Binding | None, before: Held | None
 ) -> tuple[tuple[Binding, ...], Held, Binding | None]:
-    """Return the bindings that an observation has and had, what holds for it, and the binding in force.
+    """Return all bindings of an observation, its state, and the binding in force.
 
-    `models`: of it, `users`: the words of the steps in force on it, both in order. `replaced`, `before`: the binding in force, and
-    what holds, of the observation in whose place it stands.
+    `models`: decisions of models on it; `users`: decisions of the steps in force on it; both in order. `replaced`, `before`: the binding in
+    force and the state of the observation that it replaces.
     """
     id_, parts = seen.id, evidence.successors.get(seen.id)
-    words = sorted([s.sequence for s, _ in users] + ([evidence.seen[parts[0]].sequence] if parts else []))
-    ends = sorted([b.sequence for b in models] + words)
+    decided = sorted([s.sequence for s, _ in users] + ([evidence.seen[parts[0]].sequence] if parts else []))
+    ends = sorted([b.sequence for b in models] + decided)
     mine: list[Binding] = []
     if replaced is not None:
         mine.append(replace(replaced, observation=id_, sequence=seen.sequence, superseded=next(iter(ends), None)))
-    for b in models:  # after a person's word none is in force, not even at first; nor does it end that word
+    for b in models:  # after a user's decision a model's binding is never in force, and does not end that decision
         late = bool(users) and users[0][0].sequence < b.sequence
         end = b.sequence if late else next((e for e in ends if e > b.sequence), None)
         mine.append(Binding(b.observation, b.node, b.score, b.runner_up, b.margin, b.by, b.at, b.sequence, end))
     for step, node in users:
         if node is not None:
-            end = next((e for e in words if e > step.sequence), None)
+            end = next((e for e in decided if e > step.sequence), None)
             mine.append(Binding(id_, node, None, None, None, step.by, step.at, step.sequence, end))
-    if users:  # a person's word stands against every later clip and model
+    if users:  # a user's decision outranks every later clip and model
         step, node = users[-1]
         held = Held(node, None, set_aside=node is None, step=step.step)
     elif models:
@@ -286,12 +286,12 @@ def stand(
 
 
 def born_in(log: Log, nodes: Mapping[str, Birth]) -> dict[str, str]:
-    """Return node → the person it is born in by the corrections in force, as that one is called now."""
+    """Return node → the person it was created in, by the corrections in force and under its present id."""
     return _births(log, nodes, in_force(log))
 
 
 def _births(log: Log, nodes: Mapping[str, Birth], steps: list[Step]) -> dict[str, str]:
-    """Return node → the person it is born in; a correction may have taken it out of that one into a new one."""
+    """Return node → the person it was created in; a correction may have moved it to a new person."""
     names = {r.old: r.new for r in log.renamed}
     births = {n.id: names.get(n.person, n.person) for n in nodes.values() if n.person is not None}
     for step in steps:
@@ -304,8 +304,8 @@ def _births(log: Log, nodes: Mapping[str, Birth], steps: list[Step]) -> dict[str
 # ---------------------------------------------------------------- who is whom
 
 
-def demands(step: Step, births: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return what a step demands of persons: (must | cannot, a, b)."""
+def pair_constraints(step: Step, births: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return the must-links and cannot-links between persons of a step: (must | cannot, a, b)."""
     args = step.args
     if step.kind == "merge":
         return [("must", args["keep"], other) for other in args["others"]]
@@ -319,31 +319,31 @@ def demands(step: Step, births: Mapping[str, str]) -> list[tuple[str, str, str]]
 
 
 def _decide(partition: Partition, steps: list[Step], births: Mapping[str, str]) -> dict[tuple[int, str, str, str], bool]:
-    """Apply the users' decisions, the latest first; return which hold."""
+    """Apply the must-links and cannot-links of users, the latest first; return which are satisfied."""
     known = set(births.values())
     outcome: dict[tuple[int, str, str, str], bool] = {}
     for step in reversed(steps):
-        for kind, a, b in demands(step, births):
+        for kind, a, b in pair_constraints(step, births):
             if a in known and b in known:
-                outcome[step.step, kind, a, b] = partition.join(a, b) if kind == "must" else partition.part(a, b)
+                outcome[step.step, kind, a, b] = partition.join(a, b) if kind == "must" else partition.add_cannot_link(a, b)
     return outcome
 
 
-def _keep_apart(partition: Partition, log: Log, state: Identities, births: Mapping[str, str]) -> None:
-    for a, b in together(log, state.evidence):
+def _apply_cannot_links(partition: Partition, log: Log, state: Identities, births: Mapping[str, str]) -> None:
+    for a, b in cannot_link_pairs(log, state.evidence):
         ha, hb = state.held.get(a), state.held.get(b)
         if ha and hb and ha.node and hb.node and ha.node != hb.node:
-            partition.part(births[ha.node], births[hb.node])  # False = a user joined them: mirrors and video calls exist
+            partition.add_cannot_link(births[ha.node], births[hb.node])  # False = a user joined them: mirrors and video calls exist
 
 
-def together(log: Log, evidence: Standing) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of observations in force that one frame or overlapping speech keeps apart; of parts, those there at one time."""
-    for a, b in log.apart:
-        yield from kept_apart(a, b, evidence)
+def cannot_link_pairs(log: Log, evidence: Standing) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of observations in force with a cannot-link (one frame, overlapping speech); of split ones those that overlap."""
+    for a, b in log.cannot_links:
+        yield from cannot_links_between(a, b, evidence)
 
 
-def kept_apart(a: str, b: str, evidence: Standing) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of observations in force that stand for a pair which one frame or overlapping speech keeps apart."""
+def cannot_links_between(a: str, b: str, evidence: Standing) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of observations in force that replace a pair with a cannot-link."""
     if a not in evidence.successors and b not in evidence.successors:
         yield a, b
         return
@@ -360,7 +360,7 @@ Votes = dict[tuple[str, str], list[tuple[str, str, float]]]
 def _votes(log: Log, state: Identities) -> Votes:
     """Return (node, node) in number order → its votes (clip, by, weight).
 
-    What a model found alike counts as long as that model decides who the two observations are; after a switch to another it does not.
+    A vote by similarity counts as long as its model decides the bindings of the two observations; after a switch to another it does not.
     """
     votes: Votes = defaultdict(list)
     by = {b.observation: b.by for b in log.bindings}
@@ -371,8 +371,8 @@ def _votes(log: Log, state: Identities) -> Votes:
 
 
 def voted_pair(v: Voted, state: Identities, by: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the nodes, in number order, that a vote speaks of now; None where it does not count. `by`: observation → its last model."""
-    if v.by.startswith(ALIKE) and any(by.get(o, v.by[len(ALIKE) :]) != v.by[len(ALIKE) :] for o in (v.a, v.b)):
+    """Return the nodes, in number order, that a vote is for now; None if it does not count. `by`: observation → its last model."""
+    if v.by.startswith(BY_SIMILARITY) and any(by.get(o, v.by[len(BY_SIMILARITY) :]) != v.by[len(BY_SIMILARITY) :] for o in (v.a, v.b)):
         return None
     a, b = state.held.get(state.evidence.follow_beside(v.a, v.b)), state.held.get(state.evidence.follow_beside(v.b, v.a))
     if a and b and a.node and b.node and a.node != b.node:
@@ -383,12 +383,12 @@ def voted_pair(v: Voted, state: Identities, by: Mapping[str, str]) -> tuple[str,
 def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: Identities, log: Log) -> None:
     """Join persons by votes: first nodes of one kind, then each voice to the one face that has enough of them, the best supported first.
 
-    In that order, so that the votes for somebody split into two nodes add up. A face that has a voice by votes takes another
-    only for votes of the same order (MATE), and a voice that is mostly heard in others' company is nobody's (COMPANY).
+    In that order, so that the votes for a person with two nodes add up. A face with a linked voice gets a second one only for votes of
+    similar weight (MATE), and a voice that is mostly heard while other faces are in view is not linked (COMPANY).
     """
     nodes = state.nodes
-    alike = [(in_all(weigh(cast).values())[0], a, b) for (a, b), cast in votes.items() if nodes[a].type == nodes[b].type]
-    for weight, a, b in sorted(alike, key=lambda r: (-r[0], numbered(r[1]), numbered(r[2]))):
+    same_type = [(in_all(weigh(cast).values())[0], a, b) for (a, b), cast in votes.items() if nodes[a].type == nodes[b].type]
+    for weight, a, b in sorted(same_type, key=lambda r: (-r[0], numbered(r[1]), numbered(r[2]))):
         if enough({"all": weight}, 0.0):
             partition.join(births[a], births[b])
     tally: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
@@ -396,8 +396,8 @@ def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: 
         types = {nodes[a].type: a, nodes[b].type: b}
         if len(types) == 2:
             face, voice = partition.root(births[types["face"]]), partition.root(births[types["voice"]])
-            if partition.foes(face, voice):
-                continue  # what a user keeps apart is no rival either
+            if partition.cannot_join(face, voice):
+                continue  # a face with a cannot-link is no rival
             for clip, weight in weigh(cast).items():
                 tally[voice][face][clip] += weight
     taken = {partition.root(births[n.id]) for n in nodes.values() if n.type == "face" and n.id in births}
@@ -463,7 +463,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _name_classes(state: Identities, partition: Partition, births: Mapping[str, str], steps: list[Step]) -> None:
-    """Give each class its id: the named one, of several named the one a merge kept, else the oldest."""
+    """Choose the id of each class: the named person, of several named ones the one a merge kept, else the oldest."""
     names = names_given(steps)
     kept = [s.args["keep"] for s in reversed(steps) if s.kind == "merge"]
     born: dict[str, list[str]] = defaultdict(list)
@@ -479,7 +479,7 @@ def _name_classes(state: Identities, partition: Partition, births: Mapping[str, 
 
 
 def called(members: Sequence[str], names: Mapping[str, str | None], kept: Sequence[str]) -> str:
-    """Return the id of persons who are one, in number order: the named one, of several named the one a merge kept (`kept`: latest first),
+    """Return the id of a class of persons (in number order): the named one, of several named the one a merge kept (`kept`: latest first),
     else the oldest."""
     named = [p for p in members if names.get(p)]
     id_ = next((k for k in kept if k in named), None) if len(named) > 1 else None
@@ -496,7 +496,7 @@ def names_given(steps: Iterable[Step]) -> dict[str, str | None]:
 
 
 def equivalence(pair: tuple[str, str], cast: Sequence[tuple[str, str, float]], total: float, state: Identities) -> Equivalence:
-    """Return a pair of nodes with its votes, which come to `total`."""
+    """Return a pair of nodes with its votes, whose sum is `total`."""
     a, b = pair
     types = {state.nodes[a].type: a, state.nodes[b].type: b}
     mixed = len(types) == 2
@@ -510,7 +510,7 @@ def equivalence(pair: tuple[str, str], cast: Sequence[tuple[str, str, float]], t
 def constraints(
     step: Step, log: Log, state: Identities, births: Mapping[str, str], decided: Mapping[tuple[int, str, str, str], bool]
 ) -> tuple[Constraint, ...]:
-    """Say of every demand of a step in force whether it is kept."""
+    """Return the constraints of a step in force, each with its state."""
     rows: list[Constraint] = []
     for observation, node in step.args.get("bindings", {}).items():
         person = births.get(node) or str(log.nodes[node].person if node in log.nodes else step.args.get("person"))
@@ -523,7 +523,7 @@ def constraints(
         seen = log.observations.get(id_)
         verdict = "waiting" if seen is None else "overridden" if id_ in state.evidence.absent else "kept"
         rows.append(Constraint(step.step, "stands", id_, seen.replaces or "" if seen else "", step.by, verdict))
-    for kind, a, b in demands(step, births):
+    for kind, a, b in pair_constraints(step, births):
         outcome = decided.get((step.step, kind, a, b)) if a in state.canonical and b in state.canonical else None
         if outcome is None:
             verdict = "waiting"
@@ -536,7 +536,7 @@ def constraints(
 
 
 def _verdict(state: Identities, observation: str, step: Step, node: str | None) -> str:
-    """Say whether a step's word on whose an observation is (None: nobody's) is kept, by what stands in that observation's place now."""
+    """Return whether a step's binding of an observation (None: nobody's) is kept, by the observations that replace it now."""
     found = [h for o in state.evidence.leaves(observation) if (h := state.held.get(o)) is not None]
     if not found:
         return "waiting"
@@ -586,7 +586,7 @@ def person(
     suggested: Sequence[SuggestedName],
     tally: Tally,
 ) -> Person:
-    """Return a person. `others`: the ids that go by this one; `tally`: of all that is theirs; `suggested`: best first."""
+    """Return a person. `others`: further ids of this person; `tally`: totals of its observations; `suggested`: best first."""
     aliases = sorted(others, key=numbered)
     name = names.get(id_)
     aliases += [n for a in list(aliases) if (n := names.get(a)) and n != name]
@@ -614,9 +614,9 @@ def person(
 
 
 def _heard(log: Log, state: Identities, rejected: set[tuple[str, str]], given: Mapping[str, str | None]) -> dict[str, list[SuggestedName]]:
-    """Return person → names heard for them, best first; spellings that differ only in case are one name. `given`: names by users.
+    """Return person → suggested names, best first; spellings that differ only in case are one name. `given`: names by users.
 
-    What can't be a name is left out whoever heard it, and so is a name by which several are addressed (domain.naming).
+    Words that can't be a name are left out, and so is a name by which several persons are addressed (domain.naming).
     """
     tally: dict[tuple[str, str], list[tuple[str, NameHeard]]] = defaultdict(list)
     for h in log.names:
@@ -640,7 +640,7 @@ def confirmed_names(given: Mapping[str, str | None], canonical: Mapping[str, str
 
 
 def suggested_name(rows: Sequence[tuple[str, NameHeard]]) -> SuggestedName:
-    """Return the suggestion that (spelling, where it was heard) of one name and person come to."""
+    """Return the suggested name of one person from all (spelling, where it was heard)."""
     spelling = max(Counter(n for n, _ in rows).items(), key=lambda c: (c[1], c[0]))[0]
     score = round(min(1.0, sum(min(1.0, max(0.0, h.score)) for _, h in rows)), 6)
     return SuggestedName(spelling, score, tuple(dict.fromkeys(h.evidence for _, h in rows)), rows[0][1].words)

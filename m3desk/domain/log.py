@@ -153,7 +153,7 @@ class Log:
     bindings: list[Bound] = field(default_factory=list)
     votes: list[Voted] = field(default_factory=list)
     names: list[NameHeard] = field(default_factory=list)
-    apart: list[tuple[str, str]] = field(default_factory=list)
+    cannot_links: list[tuple[str, str]] = field(default_factory=list)
     reinforcements: list[Reinforced] = field(default_factory=list)
     links: list[Linked] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
@@ -161,9 +161,9 @@ class Log:
     renamed: list[Renamed] = field(default_factory=list)
 
     def add(self, rows: Iterable[Any]) -> None:
-        """Append rows of any of the classes above; pairs of observation ids are `apart`."""
+        """Append rows of any of the classes above; pairs of observation ids are `cannot_links`."""
         lists: dict[type, list[Any]] = {
-            Bound: self.bindings, Voted: self.votes, NameHeard: self.names, tuple: self.apart, Reinforced: self.reinforcements,
+            Bound: self.bindings, Voted: self.votes, NameHeard: self.names, tuple: self.cannot_links, Reinforced: self.reinforcements,
             Linked: self.links, Step: self.steps, Mark: self.marks, Renamed: self.renamed,
         }  # fmt: skip
         tables: dict[type, dict[str, Any]] = {Seen: self.observations, Birth: self.nodes, Told: self.sentences}

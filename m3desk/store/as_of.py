@@ -167,7 +167,7 @@ def _known(log: Log, known: Callable[[str | None], bool]) -> Log:
     part.bindings = [b for b in log.bindings if b.observation in part.observations and b.node in part.nodes]
     part.votes = [v for v in log.votes if known(v.clip)]
     part.names = [n for n in log.names if n.observation in part.observations]
-    part.apart = [(a, b) for a, b in log.apart if a in part.observations and b in part.observations]
+    part.cannot_links = [(a, b) for a, b in log.cannot_links if a in part.observations and b in part.observations]
     part.reinforcements = [r for r in log.reinforcements if known(r.clip) and r.node in part.sentences]
     part.links = [k for k in log.links if k.a in part.sentences and k.b in part.sentences]
     part.steps, part.marks, part.renamed = log.steps, log.marks, log.renamed

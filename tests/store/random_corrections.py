@@ -415,7 +415,7 @@ def without_corrections(log: Log, corrections: set[int]) -> Log:
     bare.sentences = {id_: t for id_, t in log.sentences.items() if t.sequence not in corrections}
     for name in ("bindings", "votes", "names", "reinforcements", "links"):
         setattr(bare, name, [r for r in getattr(log, name) if r.sequence not in corrections])
-    bare.apart, bare.renamed = list(log.apart), list(log.renamed)
+    bare.cannot_links, bare.renamed = list(log.cannot_links), list(log.renamed)
     return bare
 
 

@@ -1,1 +1,1 @@
-"""The present state of a memory, kept up to date row by row; `domain.fold` and `domain.sentences` say what it must be."""
+"""The projection: the present state of a memory, updated incrementally. `domain.fold` and `domain.sentences` are its reference."""

@@ -1,4 +1,4 @@
-"""What the steps in force say, as tables: computed anew when a step is made, undone or redone, and kept till then."""
+"""The corrections in force, as tables: computed again only when a correction is made, undone or redone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from m3desk.domain.sentences import Changes, changes_of
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """`names`: person → the name given; `keeps`: whom merges keep, latest first; `births`: node → in whom it is born by a step;
-    `demanding`: the steps that demand something of persons, latest first; `renamed`: what was found again by another id."""
+    """The corrections in force. `names`: person → name; `keeps`: persons that merges keep, latest first; `births`: node → the person a step
+    moved it to; `constraining`: steps with must-links or cannot-links between persons, latest first; `renamed`: old id → new id."""
 
     active: dict[int, Step] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
@@ -22,13 +22,13 @@ class Decisions:
     keeps: tuple[str, ...] = ()
     ignored: dict[str, bool] = field(default_factory=dict)
     births: dict[str, str] = field(default_factory=dict)
-    demanding: tuple[Step, ...] = ()
+    constraining: tuple[Step, ...] = ()
     refusing: tuple[Step, ...] = ()
     renamed: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, log: Log) -> Decisions:
-        """Return what the steps of a log say."""
+        """Return the corrections in force of a log."""
         steps = in_force(log)
         return cls(
             {s.step: s for s in steps},
@@ -37,14 +37,14 @@ class Decisions:
             tuple(s.args["keep"] for s in reversed(steps) if s.kind == "merge"),
             ignored_people(steps),
             {node: person for s in steps for node, person in s.args.get("births", {}).items()},
-            tuple(s for s in reversed(steps) if demands_something(s)),
+            tuple(s for s in reversed(steps) if has_pair_constraints(s)),
             tuple(s for s in steps if s.kind == "reject" and "name" in s.args),
             {r.old: r.new for r in log.renamed},
         )
 
 
-def demands_something(step: Step) -> bool:
-    """Say whether a step may demand that persons be one, or not."""
+def has_pair_constraints(step: Step) -> bool:
+    """Return whether a step has must-links or cannot-links between persons."""
     return step.kind in ("merge", "link", "unlink", "distinct") or bool(step.args.get("must") or step.args.get("cannot"))
 
 
@@ -61,7 +61,7 @@ def people_of(step: Step) -> Iterator[str]:
 
 
 def things_of(step: Step) -> Iterator[str]:
-    """Yield the observations and nodes that a step says something of."""
+    """Yield the observations and nodes that a step concerns."""
     args = step.args
     for observation, node in args.get("bindings", {}).items():
         yield observation

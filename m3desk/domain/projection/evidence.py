@@ -1,4 +1,4 @@
-"""Whose each observation is, and what the observations of a node add up to; of what was touched only."""
+"""The node of each observation and the totals of each node, updated only for what changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 from m3desk.domain.correction import Step
-from m3desk.domain.fold import Held, Identities, Word, stand
+from m3desk.domain.fold import Held, Identities, UserBinding, stand
 from m3desk.domain.ids import step_of
 from m3desk.domain.log import Bound, Log, Seen
 from m3desk.domain.people import Binding
@@ -22,8 +22,8 @@ from m3desk.domain.tally import Tally
 
 @dataclass(slots=True)
 class Moved:
-    """What `Evidence.decide` changed. `families`: the first originals of observations that stand, or are bound, otherwise;
-    `stands`: observation → what holds for it now, None = it is not in force; `given`, `taken`: node → observations."""
+    """What `Evidence.decide` changed. `families`: originals of the observations whose state or binding changed; `stands`: observation → its
+    binding now, None = it is not in force; `given`, `taken`: node → observations it got or lost."""
 
     families: set[str] = field(default_factory=set)
     stands: dict[str, Held | None] = field(default_factory=dict)
@@ -37,12 +37,12 @@ class Evidence:
 
     def __init__(self, tables: Tables, log: Log, who: Identities) -> None:
         self._log, self._who = log, who
-        self.bound: Table[str, tuple[Bound, ...]] = tables.table()  # observation → the models' decisions on it
+        self.bound: Table[str, tuple[Bound, ...]] = tables.table()  # observation → the models' bindings
         self.last_model: Table[str, str] = tables.table()  # observation → who decided last
         self.owned: Index[str, str] = tables.index()  # node → observations in force
-        self.named: Table[str, int] = tables.table()  # node → how many decisions on observations that count name it
-        self.told: Index[str, str] = tables.index()  # node → observations that a user put into it
-        self.tally: Table[str, Tally] = tables.table()  # node → the sum of its observations
+        self.named: Table[str, int] = tables.table()  # node → how many bindings of observations in force name it
+        self.told: Index[str, str] = tables.index()  # node → observations that a user assigned to it
+        self.tally: Table[str, Tally] = tables.table()  # node → the totals of its observations
         self.in_clip: Index[str, str] = tables.index()
         self._counted: Table[str, tuple[str, ...]] = tables.table()
         self._stands: Table[str, Held] = tables.table()
@@ -55,13 +55,13 @@ class Evidence:
         who.told = self.told
 
     def root(self, observation: str) -> str:
-        """Return the observation that one, or what it replaces, was at first."""
+        """Return the original observation that this one, directly or through others, replaces."""
         while (seen := self._log.observations.get(observation)) is not None and seen.replaces:
             observation = seen.replaces
         return observation
 
     def add(self, seen: Iterable[Seen]) -> bool:
-        """Take in new observations; return whether some stand in the place of others, or were made by corrections."""
+        """Add new observations; return whether some replace others or were made by corrections."""
         made = list(self._made.get("all", ()))
         known, altered = len(made), False
         for o in seen:
@@ -76,7 +76,7 @@ class Evidence:
         return altered or len(made) != known
 
     def add_bound(self, rows: Iterable[Bound]) -> set[str]:
-        """Take in decisions of models; return the observations."""
+        """Add bindings by models; return the observations."""
         found: dict[str, list[Bound]] = defaultdict(list)
         for b in rows:
             found[b.observation].append(b)
@@ -86,7 +86,7 @@ class Evidence:
         return set(found)
 
     def arrange(self, decisions: Decisions, altered: bool) -> tuple[set[str], set[str]]:
-        """Say anew how observations stand; return those for which that changed, and those that sentences may quote wrongly (no longer)."""
+        """Compute again which observations are in force; return those that changed, and those whose quotes became wrong or right again."""
         made = self._made.get("all")
         if not made or not altered:
             return set(), set()
@@ -101,7 +101,7 @@ class Evidence:
         return changed, set(old.reworded ^ new.reworded)
 
     def decide(self, touched: set[str], decisions: Decisions, steps_on: Index[str, int]) -> Moved:
-        """Decide whose the touched observations are, and those that stand in their place."""
+        """Decide the bindings of the affected observations and of those that replace them."""
         log, who, evidence = self._log, self._who, self._standing["now"]
         who.evidence = evidence
         moved = Moved()
@@ -122,7 +122,7 @@ class Evidence:
             else:
                 seen = log.observations[id_]
                 old = seen.replaces or ""
-                users = [w for n in sorted(steps_on[id_]) for w in _word(decisions.active[n], id_, log)]
+                users = [d for n in sorted(steps_on[id_]) for d in _decision(decisions.active[n], id_, log)]
                 mine, held, now = stand(seen, self.bound.get(id_, ()), users, evidence, self._nows.get(old), self._stands.get(old))
                 changed = self._stands.put(id_, held)
                 changed |= self._nows.drop(id_) if now is None else self._nows.put(id_, now)
@@ -134,7 +134,7 @@ class Evidence:
         return moved
 
     def _count(self, id_: str, evidence: Standing, moved: Moved) -> None:
-        """Count the nodes that decisions on this observation name, as far as it counts."""
+        """Count the nodes that bindings of this observation name, if it is in force."""
         names = () if id_ in evidence.absent else tuple(b.node for b in self.bound.get(id_, ()))
         old = self._counted.get(id_, ())
         if names == old:
@@ -164,7 +164,7 @@ class Evidence:
             moved.nodes.add(now)
 
     def sum_up(self, moved: Moved) -> set[str]:
-        """Sum up the nodes whose observations changed; return them."""
+        """Compute the totals of the nodes whose observations changed; return these nodes."""
         log, enrolled = self._log, self._who.evidence.enrolled
         nodes = moved.given.keys() | moved.taken.keys()
         for node in nodes:
@@ -176,13 +176,13 @@ class Evidence:
         return set(nodes)
 
     def undone(self) -> None:
-        """Show again what stood when the tables were taken back."""
+        """Restore the state after the tables were rolled back."""
         self._who.evidence = self._standing["now"]
 
 
-def _word(step: Step, observation: str, log: Log) -> list[Word]:
-    """Return what a step says of one observation."""
-    found: list[Word] = []
+def _decision(step: Step, observation: str, log: Log) -> list[UserBinding]:
+    """Return the decision of a step on one observation."""
+    found: list[UserBinding] = []
     node = step.args.get("bindings", {}).get(observation)
     if node is not None and node in log.nodes:
         found.append((step, node))

@@ -1,4 +1,4 @@
-"""What sentences say, the nodes of whom and what they speak of, and the edges between them; of what was touched only."""
+"""The text of sentences, the nodes and the edges of the memory graph, updated only for what changed."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Edge = tuple[str, str, str]
 
 
 class Graph:
-    """The sentences of a log, and the graph."""
+    """The sentences of a log, and the memory graph."""
 
     def __init__(self, tables: Tables, log: Log, state: State, evidence: Evidence, joining: Joining) -> None:
         self._log, self._state, self._evidence, self._joining = log, state, evidence, joining
-        self.about: Index[str, str] = tables.index()  # first original → sentences that rest on it
+        self.about: Index[str, str] = tables.index()  # original observation → sentences that cite it
         self.speaking_of: Index[str, str] = tables.index()  # person → sentences
-        self.naming: Index[str, str] = tables.index()  # thing → sentences that were written of it
+        self.naming: Index[str, str] = tables.index()  # entity → sentences written about it
         self.by_step: Index[int, str] = tables.index()
         self._raw: Table[str, NodeNow] = tables.table()  # semantic sentences before they are weighed
         self._reinforced: Table[str, tuple[Reinforced, ...]] = tables.table()
         self._grounds: Table[str, tuple[str, ...]] = tables.table()
         self._grounding: Index[str, str] = tables.index()
-        self._clips: Index[str, tuple[str, str]] = tables.index()  # thing → (clip, sentence that speaks of it there)
-        self._spoken: Index[str, str] = tables.index()  # thing → sentences that speak of it
-        self._spoken_in: Table[str, tuple[str, ...]] = tables.table()  # thing → clips in order
+        self._clips: Index[str, tuple[str, str]] = tables.index()  # entity → (clip, sentence there that mentions it)
+        self._spoken: Index[str, str] = tables.index()  # entity → sentences that mention it
+        self._spoken_in: Table[str, tuple[str, ...]] = tables.table()  # entity → clips in order
         self._clip_counts: Table[tuple[str, str], int] = tables.table()
         self._ends: Table[str, tuple[str, ...]] = tables.table()
         self._mentions: Table[Edge, float] = tables.table()
@@ -41,7 +41,7 @@ class Graph:
         self._typed_of: Index[str, Edge] = tables.index()
 
     def add(self, told: Iterable[Told], reinforced: Iterable[Reinforced], links: Iterable[Linked]) -> tuple[set[str], set[Edge]]:
-        """Take in new rows; return the sentences and the typed links that they touch."""
+        """Add new rows; return the sentences and the typed links that they affect."""
         touched: set[str] = set()
         for t in told:
             touched.add(t.id)
@@ -67,20 +67,20 @@ class Graph:
         return touched, edges
 
     def rest(self, id_: str, observations: Iterable[str]) -> None:
-        """Note that a sentence rests on observations."""
+        """Note that a sentence cites observations."""
         for o in observations:
             self.about.add(self._evidence.root(o), id_)
 
     def edit(self, id_: str, spans: Iterable[object]) -> None:
-        """Note that an edited sentence rests on what the edit names."""
+        """Note that an edited sentence cites the observations of the edit."""
         self.rest(id_, (o for s in spans_of(spans) for o in s.observations))
 
     # ------------------------------------------------------------------ sentences
 
     def render(self, touched: set[str], decisions: Decisions) -> tuple[set[str], set[str]]:
-        """Say again what touched sentences say, and those concluded from them.
+        """Render the affected sentences again, and those derived from them.
 
-        Return the things spoken of otherwise, and the sentences that came, went, weigh otherwise or rest on something else.
+        Return the entities whose mentions changed, and the sentences that came, went, or changed their weight or their spans.
         """
         log, state = self._log, self._state
         queue = [(log.sentences[s].number, s) for s in touched if s in log.sentences]
@@ -121,7 +121,7 @@ class Graph:
         return things, rebuilt
 
     def _changed(self, ground: str, told: Told, decisions: Decisions) -> bool:
-        """Say whether what a sentence was concluded from has changed. Later ones (of an import) count as they were told."""
+        """Return whether a sentence that another one was derived from has changed. Later ones (of an import) count as written."""
         if ground in decisions.changes.edited or ground in decisions.changes.deleted:
             return True
         there = self._log.sentences.get(ground)
@@ -130,7 +130,7 @@ class Graph:
         return node is not None and node.stale
 
     def _speak(self, told: Told, old: NodeNow | None, node: NodeNow | None) -> set[str]:
-        """Keep the indexes of a sentence; return the things that are spoken of otherwise."""
+        """Update the indexes of a sentence; return the entities whose mentions changed."""
         if old is None or node is None or old.people != node.people:
             for person in old.people if old else ():
                 if node is None or person not in node.people:
@@ -157,7 +157,7 @@ class Graph:
     # ------------------------------------------------------------------ faces, voices, things
 
     def render_owners(self, nodes: Iterable[str]) -> set[str]:
-        """Say again how face, voice, object and place nodes stand; return those that came or went."""
+        """Compute face, voice, object and place nodes again; return those that came or went."""
         state, moved = self._state, set()
         for id_ in nodes:
             birth = state.who.nodes.get(id_)
@@ -181,7 +181,7 @@ class Graph:
         return one_person(members, [e for p in pairs if (e := who.equivalences[p]).accepted], who)
 
     def draw_edges(self, sentences: set[str], people: set[str], moved: set[str], edges: set[Edge]) -> None:
-        """Say again which edges there are: of sentences, within persons, and typed ones. `moved`: nodes that came or went."""
+        """Compute edges again: of sentences, within persons, and typed ones. `moved`: nodes that came or went."""
         state, log = self._state, self._log
         altered = set(edges)
         for node in (*moved, *sentences):
@@ -213,5 +213,5 @@ class Graph:
 
 
 def _ground(node: NodeNow | None, raw: NodeNow | None) -> tuple[bool, bool, bool]:
-    """Return what matters of a sentence to those that were concluded from it."""
+    """Return the part of a sentence that those derived from it depend on."""
     return node is not None, node is not None and node.stale, raw is not None and raw.stale

@@ -1,4 +1,4 @@
-"""Which names were heard for whom: counted again for the names that were touched, and for those that are like them."""
+"""The names suggested for each person, updated only for the names that changed and those that share a word with them."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ Key = tuple[str, str]
 
 
 class Names:
-    """The names that were heard or read."""
+    """The names that were heard or read, and for whom they are suggested."""
 
     def __init__(self, tables: Tables, log: Log, who: Identities, evidence: Evidence) -> None:
         self._log, self._who, self._evidence = log, who, evidence
-        self._of: Index[str, int] = tables.index()  # first original → places in the log's names
+        self._of: Index[str, int] = tables.index()  # original observation → places in the log's names
         self._key_at: Table[int, Key] = tables.table()
         self._places: Table[Key, tuple[int, ...]] = tables.table()
-        self._alike: Index[str, Key] = tables.index()  # first or last word → names
-        self._suggested: Index[str, Key] = tables.index()  # person → names that stand
+        self._sharing_word: Index[str, Key] = tables.index()  # first or last word → names
+        self._suggested: Index[str, Key] = tables.index()  # person → suggested names
         self._said: Table[str, Mapping[str, str] | frozenset[Key]] = tables.table()
         self._said.put("given", {})
         self._said.put("rejected", frozenset())
         self._plain: dict[str, str | None] = {}
 
     def add(self, places: range) -> None:
-        """Take in names that were heard, by their places in the log."""
+        """Add names that were heard, by their places in the log."""
         for i in places:
             self._of.add(self._evidence.root(self._log.names[i].observation), i)
 
     def weigh(self, families: Iterable[str], new: range, decisions: Decisions, renamed: bool) -> set[str]:
-        """Say whose the names of touched families and new ones are; return the persons whose names changed.
+        """Update the suggested names of affected families and new names; return the persons whose names changed.
 
-        `renamed`: who goes by which id has changed, or what users say of names.
+        `renamed`: ids of persons changed, or users' decisions on names.
         """
         touched = self._place({*new, *(i for f in families for i in self._of[f])})
         if renamed:
@@ -60,7 +60,7 @@ class Names:
         return people
 
     def of(self, person: str) -> list[SuggestedName]:
-        """Return the names that were heard for a person, best first."""
+        """Return the suggested names of a person, best first."""
         found = [suggested_name([(self._plain_name(i), self._log.names[i]) for i in self._places[k]]) for k in self._suggested[person]]
         return sorted(found, key=lambda n: (-n.score, n.name))
 
@@ -90,12 +90,12 @@ class Names:
         for key in added.keys() | removed.keys():
             now = tuple(sorted({*self._places.get(key, ()), *added.get(key, ())} - removed.get(key, set())))
             for word in ends(key[1]):
-                _ = self._alike.add(word, key) if now else self._alike.remove(word, key)
+                _ = self._sharing_word.add(word, key) if now else self._sharing_word.remove(word, key)
             _ = self._places.put(key, now) if now else self._places.drop(key)
         return set(added.keys() | removed.keys())
 
     def _hear(self, decisions: Decisions) -> set[Key]:
-        """Take in what users say of names; return the names that this may change."""
+        """Update users' decisions on names; return the names that this may change."""
         confirmed, rejected = (
             confirmed_names(decisions.names, self._who.canonical),
             frozenset(rejected_names(decisions.refusing, self._who.canonical)),
@@ -107,10 +107,10 @@ class Names:
         found = {k for k in refused ^ rejected if k in self._places}
         for person, name in old.items() ^ confirmed.items():
             for word in ends(name):
-                found |= set(self._alike[word])
+                found |= set(self._sharing_word[word])
             found |= set(self._suggested[person])
         return found
 
     def _like(self, keys: Iterable[Key]) -> set[Key]:
         """Return the names that share their first or last word with some of these."""
-        return {k for word in {w for _, name in keys for w in ends(name)} for k in self._alike[word]}
+        return {k for word in {w for _, name in keys for w in ends(name)} for k in self._sharing_word[word]}

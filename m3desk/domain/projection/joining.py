@@ -1,7 +1,7 @@
-"""Which persons are one, decided again only in the connected components that were touched.
+"""Which person ids are one person, decided again only in the connected components that changed.
 
-Demands of steps, votes, and frames that show two people connect persons. A component may hold more than is connected (what an undone
-step had connected stays together): that costs time, and changes nothing.
+Persons are connected by must-links and cannot-links of corrections, by votes, and by cannot-links from pictures and sound. A component may
+hold persons that are no longer connected (what an undone correction had connected stays): that costs time and does not change the result.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from m3desk.domain.equivalence import COMPANY, MATE, Sums, covered, enough_in_all, in_all, in_total, weigh
-from m3desk.domain.fold import Identities, Partition, called, demands, kept_apart, voted_pair
+from m3desk.domain.fold import Identities, Partition, called, cannot_links_between, pair_constraints, voted_pair
 from m3desk.domain.ids import numbered
 from m3desk.domain.log import Log
 from m3desk.domain.projection.decisions import Decisions
@@ -23,8 +23,8 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The votes for one pair of nodes. `places`: in the log's votes; `by_clip`: what they come to (`equivalence.weigh`); `sums`: of that;
-    `total`: of their weights as they were cast."""
+    """The votes for a pair of nodes. `places`: in the log's votes; `by_clip`: their weighted sums (`equivalence.weigh`); `sums`: of those;
+    `total`: of the weights as they were cast."""
 
     places: tuple[int, ...]
     cast: tuple[tuple[str, str, float], ...]
@@ -52,9 +52,9 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Persons who are decided together, up to where faces and voices are linked. `groups`: voice → face → the pairs of nodes that vote for
-    them, both as roots of `partition`; `taken`: roots with a face; `joins`: votes may have joined nodes of one kind, so that the order in
-    which things were decided matters."""
+    """A connected component of persons, decided except for the links between faces and voices. `groups`: voice → face → the pairs of nodes
+    with votes, voice and face as roots of `partition`; `taken`: roots with a face; `joins`: votes may have joined nodes of one type, so
+    that the order of the decisions matters."""
 
     people: tuple[str, ...]
     partition: Partition
@@ -65,8 +65,8 @@ class Component:
 
 @dataclass(slots=True)
 class Changed:
-    """What `Joining.decide` changed. `nodes`: of somebody else; `people`: ids of persons of whom other nodes are, or who others go by (gone
-    ones too); `renamed`: persons who go by another id; `steps`: whose demands are decided otherwise."""
+    """What `Joining.decide` changed. `nodes`: with another person now; `people`: ids of persons (also removed ones) whose nodes or aliases
+    changed; `renamed`: persons with another id in force; `steps`: whose constraints have another result."""
 
     nodes: set[str] = field(default_factory=set)
     people: set[str] = field(default_factory=set)
@@ -75,7 +75,7 @@ class Changed:
 
 
 class Distinct:
-    """The pairs of persons, in both orders, who are kept apart."""
+    """The pairs of persons, in both orders, with a cannot-link."""
 
     def __init__(self, distinct_from: Index[str, str]) -> None:
         self._distinct_from = distinct_from
@@ -85,21 +85,21 @@ class Distinct:
 
 
 class Joining:
-    """Who is whom."""
+    """Decides which persons are one."""
 
     def __init__(self, tables: Tables, log: Log, who: Identities, evidence: Evidence) -> None:
         self._log, self._who, self._evidence = log, who, evidence
-        self.births: Table[str, str] = tables.table()  # node → the person it is born in
+        self.births: Table[str, str] = tables.table()  # node → the person it was created in
         self.born: Index[str, str] = tables.index()
         self.votes: Table[Pair, Votes] = tables.table()
-        self.pairs_of: Index[str, Pair] = tables.index()  # node → pairs that votes speak of
-        self.apart_of: Index[str, int] = tables.index()  # first original → places in the log's `apart`
-        self.going_by: Index[str, str] = tables.index()  # id → all persons who go by it
+        self.pairs_of: Index[str, Pair] = tables.index()  # node → pairs with votes
+        self.cannot_link_places: Index[str, int] = tables.index()  # original observation → places in the log's cannot-links
+        self.going_by: Index[str, str] = tables.index()  # id in force → all persons with it
         self.decided: Table[tuple[int, str, str, str], bool] = tables.table()
-        self._votes_of: Index[str, int] = tables.index()  # first original → places in the log's votes
+        self._votes_of: Index[str, int] = tables.index()  # original observation → places in the log's votes
         self._pair_at: Table[int, Pair] = tables.table()
         self._cannot_links_at: Table[int, tuple[Pair, ...]] = tables.table()
-        self._cannot_links: Table[Pair, int] = tables.table()  # nodes that frames keep apart → how many do
+        self._cannot_links: Table[Pair, int] = tables.table()  # nodes with cannot-links → how many
         self._cannot_links_of: Index[str, Pair] = tables.index()
         self._component_of: Table[str, str] = tables.table()
         self._people_in: Table[str, frozenset[str]] = tables.table()
@@ -116,7 +116,7 @@ class Joining:
         self._new_cannot_links: dict[str, list[Pair]] = {}
         who.distinct = Distinct(self._distinct_from)
 
-    # ------------------------------------------------------------------ what connects persons
+    # ------------------------------------------------------------------ connections between persons
 
     def _unite(self, a: str, b: str) -> str:
         """Put two persons into one component; return it."""
@@ -145,8 +145,8 @@ class Joining:
             self._undecided.add(component)
         return component
 
-    def bear(self, node: str, person: str | None) -> bool:
-        """Note in whom a node is born (None: it is not there); return whether that is new."""
+    def set_birth(self, node: str, person: str | None) -> bool:
+        """Set the person that a node was created in (None: the node is gone); return whether that changed."""
         old = self.births.get(node)
         if old == person:
             return False
@@ -165,25 +165,25 @@ class Joining:
                         self._unite(person, other)
         return True
 
-    def say(self, people: Iterable[str], persons_apart: Iterable[Pair]) -> None:
-        """Note that steps of which something changed name these people, and demand something of these pairs."""
+    def say(self, people: Iterable[str], cannot_links: Iterable[Pair]) -> None:
+        """Note that changed steps name these people and have constraints between these pairs."""
         for p in people:
             self._uncalled.add(self._own(p))
-        for a, b in persons_apart:
+        for a, b in cannot_links:
             self._undecided.add(self._unite(a, b))
 
-    def add(self, votes: range, apart: range) -> None:
-        """Take in new votes and pairs that are kept apart, by their places in the log."""
+    def add(self, votes: range, cannot_links: range) -> None:
+        """Add new votes and cannot-links, by their places in the log."""
         root = self._evidence.root
         for i in votes:
             for o in {self._log.votes[i].a, self._log.votes[i].b}:
                 self._votes_of.add(root(o), i)
-        for i in apart:
-            for o in set(self._log.apart[i]):
-                self.apart_of.add(root(o), i)
+        for i in cannot_links:
+            for o in set(self._log.cannot_links[i]):
+                self.cannot_link_places.add(root(o), i)
 
     def vote(self, families: Iterable[str], new: range) -> set[Pair]:
-        """Say of which pairs votes speak now, those of touched families and new ones; return the pairs whose votes changed."""
+        """Update the pairs of nodes that votes are for, for affected families and new votes; return the pairs whose votes changed."""
         added: dict[Pair, list[int]] = defaultdict(list)
         removed: dict[Pair, set[int]] = defaultdict(set)
         for i in sorted({*new, *(i for f in families for i in self._votes_of[f])}):
@@ -227,12 +227,12 @@ class Joining:
             self._undecided.add(component)
 
     def cannot_link(self, families: Iterable[str], new: range) -> None:
-        """Say which nodes frames keep apart now, by the pairs of touched families and new ones."""
+        """Update the cannot-links between nodes, for affected families and new cannot-links."""
         held = self._who.held
-        for i in {*new, *(i for f in families for i in self.apart_of[f])}:
+        for i in {*new, *(i for f in families for i in self.cannot_link_places[f])}:
             nodes = []
-            one, two = self._log.apart[i]
-            for x, y in kept_apart(one, two, self._who.evidence):
+            one, two = self._log.cannot_links[i]
+            for x, y in cannot_links_between(one, two, self._who.evidence):
                 a, b = held.get(x), held.get(y)
                 if a and b and a.node and b.node and a.node != b.node:
                     nodes.append((a.node, b.node) if a.node < b.node else (b.node, a.node))
@@ -259,7 +259,7 @@ class Joining:
     # ------------------------------------------------------------------ deciding
 
     def decide(self, decisions: Decisions, clips: set[str]) -> Changed:
-        """Decide the touched components again. `clips`: those in which somebody appears, vanishes or is somebody else."""
+        """Decide the affected components again. `clips`: those in which observations came, went or belong to another person."""
         changed = Changed()
         for component in sorted(self._undecided):
             clips |= self._first(component, decisions, changed)
@@ -267,42 +267,42 @@ class Joining:
             self._measure_company(clip)
         for component, pairs in self._new_cannot_links.items():
             if component not in self._undecided and component in self._components:
-                self._part(component, pairs)
+                self._add_cannot_links(component, pairs)
         for component in sorted(self._undecided | self._unlinked | self._uncalled):
             if self._link(component) or component in self._undecided or component in self._uncalled:
                 self._call(component, decisions, changed)
         for component, pairs in self._new_cannot_links.items():
             if component not in self._undecided and component in self._components:
-                self._keep_apart(component, pairs)
+                self._add_distinct(component, pairs)
         self.forget_waiting()
         return changed
 
     def forget_waiting(self) -> None:
-        """Forget what was to be decided."""
+        """Clear the list of components to decide."""
         self._undecided, self._unlinked, self._uncalled, self._new_cannot_links = set(), set(), set(), {}
 
     def _first(self, component: str, decisions: Decisions, changed: Changed) -> set[str]:
-        """Apply users' decisions, frames, and votes for nodes of one kind; return the clips of nodes whose root is another now."""
+        """Apply users' constraints, cannot-links, and votes between nodes of one type; return the clips of nodes whose root changed."""
         people = [p for p in self._people_in[component] if p in self.born]
         there, births = set(people), self.births
         partition = Partition()
         for p in sorted(people, key=numbered):
             partition.root(p)
-        for step in decisions.demanding:
-            for kind, a, b in demands(step, births):
+        for step in decisions.constraining:
+            for kind, a, b in pair_constraints(step, births):
                 if a in there and b in there:
-                    held = partition.join(a, b) if kind == "must" else partition.part(a, b)
+                    held = partition.join(a, b) if kind == "must" else partition.add_cannot_link(a, b)
                     if self.decided.put((step.step, kind, a, b), held):
                         changed.steps.add(step.step)
         nodes = [n for p in people for n in self.born[p]]
         for node in nodes:
             for a, b in self._cannot_links_of[node]:
                 if a == node:
-                    partition.part(births[a], births[b])
+                    partition.add_cannot_link(births[a], births[b])
         types = self._who.nodes
         pairs = [pair for node in nodes for pair in self.pairs_of[node] if pair[0] == node]
-        alike = [(self.votes[p].sums[0], p) for p in pairs if types[p[0]].type == types[p[1]].type]
-        strong = [(weight, pair) for weight, pair in alike if enough_in_all(in_all([weight]), 0.0)]
+        same_type = [(self.votes[p].sums[0], p) for p in pairs if types[p[0]].type == types[p[1]].type]
+        strong = [(weight, pair) for weight, pair in same_type if enough_in_all(in_all([weight]), 0.0)]
         for _, (a, b) in sorted(strong, key=lambda r: (-r[0], numbered(r[1][0]), numbered(r[1][1]))):
             partition.join(births[a], births[b])
         groups: dict[str, dict[str, list[Pair]]] = {}
@@ -310,7 +310,7 @@ class Joining:
             by_type = {types[n].type: n for n in pair}
             if len(by_type) == 2:
                 face, voice = partition.root(births[by_type["face"]]), partition.root(births[by_type["voice"]])
-                if not partition.foes(face, voice):  # what a user keeps apart is no rival either
+                if not partition.cannot_join(face, voice):  # a face with a cannot-link is no rival
                     groups.setdefault(voice, {}).setdefault(face, []).append(pair)
         taken = frozenset(partition.root(births[n]) for n in nodes if types[n].type == "face")
         firm = {v: {f: tuple(mine) for f, mine in faces.items()} for v, faces in groups.items()}
@@ -319,26 +319,26 @@ class Joining:
         moved = {n for n in nodes if self._root_of.put(n, partition.root(births[n]))}
         return {self._log.observations[o].clip for n in moved for o in self._evidence.owned[n]}
 
-    def _part(self, id_: str, pairs: Iterable[Pair]) -> None:
-        """Keep more persons of a component apart. As no votes for nodes of one kind join anybody there, it may come last."""
+    def _add_cannot_links(self, id_: str, pairs: Iterable[Pair]) -> None:
+        """Add cannot-links to a component. This may come last, as no votes between nodes of one type join persons there."""
         component = self._components[id_]
         partition = component.partition.copy()
         for a, b in pairs:
-            partition.part(a, b)
-        groups = {v: {f: mine for f, mine in faces.items() if not partition.foes(f, v)} for v, faces in component.groups.items()}
+            partition.add_cannot_link(a, b)
+        groups = {v: {f: mine for f, mine in faces.items() if not partition.cannot_join(f, v)} for v, faces in component.groups.items()}
         self._components.put(id_, replace(component, partition=partition, groups={v: faces for v, faces in groups.items() if faces}))
         self._unlinked.add(id_)
 
-    def _keep_apart(self, id_: str, pairs: Iterable[Pair]) -> None:
-        """Note who of a component, whose persons are one as before, are kept apart besides."""
+    def _add_distinct(self, id_: str, pairs: Iterable[Pair]) -> None:
+        """Add the new cannot-links of a component, whose classes did not change, to the distinct pairs."""
         canonical, partition = self._who.canonical, self._final[id_][1]
         for a, b in pairs:
-            if partition.foes(a, b):
+            if partition.cannot_join(a, b):
                 self._distinct_from.add(canonical[a], canonical[b])
                 self._distinct_from.add(canonical[b], canonical[a])
 
     def _measure_company(self, clip: str) -> None:
-        """Say anew how long each voice of a clip is heard while each face is in view."""
+        """Measure again how long each voice of a clip is heard while each face is in view."""
         log, held = self._log.observations, self._who.held
         said: list[tuple[int, int, str]] = []
         seen: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -372,7 +372,7 @@ class Joining:
             self._together.put(pair, self._together.get(pair, 0) + together.get(pair, 0) - old[1].get(pair, 0))
 
     def _link(self, id_: str) -> bool:
-        """Link the voices of a component to faces; return whether its persons are joined otherwise than before."""
+        """Link the voices of a component to faces; return whether its links changed."""
         component = self._components[id_]
         ranked: list[tuple[float, int, str, str]] = []
         for voice, faces in component.groups.items():
@@ -405,7 +405,7 @@ class Joining:
         return in_all(clips.values())
 
     def _call(self, id_: str, decisions: Decisions, changed: Changed) -> None:
-        """Give each class of a component its id, and say who of them are kept apart."""
+        """Choose the id of each class of a component, and update the distinct pairs."""
         who, partition = self._who, self._final[id_][1]
         canonical: dict[str, str] = {}
         members: dict[str, list[str]] = {}
@@ -430,7 +430,7 @@ class Joining:
             if who.members.put(name, nodes):  # type: ignore[attr-defined]
                 changed.people.add(name)
             changed.nodes |= {n for n in nodes if who.person_of.put(n, name)}  # type: ignore[attr-defined]
-        distinct = {(canonical[a], canonical[b]) for a, b in partition.kept_apart()}
+        distinct = {(canonical[a], canonical[b]) for a, b in partition.cannot_links()}
         for a in self._people_in[id_]:
             for b in [b for b in self._distinct_from[a] if (a, b) not in distinct]:
                 self._distinct_from.remove(a, b)

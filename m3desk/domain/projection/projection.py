@@ -1,4 +1,4 @@
-"""The present state of a memory, kept while rows are added to its log: what they touch is decided again, and nothing else."""
+"""The projection of a memory's log: new rows extend it, and only what they affect is computed again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from m3desk.domain.correction import Step
-from m3desk.domain.fold import Held, Identities, constraints, demands, equivalence, person
+from m3desk.domain.fold import Held, Identities, constraints, equivalence, pair_constraints, person
 from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, Reinforced, Renamed, Seen, Told
 from m3desk.domain.people import Person
 from m3desk.domain.projection.decisions import Decisions, people_of, things_of
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class _Touched:
-    """What must be looked at again."""
+    """What must be computed again."""
 
     observations: set[str] = field(default_factory=set)
     nodes: set[str] = field(default_factory=set)
@@ -37,9 +37,9 @@ class _Touched:
 
 
 class Delta:
-    """What a projection holds otherwise than before its last `settle`. `before`: the state then; valid until the projection changes again.
+    """The changes of a projection since its last `settle`. `before`: the state then; valid until the projection changes again.
 
-    `moved`: what the last rows moved from node to node.
+    `moved`: observations that the last rows moved from node to node.
     """
 
     def __init__(self, projection: Projection, moved: Moved | None = None) -> None:
@@ -55,22 +55,22 @@ class Delta:
         self.before = State(who, _before(projection.state.nodes), _before(projection.state.edges))
 
     def tables(self) -> Mapping[str, dict[Any, tuple[Any, Any]]]:
-        """Return table → key → (row before, row now) of what differs, None where there was, or is, no row."""
+        """Return table → key → (old row, new row) of every row that changed; None where there was or is no row."""
         return self._projection.changed()
 
-    def kept_apart(self, observations: Iterable[str]) -> set[tuple[str, str]]:
-        """Return the pairs of observations, as they were found, that one frame or overlapping speech keeps apart, with one of these."""
-        return self._projection.kept_apart(observations)
+    def cannot_links(self, observations: Iterable[str]) -> set[tuple[str, str]]:
+        """Return the cannot-links between original observations that concern one of these observations."""
+        return self._projection.cannot_links(observations)
 
 
 class Rebuilt:
-    """What `Delta` is, of a state that was computed as a whole."""
+    """The same as `Delta`, for a state that was computed as a whole."""
 
     def __init__(self, before: State, projection: Projection) -> None:
         self.before, self.after, self._projection = before, projection.state, projection
 
     def tables(self) -> Mapping[str, dict[Any, tuple[Any, Any]]]:
-        """Return table → key → (row before, row now) of what differs."""
+        """Return table → key → (old row, new row) of every row that changed."""
         old, new = _tables(self.before), _tables(self.after)
         return {
             name: {
@@ -79,9 +79,9 @@ class Rebuilt:
             for name in new
         }
 
-    def kept_apart(self, observations: Iterable[str]) -> set[tuple[str, str]]:
-        """Return the pairs of observations, as they were found, that one frame or overlapping speech keeps apart, with one of these."""
-        return self._projection.kept_apart(observations)
+    def cannot_links(self, observations: Iterable[str]) -> set[tuple[str, str]]:
+        """Return the cannot-links between original observations that concern one of these observations."""
+        return self._projection.cannot_links(observations)
 
 
 def _tables(state: State) -> dict[str, Mapping[Any, Any]]:
@@ -97,7 +97,7 @@ def _before(table: Any) -> Any:
 
 
 class Projection:
-    """A log and what it comes to. `extend` adds rows; `settle` makes what there is the past; `back` takes back all since then."""
+    """A log and the state computed from it. `extend` adds rows; `settle` accepts all changes; `back` rolls back to the last `settle`."""
 
     def __init__(self) -> None:
         self.log = Log()
@@ -109,9 +109,9 @@ class Projection:
         self.state = State(who, tables.table(), tables.table())
         self._decisions: Table[str, Decisions] = tables.table()
         self._decisions.put("now", Decisions())
-        self._steps_on: Index[str, int] = tables.index()  # whatever a step in force names → steps
+        self._steps_on: Index[str, int] = tables.index()  # id named by a step in force → steps
         self._made_by: Index[int, str] = tables.index()  # step → nodes
-        self._sum: Table[str, Tally] = tables.table()  # person → the sum of what is theirs
+        self._sum: Table[str, Tally] = tables.table()  # person → totals of their observations
         self._evidence = Evidence(tables, self.log, who)
         self._joining = Joining(tables, self.log, who, self._evidence)
         self._names = Names(tables, self.log, who, self._evidence)
@@ -121,13 +121,13 @@ class Projection:
         self.settle()
 
     def settle(self) -> None:
-        """Let the state of now be the one that deltas are told from."""
+        """Accept all changes: deltas are relative to the present state from now on."""
         self._tables.settle()
         self._changed = None
         self._lengths = {name: len(getattr(self.log, name)) for name in Log.__slots__}
 
     def back(self) -> None:
-        """Be again what there was at the last `settle`."""
+        """Roll back to the state of the last `settle`."""
         self._tables.back()
         self._changed = None
         self._joining.forget_waiting()
@@ -141,30 +141,30 @@ class Projection:
                 del rows[length:]
 
     def changed(self) -> Mapping[str, dict[Any, tuple[Any, Any]]]:
-        """Return what differs since the last `settle`, as `Delta.tables` tells it; compared once, whoever asks."""
+        """Return the changes since the last `settle`, as `Delta.tables` does; computed once."""
         if self._changed is None:
             self._changed = {name: table.changed() for name, table in _tables(self.state).items()}  # type: ignore[attr-defined]
         return self._changed
 
     def can_extend(self, rows: Iterable[Any]) -> bool:
-        """Say whether rows may be added; what is called otherwise since a source was memorized anew needs a new projection."""
+        """Return whether rows can be added; ids that changed when a source was re-memorized need a new projection."""
         return (not self._lengths["observations"] and not self.log.steps) or not any(type(r) is Renamed for r in rows)
 
     @property
     def born_in(self) -> Mapping[str, str]:
-        """Return node → the person it is born in (`fold.born_in`)."""
+        """Return node → the person it was created in (`fold.born_in`)."""
         return self._joining.births
 
-    def kept_apart(self, observations: Iterable[str]) -> set[tuple[str, str]]:
+    def cannot_links(self, observations: Iterable[str]) -> set[tuple[str, str]]:
         families = {self._evidence.root(o) for o in observations}
-        return {self.log.apart[i] for f in families for i in self._joining.apart_of[f]}
+        return {self.log.cannot_links[i] for f in families for i in self._joining.cannot_link_places[f]}
 
     def in_clip(self, clip: str) -> list[str]:
         """Return the observations in force of a clip."""
         return [o for o in self._evidence.in_clip[clip] if o in self.state.who.held]
 
     def extend(self, rows: Iterable[Any]) -> Delta:
-        """Add rows to the log and decide again what they touch."""
+        """Add rows to the log and compute again what they affect."""
         self._changed = None
         new = _Rows(self.log, rows)
         touched = _Touched()
@@ -176,11 +176,11 @@ class Projection:
             touched.told |= set(self._graph.about[evidence.root(o)])
         moved = evidence.decide(touched.observations, decisions, self._steps_on)
         shifted = {o for o, held in moved.stands.items() if self._hold(o, held)}
-        reborn, moved_nodes = self._bear(touched.nodes | moved.nodes, decisions)
+        reborn, moved_nodes = self._set_births(touched.nodes | moved.nodes, decisions)
         for step in touched.said:
-            joining.say(people_of(step), [(a, b) for _, a, b in demands(step, joining.births)])
+            joining.say(people_of(step), [(a, b) for _, a, b in pair_constraints(step, joining.births)])
         pairs = joining.vote(moved.families, new.votes)
-        joining.cannot_link(moved.families, new.apart)
+        joining.cannot_link(moved.families, new.cannot_links)
         held = chain(*moved.given.values(), *moved.taken.values())
         rejoined = joining.decide(decisions, {self.log.observations[o].clip for o in held})
         for node in rejoined.nodes:
@@ -208,17 +208,17 @@ class Projection:
         self._constrain(touched, moved, shifted, reborn, rejoined, decisions)
         return Delta(self, moved)
 
-    # ------------------------------------------------------------------ what the rows touch
+    # ------------------------------------------------------------------ what new rows affect
 
     def _take_in(self, new: _Rows, touched: _Touched) -> tuple[Decisions, set[tuple[str, str, str]]]:
-        """Add new rows to the indexes; return what the steps say now, and the typed links that are new."""
+        """Add new rows to the indexes; return the corrections in force and the new typed links."""
         touched.altered = self._evidence.add(new.of(Seen))
         touched.observations |= {o.id for o in new.of(Seen)} | self._evidence.add_bound(new.of(Bound))
         for birth in new.of(Birth):
             touched.nodes.add(birth.id)
             if birth.step is not None:
                 self._made_by.add(birth.step, birth.id)
-        self._joining.add(new.votes, new.apart)
+        self._joining.add(new.votes, new.cannot_links)
         self._names.add(new.names)
         told, edges = self._graph.add(new.of(Told), new.of(Reinforced), new.of(Linked))
         touched.told |= told
@@ -227,14 +227,14 @@ class Projection:
             decisions, old = Decisions.of(self.log), decisions
             self._decisions.put("now", decisions)
             self._say(old, decisions, touched)
-        for birth in new.of(Birth):  # what steps say of it could not be done until now
+        for birth in new.of(Birth):  # steps that name it could not be applied until now
             for step in self._steps_on[birth.id]:
                 touched.observations |= {o for o, node in decisions.active[step].args.get("bindings", {}).items() if node == birth.id}
                 touched.steps.add(step)
         return decisions, edges
 
     def _say(self, old: Decisions, decisions: Decisions, touched: _Touched) -> None:
-        """Find what the steps that count, or no longer count, speak of."""
+        """Find what is affected by the steps that came into force or are no longer in force."""
         for active, others, counts in ((old.active, decisions.active, False), (decisions.active, old.active, True)):
             for number, step in active.items():
                 if number in others:
@@ -256,15 +256,15 @@ class Projection:
     # ------------------------------------------------------------------ who is who
 
     def _hold(self, observation: str, held: Held | None) -> bool:
-        """Note what holds for an observation, with the person who owns its node now; return whether that is new."""
+        """Set the binding of an observation, with the person of its node; return whether that changed."""
         who = self.state.who
         if held is None:
             return bool(who.held.drop(observation))  # type: ignore[attr-defined]
         owner = who.person_of.get(held.node) if held.node else None
         return bool(who.held.put(observation, Held(held.node, owner, held.set_aside, held.step)))  # type: ignore[attr-defined]
 
-    def _bear(self, nodes: Iterable[str], decisions: Decisions) -> tuple[set[str], set[str]]:
-        """Say which nodes there are and in whom they are born; return those born otherwise, and those that came or went."""
+    def _set_births(self, nodes: Iterable[str], decisions: Decisions) -> tuple[set[str], set[str]]:
+        """Update which nodes exist and in which person they were created; return those with another person, and those that came or went."""
         who, joining = self.state.who, self._joining
         reborn: set[str] = set()
         moved: set[str] = set()
@@ -278,17 +278,17 @@ class Projection:
             if who.nodes.put(id_, birth) if there else who.nodes.drop(id_):  # type: ignore[attr-defined]
                 moved.add(id_)
             at_first = decisions.renamed.get(birth.person, birth.person) if birth.person is not None else None
-            if joining.bear(id_, decisions.births.get(id_, at_first) if there and at_first is not None else None):
+            if joining.set_birth(id_, decisions.births.get(id_, at_first) if there and at_first is not None else None):
                 reborn.add(id_)
             if not there:
                 who.person_of.drop(id_)  # type: ignore[attr-defined]
         for id_ in reborn:
             for number in self._steps_on[id_]:
-                joining.say((), [(a, b) for _, a, b in demands(decisions.active[number], joining.births)])
+                joining.say((), [(a, b) for _, a, b in pair_constraints(decisions.active[number], joining.births)])
         return reborn, moved
 
     def _sum_up(self, nodes: set[str], moved: Moved, rejoined: Changed) -> set[str]:
-        """Sum up the persons whose nodes, or their observations, changed; return them."""
+        """Compute the totals of the persons whose nodes or observations changed; return these persons."""
         who, tally = self.state.who, self._evidence.tally
         whole = set(rejoined.people)
         added: dict[str, list[str]] = {}
@@ -308,7 +308,7 @@ class Projection:
         return whole | added.keys()
 
     def _show(self, people: Iterable[str], decisions: Decisions) -> set[str]:
-        """Say again how persons stand; return those who are shown by another name."""
+        """Compute the affected persons again; return those whose shown name changed."""
         who, shown = self.state.who, set()
         for id_ in people:
             old: Person | None = who.people.get(id_)
@@ -325,11 +325,11 @@ class Projection:
     def _constrain(
         self, touched: _Touched, moved: Moved, shifted: set[str], reborn: set[str], rejoined: Changed, decisions: Decisions
     ) -> None:
-        """Say again whether the demands are kept of steps that name anything that changed."""
+        """Compute again the constraint states of steps that name anything that changed."""
         steps = touched.steps | rejoined.steps
         named = reborn | rejoined.renamed | {n for p in rejoined.renamed for n in self._joining.born[p]}
         for o in moved.stands.keys() | shifted:
-            while o not in named:  # and whatever it stands in the place of
+            while o not in named:  # and every observation that it replaces
                 named.add(o)
                 seen = self.log.observations.get(o)
                 if seen is None or not seen.replaces:
@@ -345,19 +345,23 @@ class Projection:
 
 
 class _Rows:
-    """New rows of a log, by class; of votes, names and pairs kept apart their places in it."""
+    """New rows of a log, by class; of votes, names and cannot-links their places in the log."""
 
     def __init__(self, log: Log, rows: Iterable[Any]) -> None:
         self._by_class: dict[type, list[Any]] = {}
         rows = list(rows)
         for row in rows:
             self._by_class.setdefault(type(row), []).append(row)
-        votes, names, apart = len(log.votes), len(log.names), len(log.apart)
+        votes, names, links = len(log.votes), len(log.names), len(log.cannot_links)
         log.add(rows)
-        self.votes, self.names, self.apart = range(votes, len(log.votes)), range(names, len(log.names)), range(apart, len(log.apart))
+        self.votes, self.names, self.cannot_links = (
+            range(votes, len(log.votes)),
+            range(names, len(log.names)),
+            range(links, len(log.cannot_links)),
+        )
 
     def any(self, *classes: type) -> bool:
-        """Say whether there are rows of some classes."""
+        """Return whether there are rows of these classes."""
         return any(c in self._by_class for c in classes)
 
     def of(self, class_: type[R]) -> list[R]:

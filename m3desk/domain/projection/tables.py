@@ -1,4 +1,4 @@
-"""Tables that remember what they held before, so that a change can be told to others, or taken back."""
+"""Dictionaries and indexes that remember their previous values, to give the changes (delta) or to roll them back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOTHING: Any = object()
 
 
 class Table(dict[K, V]):
-    """A table whose values are never changed in place. `was`: key → what it held when `Tables.settle` was last called."""
+    """A dictionary whose values are never changed in place. `_was`: changed key → its value at the last `Tables.settle`."""
 
     __slots__ = ("_was",)
 
@@ -39,7 +39,7 @@ class Table(dict[K, V]):
         return True
 
     def changed(self) -> dict[K, tuple[V | None, V | None]]:
-        """Return key → (what it held, what it holds), None where there was or is nothing, of every key that differs."""
+        """Return key → (old value, new value) of every key that changed; None where there was or is no value."""
         found: dict[K, tuple[V | None, V | None]] = {}
         for key, old in self._was.items():
             new = self.get(key, _NOTHING)
@@ -48,7 +48,7 @@ class Table(dict[K, V]):
         return found
 
     def before(self) -> Mapping[K, V]:
-        """Return the table as it was; valid until it is changed again."""
+        """Return the table as it was at the last `settle`; valid until the next change."""
         return Before(self, self._was)
 
     def settle(self) -> None:
@@ -140,7 +140,7 @@ class Index(Generic[K, I]):
 
 
 class Tables:
-    """All tables of a projection."""
+    """All tables of a projection, which are settled and rolled back together."""
 
     def __init__(self) -> None:
         self._pages: list[Table[Any, Any] | Index[Any, Any]] = []
@@ -158,11 +158,11 @@ class Tables:
         return made
 
     def settle(self) -> None:
-        """Let what is there now be what there was."""
+        """Take the present values as the old ones from now on."""
         for page in self._pages:
             page.settle()
 
     def back(self) -> None:
-        """Take back everything since `settle`."""
+        """Roll back every change since `settle`."""
         for page in self._pages:
             page.back()

@@ -11,7 +11,7 @@ import numpy as np
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.consolidation import compared, two_groups, whole
 from m3desk.domain.evidence import Floats
-from m3desk.domain.fold import Partition, demands
+from m3desk.domain.fold import Partition, pair_constraints
 from m3desk.domain.identity import TOP, likeness
 from m3desk.domain.log import ObservationType, in_force
 from m3desk.domain.people import Person
@@ -123,7 +123,7 @@ def _units(facts: Facts, nodes: Sequence[str]) -> dict[str, str]:
     """Return node → a person that stands for all that a user said are one with it: those are not taken apart again."""
     joined = Partition()
     for step in in_force(facts.known.log):
-        for kind, a, b in demands(step, facts.born):
+        for kind, a, b in pair_constraints(step, facts.born):
             if kind == "must" and step.kind != "split":  # a split says who are two, not that each of them is one
                 joined.join(a, b)
     return {n: joined.root(facts.born[n]) for n in nodes}

@@ -8,7 +8,7 @@ from typing import Any
 
 from m3desk.domain.clip import clock
 from m3desk.domain.correction import Effect
-from m3desk.domain.fold import kept_apart
+from m3desk.domain.fold import cannot_links_between
 from m3desk.domain.ids import numbered, observation_type, source_of
 from m3desk.domain.log import Log
 from m3desk.domain.projection.projection import Delta, Rebuilt
@@ -71,7 +71,7 @@ def _counts(before: State, after: State, moved: list[str], told: list[str]) -> s
 def _evidence(delta: Delta | Rebuilt, moved: Iterable[str], log: Log) -> Iterable[str]:
     """Warn where people are one now though one frame shows both, or both speak at once: mirrors and video calls exist, slips too."""
     before, after = delta.before, delta.after
-    pairs = (pair for a, b in delta.kept_apart(moved) for pair in kept_apart(a, b, after.who.evidence))
+    pairs = (pair for a, b in delta.cannot_links(moved) for pair in cannot_links_between(a, b, after.who.evidence))
     known = {(a, b) for a, b in pairs if _one_person(after, a, b) and not _one_person(before, a, b)}
     first = min(((_together_at(log, a, b), (a, b)) for a, b in known if a in log.observations and b in log.observations), default=None)
     if first is not None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, media_id
-from m3desk.domain.fold import SHOWN_FROM, born_in, together
+from m3desk.domain.fold import SHOWN_FROM, born_in, cannot_link_pairs
 from m3desk.domain.identity import calibration, gallery_rows, similarity
 from m3desk.domain.ids import is_person, source_of
 from m3desk.domain.log import Log, ObservationType, in_force
@@ -339,7 +339,7 @@ def _part(db: DB, state: State, log: Log, found: Known, sequence: int, at: str) 
                 column, other = ("a", r["b"]) if r["a"] == old else ("b", r["a"])
                 if state.who.evidence.follow_beside(old, other) == part:
                     db.execute(f"UPDATE vote SET {column} = ? WHERE id = ?", (part, r["id"]))
-            for a, b in together(log, state.who.evidence):
+            for a, b in cannot_link_pairs(log, state.who.evidence):
                 if part in (a, b):
                     db.execute("INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted((a, b)), sequence))
             rows.insert(db, "binding", sequence=sequence, observation=part, node=state.who.held[part].node, by=by, at=at)
