@@ -231,9 +231,13 @@ class Ledger:
         """Be again what was there before the transaction that was rolled back."""
         self._found = (), set()
         if self._before is not None:
+            rebuilt = self._projection is not self._before[0]
             self._projection, self._loaded = self._before
             self._projection.back()
-            self._galleries.back()
+            if rebuilt:
+                self._galleries.forget()  # they are of the state that was computed as a whole and is dropped
+            else:
+                self._galleries.back()
             self._before = None
 
 

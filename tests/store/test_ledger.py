@@ -56,6 +56,22 @@ def test_a_write_that_fails_leaves_the_state_as_it_was(memory: Memory, monkeypat
     state_tables(memory)
 
 
+def test_a_write_that_fails_after_the_whole_log_was_read_anew_leaves_the_galleries_as_they_were(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.correct("name", {"person": "1", "name": "Ann"})
+    memory.remove_source("s1")
+    memory.plan_clips(memory.add_source(source()).id, clips("s2"), fps=5.0)  # the same file: what the correction names is found again
+    monkeypatch.setattr("m3desk.store.derived.write", lambda *_: (_ for _ in ()).throw(OSError("a full disk")))
+    with pytest.raises(OSError, match="a full disk"):
+        remember(memory, memory.next_clips("s2")[0], (1, 2))
+    monkeypatch.undo()
+    assert list(unlike_galleries(memory)) == []
+    remember(memory, memory.next_clips("s2")[0], (1, 2))
+    assert list(unlike_galleries(memory)) == []
+    state_tables(memory)
+
+
 def test_kept_galleries_are_those_read_anew_after_clips_corrections_and_rehearsals(memory: Memory) -> None:
     def check() -> None:
         assert list(unlike_galleries(memory)) == [] and len(memory._ledger.galleries("face", MODELS["face_vectors"])) >= 3
