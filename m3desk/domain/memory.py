@@ -144,6 +144,17 @@ class Outline(NamedTuple):
     cites: tuple[str, ...] = ()
 
 
+class Moment(NamedTuple):
+    """A sentence in force as the timeline shows it. Times: microseconds of the clip's source."""
+
+    clip: str
+    start: int
+    end: int
+    node: str
+    kind: str
+    shown: str
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What becomes of a drafted semantic sentence: added, or it reinforces (`target` gets +1)

@@ -83,6 +83,16 @@ class SpeechRow:
     set_aside: bool = False
 
 
+class Presence(NamedTuple):
+    """A stretch of a clip in which somebody is seen, or heard. Times: microseconds of the source."""
+
+    clip: str
+    person: str
+    start: int
+    end: int
+    heard: bool
+
+
 class Observed(NamedTuple):
     """A face track or utterance that belongs to somebody, without what is only shown. `words`: what was said; None for a face."""
 

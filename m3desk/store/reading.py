@@ -16,8 +16,8 @@ from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.ids import MADE, clip_order, numbered, person_id, source_number
 from m3desk.domain.log import undone_steps
-from m3desk.domain.memory import Span, StoredSentence
-from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+from m3desk.domain.memory import Moment, Span, StoredSentence
+from m3desk.domain.people import Binding, Person, Presence, SpeechRow, TrackRow
 from m3desk.domain.sentences import LABEL
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.store import rows
@@ -128,6 +128,17 @@ def speech_of(db: DB, ids: Iterable[str]) -> list[SpeechRow]:
 def _speech(found: Iterable[sqlite3.Row]) -> list[SpeechRow]:
     names = _Names()
     return [SpeechRow(rows.utterance(r), r["node"], r["person"], names.of(r), bool(r["set_aside"])) for r in found]
+
+
+def presence(db: DB, clips_: Iterable[str]) -> list[Presence]:
+    """Return who is seen and heard when in these clips, in order of time."""
+    of = listed(clips_)
+    found = []
+    for table, heard in (("face_track", False), ("utterance", True)):
+        query = f"""SELECT t.clip, o.person, t.start, t."end" FROM {table} t JOIN now_observation o ON o.observation = t.id
+            WHERE t.clip IN (SELECT value FROM json_each(?)) AND o.person != '' AND NOT o.set_aside ORDER BY t.start, t.id"""
+        found += [Presence(*r, heard) for r in db.execute(query, (of,))]
+    return found
 
 
 def objects(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
@@ -295,6 +306,14 @@ def memories_of(db: DB, ids: Iterable[str]) -> list[StoredSentence]:
     """Return those of these sentences that are in force."""
     query = _SENTENCES + " AND NOT n.deleted AND node.id IN (SELECT value FROM json_each(?)) ORDER BY node.number"
     return _sentences(db, query, (listed(ids),))
+
+
+def moments(db: DB, clips_: Iterable[str]) -> list[Moment]:
+    """Return when the sentences in force of these clips are, in order of time."""
+    query = """SELECT node.clip, node.start, node."end", node.id, node.type, n.shown FROM node JOIN now_node n ON n.id = node.id
+        WHERE node.clip IN (SELECT value FROM json_each(?)) AND node.type IN ('episodic', 'semantic') AND NOT n.deleted
+        ORDER BY node.start, node.number"""
+    return [Moment(r[0], r[1] or 0, r[2] or 0, *r[3:]) for r in db.execute(query, (listed(clips_),))]
 
 
 def told_of(db: DB, people_: set[str], things: set[str]) -> list[StoredSentence]:

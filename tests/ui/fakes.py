@@ -22,8 +22,8 @@ from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
-from m3desk.domain.memory import Span, StoredSentence
-from m3desk.domain.people import Binding, Person, SpeechRow, SuggestedName, TrackRow
+from m3desk.domain.memory import Moment, Span, StoredSentence
+from m3desk.domain.people import Binding, Person, Presence, SpeechRow, SuggestedName, TrackRow
 from m3desk.domain.questions.types import Reason, Suggestion, Verdict
 from m3desk.errors import CorrectionError, ModelMissing
 from m3desk.ports import Found
@@ -348,6 +348,18 @@ class FakeReader:
 
     def memories_of(self, ids: Collection[str]) -> list[StoredSentence]:
         return [s for s in self.world.sentences if s.id in ids]
+
+    def presence(self, clips: Collection[str]) -> list[Presence]:
+        tracks = [(r, r.track, False) for r in self.world.tracks]
+        speech = [(r, r.utterance, True) for r in self.world.speech]
+        return [
+            Presence(t.clip, r.person, t.start, t.end, heard)
+            for r, t, heard in (*tracks, *speech)
+            if r.person and not r.set_aside and t.clip in clips
+        ]
+
+    def moments(self, clips: Collection[str]) -> list[Moment]:
+        return [Moment(s.clip, s.start, s.end, s.id, s.kind, s.shown) for s in self.memories() if s.clip in clips]
 
     def sentence(self, node: str) -> StoredSentence:
         for s in self.world.sentences:

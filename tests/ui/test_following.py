@@ -34,6 +34,7 @@ from m3desk_ui.window.status import Status
 from pytestqt.qtbot import QtBot
 
 from m3desk.domain.changed import Changed
+from m3desk.domain.people import SpeechRow, TrackRow
 from m3desk.errors import CorrectionError, M3DeskError
 from m3desk.store import derived, rows
 from m3desk.store.memory import Memory
@@ -154,7 +155,13 @@ class Window:
         plan = timeline_rows.plan(self.reader, self.timeline._source)  # type: ignore[arg-type]
         assert self.timeline.canvas.plan == plan
         rows, fresh = self.timeline.canvas.rows, timeline_rows.Rows()
-        pieces = {c.id: timeline_rows.piece(self.reader, c) for c in plan.clips if timeline_rows.is_kept(c)}  # type: ignore[arg-type]
+        pieces = timeline_rows.pieces(self.reader, [c for c in plan.clips if timeline_rows.is_kept(c)])  # type: ignore[arg-type]
+        for clip in pieces:
+            told = [(m.start, m.end, m.id, m.kind, m.shown) for m in self.reader.memories(clip=clip)]
+            assert sorted(pieces[clip].memories) == sorted(told)
+        for found, held in ((self.reader.tracks(plan.source.id), "seen"), (self.reader.speech(plan.source.id), "heard")):  # type: ignore[union-attr]
+            there = [(r.person, *span_of(r)) for r in found if r.person and not r.set_aside]
+            assert sorted(row for piece in pieces.values() for row in getattr(piece, held)) == sorted(there)
         fresh = fresh.changed(pieces, (), plan.names)
         assert rows.pieces == fresh.pieces and rows.memories == fresh.memories and rows.clip_of == fresh.clip_of
         assert rows.times.tolist() == fresh.times.tolist() and rows.semantic.tolist() == fresh.semantic.tolist()
@@ -169,6 +176,11 @@ class Window:
             assert [(t.id, t.person, t.name, t.boxes.tolist()) for t in window.tracks] == [
                 (t.id, t.person, t.name, t.boxes.tolist()) for t in again.tracks
             ]
+
+
+def span_of(row: TrackRow | SpeechRow) -> tuple[int, int]:
+    found = row.track if isinstance(row, TrackRow) else row.utterance
+    return found.start, found.end
 
 
 def same_graph(kept: Whole, fresh: Whole) -> None:

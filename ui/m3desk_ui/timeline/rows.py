@@ -27,6 +27,8 @@ NO_SPANS: Spans = np.zeros((0, 2), np.int64)
 
 SLICE = 0.15
 """Seconds of reading at a time, so that other reads get their turn."""
+AT_ONCE = 100
+"""Clips that one query reads."""
 
 
 STATES = ("queued", "episodic", "done", "failed", "skipped", "enrolled")
@@ -269,26 +271,21 @@ def is_kept(clip: Clip) -> bool:
 def read_on(reader: Reader, clips: Sequence[Clip], rows: Rows, gone: Collection[str], names: Mapping[str, str]) -> tuple[Rows, list[Clip]]:
     """Read clips for at most `SLICE` seconds and put them into the rows; return these and the clips still to read."""
     until, done = time.monotonic() + SLICE, 0
-    pieces = {}
-    for clip in clips:
-        pieces[clip.id] = piece(reader, clip)
-        done += 1
-        if time.monotonic() > until:
-            break
-    return rows.changed(pieces, gone, names), list(clips[done:])
+    read: dict[str, Piece] = {}
+    while done < len(clips) and (not done or time.monotonic() < until):
+        read |= pieces(reader, clips[done : done + AT_ONCE])
+        done += AT_ONCE
+    return rows.changed(read, gone, names), list(clips[done:])
 
 
-def piece(reader: Reader, clip: Clip) -> Piece:
-    """Read one clip."""
-    seen = tuple(
-        (r.person, r.track.start, r.track.end)
-        for r in reader.tracks(clip.source, clip.start, clip.end)
-        if r.person and not r.set_aside and r.track.clip == clip.id
-    )
-    heard = tuple(
-        (r.person, r.utterance.start, r.utterance.end)
-        for r in reader.speech(clip.source, clip.start, clip.end)
-        if r.person and not r.set_aside and r.utterance.clip == clip.id
-    )
-    memories = tuple((m.start, m.end, m.id, m.kind, m.shown) for m in reader.memories(clip=clip.id))
-    return Piece(clip.id, seen, heard, memories)
+def pieces(reader: Reader, clips: Sequence[Clip]) -> dict[str, Piece]:
+    """Read some clips (clip → piece)."""
+    ids = [c.id for c in clips]
+    seen: dict[str, list[tuple[str, int, int]]] = {id_: [] for id_ in ids}
+    heard: dict[str, list[tuple[str, int, int]]] = {id_: [] for id_ in ids}
+    told: dict[str, list[Told]] = {id_: [] for id_ in ids}
+    for row in reader.presence(ids):
+        (heard if row.heard else seen)[row.clip].append((row.person, row.start, row.end))
+    for clip, *moment in reader.moments(ids):
+        told[clip].append((moment[0], moment[1], moment[2], moment[3], moment[4]))
+    return {id_: Piece(id_, tuple(seen[id_]), tuple(heard[id_]), tuple(told[id_])) for id_ in ids}
