@@ -137,7 +137,7 @@ def presence(db: DB, clips_: Iterable[str]) -> list[Presence]:
     for table, heard in (("face_track", False), ("utterance", True)):
         query = f"""SELECT t.clip, o.person, t.start, t."end" FROM {table} t JOIN now_observation o ON o.observation = t.id
             WHERE t.clip IN (SELECT value FROM json_each(?)) AND o.person != '' AND NOT o.set_aside ORDER BY t.start, t.id"""
-        found += [Presence(*r, heard) for r in db.execute(query, (of,))]
+        found += [Presence(r[0], r[1], r[2], r[3], heard) for r in db.execute(query, (of,))]
     return found
 
 

@@ -286,6 +286,6 @@ def pieces(reader: Reader, clips: Sequence[Clip]) -> dict[str, Piece]:
     told: dict[str, list[Told]] = {id_: [] for id_ in ids}
     for row in reader.presence(ids):
         (heard if row.heard else seen)[row.clip].append((row.person, row.start, row.end))
-    for clip, *moment in reader.moments(ids):
-        told[clip].append((moment[0], moment[1], moment[2], moment[3], moment[4]))
+    for m in reader.moments(ids):
+        told[m.clip].append((m.start, m.end, m.node, m.kind, m.shown))
     return {id_: Piece(id_, tuple(seen[id_]), tuple(heard[id_]), tuple(told[id_])) for id_ in ids}
