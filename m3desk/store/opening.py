@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sqlite3
+import time
 from pathlib import Path
 
 from m3desk import private
@@ -22,6 +24,9 @@ FILE = place.FILE
 WAIT = 10.0
 """Seconds to wait for a lock that somebody else holds."""
 
+UPGRADE = 60.0
+"""Seconds to wait while somebody else upgrades a memory's format: it is copied first, which takes long where it is large."""
+
 
 def for_reading(folder: Path) -> sqlite3.Connection:
     """Open a memory's database. Raises MemoryMissing, MemoryTooNew, MemoryDamaged; MemoryBusy where an old one is open elsewhere."""
@@ -35,9 +40,7 @@ def for_reading(folder: Path) -> sqlite3.Connection:
         place.check_tables(db, folder)
         if version < schema.VERSION:
             db.close()
-            other, lock = for_writing(folder)  # brings it up to date
-            other.close()
-            lock.release()
+            _upgrade(folder)
             db = connect(folder, write=False)
     except BaseException as error:
         db.close()
@@ -45,6 +48,24 @@ def for_reading(folder: Path) -> sqlite3.Connection:
             raise unusable(str(folder), error) from error
         raise
     return db
+
+
+def _upgrade(folder: Path) -> None:
+    """Bring a memory of an older format up to date, or wait until whoever opens it for writing has done so. Raises MemoryBusy."""
+    try:
+        other, lock = for_writing(folder)
+    except MemoryBusy:
+        if not _is_old(folder):  # done by its writer
+            return
+        raise
+    other.close()
+    lock.release()
+
+
+def _is_old(folder: Path) -> bool:
+    """Say whether a memory's format is older than ours."""
+    with contextlib.closing(connect(folder, write=False)) as db:
+        return schema.version_of(db, str(folder)) < schema.VERSION
 
 
 def missing(folder: Path) -> MemoryMissing:
@@ -84,13 +105,26 @@ def for_writing(folder: Path) -> tuple[sqlite3.Connection, FileLock]:
 
 
 def _only_writer(folder: Path) -> FileLock:
-    """Return the lock of a memory's one writer. Raises MemoryBusy."""
+    """Return the lock of a memory's one writer; wait while somebody upgrades an older format, also a reader. Raises MemoryBusy."""
+    until = time.monotonic() + UPGRADE
+    while True:
+        try:
+            return FileLock(folder / "writer.lock")
+        except Locked:
+            if time.monotonic() > until or not _is_being_upgraded(folder):
+                raise MemoryBusy(
+                    f"another M3Desk is writing to {folder}.",
+                    "Close it there, or wait until it is done. Commands that only read work meanwhile.",
+                ) from None
+        time.sleep(0.05)
+
+
+def _is_being_upgraded(folder: Path) -> bool:
+    """Say whether who holds the writer's lock is about to upgrade the format; False also where that can't be told."""
     try:
-        return FileLock(folder / "writer.lock")
-    except Locked:
-        raise MemoryBusy(
-            f"another M3Desk is writing to {folder}.", "Close it there, or wait until it is done. Commands that only read work meanwhile."
-        ) from None
+        return (folder / FILE).is_file() and _is_old(folder)
+    except (MemoryProblem, *schema.UNREADABLE):
+        return False
 
 
 CACHE = 32_000

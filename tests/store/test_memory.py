@@ -8,9 +8,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +21,7 @@ import pytest
 from m3desk.domain.clip import Clip
 from m3desk.domain.memory import Decision, Draft, Sentence, Span
 from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, MemoryTooNew, ModelFailed, UsageError
-from m3desk.store import place
+from m3desk.store import place, schema
 from m3desk.store.forgetting.scrubbing import Known
 from m3desk.store.memory import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
@@ -151,6 +154,31 @@ def test_there_is_one_writer_and_any_number_of_readers(memory: Memory) -> None:
         assert one.version() == two.version() == memory.version() and len(one.people()) == 1
         with pytest.raises(UsageError):
             one.add_chat({})
+
+
+@pytest.mark.parametrize("first_writes", [True, False])
+def test_two_who_open_a_memory_of_an_older_format_at_once_wait_for_its_upgrade(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, first_writes: bool
+) -> None:
+    memory.close()
+    db = sqlite3.connect(Path(memory.path) / "memory.sqlite")
+    db.executescript(f"DROP TABLE now_chunk; PRAGMA user_version = {schema.VERSION - 1};")
+    db.close()
+    upgrading, migrate = threading.Event(), schema.migrate
+
+    def slowly(*given: Any) -> None:
+        upgrading.set()
+        time.sleep(0.5)
+        migrate(*given)
+
+    monkeypatch.setattr(schema, "migrate", slowly)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(Memory.open, memory.path, write=first_writes)
+        assert upgrading.wait(10)
+        second = Memory.open(memory.path, write=not first_writes)
+        for one in (second, first.result(10)):
+            assert one.sources()
+            one.close()
 
 
 def test_a_reader_keeps_its_snapshot_while_a_clip_is_committed(memory: Memory) -> None:
