@@ -9,13 +9,15 @@ import contextlib
 import logging
 import os
 import threading
+import time
 import traceback
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from m3desk import commands, events
-from m3desk.errors import Cancelled, M3DeskError
+from m3desk.errors import Cancelled, M3DeskError, MemoryBusy
 
 if TYPE_CHECKING:
     from m3desk.app import App
@@ -58,6 +60,10 @@ def _log_to_file() -> None:
         logs.one_line()
 
 
+CLOSING = 8.0
+"""Seconds in which another engine of this memory, whose window was closed, may still end (`desk.EngineDesk.close`)."""
+
+
 class Engine:
     """Serves one pipe: runs quick commands in order on this thread, slow ones on a thread pool, memorization on its own thread."""
 
@@ -69,6 +75,7 @@ class Engine:
         self._wake = threading.Event()
         self._stop_pulling = threading.Event()
         self._opened = threading.Event()
+        self._closing = False
         self._app: App | None = None
         self._failed: M3DeskError | None = None
 
@@ -81,6 +88,7 @@ class Engine:
             except (EOFError, OSError):
                 return
             if isinstance(command, commands.Close):
+                self._closing = True
                 if self._app is not None:
                     with contextlib.suppress(Exception):
                         command.run(self)
@@ -139,11 +147,22 @@ class Engine:
 
     # ------------------------------------------------------------------ memorizing
 
-    def _open_and_work(self) -> None:
+    def _opened_app(self) -> App:
+        """Open the memory; wait a moment while another engine still writes to it: one that is just closing. Raises MemoryProblem."""
         from m3desk.app import App
 
+        until = time.monotonic() + CLOSING
+        while True:
+            try:
+                return App(self._path, emit=self.emit)
+            except MemoryBusy:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.1)
+
+    def _open_and_work(self) -> None:
         try:
-            app = self._app = App(self._path, emit=self.emit)
+            app = self._app = self._opened_app()
         except M3DeskError as error:
             self._failed = error
             self.emit(events.Notice("error", str(error), error.hint))
@@ -155,31 +174,39 @@ class Engine:
             return
         finally:
             self._opened.set()
-        settings = app.settings
-        self.emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, app.missing()))
-        app.keep_up()
-        app.work.resume()
-        app.keep_copy()  # not only at the end: a window that closes does not wait for its engine
+        self._told(lambda: self._ready(app))
+        for begin in (app.keep_up, app.work.resume, app.keep_copy):  # a copy not only at the end: a window that closes does not wait for it
+            self._told(begin)
         while True:
-            self._work(app)
+            self._told(lambda: self._work(app))
             if not self._wake.wait(QUIET):
-                app.keep_copy()
+                self._told(app.keep_copy)
                 self._wake.wait()
             self._wake.clear()
 
-    def _work(self, app: App) -> None:
+    def _ready(self, app: App) -> None:
+        settings = app.settings
+        self.emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, app.missing()))
+
+    @staticmethod
+    def _work(app: App) -> None:
+        while True:
+            app.work.run()
+            app.embed_lacking()
+            app.look_again()
+            app.work.conclude()
+            if not app.work.queue.ids():
+                return
+
+    def _told(self, do: Callable[[], object]) -> None:
+        """Do something on the memorizing thread; tell the window of an error, so that the thread goes on with what comes next."""
         try:
-            while True:
-                app.work.run()
-                app.embed_lacking()
-                app.look_again()
-                app.work.conclude()
-                if not app.work.queue.ids():
-                    return
+            do()
         except Cancelled:
             return
         except M3DeskError as error:
-            self.emit(events.Notice("error", str(error), error.hint))
+            if not self._closing:
+                self.emit(events.Notice("error", str(error), error.hint))
         except Exception as error:
             log.exception("memorization failed")
             self.emit(events.Notice("error", f"Memorization stopped: {error}", "What was committed is safe.", traceback.format_exc()))

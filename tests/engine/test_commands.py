@@ -15,6 +15,7 @@ import pytest
 from m3desk import commands
 from m3desk.engine import Engine
 from m3desk.errors import M3DeskError, MemoryProblem
+from m3desk.store.memory import Memory
 
 ALL = [c for c in vars(commands).values() if isinstance(c, type) and hasattr(c, "__dataclass_fields__")]
 
@@ -89,3 +90,17 @@ def test_a_fault_of_a_command_is_told_and_the_next_one_is_answered(
 def test_each_command_passes_through_a_pipe_unchanged(command: type) -> None:
     made = command(**dict.fromkeys(command.__dataclass_fields__, "x"))
     assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_a_memory_that_another_engine_is_just_closing_opens(tmp_path: Path) -> None:
+    ours, theirs = multiprocessing.Pipe()
+    with Memory.create(tmp_path / "m.m3desk"):
+        thread = threading.Thread(target=Engine(theirs, str(tmp_path / "m.m3desk")).run, daemon=True)
+        thread.start()
+        ours.send((1, commands.ReadQueue()))
+        assert not ours.poll(1.5)
+    while (message := ours.recv())[0] != "reply":
+        pass
+    assert message[1:] == (1, True, [])
+    ours.send((-1, commands.Close()))
+    thread.join(10)

@@ -19,7 +19,7 @@ import pytest
 
 from m3desk import engine, events
 from m3desk.desk import EngineDesk
-from m3desk.errors import CorrectionError, SourceMissing
+from m3desk.errors import CorrectionError, MemoryProblem, SourceMissing
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import shipped_models, talking_signs
@@ -170,3 +170,25 @@ def test_corrections_that_follow_each_other_wait_for_no_copy(monkeypatch: pytest
     threading.Thread(target=served._open_and_work, daemon=True).start()
     assert enough.wait(30)
     assert done == ["copy", "work", "work", "work", "work", "copy"]
+
+
+def test_an_error_before_the_work_begins_is_told_and_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: queue.Queue[Any] = queue.Queue()
+
+    def full() -> None:
+        raise MemoryProblem("the disk is full.", "Make room.")
+
+    class FakeApp:
+        settings = SimpleNamespace(threads=1, profile="tiny")
+        work = SimpleNamespace(resume=full)
+        missing = keep_up = keep_copy = staticmethod(full)
+
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+    monkeypatch.setattr("m3desk.app.App", FakeApp)
+    served = engine.Engine(SimpleNamespace(send=lambda message: told.put(message[1])), "m")  # type: ignore[arg-type]
+    monkeypatch.setattr(served, "_work", lambda _app: told.put("work"))
+    threading.Thread(target=served._open_and_work, daemon=True).start()
+    for _ in range(4):
+        assert told.get(timeout=20) == events.Notice("error", "the disk is full.", "Make room.")
+    assert told.get(timeout=20) == "work"
