@@ -1,4 +1,4 @@
-"""The project's benchmarks: each measures the installed program from outside and returns one JSON document.
+"""Benchmarks: each measures the installed program from outside and returns one JSON document.
 
 Material: `../shared/data` beside the checkout, or the folder `$M3DESK_BENCH_DATA`. Raises FileNotFoundError where it is missing.
 """

@@ -1,4 +1,4 @@
-"""Do a person's decisions hold? Twenty scripted corrections of all kinds, three more files, then another face model: broken constraints."""
+"""Counts broken constraints: twenty scripted corrections of all kinds, then three more files, then another face model."""
 
 from __future__ import annotations
 

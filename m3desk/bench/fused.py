@@ -1,4 +1,4 @@
-"""How many corrections separate the fused characters of real M3-Agent graphs: a scripted user who knows who some nodes are.
+"""Counts the corrections needed to split wrongly fused characters of real M3-Agent graphs, made by a scripted user.
 
 The graphs name almost nobody, so the truth is what their questions tell: where a sentence that a node says is what a question's
 reasoning tells of somebody by name, the node is labelled, by hand, with question and sentence beside it (11 of the 29 nodes of

@@ -1,4 +1,4 @@
-"""The figures on identity that must be shown, row by row, each against its goal: faces, voices, links, sentences, photos, enrolment."""
+"""Measures identity accuracy, each figure against its goal: faces, voices, links, sentences, photos, enrolment."""
 
 from __future__ import annotations
 

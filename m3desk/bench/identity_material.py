@@ -1,4 +1,4 @@
-"""What `bench identity` measures with: memories made by the installed program, talks joined from single utterances, labels added by eye."""
+"""Test material of `bench identity`: memories made by the installed program, talks joined from utterances, manual labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing an M3-Agent graph: seconds and peak memory of the program and of the child that reads the file, as the command runs."""
+"""Measures the import of an M3-Agent graph: seconds and peak memory of the program and of the child that reads the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kill commands that write, again and again, half of them just after a commit; open the memory again and see what is there.
+"""Kills writing commands repeatedly, half of them just after a commit, then opens the memory and checks it.
 
 A row is one command. After each kill the memory is opened for writing (which finishes what was begun) and checked. Then: `memorize` and
 `import`, run again, must end as an undisturbed run does; `merge` must be wholly there or not at all; `repair`, run again, must leave what

@@ -1,4 +1,4 @@
-"""One round of search as the original M3-Agent does it, on the same vectors: the graph is unpickled, characters are formed, all is scanned.
+"""One search round as the original M3-Agent does it, on the same vectors: unpickle the graph, form characters, scan everything.
 
 Written anew after `reference/m3-agent.md`; none of its code. The graph is plain Python: nodes with lists of floats, edges in a dictionary.
 The pickle is made here, held in memory, and read by nobody else.

@@ -1,4 +1,4 @@
-"""The promise "nothing leaves your machine", tried: the main jobs in a network where every address is this benchmark's (Linux).
+"""Tests the promise "nothing leaves your machine": runs the main jobs in a network where every address leads to this benchmark (Linux).
 
 Counts lookups of names, connections, and files outside of the program's own folders.
 """

@@ -1,4 +1,4 @@
-"""Where the time of a file goes: seconds of work and of waiting for each stage, from the engine's own clocks."""
+"""Profiles the memorizing of a file: seconds of work and of waiting per stage, from the engine's own clocks."""
 
 from __future__ import annotations
 

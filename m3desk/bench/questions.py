@@ -1,4 +1,4 @@
-"""Twelve questions of our own on three videos, asked through `m3desk ask`: right, cited at the right moment, absent ones refused."""
+"""Twelve questions on three videos, asked through `m3desk ask`: right answers, right citations, and refusal of unanswerable ones."""
 
 from __future__ import annotations
 

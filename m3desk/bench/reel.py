@@ -1,4 +1,4 @@
-"""What perception finds on the reel, against its exact timeline; and that silent or faceless files stay so."""
+"""Compares perception's results on the reel with its exact timeline; checks that nothing is invented in silent or faceless files."""
 
 from __future__ import annotations
 

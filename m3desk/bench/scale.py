@@ -1,4 +1,4 @@
-"""What a memory costs as it grows: a commit at clip 5,000 against clip 10, a correction at 60,000 memories, opening. Clips are invented.
+"""Measures cost against memory size: a commit at clip 5,000 and at clip 10, a correction at 60,000 memories, opening; synthetic clips.
 
 A clip: three people of forty show their face and talk; twelve sentences speak of them. Vectors are directions in space with noise, so
 that everybody is recognised. Times are of the call, the disk's part included.

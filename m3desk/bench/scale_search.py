@@ -1,4 +1,4 @@
-"""What search costs as a memory grows: rounds of search, questions answered from the evidence, what is read first; invented, no models.
+"""Measures search cost against memory size: search rounds, questions answered from the evidence, first loading; synthetic data.
 
 A round is what a question does once: it is read against people, clips and times, and the eight best sentences are found by words, meaning,
 persons and neighbours. The embedding of the query is not counted. `processor`: the same without waiting for other work on the machine.

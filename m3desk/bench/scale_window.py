@@ -1,4 +1,4 @@
-"""What a commit costs the window as a memory grows: the real window with every dock on show, the real engine, invented clips.
+"""Measures the window's cost per commit against memory size: real window with all docks, real engine, synthetic clips.
 
 Figures are milliseconds of the processor a commit, less what the window takes at rest: of the GUI thread and of the reading thread.
 """

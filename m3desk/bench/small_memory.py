@@ -1,4 +1,4 @@
-"""A small memory made without models, for benchmarks that kill: people in two films, with pictures, sounds, names and telling words."""
+"""A small memory made without models, for benchmarks that kill: people in two films, with pictures, sounds, names and searchable words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a file becomes a memory: × real time, first face box, first sentence, peak memory of the process tree."""
+"""Measures the speed of memorizing: × real time, first face box, first sentence, peak memory of the process tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of somebody in files: searched byte by byte, knowing nothing of how a memory is stored."""
+"""Searches files byte by byte for traces of a forgotten person, without using any knowledge of the storage format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each benchmark takes beside its name: a wrong word is told before anything is measured."""
+"""The arguments of each benchmark, checked before anything is measured."""
 
 from __future__ import annotations
 

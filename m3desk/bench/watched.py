@@ -1,4 +1,4 @@
-"""Runs commands where every address leads to this program and every other folder is a fresh one: what they look up, connect to and write.
+"""Runs commands in a sandbox where every address leads to this program, and records lookups, connections and written files.
 
 A process of its own (`python -m m3desk.bench.watched`, its order as JSON on stdin) enters namespaces of the Linux kernel: a network of
 nothing but loopback, to which every address is routed; a user's home, temporary folders and name resolution of its own. Needs no program

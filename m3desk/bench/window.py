@@ -1,4 +1,4 @@
-"""The window under load: it plays a file while the engine memorizes it, on a virtual screen, and counts its own stalls."""
+"""Measures the window's stalls while it plays a file that the engine memorizes, on a virtual screen."""
 
 from __future__ import annotations
 

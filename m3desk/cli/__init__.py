@@ -1,4 +1,4 @@
-"""The commands of `contract.md`: words in, calls to the engine, one document or plain lines out.
+"""The command line of `contract.md`: parses arguments, calls the engine, prints one JSON document or plain lines.
 
 Must not know: Qt (the window is imported only by `open` and `play`), how a memory is stored.
 """
@@ -22,7 +22,7 @@ from m3desk.errors import Cancelled, M3DeskError, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit status (0 success, 1 failure or findings, 2 wrong use, 130 Ctrl-C)."""
+    """Run one command; return its exit status (0 success, 1 failure or findings, 2 wrong usage, 130 Ctrl-C)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     with output.border():
         return _run(arguments)
@@ -54,7 +54,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Say in one line what went wrong; return the exit status."""
+    """Print the error as one line; return the exit status."""
     match error:
         case M3DeskError():
             output.error(error.line())
@@ -86,7 +86,7 @@ _OF_THE_MACHINE = {
 
 
 def _readable(arguments: Sequence[str]) -> None:
-    """Raise UsageError for an argument that is not UTF-8: it can be kept in no memory and told in no message."""
+    """Raise UsageError for an argument that is not UTF-8: it can be neither stored nor printed."""
     for argument in arguments:
         try:
             argument.encode()

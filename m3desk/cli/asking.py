@@ -21,7 +21,7 @@ KINDS = ("face", "voice", "episodic", "semantic", "object", "place")
 
 
 def known_before(options: Any, app: App) -> tuple[str, int] | None:
-    """Return `--before` as (source, last clip index that is known); −1 = nothing. None without the option."""
+    """Return `--before` as (source, index of the last known clip; −1 = none). None without the option."""
     if options.before is None:
         return None
     source, index, at = before(options.before)
@@ -45,7 +45,7 @@ def known_before(options: Any, app: App) -> tuple[str, int] | None:
 
 
 def at_a_date(options: Any, app: App, out: Out) -> str | None:
-    """Return `--believed-at`, checked; say so where nothing was believed yet. None without the option."""
+    """Return `--believed-at`, checked; warn if the memory was still empty then. None without the option."""
     if options.believed_at is None:
         return None
     with app.reader(believed_at=options.believed_at) as reader:
@@ -56,7 +56,7 @@ def at_a_date(options: Any, app: App, out: Out) -> str | None:
 
 
 def look_back(options: Any, app: App, out: Out) -> Records:
-    """Return a reader as `--before` and `--believed-at` ask for (both may be given)."""
+    """Return a reader of the state selected by `--before` and `--believed-at` (both may be given)."""
     return app.reader(before=known_before(options, app), believed_at=at_a_date(options, app, out))
 
 
@@ -88,7 +88,7 @@ def ask(options: Any, out: Out) -> int:
 
 
 def _open_for_chat(memory: str) -> App:
-    """Open a memory so that the chat is kept with it; where it can't be written to now, ask all the same and keep nothing."""
+    """Open a memory for writing, to store the chat; if it can't be written to now, open it for reading and store nothing."""
     try:
         return App(memory)
     except MemoryProblem:
@@ -145,7 +145,7 @@ def _print_clips(found: list[FoundClip], out: Out) -> None:
 
 
 def node_json(f: Found) -> dict[str, Any]:
-    """Return a found node as `search nodes --json` prints it."""
+    """Return a found node in the form that `search nodes --json` prints."""
     return {
         "id": f.id, "type": f.type, "content": f.content, "score": round(f.score, 4), "why": f.why, "clip": f.clip, "source": f.source,
         "start": None if f.start is None else seconds(f.start), "end": None if f.end is None else seconds(f.end), "people": list(f.people),

@@ -1,4 +1,4 @@
-"""`evaluate`: how far a memory can be trusted, against a truth."""
+"""`evaluate`: measures the accuracy of a memory against ground truth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from m3desk.evaluation.truth import read_truths, read_uem
 
 
 def evaluate(options: Any, out: Out) -> int:
-    """Measure a memory's people; the only thing that is measured so far is `identity`."""
+    """Measure a memory's people; `identity` is the only measure so far."""
     memory = existing(options.memory)
     truth = read_truths(options.truth)
     uem = read_uem([options.uem] if options.uem else [])
@@ -23,7 +23,7 @@ def evaluate(options: Any, out: Out) -> int:
 
 
 def lines(report: dict[str, Any]) -> list[str]:
-    """Return a report as people read it."""
+    """Return a report as readable lines."""
     told = []
     for key, what, many in (("faces", "face tracks", "face nodes"), ("voices", "utterances", "voice nodes")):
         r = report[key]
@@ -67,10 +67,10 @@ def lines(report: dict[str, Any]) -> list[str]:
 
 
 def share(value: float | None) -> str:
-    """Return a share of one as people read it."""
+    """Format a fraction between 0 and 1."""
     return "-" if value is None else f"{value:.1%}" if value < 1 else "100 %"
 
 
 def number(value: float | None) -> str:
-    """Return a mean as people read it."""
+    """Format a mean."""
     return "-" if value is None else f"{value:.2f}"

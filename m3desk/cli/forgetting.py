@@ -1,4 +1,4 @@
-"""`people forget`: shows what would go and what it can't reach, asks, removes, and prints the proof."""
+"""`people forget`: shows what would be removed and what can't be reached, asks, removes, and prints the proof."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHOICES = (
 
 
 def people(options: Any, out: Out) -> int:
-    """Forget a person. Exit 1 when the proof found something that is left."""
+    """Forget a person. Exit status 1 if the proof finds traces."""
     existing(options.memory)
     how: How = "spans" if options.spans else "never" if options.never_again else "forget"
     with App(options.memory) as app:

@@ -1,4 +1,4 @@
-"""`people`, `observations`, `memories`, `undo`, `redo`, `revert`, `journal`: who is who, what is remembered, and putting it right."""
+"""`people`, `observations`, `memories`, `undo`, `redo`, `revert`, `journal`: lists and corrects people and memories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STALE = "  (stale: what it rests on was corrected)"
 
 
 def person_json(p: Person) -> dict[str, Any]:
-    """Return a person as `people list --json` prints it."""
+    """Return a person in the form that `people list --json` prints."""
     return {
         "id": p.id,
         "name": p.name,
@@ -41,7 +41,7 @@ def person_json(p: Person) -> dict[str, Any]:
 
 
 def sentence_json(s: StoredSentence) -> dict[str, Any]:
-    """Return a sentence as `memories list --json` prints it."""
+    """Return a sentence in the form that `memories list --json` prints."""
     return {
         "id": s.id,
         "type": s.kind,
@@ -107,7 +107,7 @@ def _correction(options: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _split(options: Any) -> dict[str, Any]:
-    """Return what a split takes away: these observations, those of a clip, or the second side of a suggestion."""
+    """Return the observations to split off: those named, those of a clip, or the second side of a suggestion."""
     chosen = [n for n in ("observations", "clip", "suggestion") if getattr(options, n) is not None]
     if len(chosen) != 1:
         raise UsageError("split needs to know what becomes somebody else.", "Give one of --observations OBS…, --clip C or --suggestion N.")
@@ -127,7 +127,7 @@ def _split(options: Any) -> dict[str, Any]:
 
 
 def _clip(text: str, memory: str) -> str:
-    """Return `clip:s1.c12`, `s1.c12` or, where there is one source, `clip:12` as a clip's id."""
+    """Return `clip:s1.c12`, `s1.c12` or, if there is one source, `clip:12` as a clip's id."""
     bare = text.strip().removeprefix("clip:")
     if not bare.isdigit():
         return bare
@@ -151,7 +151,7 @@ def _enroll(options: Any, out: Out) -> int:
 
 
 def observations(options: Any, out: Out) -> int:
-    """Mend what was seen and heard: each verb writes observations that stand in the place of old ones."""
+    """Correct observations: each verb writes new observations that supersede old ones."""
     existing(options.memory)
     match options.action:
         case "split-at":
@@ -247,7 +247,7 @@ def memories(options: Any, out: Out) -> int:
 
 
 def _rewrite(options: Any, out: Out) -> int:
-    """Put what is said now in place of what a sentence quotes; each is an edit that undo takes back."""
+    """Update sentences that quote corrected words; each update is an edit that undo reverts."""
     if bool(options.args) == options.stale:
         raise UsageError("rewrite needs memories, or --stale for all that need it.", "For example: m3desk memories rewrite --stale.")
     with App(options.memory) as app:

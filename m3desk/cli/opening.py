@@ -1,4 +1,4 @@
-"""A memory opened by a command: what the engine has to say about it goes to stderr, a warning a line."""
+"""Opens a memory for a command and prints the engine's warnings to stderr, one per line."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from m3desk.store.forgetting import pending
 
 
 def warn(event: Any) -> None:
-    """Print a notice that is more than news."""
+    """Print a notice of level warning or error."""
     if isinstance(event, events.Notice) and event.level != "info":
         Out().warn(f"{event.text} {event.hint}".strip())
 
 
 class App(app.App):
-    """The engine as commands open it: also one that only reads first finishes a forgetting that was cut off, unless `finish` is False.
+    """The engine as commands open it: even a read-only command first finishes an interrupted forgetting, unless `finish` is False.
 
-    Where another program is writing, or nothing may be written, it is said that something is not finished.
+    If the memory can't be written to now, it warns that the forgetting is unfinished.
     """
 
     def __init__(self, path: str | Path, *, emit: Callable[[Any], None] = warn, finish: bool = True, **how: Any) -> None:

@@ -1,7 +1,7 @@
-"""How commands speak: one JSON document with `--json`, else plain lines; progress on a terminal, plain lines elsewhere.
+"""Output of commands: one JSON document with `--json`, else plain lines; a progress bar on a terminal, plain lines elsewhere.
 
-All that is printed passes one border (`border`), where characters that steer a terminal become visible (`domain.visible`): no command, no
-library and no traceback can forget it. Only documents (`exact`) and the progress bar's own movements (`terminal`) go around it.
+All output passes through one filter (`border`), which escapes control characters (`domain.visible`), including output of libraries and
+tracebacks. Only JSON documents (`exact`) and the progress bar's escape sequences (`terminal`) bypass it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ LONGEST = 600
 
 
 class Border:
-    """A text stream that lets newlines and tabs through, and every other control character only written out."""
+    """A text stream that passes newlines and tabs, and escapes every other control character."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text made visible; return its length."""
+        """Write a text with control characters escaped; return its length."""
         self.stream.write(visible(text, keep="\n\t"))
         return len(text)
 
     def writelines(self, texts: Iterable[str]) -> None:
-        """Write texts made visible."""
+        """Write texts with control characters escaped."""
         for text in texts:
             self.write(text)
 
@@ -44,7 +44,7 @@ class Border:
 
 @contextlib.contextmanager
 def border() -> Iterator[None]:
-    """Put the border around standard output and standard error. Both are UTF-8 everywhere, also into a file on Windows."""
+    """Install the filter on standard output and standard error. Both are UTF-8 everywhere, even redirected on Windows."""
     before = sys.stdout, sys.stderr
     for stream in before:
         if isinstance(stream, io.TextIOWrapper):
@@ -57,12 +57,12 @@ def border() -> Iterator[None]:
 
 
 def exact() -> TextIO:
-    """Return standard output for a document that is to arrive as it is; on a terminal, where it is read by eyes, with the border."""
+    """Return unfiltered standard output for a document; filtered if it is a terminal."""
     return sys.stdout if sys.stdout.isatty() else _beneath(sys.stdout)
 
 
 def terminal() -> TextIO:
-    """Return standard error for a progress bar, whose escape sequences are ours. The caller makes what it shows visible."""
+    """Return unfiltered standard error for a progress bar. The caller escapes the texts it shows."""
     return _beneath(sys.stderr)
 
 
@@ -76,12 +76,12 @@ def error(text: str) -> None:
 
 
 def told(text: str) -> None:
-    """Print one line of what is going on, or of what is asked, on stderr."""
+    """Print one line of progress or a question on stderr."""
     print(visible(text), file=sys.stderr, flush=True)
 
 
 def prompt(text: str) -> str | None:
-    """Ask on the terminal and return what was typed, without the newline; None at its end."""
+    """Ask on the terminal and return the typed line; None at end of input."""
     print(visible(text), end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     return line.strip() if line else None
@@ -123,9 +123,9 @@ def table(rows: Sequence[Sequence[str]], head: Sequence[str]) -> list[str]:
 
 
 def confirm(question: str, yes: bool, *, option: str = "--yes", lost: bool = True) -> None:
-    """Ask before what can't be undone (or, unless `lost`, what is merely large).
+    """Ask for confirmation of something that can't be undone (or, unless `lost`, that is merely large).
 
-    Raises UsageError without a terminal and without the option that says yes, or when the answer is no.
+    Raises UsageError if there is neither a terminal nor the option that confirms, or if the answer is no.
     """
     if yes:
         return
@@ -137,7 +137,7 @@ def confirm(question: str, yes: bool, *, option: str = "--yes", lost: bool = Tru
 
 
 class Follower:
-    """Shows the events of long work: a progress bar on a terminal, a plain line a clip elsewhere, nothing with `--json`."""
+    """Shows the events of long work: a progress bar on a terminal, one line per clip elsewhere, nothing with `--json`."""
 
     def __init__(self, out: Out) -> None:
         self._out = out
@@ -189,7 +189,7 @@ class Follower:
 
 
 def span(start: int | None, end: int | None) -> str:
-    """Return a stretch of time as people read it: `[00:04–00:09]`; empty where there is none."""
+    """Format a time span: `[00:04–00:09]`; empty if there is none."""
     if start is None:
         return ""
     return f"[{clock(start)}–{clock(end)}]" if end is not None else f"[{clock(start)}]"

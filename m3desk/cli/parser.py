@@ -1,4 +1,4 @@
-"""The grammar of the command line, exactly as `contract.md` writes it."""
+"""The argument parser of the command line, exactly as `contract.md` defines it."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def positive(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """Return a number as people write one, between a million below and above zero. Raises ArgumentTypeError."""
+    """Return a decimal number between −1,000,000 and 1,000,000. Raises ArgumentTypeError."""
     if not re.fullmatch(r"[+-]?([0-9]{1,6}(\.[0-9]{0,9})?|\.[0-9]{1,9})", text.strip()):
         raise argparse.ArgumentTypeError(f"“{shortened(text)}” is not a number such as 2.5")
     return float(text)
 
 
 def place(text: str) -> str:
-    """Return a path that a file or folder could have, whether it is there or not. Raises ArgumentTypeError."""
+    """Return a valid path; it need not exist. Raises ArgumentTypeError."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name of a file or folder is missing")
     try:
@@ -103,7 +103,7 @@ def _lazy(module: str, name: str) -> Callable[[Any, Any], int]:
 
 
 class Grammar(argparse.ArgumentParser):
-    """A parser whose errors are one line: what is wrong, and where the right words are told."""
+    """A parser whose errors are one line that points to `--help`."""
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2."""
@@ -132,10 +132,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def options_last(top: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with each command's options (and their values) after its words.
+    """Return the arguments with each command's options (and their values) after its positional arguments.
 
-    argparse gives an optional word (`search nodes [TEXT]`) its place as soon as an option comes, and then refuses the word behind
-    it (bpo-15112, mended in Python 3.13); `contract.md` writes options first.
+    argparse closes an optional positional (`search nodes [TEXT]`) as soon as an option comes, and then rejects the text after it
+    (bpo-15112, fixed in Python 3.13); `contract.md` writes options first.
     """
     words: list[str] = []
     options: list[str] = []
@@ -282,7 +282,7 @@ def _people_commands(command: Any, commands: Any) -> None:
 
 
 def _whole_people(verb: Any) -> None:
-    """Add the verbs that speak of whole persons."""
+    """Add the verbs for whole persons."""
     p = verb("name", "Confirm a person's name.")
     p.add_argument("person")
     p.add_argument("name")
@@ -318,7 +318,7 @@ def _whole_people(verb: Any) -> None:
 
 
 def _observed(verb: Any) -> None:
-    """Add the verbs that speak of single observations."""
+    """Add the verbs for single observations."""
     p = verb("assign", "Say whose face or speech an observation is.")
     p.add_argument("observations", nargs="+", metavar="OBS… P", help="observation ids, then the person (or --new)")
     p.add_argument("--new", nargs="?", const="", metavar="NAME", help="a new person")

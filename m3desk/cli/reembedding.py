@@ -1,4 +1,4 @@
-"""`reembed`: what another face or voice model would make of a memory, and the switch to it."""
+"""`reembed`: shows how another face or voice model would change a memory, and switches to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def reembed(options: Any, out: Out) -> int:
 
 
 def as_json(found: Reembedded, embedded: int, switched: bool) -> dict[str, Any]:
-    """Return what a model change does as `reembed --json` prints it."""
+    """Return the effect of a model change in the form that `reembed --json` prints."""
     return {
         "model": found.model,
         "kind": found.kind,
@@ -43,7 +43,7 @@ def as_json(found: Reembedded, embedded: int, switched: bool) -> dict[str, Any]:
 
 
 def lines(found: Reembedded, embedded: int, switched: bool) -> list[str]:
-    """Return the same for people to read."""
+    """Return the effect of a model change as readable lines."""
     what = "face tracks" if found.kind == "face" else "utterances"
     said = [f"{embedded} {what} embedded with {found.model}, beside what was there."] if embedded else []
     verb = "" if switched else "would "

@@ -1,4 +1,4 @@
-"""`models`, `config`, `doctor`, `bench`: this machine, its weights, settings and figures."""
+"""`models`, `config`, `doctor`, `bench`: manages weights and settings, describes this machine, runs benchmarks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from m3desk.errors import M3DeskError, UsageError
 
 
 def size(count: int) -> str:
-    """Return bytes as people read them, in megabytes of 10⁶."""
+    """Format a number of bytes, in megabytes of 10⁶."""
     return f"{count / 1e6:.1f} MB" if count < 1e9 else f"{count / 1e9:.2f} GB"
 
 
@@ -60,7 +60,7 @@ def _pull(options: Any, out: Out) -> int:
 
 
 class _Bar:
-    """Progress of a download: a line a model on a plain output, a running percentage on a terminal."""
+    """Progress of a download: one line per model on plain output, a running percentage on a terminal."""
 
     def __init__(self, out: Out) -> None:
         self._out, self._last = out, ""
@@ -111,7 +111,7 @@ def doctor(options: Any, out: Out) -> int:
 
 
 def _bench_words(options: Any) -> list[str]:
-    """Return what a benchmark is given: its words, then the options that are set."""
+    """Return a benchmark's arguments: its positional ones, then the options that are set."""
     named = [w for name in ("keep", "seed", "tries") if (value := getattr(options, name)) is not None for w in (f"--{name}", str(value))]
     return [*options.args, *(["--llm"] if options.llm else []), *named]
 

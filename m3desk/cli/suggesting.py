@@ -1,4 +1,4 @@
-"""`people suggestions`, `accept`, `reject`, `why`, `scorecard`: what the memory asks, why it believes so, and how right that is."""
+"""`people suggestions`, `accept`, `reject`, `why`, `scorecard`: identity questions, their reasons, and measured accuracy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def people(options: Any, out: Out) -> int:
 
 
 def suggestion_json(s: Suggestion) -> dict[str, Any]:
-    """Return a suggestion as `people suggestions --json` prints it."""
+    """Return a suggestion in the form that `people suggestions --json` prints."""
     return {
         "n": s.n,
         "kind": s.kind,
@@ -64,7 +64,7 @@ def suggestion_json(s: Suggestion) -> dict[str, Any]:
 
 
 def verdict_json(v: Verdict) -> dict[str, Any]:
-    """Return a verdict as `people why --json` prints it."""
+    """Return a verdict in the form that `people why --json` prints."""
     return {
         "observation": v.observation,
         "node": v.node,
@@ -158,7 +158,7 @@ def _share(interval: Interval | None) -> str:
 
 
 def _read_answers(path: Path) -> Answers | None:
-    """Return the answers of a JSON list of pairs (or of what a scorecard printed), None where the file is something else."""
+    """Return the answers in a JSON list of pairs (or in a scorecard's output), None if the file is something else."""
     text = read_text(path, MOST_BYTES, M3DeskError, M3DeskError)
     if not text.lstrip().startswith(("[", "{")):
         return None
@@ -178,7 +178,7 @@ def _read_answers(path: Path) -> Answers | None:
 
 
 def _labels(reader: Any, path: Path) -> dict[str, str]:
-    """Return who each observation is by a truth file: face tracks and utterances that it names."""
+    """Return observation → true person for the face tracks and utterances that a truth file labels."""
     sources = reader.sources()
     found: dict[str, str] = {}
     for id_, local in by_source(read_truth(path), sources).items():
@@ -190,7 +190,7 @@ def _labels(reader: Any, path: Path) -> dict[str, str]:
 
 
 def _asked(reader: Any, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
-    """Ask pair by pair on the terminal; the pictures and sounds lie in a folder that goes when the last is answered."""
+    """Ask pair by pair on the terminal; pictures and sounds are in a temporary folder, deleted after the last answer."""
     rows = {r.track.id: r.track for s in reader.sources() for r in reader.tracks(s.id)}
     heard = {r.utterance.id: r.utterance for s in reader.sources() for r in reader.speech(s.id)}
     answers: dict[tuple[str, str], bool] = {}

@@ -1,4 +1,4 @@
-"""`m3desk`, `m3desk open`, `m3desk play`: start the window, or say what to do where there can be none."""
+"""`m3desk`, `m3desk open`, `m3desk play`: starts the window, or says what to do if none can be opened."""
 
 from __future__ import annotations
 

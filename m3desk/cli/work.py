@@ -1,4 +1,4 @@
-"""`memorize`, `sources`, `import`, `export`, `check`: what makes, moves and proves a memory."""
+"""`memorize`, `sources`, `import`, `export`, `check`: creates, transfers and checks memories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from m3desk.work import Options, readable
 
 
 def existing(path: str) -> str:
-    """Return `path` where a memory is. Raises MemoryMissing, or MemoryDamaged where only what belongs to its database is left."""
+    """Return `path` if it is a memory. Raises MemoryMissing, or MemoryDamaged if files of a memory are there but no database."""
     place.check_file(Path(path))
     if not (Path(path) / place.FILE).is_file():
         raise MemoryMissing(f"there is no memory at {path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(path)}")
@@ -222,7 +222,7 @@ def check(options: Any, out: Out) -> int:
 
 
 def _restore(options: Any, out: Out) -> None:
-    """Put the last good copy of a damaged database in its place, after asking. Raises UsageError when nothing is damaged."""
+    """Replace a damaged database with its last good copy, after asking. Raises UsageError if nothing is damaged."""
     wrong = place.examine(Path(options.memory))
     if wrong is None:
         raise UsageError(f"nothing is wrong with the database of {options.memory}.", "So there is nothing to restore.")

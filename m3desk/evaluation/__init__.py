@@ -1,1 +1,1 @@
-"""Measuring a memory against known truth."""
+"""Measures a memory against ground truth."""

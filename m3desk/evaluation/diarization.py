@@ -1,4 +1,4 @@
-"""Who spoke when: the diarization error rate, by pyannote.metrics (the field's own arithmetic)."""
+"""The diarization error rate (who spoke when), computed by pyannote.metrics."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Stretch = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One source: what is true and what was found of its speech, and the spans in which it counts. Microseconds.
+    """One source: true and found speech turns, and the scored time spans. Microseconds.
 
-    `nobody`: names in `found` that stand for speech given to nobody; they are counted as no speakers.
+    `nobody`: names in `found` for speech assigned to nobody; they are not counted as speakers.
     """
 
     source: str
@@ -95,7 +95,7 @@ def _segment(p: _Pyannote, start: int, end: int) -> Any:
 
 
 def _within(stretches: Sequence[Stretch], scored: Sequence[tuple[int, int]]) -> set[str]:
-    """Return who is heard in what counts."""
+    """Return the speech turns within the scored spans."""
     return {who for start, end, who in stretches if any(min(end, b) > max(start, a) for a, b in scored)}
 
 
@@ -117,7 +117,7 @@ def _parts(detail: dict[str, float]) -> dict[str, float | None]:
 
 
 def _one_after_another(heard: Sequence[Heard]) -> Heard:
-    """Return all sources on one time line, well apart, so that one person is one name in all."""
+    """Return all sources on one time line with gaps between, so that a person has one name in all of them."""
     true: list[Stretch] = []
     found: list[Stretch] = []
     scored: list[tuple[int, int]] = []

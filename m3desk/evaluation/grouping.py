@@ -1,4 +1,4 @@
-"""How well things were put together: pairwise and B-cubed precision and recall, fragmentation, the best match of found to true people."""
+"""Clustering metrics: pairwise and B-cubed precision and recall, fragmentation, and the best match of found to true people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One observation with its true person and whom it was taken for. `weight`: its length, seconds. `source`: the file it is of."""
+    """One observation with its true and its found person. `weight`: its length in seconds. `source`: its file."""
 
     true: str
     found: str
@@ -31,7 +31,7 @@ def _short(value: float | None) -> float | None:
 
 
 def pairwise(items: Sequence[Item], *, weighted: bool = False, across: bool = False) -> Scores:
-    """Return precision and recall over pairs: of those taken for one person, the share that is; of those that are, the share taken so.
+    """Return pairwise precision and recall: of pairs found as one person, the share that is; of true pairs, the share found as one.
 
     `weighted`: a pair counts the product of its items' lengths. `across`: only pairs of different sources. None where there is no pair.
     """
@@ -83,7 +83,7 @@ def bcubed(items: Sequence[Item], *, weighted: bool = False) -> Scores:
 
 
 def fragmentation(items: Iterable[Item]) -> float | None:
-    """Return how many nodes hold something of a true person, the mean over people; 1 is none too many. `Item.found` is the node."""
+    """Return the mean number of nodes per true person; 1 is ideal. `Item.found` is the node."""
     nodes: dict[str, set[str]] = defaultdict(set)
     for i in items:
         nodes[i.true].add(i.found)
@@ -91,7 +91,7 @@ def fragmentation(items: Iterable[Item]) -> float | None:
 
 
 def matching(items: Iterable[Item]) -> dict[str, str]:
-    """Return found → true person, one to one, such that the sum of the lengths of what agrees is greatest; ties go by name."""
+    """Return the one-to-one matching found → true person with the greatest total agreed length; ties by name."""
     overlap: dict[tuple[str, str], float] = defaultdict(float)
     for i in items:
         overlap[i.found, i.true] += i.weight
@@ -138,7 +138,7 @@ def _assign(gain: Sequence[Sequence[float]]) -> dict[int, int]:
 
 
 def spread(items: Iterable[Item]) -> Mapping[str, list[str]]:
-    """Return true person → the found ones that hold something of them, sorted."""
+    """Return true person → the found persons that contain observations of them, sorted."""
     held: dict[str, set[str]] = defaultdict(set)
     for i in items:
         held[i.true].add(i.found)

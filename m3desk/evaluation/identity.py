@@ -1,4 +1,4 @@
-"""How far a memory's people can be trusted: its faces, voices, links and sentences against a truth."""
+"""Measures the accuracy of a memory's people: faces, voices, links and sentences against ground truth."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Measured(Protocol):
 
 @dataclass(slots=True)
 class _Read:
-    """A memory beside its truth: what each observation is and what it was taken for, and what could not be judged."""
+    """A memory with its ground truth: true and found person of each observation, and what could not be judged."""
 
     faces: list[TrackRow] = field(default_factory=list)
     voices: list[SpeechRow] = field(default_factory=list)
@@ -53,8 +53,8 @@ def evaluate(reader: Measured, truth: Truth, uem: Mapping[str, Spans] | None = N
 
     Raises M3DeskError when the truth names no source of the memory, or nothing in it can be judged.
 
-    Faces and utterances whose true person the truth doesn't tell, and those set aside, are left out and counted. One that the memory
-    gives to nobody counts as somebody of its own: it costs recall, not precision.
+    Faces and utterances without a true person, and those set aside, are left out and counted. One that the memory assigns to nobody counts
+    as a person of its own: it costs recall, not precision.
     """
     sources = reader.sources()
     read = _read(reader, labelling.by_source(truth, sources, source), sources, uem or {})
@@ -76,7 +76,7 @@ def evaluate(reader: Measured, truth: Truth, uem: Mapping[str, Spans] | None = N
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """One observation whose true person is known, and what the memory took it for (None: for nobody)."""
+    """One observation with its true person and the person that the memory assigned it to (None: nobody)."""
 
     seen: FaceTrack | Utterance
     person: str | None
@@ -85,7 +85,7 @@ class _Judged:
 
 
 def _each(judged: Sequence[_Judged]) -> list[Item]:
-    """Return every one; what was given to nobody is somebody of its own."""
+    """Return all items; each one assigned to nobody becomes a person of its own."""
     return [Item(j.true, j.person or j.seen.id, _long(j.seen), source_of(j.seen.id)) for j in judged]
 
 
@@ -119,7 +119,7 @@ def _read(reader: Measured, known: Mapping[str, Local], sources: Sequence[Source
 
 
 def _scored(source: Source, clips: Sequence[Clip], local: Local, uem: Mapping[str, Spans]) -> tuple[tuple[int, int], ...]:
-    """Return where speech counts: what a UEM gives of this source, else what was memorized of it; never where who speaks is unclear."""
+    """Return the scored spans of speech: by the UEM, else the memorized part of the source; without spans of unclear speakers."""
     given = [uem[n] for n in labelling.names(source.uri) if n in uem]
     spans = given[0] if given else [(c.start, c.end) for c in clips if c.state in ("episodic", "done")]
     for a, b in local.unclear:
@@ -165,11 +165,11 @@ def _rates(heard: Sequence[Heard]) -> dict[str, Any]:
 
 
 def links(people: Sequence[Person], faces: Sequence[Item], voices: Sequence[Item], truth: Truth) -> dict[str, Any]:
-    """Return how well faces were linked with voices. A link is a face node and a voice node of one person.
+    """Return the accuracy of face–voice links. A link is a face node and a voice node of one person.
 
-    A node is whoever most of its labelled seconds are. `precision`: right links among those that can be judged. `right`: true people with
-    a right link; `recall`: their share of all who, by the truth, are both seen and heard. `wrong`: links that join two people's face and
-    voice. `unjudged`: the truth doesn't know whose one side is.
+    A node belongs to the true person of most of its labelled seconds. `precision`: right links among the judged ones. `right`: true people
+    with a right link; `recall`: their share of all who, by the truth, are both seen and heard. `wrong`: links that join two people's
+    face and voice. `unjudged`: one side is not labelled.
     """
     of_face, of_voice = _owners(faces), _owners(voices)
     right: set[str] = set()
@@ -220,7 +220,7 @@ def attribution(
     named: Mapping[str, str],
     silent: Set[str] = frozenset(),
 ) -> dict[str, Any]:
-    """Return how often a sentence names the right person.
+    """Return the share of sentences that name the right person.
 
     A span names the memory's person of its observations, who stands for one true person (`named`: one to one, by labelled seconds of
     face and voice). It is right where the observations (in a sentence of speech, the utterances cited) are that person's. Where by the

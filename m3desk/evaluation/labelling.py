@@ -1,4 +1,4 @@
-"""Which true person each face track and utterance of a memory is: by overlap in time, and in the picture where the truth has boxes."""
+"""Labels each face track and utterance of a memory with its true person: by overlap in time, and of boxes where the truth has them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOSTLY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """What the truth says of one source of the memory."""
+    """The ground truth of one source of the memory."""
 
     turns: tuple[Turn, ...]
     sights: tuple[Sight, ...]
@@ -35,9 +35,9 @@ class Local:
 
 
 def by_source(truth: Truth, sources: Sequence[Source], only: str | None = None) -> dict[str, Local]:
-    """Return what the truth says of each source it names; with `only`, of that source, which a truth of one file need not name.
+    """Return the ground truth of each source it names; with `only`, of that source, which a truth of one file need not name.
 
-    Raises M3DeskError when it names none or two sources bear one name, UsageError when there is no source `only`.
+    Raises M3DeskError if it names no source or two sources have the same name, UsageError if there is no source `only`.
     """
     if only is not None:
         if not any(s.id == only for s in sources):
@@ -100,7 +100,7 @@ def _join(a: Local | None, b: Local) -> Local:
 
 
 def speaker(u: Utterance, local: Local) -> str | None:
-    """Return who speaks an utterance: whoever's turns cover most of it, and at least half; None where nobody does or it isn't known."""
+    """Return an utterance's true speaker: whose turns cover most of it, and at least half; None if nobody's do or it is unknown."""
     span, length = (u.start, u.end), max(1, u.end - u.start)
     if sum(overlap(span, x) for x in local.unclear) * 2 >= length:
         return None
@@ -114,7 +114,7 @@ def speaker(u: Utterance, local: Local) -> str | None:
 
 
 def silent(u: Utterance, local: Local) -> bool:
-    """Tell whether the truth says that nobody speaks anywhere in an utterance."""
+    """Return whether by the truth nobody speaks during an utterance."""
     span = (u.start, u.end)
     return (
         local.spoken and not any(overlap(span, (t.start, t.end)) for t in local.turns) and not any(overlap(span, x) for x in local.unclear)

@@ -1,4 +1,4 @@
-"""Who truly was seen and heard when: reading RTTM, timelines, timed boxes and segment lists, told apart by what is in the file."""
+"""Reads ground truth of who was seen and heard when: RTTM, timelines, timed boxes and segment lists, recognised by content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KNOWN = "Known: RTTM, the timeline and boxes .json of the shared data, Falcon's 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One stretch of one person's speech, microseconds; `file` is the source's file name, with or without its ending."""
+    """One speech turn of one person, microseconds; `file` is the source's file name, with or without extension."""
 
     file: str
     start: int
@@ -33,7 +33,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A person in view: with a box at one moment (`start` = `end`), or without one for a span in which no other face is in view."""
+    """A person in view: with a box at one time (`start` = `end`), or without one for a span in which no other face is in view."""
 
     file: str
     start: int
@@ -44,10 +44,10 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is known of some files. Times are microseconds.
+    """The ground truth of some files. Times are microseconds.
 
-    `unclear`: spans (file, start, end) in which somebody speaks, but who of several is not known: left out of every figure on voices.
-    `spoken`: the files whose speech is known (a file of silence counts). `seen`, `heard`: everybody known to be in view, to speak.
+    `unclear`: spans (file, start, end) with an unknown speaker among several: left out of all figures on voices.
+    `spoken`: the files whose speech is labelled (a silent file counts). `seen`, `heard`: everybody known to be in view, to speak.
     `rough`: the turns are whole scenes, pauses included; a diarization error rate against them is no measure of timing.
     """
 
@@ -60,12 +60,12 @@ class Truth:
     rough: bool = False
 
     def files(self) -> set[str]:
-        """Return every file that is spoken of."""
+        """Return every file that the truth names."""
         return {t.file for t in self.turns} | {s.file for s in self.sights} | set(self.spoken)
 
 
 def read_truths(paths: Sequence[str | Path]) -> Truth:
-    """Read several truth files as one. Raises M3DeskError for a file that is not there or is none of the known formats."""
+    """Read several truth files as one. Raises M3DeskError for a missing file or an unknown format."""
     parts = [read_truth(p) for p in paths]
     return Truth(
         turns=tuple(t for p in parts for t in p.turns),
@@ -79,7 +79,7 @@ def read_truths(paths: Sequence[str | Path]) -> Truth:
 
 
 def read_truth(path: str | Path) -> Truth:
-    """Read one truth file, whatever its format. Raises M3DeskError."""
+    """Read one truth file of any known format. Raises M3DeskError."""
     path = Path(path)
     text = _text(path)
     try:
@@ -96,7 +96,7 @@ def read_truth(path: str | Path) -> Truth:
 
 
 def _named(truth: Truth) -> Truth:
-    """Return a truth as it is. Raises TypeError where files or people are called by anything but words."""
+    """Return the truth unchanged. Raises TypeError if a file's or person's name is not a string."""
     names = [n for t in truth.turns for n in (t.file, t.person)] + [n for s in truth.sights for n in (s.file, s.person)]
     names += [u[0] for u in truth.unclear]
     if any(not isinstance(n, str | None) for n in (*names, *truth.spoken, *truth.seen, *truth.heard)):
@@ -200,7 +200,7 @@ class _Scenes:
 
 
 def _timeline(document: dict[str, Any]) -> Truth:
-    """Read scenes: a face's person is sure where one person is in view and `others` is false, a voice's where one person speaks."""
+    """Read scenes: a face is labelled if exactly one person is in view and `others` is false, a voice if exactly one person speaks."""
     file, scenes = document["video"], document["timeline"]
     found = _Scenes()
     for s in scenes:

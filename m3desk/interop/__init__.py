@@ -1,1 +1,1 @@
-"""Reading and writing the files of others: exports, imports, checks."""
+"""Exports, imports, and the checks of a memory."""

@@ -1,4 +1,4 @@
-"""Is this memory sound? Its integrity, its index, what corrections demand, and people who look wrong (the graph doctor)."""
+"""Checks a memory: integrity, search index, constraints of corrections, and people who look wrong (the graph doctor)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATES = ("kept", "overridden", "waiting", "broken")
 
 
 class Checkable(Reader, Protocol):
-    """What a check asks of a memory beyond what windows read."""
+    """What a check reads of a memory beyond `ports.Reader`."""
 
     def constraints(self) -> list[Constraint]: ...
     def equivalences(self) -> list[Equivalence]: ...
@@ -44,8 +44,8 @@ class Checkable(Reader, Protocol):
 def check(memory: Checkable) -> dict[str, Any]:
     """Return the report of contract.md.
 
-    `ok`: the truth reads and says what its log says, the index agrees, no constraint is broken and no forgetting was cut off; other
-    findings are advice.
+    `ok`: the database is readable and its derived tables match the log, the index agrees, no constraint is broken and no forgetting was
+    interrupted; other findings are advice.
     """
     integrity = memory.integrity()
     if integrity and memory.damage() is not None:  # what can't be read is told of; nothing else can be said
@@ -64,7 +64,7 @@ def check(memory: Checkable) -> dict[str, Any]:
 
 
 def waiting(memory: Checkable) -> list[dict[str, Any]]:
-    """Return the corrections whose evidence is not here (after a re-run, say, that saw or heard otherwise); they are kept until it is."""
+    """Return the corrections whose evidence is missing, for instance after a re-run with other results; they wait until it returns."""
     steps = dict.fromkeys(c.step for c in memory.constraints() if c.state == "waiting")
     told = {s.step: s for s in memory.journal()}
     return [{"step": n, "kind": told[n].kind, "text": told[n].text, "fix": f"m3desk revert {n}"} for n in steps if n in told]
@@ -88,7 +88,7 @@ def _finding(kind: str, text: str, people: list[str], nodes: list[str], fix: str
 
 
 def _forgetting(memory: Checkable) -> list[dict[str, Any]]:
-    """Find a forgetting that was cut off before its proof: traces of somebody may be left in files."""
+    """Find a forgetting that was interrupted before its proof: traces of a person may be left in files."""
     if not memory.begun():
         return []
     text = "forgetting somebody was begun and is not finished: traces of them may be left in this folder's files"
@@ -96,7 +96,7 @@ def _forgetting(memory: Checkable) -> list[dict[str, Any]]:
 
 
 def _crowds(memory: Checkable) -> list[dict[str, Any]]:
-    """Find persons of many faces or voices: what suggestions would part, else the weakest link to cut first."""
+    """Find persons with many faces or voices: suggest the split, else the weakest link to remove first."""
     crowds = [p for p in memory.people() if len(p.faces) >= MANY or len(p.voices) >= MANY]
     if not crowds:
         return []
@@ -122,7 +122,7 @@ def _crowds(memory: Checkable) -> list[dict[str, Any]]:
 
 
 def _contradicted(memory: Checkable) -> list[dict[str, Any]]:
-    """Find faces and voices that votes link while more clips speak of them as two people ("<face_2> asks <voice_9>")."""
+    """Find faces and voices that votes link although more clips mention them as two people ("<face_2> asks <voice_9>")."""
     linked = [e for e in memory.equivalences() if e.accepted and e.face and e.voice]
     against = told_apart(memory.log(), memory.state()) if linked else {}
     found = []
@@ -140,7 +140,7 @@ def _contradicted(memory: Checkable) -> list[dict[str, Any]]:
 
 
 def _one_clip(memory: Checkable) -> list[dict[str, Any]]:
-    """Find nameless persons of one clip in a long memory: somebody who passed by, or a piece of somebody else."""
+    """Find unnamed persons of a single clip in a long memory: passers-by, or fragments of another person."""
     if len(memory.clips()) < LONG:
         return []
     same = {p: s.n for s in reversed(memory.suggestions()) if s.kind in ("same", "link") for p in s.people}
@@ -153,7 +153,7 @@ def _one_clip(memory: Checkable) -> list[dict[str, Any]]:
 
 
 def _alone(memory: Checkable) -> list[dict[str, Any]]:
-    """Find faces and voices of a foreign graph that nothing joins: no sentence speaks of them, nobody is the same."""
+    """Find isolated faces and voices of an imported graph: no sentence mentions them and no link joins them."""
     state = memory.state()
     ends = {n for a, b, _ in state.edges for n in (a, b)}
     found = []
@@ -166,7 +166,7 @@ def _alone(memory: Checkable) -> list[dict[str, Any]]:
 
 
 def _dangling(memory: Checkable) -> list[dict[str, Any]]:
-    """Find tags that stand in a sentence as text, outside of what was said or read."""
+    """Find tags left as plain text in a sentence, outside of quoted words."""
     found = []
     for s in memory.memories():
         for tag in TAG.finditer(s.text):
@@ -177,14 +177,14 @@ def _dangling(memory: Checkable) -> list[dict[str, Any]]:
 
 
 def _without(s: StoredSentence, tag: str) -> str:
-    """Return a sentence with a tag replaced by the word for somebody; who is spoken of otherwise stays (`<person_3>`)."""
+    """Return a sentence with one tag replaced by a neutral word; other people stay as tags (`<person_3>`)."""
     return s.tagged.replace(tag, placeholder(s.language))
 
 
 def _disorder(memory: Checkable) -> list[dict[str, Any]]:
     """Find clips that were memorized after later ones (graphs of other tools grow in the order of file names).
 
-    What happened in them is in order again by its time; what was concluded from them may rest on later clips.
+    Their episodic memories are in order again by time; their semantic memories may depend on later clips.
     """
     first: dict[str, int] = {}
     concluded: dict[str, list[str]] = defaultdict(list)
@@ -208,7 +208,7 @@ def _disorder(memory: Checkable) -> list[dict[str, Any]]:
 
 
 def _orphans(memory: Checkable) -> list[dict[str, Any]]:
-    """Find sentences that should speak of somebody (they cite an observation in a span) but speak of nobody."""
+    """Find sentences that cite an observation in a span but are linked to no person."""
     found = []
     for s in memory.memories():
         if s.spans and not s.people:

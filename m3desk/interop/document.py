@@ -1,7 +1,7 @@
-"""An export's `.json` as it must be: every value of the kind and size that stands there, every reference to something that is there.
+"""Validates an export's `.json`: the type and size of every value, and the target of every reference.
 
-All is checked before anything is written; the first wrong value is named by its path in the file (`face_tracks[3].quality`). What may
-stand where is `domain.shape`; the lists that an import makes anew (nodes, edges, people …) are not looked at.
+Everything is checked before anything is written; the error names the path of the first wrong value (`face_tracks[3].quality`). The
+schema is `domain.shape`; lists that an import recomputes (nodes, edges, people …) are ignored.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ Rows = list[dict[str, Any]]
 
 
 def check(document: Mapping[str, Any]) -> None:
-    """Raise ImportProblem at the first value that can't be."""
+    """Raise ImportProblem at the first invalid value."""
     for name, types in LISTS.items():
         _list(name, document[name], types)
     _valid("chats", shape.list_of(Object), document["chats"])
@@ -149,7 +149,7 @@ def _table(path: str, table: str, value: Any, extra: Mapping[str, Any] = {}) -> 
 
 
 def _unlisted(value: Any) -> None:
-    """Check the rows of what is listed nowhere: enrolments, and what corrections made that were taken back."""
+    """Check the rows that no list contains: enrolments, and observations of corrections that were undone."""
     if type(value) is not dict:
         _no("log.unlisted", f"an object was expected, not {kind_of(value)}")
     for table in ("source", "clip", "face_track", "utterance") if value else ():
@@ -176,11 +176,11 @@ class _Table:
         return [row[at] for row in self.rows]
 
     def once(self, name: str) -> set[Any]:
-        """Return a column's values. Raises ImportProblem where one is there twice."""
+        """Return a column's values. Raises ImportProblem if one occurs twice."""
         return _once(self.column(name), f"{self.path}.rows", name)
 
     def refers(self, name: str, known: Container[Any], what: str) -> None:
-        """Raise ImportProblem where a value of a column is not among those that are known; None refers to nothing."""
+        """Raise ImportProblem if a value of a column is not among the known ones; None is no reference."""
         for i, value in enumerate(self.column(name)):
             if value is not None and value not in known:
                 _no(f"{self.path}.rows[{i}].{name}", f"there is no {what} {value}")
@@ -323,5 +323,5 @@ EMBEDDING: Mapping[str, Any] = {
 
 
 def check_embeddings(name: str, index: Any) -> None:
-    """Raise ImportProblem where the list of embeddings is no such list."""
+    """Raise ImportProblem if the list of embeddings is invalid."""
     _list(name, index, EMBEDDING)

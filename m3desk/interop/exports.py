@@ -1,4 +1,4 @@
-"""Writing a memory for other programs: .json (everything, documented in contract.md), .rttm .vtt .srt .graphml .csv .html."""
+"""Exports a memory: .json (everything, documented in contract.md), .rttm .vtt .srt .graphml .csv .html."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ IGNORED = frozenset({"at", "started_at", "uri", "seconds", "bytes"})
 
 
 class Taught(Protocol):
-    """A photo or recording that somebody is taught from."""
+    """A photo or recording from which a person was enrolled."""
 
     @property
     def observation(self) -> str: ...
@@ -46,7 +46,7 @@ class Taught(Protocol):
 
 
 class Exportable(Reader, Protocol):
-    """What an export asks of a memory beyond what windows read."""
+    """What an export reads of a memory beyond `ports.Reader`."""
 
     def snapshot(self) -> AbstractContextManager[Any]: ...
     def everybody(self) -> list[Person]: ...
@@ -68,9 +68,9 @@ def export(
     overwrite: bool = False,
     stdout: TextIO | None = None,
 ) -> None:
-    """Write a memory to a file, or to `stdout` for `-`; a file is whole or is not written, and one that was there stays until then.
+    """Write a memory to a file, or to `stdout` for `-`; the file is written atomically, an existing one stays until then.
 
-    Raises UsageError for a format, source or place that can't be, and without `overwrite` for a file that is there already.
+    Raises UsageError for an invalid format, source or path, and without `overwrite` for an existing file.
     """
     path = None if str(output) == "-" else Path(output)
     name = (format_ or (path.suffix.lstrip(".") if path else "json")).lower()
@@ -101,7 +101,7 @@ def export(
 
 
 def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]:
-    """Return the whole memory as contract.md describes it; `log` holds what a later import needs to make the same memory again."""
+    """Return the whole memory as contract.md describes it; `log` holds what a later import needs to recreate the memory."""
     if source is not None:
         raise UsageError("a .json holds the whole memory.", "Leave --source out.")
     with reader.snapshot():
@@ -261,7 +261,7 @@ def unlisted_media(log: Mapping[str, Any]) -> set[str]:
 
 
 def same_memory(a: Any, b: Any) -> list[str]:
-    """Return where two exports differ, dates, paths and work times left out; [] = the same memory."""
+    """Return the differences of two exports, ignoring dates, paths and work times; [] = the same memory."""
     return list(_differences(a, b, ""))
 
 
@@ -339,17 +339,17 @@ def _speaker(row: SpeechRow, people: dict[str, Person]) -> str:
 
 
 def _field(text: str) -> str:
-    """Return a text as one field of RTTM, which spaces part and newlines end."""
+    """Return a text as one field of RTTM, where spaces separate fields and newlines end lines."""
     return "_".join(plain(text).split())
 
 
 def _cue(text: str) -> str:
-    """Return a text as one line of a subtitle, which an empty line would end."""
+    """Return a text as one line of a subtitle; an empty line would end the subtitle."""
     return " ".join(plain(text).split())
 
 
 def _srt_line(text: str) -> str:
-    """Return a line of SRT, which knows no escapes: what players take for an arrow, markup or a command of ASS is written otherwise."""
+    """Return a line of SRT, which has no escapes: texts that players would read as arrow, markup or ASS command are altered."""
     text = _cue(text).replace("-->", "→").replace("{\\", "{ \\")
     return re.sub(r"<(?=/?(?:b|i|u|s|font|ruby|rt|c|v|lang)\b)|<(?=!)", "‹", text, flags=re.IGNORECASE)
 
@@ -429,7 +429,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 
 def _printable(text: str) -> str:
-    """Leave out what XML can't hold (control characters that screen text or a model may bring)."""
+    """Remove characters that XML can't hold (control characters from screen text or a model)."""
     return _NOT_XML.sub("", text)
 
 
@@ -451,7 +451,7 @@ def _csv(reader: Exportable, source: str | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text that spreadsheets show and don't run: one that begins like a formula gets an apostrophe (OWASP, CSV injection)."""
+    """Return a text that spreadsheets don't execute: one that starts like a formula gets an apostrophe (OWASP, CSV injection)."""
     begins = text.lstrip(" \n")[:1] in ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
     return "'" * begins + plain(text)
 

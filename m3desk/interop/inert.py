@@ -1,7 +1,7 @@
-"""What a pickle's machine (`interop.unpickle`) builds: inert things. No class or function that a file names is ever looked up.
+"""The inert objects that the safe pickle reader (`interop.unpickle`) builds. Classes and functions of the file are never imported.
 
-The few functions that real graphs name (how numpy rebuilds an array) are recognised by name and done here by hand, for exactly the
-arguments that they get there. Standard library only.
+The few functions that real graphs use (numpy's array reconstruction) are recognised by name and reimplemented here, for exactly the
+arguments that occur there. Standard library only.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ ROWS = 1_000_000
 
 
 class Refused(Exception):
-    """The file is not what it should be, or wants to do what it should not."""
+    """The file is invalid, or tries to do something that is not allowed."""
 
 
 class Named:
-    """The name of a class or function in the file; never looked up."""
+    """The name of a class or function in the file; never imported."""
 
     __slots__ = ("name",)
 
@@ -31,7 +31,7 @@ class Named:
 
 
 class Thing:
-    """An object of the file as its class's name and its attributes."""
+    """An object of the file: its class's name and its attributes."""
 
     __slots__ = ("name", "state")
 
@@ -51,7 +51,7 @@ class Type:
 
 
 class Numbers:
-    """A run of numbers or a numpy array: flat float32, and its shape."""
+    """A list of numbers or a numpy array: flat float32, and its shape."""
 
     __slots__ = ("shape", "values")
 
@@ -85,7 +85,7 @@ def named(module: str, name: str) -> Named:
 
 
 def rebuilt(name: str, args: tuple[Any, ...], keep: Callable[[int], None]) -> Any:
-    """Return what a known function would return for these arguments; only for those that it gets in a graph."""
+    """Return the result of a known function for these arguments; only argument forms that occur in graphs are supported."""
     last = name.rsplit(" ", 1)[1]
     if name in OTHERS:
         if last == "encode" and len(args) == 2 and type(args[0]) is str and args[1] == "latin1":

@@ -1,4 +1,4 @@
-"""When the things of an export were learned: the commit that wrote each, and its date."""
+"""Finds when each item of an export was learned: the commit that wrote it, and its date."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Learned:
-    """When things were learned: the sequence and date of the commits that wrote them, from the log's rows."""
+    """Sequence number and date of the commit that wrote each item, from the log's rows."""
 
     def __init__(self, log: dict[str, Any]) -> None:
         commits = _rows(log["commits"])

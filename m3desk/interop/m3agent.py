@@ -1,4 +1,4 @@
-"""Reading a memory graph of the original M3-Agent (`.pkl`, `.pkl.gz`): all its nodes, texts, crops, characters and why they are so.
+"""Imports a memory graph of the original M3-Agent (`.pkl`, `.pkl.gz`): its nodes, texts, crops, and characters with their evidence.
 
 Rules of memory.md, "Reading others' files". A face or voice node and a clip that speaks of it give a placeholder observation, which
 carries the spans: the original keeps no times within a clip, so it covers the whole of it. Each sentence "Equivalence: <face_2>,
@@ -62,9 +62,9 @@ ROUNDS = 12
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A graph ready to be written. `report`: how much of what was found, as JSON; its `warnings` say what had no place here.
+    """A graph ready to be written. `report`: counts as JSON; its `warnings` name what could not be converted.
 
-    `going`: called between steps of the work that is left; raises ImportProblem where the import as a whole takes too long.
+    `going`: called between the remaining steps; raises ImportProblem if the whole import takes too long.
     """
 
     graph: ForeignGraph
@@ -73,7 +73,7 @@ class Loaded:
 
 
 class Deadline:
-    """The end of an import, whoever does the work: real graphs take 1 ms a node."""
+    """The time limit of an import; real graphs take 1 ms per node."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -81,7 +81,7 @@ class Deadline:
         self._seconds = 10.0
 
     def allow(self, nodes: int) -> None:
-        """Set the end for a graph of this many nodes, from now on."""
+        """Set the limit for a graph of this many nodes, starting now."""
         self._began, self._seconds = time.monotonic(), 10.0 + 0.008 * nodes
 
     def __call__(self) -> None:
@@ -93,7 +93,7 @@ class Deadline:
 
 
 def load(path: Path, limits: Limits | None = None) -> Loaded:
-    """Read a graph's file. Raises ImportProblem. `limits`: of reading; else those for its size."""
+    """Read a graph's file. Raises ImportProblem. `limits`: limits of reading; default: those for its size."""
     raw = read(path, limits)
     deadline = Deadline(path.name)
     deadline.allow(len(raw.document["nodes"]))
@@ -106,7 +106,7 @@ def load(path: Path, limits: Limits | None = None) -> Loaded:
 
 
 def convert(raw: Raw, uri: str, going: Callable[[], None] = lambda: None) -> Loaded:
-    """Return a graph as this memory would have it. Raises Refused where it is far more than a memory graph."""
+    """Convert a graph to this memory's form. Raises Refused if it is far larger than any memory graph."""
     return _Conversion(raw, uri, going).result()
 
 
@@ -114,7 +114,7 @@ def convert(raw: Raw, uri: str, going: Callable[[], None] = lambda: None) -> Loa
 
 
 class _Conversion:
-    """The parts of one graph, each made once from those before."""
+    """The conversion of one graph, in steps that use the results of earlier ones."""
 
     def __init__(self, raw: Raw, uri: str, going: Callable[[], None]) -> None:
         self._uri = uri
@@ -145,7 +145,7 @@ class _Conversion:
     # ------------------------------------------------------------------ who was seen when
 
     def _observed(self) -> dict[int, list[int]]:
-        """Return node → the clips that show it, in order: where it was made, and where a text names it."""
+        """Return node → its clips in order: the one that created it, and those whose texts name it."""
         clips: dict[int, set[int]] = {n: {self._clip_of[n]} for n in self._owners}
         for n, tags in self._tags.items():
             for tag in tags:
@@ -161,13 +161,13 @@ class _Conversion:
     # ------------------------------------------------------------------ who is whom
 
     def _equivalent(self) -> list[tuple[int, int, list[int]]]:
-        """Return the sentences that call nodes one person: their number, clip, and nodes."""
+        """Return the sentences that equate nodes: their number, clip, and nodes."""
         told = [(n, self._clip_of[n], self._tags[n]) for n, kind, text in self._texts if kind == "semantic" and is_equivalence(text)]
         _few(sum(len(t[2]) for t in told), VOTES, "equivalences")
         return [t for t in told if len(t[2]) > 1]
 
     def _votes(self) -> list[ForeignVote]:
-        """Return a vote for the first node of each equivalence with each other one, as heavy as the sentence's edges."""
+        """Return a vote between the first node of each equivalence and each other one, with the weight of the sentence's edges."""
         votes = []
         for n, clip, nodes in self._equivalent():
             weight = max([1.0, *(self._edges[e] for t in nodes if (e := (min(t, n), max(t, n))) in self._edges)])
@@ -242,7 +242,7 @@ class _Conversion:
             yield ForeignText(n, clip_id(SOURCE, k), sentence, max(0.0, weight), extra)
 
     def _links(self) -> Iterator[tuple[str, str]]:
-        """Yield edges between a text and a node that its words don't name; edges of other kinds have no place here."""
+        """Yield edges between a text and a node that its words don't name; edges of other kinds are not imported."""
         kinds = {n: kind for n, kind, _ in self._texts}
         others = 0
         for a, b in sorted(self._edges):
@@ -254,7 +254,7 @@ class _Conversion:
         self._note(others, "edges between nodes that M3-Agent's graphs don't join were left out")
 
     def _vectors(self) -> Iterator[tuple[str, str, str, Floats]]:
-        """Yield real embeddings, one owner each: of a face or voice its first observation, of a text its node."""
+        """Yield real embeddings with their owner: the first observation of a face or voice, the node of a text."""
         kinds = {n: kind for n, kind, _ in self._texts}
         for n, vectors in self._rows.items():
             unit = _unit(vectors)
@@ -294,7 +294,7 @@ def _few(count: int, most: int, what: str) -> None:
 
 
 def is_equivalence(text: str) -> bool:
-    """Say whether a sentence is one by which the original makes characters."""
+    """Return whether a sentence is an equivalence from which the original forms characters."""
     return text.lower().startswith("equivalence: ")
 
 
@@ -357,14 +357,14 @@ def _groups(
 
 
 def _persons(groups: list[list[int]]) -> dict[int, int]:
-    """Return node → number of the person it is born as: of a character, its oldest node has the number, by which the person then goes."""
+    """Return node → initial person number; a character's person has the number of its oldest node."""
     person = {min(g): number for number, g in enumerate(groups)}
     others = sorted(n for g in groups for n in g if n != min(g))
     return person | {n: len(groups) + i for i, n in enumerate(others)}
 
 
 def completed(graph: ForeignGraph, groups: list[list[int]], going: Callable[[], None] = lambda: None) -> tuple[ForeignGraph, int]:
-    """Add votes where the fold of a graph's votes leaves nodes of one character apart; return how many characters differ even so."""
+    """Add votes where the fold would leave nodes of one character unlinked; return how many characters still differ."""
     of = {n.number: n for n in graph.nodes}
     first: dict[str, str] = {}
     for observation, node in graph.bindings.items():
@@ -395,7 +395,7 @@ def completed(graph: ForeignGraph, groups: list[list[int]], going: Callable[[], 
 def _joining(
     classes: list[list[ForeignNode]], first: Mapping[str, str], met: Mapping[str, set[str]], *, all_: bool
 ) -> Iterator[ForeignVote]:
-    """Yield votes that join the parts of a character: its faces first, then voices by whom they were called one with, at last any two.
+    """Yield votes that join the parts of a character: first its faces, then voices by equivalence, at last any two.
 
     `all_`: join all parts at once instead.
     """
@@ -417,14 +417,14 @@ def _joining(
 
 
 def _alike(part: list[ForeignNode], other: list[ForeignNode]) -> tuple[ForeignNode, ForeignNode]:
-    """Return a node of each part, of one type where there are such."""
+    """Return one node of each part, of the same type if possible."""
     types = {n.type: n for n in reversed(other)}
     a = next((n for n in part if n.type in types), None)
     return (a, types[a.type]) if a is not None else (part[0], other[0])
 
 
 def _met(graph: ForeignGraph) -> dict[str, set[str]]:
-    """Return node → the nodes that votes call one person with it."""
+    """Return node → the nodes that votes link with it."""
     met: dict[str, set[str]] = defaultdict(set)
     for v in graph.votes:
         a, b = graph.bindings[v.a], graph.bindings[v.b]
@@ -434,7 +434,7 @@ def _met(graph: ForeignGraph) -> dict[str, set[str]]:
 
 
 def _near(mine: Mapping[str, ForeignNode], met: Mapping[str, set[str]]) -> dict[str, str]:
-    """Return node → the first voice of a part that votes call one with it."""
+    """Return node → the first voice of a part that votes link with it."""
     near: dict[str, str] = {}
     for id_ in sorted((n.id for n in mine.values() if n.type == "voice"), key=numbered):
         for between in met.get(id_, ()):
@@ -445,7 +445,7 @@ def _near(mine: Mapping[str, ForeignNode], met: Mapping[str, set[str]]) -> dict[
 def _companion(
     voice: ForeignNode, mine: Mapping[str, ForeignNode], met: Mapping[str, set[str]], near: Mapping[str, str]
 ) -> tuple[ForeignNode, ForeignNode] | None:
-    """Return a voice of the greatest part that an equivalence calls one with the same node as this one, and this one."""
+    """Return a voice of the largest part that an equivalence links with the same node as this one, and this one."""
     both = [near[between] for between in met.get(voice.id, ()) if between in near]
     return (mine[min(both, key=numbered)], voice) if both else None
 
@@ -465,7 +465,7 @@ def _log(graph: ForeignGraph) -> Log:
 
 
 def _rows(raw: Raw) -> dict[int, Floats]:
-    """Return node → its embeddings, of those that say something."""
+    """Return node → its embeddings, without placeholders."""
     found: dict[int, Floats] = {}
     at = 0
     for n, _, _, _, (count, width, kept) in raw.document["nodes"]:
@@ -479,14 +479,14 @@ def _rows(raw: Raw) -> dict[int, Floats]:
 
 
 def _unit(vectors: Floats) -> Floats:
-    """Return rows of length 1; what is no number counts as 0."""
+    """Return rows scaled to length 1; NaN and infinity count as 0."""
     clean = np.nan_to_num(vectors, nan=0.0, posinf=0.0, neginf=0.0).astype(np.float32)
     length = np.linalg.norm(clean, axis=1, keepdims=True)
     return np.asarray(clean / np.where(length > 0, length, 1.0), dtype=np.float32)
 
 
 def picture(text: str) -> tuple[bytes, str] | None:
-    """Return a base64 picture's bytes and ending; None where it is no JPEG or PNG of a sensible size."""
+    """Return a base64 picture's bytes and file extension; None if it is no JPEG or PNG of a plausible size."""
     body = text.split(",", 1)[1] if text.startswith("data:") and "," in text[:80] else text
     if len(body) > PICTURE * 4 // 3:
         return None

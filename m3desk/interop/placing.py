@@ -1,4 +1,4 @@
-"""Where an export may be written: never into a memory, never over something unasked, and whole or not at all."""
+"""Decides where an export may be written: never into a memory, never over an existing file unasked; writes atomically."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OURS = re.compile(r"[0-9a-f]{64}\.[a-z0-9]{1,8}|embeddings\.(f32|json)")
 
 
 def target(output: str | Path) -> Path:
-    """Return the file that an export to `output` writes, links followed. Raises UsageError where none may be written."""
+    """Return the file that an export to `output` writes, with links resolved. Raises UsageError if it may not be written."""
     given = Path(output)
     try:
         place = Path(os.path.realpath(given))
@@ -61,7 +61,7 @@ def media_folder(path: Path) -> Path:
 def in_the_way(output: str | Path, *, with_media: bool = False) -> list[Path]:
     """Return what an export to `output` would replace: the file, and with media an earlier export's folder.
 
-    Raises UsageError for what may never be replaced: a memory, a folder that holds anything but an export's media.
+    Raises UsageError for what may never be replaced: a memory, or a folder that holds anything but an export's media.
     """
     if str(output) == "-":
         return []
@@ -76,7 +76,7 @@ def in_the_way(output: str | Path, *, with_media: bool = False) -> list[Path]:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Say whether a folder may be replaced: it is empty, or holds the files of an earlier export and nothing else."""
+    """Return whether a folder may be replaced: it is empty, or holds only the files of an earlier export."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     names = [p.name for p in folder.iterdir()]
@@ -85,7 +85,7 @@ def _is_ours(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def beside(place: Path) -> Iterator[Path]:
-    """Give a new private folder beside `place` to write in; it goes when this ends, with what was not moved out of it."""
+    """Provide a temporary private folder beside `place`; it is deleted at the end with everything still in it."""
     folder = Path(tempfile.mkdtemp(prefix=".m3desk-export-", dir=place.parent))
     try:
         yield folder
@@ -94,7 +94,7 @@ def beside(place: Path) -> Iterator[Path]:
 
 
 def write_text(place: Path, text: str) -> None:
-    """Write a text and see that it is on the disk. Raises OSError."""
+    """Write a text and flush it to disk. Raises OSError."""
     with place.open("w", encoding="utf-8", newline="") as file:
         file.write(text)
         file.flush()
@@ -102,7 +102,7 @@ def write_text(place: Path, text: str) -> None:
 
 
 def put(new: Path, place: Path, aside: Path) -> None:
-    """Move what was written to its place; what was there is moved aside first where it is a folder, and back if that fails."""
+    """Move a result into place; an existing folder is moved aside first, and back if that fails."""
     if place.is_dir():
         place.replace(aside)
         try:

@@ -1,4 +1,4 @@
-"""Has a file that could be hostile read by a child process (`interop.videograph`) with limits; only data comes back."""
+"""Reads an untrusted file in a child process (`interop.videograph`) with limits; only data comes back."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ POLL = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading a file may take: bytes of memory, seconds of processor, seconds on the clock, bytes of what is built.
+    """Limits for reading a file: bytes of memory, CPU seconds, elapsed seconds, bytes of the objects built.
 
     kitchen_03 (2,498 nodes, 1.9 MB zipped, 68 MB unzipped) takes 56 MB and 1 s.
     """
@@ -71,7 +71,7 @@ class Raw:
 
 
 def read(path: Path, limits: Limits | None = None) -> Raw:
-    """Read a graph's pickle without running anything in it. Raises ImportProblem. `limits`: else those for its size."""
+    """Read a graph's pickle without executing it. Raises ImportProblem. `limits`: default: those for its size."""
     with open_regular(path, ImportProblem, ImportProblem) as file:
         size = os.fstat(file.fileno()).st_size
         if size > LARGEST:
@@ -80,7 +80,7 @@ def read(path: Path, limits: Limits | None = None) -> Raw:
 
 
 def command(limits: Limits) -> list[str]:
-    """Return how the child is started: without site or environment, so that nothing of theirs is loaded."""
+    """Return the child's command line: without site packages or environment, so that nothing else is loaded."""
     given = [str(limits.memory), str(limits.processor + 2), str(limits.kept)]  # the watch, which can say why, comes first
     if getattr(sys, "frozen", False):
         return [sys.executable, VERB, *given]
@@ -106,7 +106,7 @@ def _run(file: IO[bytes], limits: Limits) -> tuple[bytes, int, str, int]:
 
 
 class _Watch(threading.Thread):
-    """Ends a child that takes too much, where the system does not."""
+    """Ends a child that exceeds its limits, on systems that don't enforce them."""
 
     def __init__(self, child: subprocess.Popen[bytes], limits: Limits) -> None:
         super().__init__(name="m3desk-quarantine", daemon=True)
@@ -134,7 +134,7 @@ class _Watch(threading.Thread):
 
 
 def _answer(name: str, answer: bytes, status: int, why: str, peak: int) -> Raw:
-    """Take the child's answer apart; it is data, and checked like data."""
+    """Parse the child's answer; it is untrusted data and checked as such."""
     if why:
         raise ImportProblem(f"{name} is not a memory graph that can be read: {why}.", HINT)
     try:

@@ -1,8 +1,8 @@
-"""Reads the data of a pickle without running anything in it: a small machine of its own, for a child process (`interop.videograph`).
+"""A safe pickle reader that builds plain data and executes nothing; it runs in a child process (`interop.videograph`).
 
-A pickle is a program. Python's `pickle` runs it; this machine knows only the steps that build numbers, texts, lists, dicts and records,
-and refuses the first that would do more, by name. It can call nothing (see `interop.inert`). Standard library only; the file is
-decompressed and read bit by bit.
+A pickle is a program for a stack machine. Python's `pickle` executes it; this reader knows only the opcodes that build numbers, texts,
+lists, dicts and records, and rejects any other opcode by name. It can call no function (see `interop.inert`). Standard library only; the
+file is decompressed and read as a stream.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OLD = b"FILSVTUgp"
 
 
 class Stream:
-    """A file's bytes, decompressed as they are needed."""
+    """A file's bytes, decompressed on demand."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -58,7 +58,7 @@ class Stream:
         self.total = 0
 
     def more(self) -> bytes:
-        """Return the next bytes, at most 1 MiB; b"" at the end. Raises Refused where the compression is broken or too much is in it."""
+        """Return the next bytes, at most 1 MiB; b"" at the end. Raises Refused if the compression is broken or the content too large."""
         while True:
             data = self._pending or self._file.read(256 * 1024)
             self._pending = b""
@@ -105,7 +105,7 @@ class Machine:
     # ------------------------------------------------------------------ bytes
 
     def _fill(self, count: int) -> bool:
-        """Have `count` bytes ready, or all that there are; say whether there are so many."""
+        """Buffer `count` bytes, or all that are left; return whether there were enough."""
         parts, there = [self._buffer[self._at :]], len(self._buffer) - self._at
         while there < count and (data := self._stream.more()):
             parts.append(data)
@@ -123,7 +123,7 @@ class Machine:
         return int(struct.unpack(code, self.take(struct.calcsize(code)))[0])
 
     def sized(self, code: str) -> bytes:
-        """Return bytes whose length stands before them."""
+        """Return length-prefixed bytes."""
         size = self.number(code)
         if size > TEXT:
             raise Refused(f"it holds a text of {size // MEBIBYTE} MiB")
@@ -131,7 +131,7 @@ class Machine:
         return self.take(size)
 
     def line(self) -> str:
-        """Return a name up to the next line's end."""
+        """Return a name that ends at the next newline."""
         for _ in range(2):
             end = self._buffer.find(b"\n", self._at, self._at + 512)
             if end >= 0:
@@ -142,7 +142,7 @@ class Machine:
         raise Refused("a name in it has no end")
 
     def keep(self, count: int) -> None:
-        """Count what is built."""
+        """Count the size of the objects built, against the limit."""
         self._kept += count
         if self._kept > self._most:
             raise Refused(f"it wants more than {self._most // MEBIBYTE} MiB of memory")
@@ -170,7 +170,7 @@ class Machine:
         return self._stack[-1]
 
     def to_mark(self) -> list[Any]:
-        """Take all values down to the last mark."""
+        """Pop all values down to the last mark."""
         stack = self._stack
         for i in range(len(stack) - 1, -1, -1):
             if stack[i] is MARK:
@@ -180,7 +180,7 @@ class Machine:
         raise Refused("its steps don't fit together")
 
     def singly(self) -> list[Any]:
-        """Take all values down to the last mark, runs of numbers one by one."""
+        """Pop all values down to the last mark, with packed numbers expanded."""
         values = self.to_mark()
         if any(type(v) is Numbers and not v.shape for v in values):
             values = [n for v in values for n in (v.values.tolist() if type(v) is Numbers and not v.shape else (v,))]
@@ -202,7 +202,7 @@ class Machine:
     # ------------------------------------------------------------------ running
 
     def load(self) -> Any:
-        """Run to the end and return the value. Raises Refused."""
+        """Read to the end and return the value. Raises Refused."""
         steps = self._steps
         while True:
             if len(self._buffer) - self._at < 16_384:
@@ -223,7 +223,7 @@ class Machine:
                 return self._stack[0]
 
     def _run(self, run: re.Match[bytes]) -> None:
-        """Keep a run of numbers (each the step's letter and 8 bytes, the highest first) as one value."""
+        """Store a run of numbers (each an opcode and 8 bytes, big-endian) as one packed value."""
         steps = run.group()
         count = len(steps) // 9
         doubles = bytearray(8 * count)
@@ -250,7 +250,7 @@ def text(data: bytes) -> str:
 
 
 def key(value: Any) -> Any:
-    """Return a dict's key where it is one that graphs have; what is nested could be built so that looking at it takes the stack."""
+    """Return a dict key of a type that occurs in graphs; deeply nested keys could overflow the stack when hashed."""
     if type(value) in (str, int, float, bool, type(None)):
         return value
     if type(value) is tuple and len(value) <= 4 and all(type(v) in (str, int) for v in value):
@@ -259,7 +259,7 @@ def key(value: Any) -> Any:
 
 
 def _steps(m: Machine) -> dict[bytes, Callable[[], None]]:
-    """Return what each step does: the whole of what a file can make this machine do."""
+    """Return the handler of each opcode: everything that a file can make this reader do."""
 
     def protocol() -> None:
         if not 2 <= (version := m.number("B")) <= 5:
@@ -377,4 +377,4 @@ def _steps(m: Machine) -> dict[bytes, Callable[[], None]]:
 
 
 def void(_value: Any) -> None:
-    """Let a value go."""
+    """Discard a value."""

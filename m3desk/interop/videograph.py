@@ -1,4 +1,4 @@
-"""The child process that reads an M3-Agent graph: what is wanted of a `VideoGraph`, checked, and sent to the parent as plain data.
+"""The child process that reads an M3-Agent graph: extracts and checks the parts of a `VideoGraph` and sends plain data to the parent.
 
 It reads the file from standard input under limits on memory, processor, files and processes, and writes to standard output: the length
 of a JSON document (8 bytes, big-endian), the document, then the embeddings as float32 rows (little-endian). Standard library only.
@@ -33,7 +33,7 @@ CLIP = 1_000_000
 
 
 class Writer:
-    """What is sent to the parent, counted, so that a text that is referred to a million times is no bomb either.
+    """Counts the bytes sent to the parent, so that a text referenced a million times cannot exhaust memory.
 
     `most`: bytes that may be sent.
     """
@@ -49,7 +49,7 @@ class Writer:
             raise Refused(f"it wants more than {self._most // MEBIBYTE} MiB of memory")
 
     def texts(self, value: Any, told: bool) -> list[str]:
-        """Return texts; a single one is a list of one. `told`: they are a sentence's."""
+        """Return texts; a single text becomes a list. `told`: they are a sentence's."""
         values = [value] if type(value) is str else value
         if type(values) is not list or any(type(v) is not str for v in values):
             raise Refused("a node's contents in it are not texts")
@@ -61,7 +61,7 @@ class Writer:
         return list(values)
 
     def embeddings(self, value: Any) -> list[int]:
-        """Return [rows, numbers a row, 1 where they are kept]: placeholders, which say nothing, are counted and left out."""
+        """Return [count, dimension, 1 if kept]: placeholder embeddings are counted and left out."""
         found = [_row(v) for v in (value if type(value) is list else [])]
         if value and found and any(r is None for r in found):
             found = [_row(value)]  # one vector, not a list of them
@@ -84,7 +84,7 @@ class Writer:
 
 
 def _row(value: Any) -> array[float] | None:
-    """Return a list of numbers as one row; None where it is not one."""
+    """Return a list of numbers as one embedding; None if it is not one."""
     if type(value) is Numbers:
         return value.values if len(value.shape) < 2 else None
     if type(value) is not list:
@@ -101,7 +101,7 @@ def _row(value: Any) -> array[float] | None:
 
 
 def told(row: Sequence[float]) -> bool:
-    """Say whether an embedding says anything: in a placeholder all numbers are 0, or of one size (±1/√n)."""
+    """Return whether an embedding is real: in a placeholder all numbers are 0, or of equal magnitude (±1/√n)."""
     return len({abs(v) for v in set(row)}) > 1
 
 
@@ -112,7 +112,7 @@ def _integer(value: Any, most: int = 1 << 40) -> int:
 
 
 def graph(root: Any, writer: Writer) -> dict[str, Any]:
-    """Return a VideoGraph as plain lists. Raises Refused where it is none.
+    """Return a VideoGraph as plain lists. Raises Refused if it is not one.
 
     nodes: [id, type, clip | None, [texts], [rows, numbers a row, kept]] in order of ids; edges: [a, b, weight] as they stand, both
     directions; clips: the clips it lists, in its order, with their texts' ids; characters: its own grouping, name → tags.
@@ -198,7 +198,7 @@ def _body(document: dict[str, Any]) -> bytes:
 
 
 def limit(memory: int, cpu: int) -> None:
-    """Give this process an end: bytes of memory, seconds of CPU, no file to write, no other process. The parent watches it besides."""
+    """Limit this process: bytes of memory, seconds of CPU, no files written, no child processes. The parent also watches it."""
     try:
         import resource
     except ImportError:

@@ -1,1 +1,1 @@
-"""Where clips come from: files decoded with PyAV, cut into clips, and played."""
+"""Media files: decoded with PyAV, cut into clips, and played."""

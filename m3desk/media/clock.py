@@ -1,4 +1,4 @@
-"""The player's clock: media time that runs with the wall clock, or is led by the sound that is heard."""
+"""The player's clock: media time that follows the wall clock, or the sound device if there is sound."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SLEW = 0.1
 
 
 class Clock:
-    """Media time in microseconds; safe to use from any thread. `now`: seconds of a clock that never goes back."""
+    """Media time in microseconds; thread-safe. `now`: a monotonic clock in seconds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -25,7 +25,7 @@ class Clock:
         self._speed = 1.0
 
     def read(self) -> int:
-        """Return the media time of this moment."""
+        """Return the current media time."""
         with self._lock:
             return round(self._read(self._now()))
 
@@ -37,7 +37,7 @@ class Clock:
         return self._running
 
     def set(self, at: int | None = None, *, running: bool | None = None, speed: float | None = None) -> None:
-        """Go on from `at` (default: from where it is), running or not, at a speed."""
+        """Continue from `at` (default: the current time), running or not, at a speed."""
         with self._lock:
             wall = self._now()
             self._at = self._read(wall) if at is None else float(at)
@@ -46,7 +46,7 @@ class Clock:
             self._speed = self._speed if speed is None else speed
 
     def heard(self, at: int, wall: float) -> None:
-        """Take notice that the sound of media time `at` is heard at `wall` seconds: small differences are evened out, large ones end."""
+        """Note that the sound of media time `at` is heard at `wall` seconds: small differences are smoothed, large ones jump."""
         with self._lock:
             if not self._running:
                 return

@@ -1,7 +1,7 @@
 """Cuts a source into clips and decodes one clip: pictures on a fixed grid of times, sound from a fixed pre-roll.
 
-The same clip gives the same pictures and samples, bit for bit, whenever and after whatever it is decoded: each reading opens the
-file anew, seeks to a place that follows from the clip's start alone, and keeps nothing for the next.
+Decoding is deterministic: the same clip always gives the same pictures and samples, bit for bit. Each decode opens the file again,
+seeks to a position computed from the clip's start only, and keeps no state.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TOLERATED_END = MICROSECOND
 def plan(source: Source, clip_seconds: float = 30.0, start: int = 0, end: int | None = None, readable: int | None = None) -> list[Clip]:
     """Return the clips of [start, end) microseconds of a source, in time order and without gaps.
 
-    `readable`: up to when the file can be read (`file.readable_until`); clips wholly after that are `skipped` and say why.
+    `readable`: the time up to which the file can be read (`file.readable_until`); clips that start later are `skipped` with a reason.
     """
     length = round(clip_seconds * MICROSECOND)
     stop = min(end, source.duration or end) if end is not None else source.duration or 0
@@ -58,7 +58,7 @@ def plan(source: Source, clip_seconds: float = 30.0, start: int = 0, end: int | 
 
 
 class FileClip:
-    """One clip of a file, decoded on demand; answers `ports.ClipMedia`. Its readers may run in different threads."""
+    """One clip of a file, decoded on demand; implements `ports.ClipMedia`. frames() and sound() may run in different threads."""
 
     def __init__(self, source: Source, clip: Clip, path: str, fps: float = 5.0, overrun: int = OVERRUN, threads: int = 2) -> None:
         self.source = source
@@ -72,17 +72,17 @@ class FileClip:
 
     @property
     def unreadable(self) -> str | None:
-        """Why none of the clip's pictures could be read although its file has some; known once frames() has been read. None: they could."""
+        """Why no picture of the clip could be decoded although the file has some, else None; known once frames() has been consumed."""
         damaged = self._problems.get("picture", ())
         return "; ".join(damaged) if damaged and not self._pictures else None
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be decoded, in words, known once frames() and sound() have been read."""
+        """Descriptions of what could not be decoded; complete once frames() and sound() have been consumed."""
         return self._problems.get("picture", ()) + self._problems.get("sound", ())
 
     def frames(self) -> Iterator[Frame]:
-        """Yield the picture shown at each moment k / fps within [start, end), in time order.
+        """Yield the picture shown at each time k / fps within [start, end), in time order.
 
         That is the newest frame presented by then: of a variable rate a frame may be yielded more than once (the same array),
         before a stream's first frame and after its last nothing is. `at` is the moment of the grid.
@@ -163,7 +163,7 @@ class FileClip:
 
 
 def _grid(fps: float, start: int, end: int) -> Iterator[int]:
-    """Yield the moments k / fps (k whole, counted from the source's start) within [start, end), in microseconds."""
+    """Yield the times k / fps (k an integer, counted from the source's start) within [start, end), in microseconds."""
     k = int(start * fps / MICROSECOND)
     while (at := round(k * MICROSECOND / fps)) < end:
         if at >= start:
@@ -172,7 +172,7 @@ def _grid(fps: float, start: int, end: int) -> Iterator[int]:
 
 
 class _Reader:
-    """Reads the decoded frames of one stream from a moment on, and knows what was damaged and where the stream ended."""
+    """Reads the decoded frames of one stream from a given time, and records damage and where the stream ended."""
 
     def __init__(self, opened: Opened, kind: Kind, start: int) -> None:
         self.end = 0
@@ -224,11 +224,11 @@ class _Reader:
         self.ended = True
 
     def leave_out(self, at: int) -> None:
-        """Take note that what was decoded of a moment is of no use."""
+        """Record that the frame decoded for a time is unusable."""
         self._damaged.append(at)
 
     def told(self, kind: Kind, clip: Clip) -> tuple[str, ...]:
-        """Return what was damaged within the clip, in words."""
+        """Return descriptions of the damage within the clip."""
         inside = [at for at in self._damaged if clip.start <= at < clip.end]
         if not inside:
             return ()
@@ -236,7 +236,7 @@ class _Reader:
 
 
 def frame_duration(opened: Opened, kind: Kind, frame: Any) -> int:
-    """Return how long a frame lasts, in microseconds; where it doesn't say, one frame at the stream's average rate."""
+    """Return a frame's duration in microseconds; if unknown, one frame at the stream's average rate."""
     if kind == "sound":
         return round(frame.samples * MICROSECOND / frame.sample_rate) if frame.sample_rate else 0
     if frame.duration:

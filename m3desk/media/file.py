@@ -1,4 +1,4 @@
-"""What a video or sound file is: its length, size and kind, its fingerprint, and how far it can be read."""
+"""Properties of a video or sound file: length, size, kind, fingerprint, and up to what time it can be read."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _TRIED_PACKETS = 500
 
 
 def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None, is_open: Callable[[], None] = lambda: None) -> Source:
-    """Return what a file is, with `id` and `sha256` left empty. `uri`: its absolute path.
+    """Return a file's properties as a Source, with `id` and `sha256` left empty. `uri`: its absolute path.
 
-    `warn` is told where it declares more than it holds; `is_open` is called before the first picture is decoded.
-    A file that somebody else made is better given to `trial.tried`.
+    `warn` is called if it declares more than it holds; `is_open` is called before the first picture is decoded.
+    For untrusted files use `trial.tried`.
 
     Raises SourceMissing, SourceUnreadable.
     """
@@ -60,7 +60,7 @@ def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None, is
 
 
 def _first_frame(opened: Opened, kind: Kind) -> Any | None:
-    """Return the first frame that decodes, from the start of the file; None where none does."""
+    """Return the first frame that can be decoded, from the start of the file; None if none can."""
     if opened.stream(kind) is None:
         return None
     opened.rewind()
@@ -75,7 +75,7 @@ def _first_frame(opened: Opened, kind: Kind) -> Any | None:
 
 
 def _picture_size(opened: Opened) -> tuple[int, int] | None:
-    """Return the displayed (width, height), or None where no picture decodes."""
+    """Return the displayed (width, height), or None if no picture can be decoded."""
     frame = _first_frame(opened, "picture")
     if frame is None:
         return None
@@ -84,9 +84,9 @@ def _picture_size(opened: Opened) -> tuple[int, int] | None:
 
 
 def readable_until(path: str | Path, duration: int) -> int:
-    """Return up to when (microseconds) a file of that declared length can be read: `duration` unless it is cut short.
+    """Return the time (microseconds) up to which a file of that declared length can be read: `duration` unless it is truncated.
 
-    Looks at the end first; where that is missing, halves its way to the last readable packet (some 15 seeks an hour of video).
+    Checks the end first; if it is missing, finds the last readable packet by binary search (about 15 seeks per hour of video).
     """
     with open_media(path) as opened:
         kind = length.main(opened)

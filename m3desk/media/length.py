@@ -1,7 +1,7 @@
-"""How long a file is: what it declares, compared with what is there.
+"""Determines a file's length: the declared length, checked against the packets that are there.
 
-A header can declare any length, and one damaged time stamp puts a packet years ahead. What a file declares is believed where so many bytes
-lie behind it; else its packets are looked at, all of them. Screen recordings and stills with a few bytes a second are whole films.
+A header can declare any length, and one damaged time stamp puts a packet years ahead. The declared length is accepted if the file's size
+fits it; else all packets are read. Screen recordings and still pictures with a few bytes per second are valid films.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _GUESSED_LENGTH = frozenset({"aac", "ac3", "eac3", "amr", "dts", "h264", "hevc",
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """A file's length in microseconds: what it declares, and what is there of it (mostly the same)."""
+    """A file's length in microseconds: the declared one and the one found (usually equal)."""
 
     declared: int
     there: int
 
     def told(self, name: str) -> str | None:
-        """Return a sentence for the user where a file declares much more than there is, None otherwise."""
+        """Return a warning for the user if a file declares much more than it holds, else None."""
         if self.declared <= self.there:
             return None
         return f"{name} declares a length of {spelled(self.declared)}, but holds only {spelled(self.there)}: it is damaged or incomplete."
 
 
 def spelled(length: int) -> str:
-    """Return a length as people read it, also where it is absurd: `01:30`, `18:00:03`, `41 days`, `31 years`."""
+    """Format a length, even an absurd one: `01:30`, `18:00:03`, `41 days`, `31 years`."""
     days = length / MICROSECOND / 86_400
     if days < 4:
         return clock(length)
@@ -113,12 +113,12 @@ def _covered(opened: Opened, most: int) -> tuple[int, int]:
 
 
 def main(opened: Opened) -> Kind:
-    """Return which stream leads: the picture where there is one."""
+    """Return the main stream: the video stream if there is one."""
     return "picture" if opened.picture is not None else "sound"
 
 
 def end_of_packets(opened: Opened) -> int | None:
-    """Read on to the end and return when the last readable packet ends, None where nothing is readable."""
+    """Read to the end and return when the last readable packet ends, None if nothing is readable."""
     ends: dict[int, tuple[int, Any]] = {}  # stream → the latest end in its own ticks: a fraction for each packet would take longer
     for packet in opened.packets("both"):
         if packet.pts is not None and packet.size:

@@ -1,4 +1,4 @@
-"""Photos and stored pictures, decoded with limits: their size is read from the header before memory is taken for it."""
+"""Decodes photos and stored pictures with limits: the size is read from the header before memory is allocated."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def read(path: str | Path) -> NDArray[np.uint8]:
 
 
 def stored(content: bytes | None) -> NDArray[np.uint8] | None:
-    """Return a picture that a memory keeps, as (height, width, 3) uint8 BGR; None where it is none or too large to be one of ours."""
+    """Return a stored picture of a memory as (height, width, 3) uint8 BGR; None if it is no picture or too large to be valid."""
     size = header_size(content) if content else None
     return _decoded(content) if content and size is not None and size[0] * size[1] <= MOST_PIXELS else None
 
 
 def header_size(content: bytes) -> tuple[int, int] | None:
-    """Return (width, height) as the header says, None where it is no picture of a known format."""
+    """Return (width, height) from the header, None if it is no picture of a known format."""
     from PIL import Image
 
     try:

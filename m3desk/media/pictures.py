@@ -1,4 +1,4 @@
-"""Walks through the pictures of an open file for the player: the newest at a time, the next, the one before."""
+"""Finds pictures of an open file for the player: the one shown at a time, the next, the previous."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shot:
 
 
 class Pictures:
-    """The pictures of one file, from wherever the reading stands. For one thread."""
+    """The pictures of one file, read from the current position. For one thread."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
@@ -41,10 +41,10 @@ class Pictures:
         self.following: Shot | None = None
 
     def show(self, wanted: Callable[[], int | None], preview: Callable[[Shot], None] | None = None) -> Shot | None:
-        """Return the newest picture at the time that `wanted` gives; None when it gives None, or there is no picture.
+        """Return the picture shown at the time that `wanted` returns; None if it returns None, or there is no picture.
 
-        `wanted` is asked again before each decoded picture: a newer wish replaces the older, and decoding goes on towards it where
-        that is the shorter way. `preview` gets the key frame from which a seek sets out. Before the first picture, that one is returned.
+        `wanted` is called again before each decoded picture: a newer target replaces the older, and decoding continues towards it if that
+        is faster than a seek. `preview` gets the key frame at which a seek starts. Before the first picture, the first one is returned.
         """
         while (at := wanted()) is not None:
             if not self._reachable(at):
@@ -67,15 +67,15 @@ class Pictures:
         return True
 
     def hurry(self, at: int) -> None:
-        """Leave out what no other picture needs until `at`: the machine is too slow for all."""
+        """Skip frames up to `at` that no other frame depends on, because the machine is too slow for all."""
         self._exact_from = max(self._exact_from, at)
 
     def before(self, at: int) -> Shot | None:
-        """Return the last picture that starts before `at`, or the first of all."""
+        """Return the last picture that starts before `at`, or the first picture."""
         return self.show(lambda: at - 1)
 
     def _reachable(self, at: int) -> bool:
-        """Say whether decoding on leads to `at`, and no key frame on the way makes a seek quicker."""
+        """Return whether `at` is reached faster by decoding on than by a seek to a later key frame."""
         if self._run is None:
             return False
         if self.current is None:  # just sought: the key frame is `following`
@@ -91,7 +91,7 @@ class Pictures:
         return True
 
     def _key_frame(self, at: int) -> int | None:
-        """Return when (decoding time) the last key frame at or before `at` comes, as far as the container's index knows."""
+        """Return the decoding time of the last key frame at or before `at`, by the container's index."""
         stream = self._opened.picture
         assert stream is not None
         entries = stream.index_entries
@@ -99,7 +99,7 @@ class Pictures:
         return self._opened.time(stream, entries[index].timestamp) if index >= 0 else None
 
     def _seek(self, at: int) -> None:
-        """Set out from a key frame at or before `at`: it becomes `following`."""
+        """Seek to a key frame at or before `at`: it becomes `following`."""
         for back in (0, MICROSECOND, 4 * MICROSECOND, 16 * MICROSECOND, 64 * MICROSECOND, None):
             beginning = back is None or at - back <= 0
             if beginning:

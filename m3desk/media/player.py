@@ -1,7 +1,7 @@
-"""Plays a file: exact pictures in step with the sound, quick seeks, steps and speeds. Knows no window toolkit.
+"""Plays a file: exact pictures synchronized with the sound, fast seeking, single steps, speeds. Independent of any GUI toolkit.
 
-Three threads: the caller's, which only leaves wishes and never waits; the picture thread, which decodes and calls `on_frame`;
-and the sound's. The newest wish wins and nothing is queued: what a slow machine cannot show in time is not shown.
+Three threads: the caller's, which only sets requests and never waits; the picture thread, which decodes and calls `on_frame`; and the
+sound thread. The newest request replaces older ones, nothing is queued: a slow machine skips pictures.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class PlayedFrame:
 
 @dataclass(frozen=True, slots=True)
 class PlayerState:
-    """What the player is doing. Times are microseconds; `width`, `height`: pixels as displayed, 0 without a picture.
+    """The player's state. Times are microseconds; `width`, `height`: pixels as displayed, 0 without a picture.
 
-    `error`: why the file cannot be played. `silent_reason`: why nothing is heard, None where sound works or there is none yet.
+    `error`: why the file cannot be played. `silent_reason`: why there is no sound, None if sound works or has not started.
     """
 
     path: str = ""
@@ -76,7 +76,7 @@ class PlayerState:
 
 @dataclass(slots=True)
 class _File:
-    """What the picture thread holds of the file being played. `shown`: what was last given to `on_frame`."""
+    """The picture thread's state for the playing file. `shown`: the last picture given to `on_frame`."""
 
     opened: Opened
     pictures: Pictures | None
@@ -101,8 +101,8 @@ class _File:
 class Player:
     """Plays one file at a time.
 
-    `on_frame` and `on_state` are called from the player's threads, one at a time each; `on_frame` should only put the picture
-    in a one-place box. `output` makes the sound device; `trial` looks at a file before it is opened here (tests give their own).
+    `on_frame` and `on_state` are called from the player's threads, never concurrently; `on_frame` should only store the picture for the
+    GUI thread. `output` creates the sound device; `trial` checks a file before it is opened here (tests pass their own).
     """
 
     def __init__(
@@ -144,44 +144,44 @@ class Player:
             self._wake.notify_all()
 
     def play(self) -> None:
-        """Play on; from the start where the end was reached."""
+        """Play; from the start if the end was reached."""
         self._wish(playing=True)
 
     def pause(self) -> None:
-        """Stay on the picture shown."""
+        """Pause at the current picture."""
         self._wish(playing=False)
 
     def seek(self, at: int, exact: bool = True) -> None:
-        """Go to `at` microseconds; the newest wish wins. Not `exact`: the key frame before it is shown on the way."""
+        """Go to `at` microseconds; the newest request wins. Without `exact`, the key frame before it is shown first."""
         with self._wake:
             limit = self._state.duration or at
             self._target, self._steps = (max(0, min(at, limit)), not exact), 0
             self._wake.notify_all()
 
     def scrub(self, at: int) -> None:
-        """Follow a slider: show the key frame at once, and the exact picture if no newer wish comes meanwhile."""
+        """Follow a slider: show the key frame at once, then the exact picture unless a newer request has come."""
         self.seek(at, exact=False)
 
     def step(self, frames: int) -> None:
-        """Pause and go so many frames on (or, below zero, back)."""
+        """Pause and step this many frames forward (negative: back)."""
         with self._wake:
             self._steps += frames
             self._wake.notify_all()
         self._wish(playing=False)
 
     def set_speed(self, speed: float) -> None:
-        """Play that many times as fast, 0.25 to 2."""
+        """Set the playback speed, 0.25 to 2."""
         self._wish(speed=min(max(speed, SLOWEST), FASTEST))
 
     def set_volume(self, volume: float) -> None:
-        """Set the loudness, 0 to 1."""
+        """Set the volume, 0 to 1."""
         self._wish(volume=min(max(volume, 0.0), 1.0))
 
     def set_muted(self, muted: bool) -> None:
         self._wish(muted=muted)
 
     def set_target_size(self, width: int, height: int) -> None:
-        """Make pictures no larger than this (pixels), so that the window need not scale them; 0, 0: full size."""
+        """Limit the size of pictures (pixels), so that the window need not scale them; 0, 0: full size."""
         fit = (width, height) if width > 0 and height > 0 else None
         with self._wake:
             if fit != self._fit:
@@ -189,7 +189,7 @@ class Player:
                 self._wake.notify_all()
 
     def close(self) -> None:
-        """End the threads and let go of the file; nothing is called after this returns."""
+        """End the threads and close the file; no callback follows after this returns."""
         with self._wake:
             self._closed = True
             self._wake.notify_all()
@@ -208,7 +208,7 @@ class Player:
 
     @property
     def position(self) -> int:
-        """Return where playing is, or is going, in microseconds."""
+        """Return the current or requested position in microseconds."""
         target = self._target
         return target[0] if target else min(self._clock.read(), self._state.duration or 0)
 
@@ -306,7 +306,7 @@ class Player:
             self._state = replace(self._state, playing=False, error=text)
 
     def _serve(self, file: _File, steps: int, again: bool) -> bool:
-        """Do what is wished and due; return whether the state changed."""
+        """Handle requests and due pictures; return whether the state changed."""
         changed = False
         if steps:
             self._stand_still(file)
@@ -372,7 +372,7 @@ class Player:
             self._emit(file, shot)
 
     def _follow_wishes(self, file: _File) -> bool:
-        """Start, stop and change speed as wished; return whether the state changed."""
+        """Apply requested start, stop and speed; return whether the state changed."""
         wish = self._state
         if file.speaker is not None:
             file.speaker.volume, file.speaker.muted = wish.volume, wish.muted
@@ -414,7 +414,7 @@ class Player:
         return False
 
     def _catch_up(self, file: _File, pictures: Pictures) -> None:
-        """Decode up to the clock, show the newest picture, and convert the next one ahead of its time."""
+        """Decode up to the clock, show the newest picture, and convert the next one in advance."""
         following = pictures.following
         behind = self._clock.read() - following.at if following is not None else 0
         if behind > _LOST:

@@ -1,4 +1,4 @@
-"""Stored speech, played: one player for short sounds, made when the first is wanted."""
+"""Plays stored speech snippets with one shared player, created on first use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from m3desk.media.player import Player
 
 
 class _Snippets:
-    """One player for short sounds: the next one ends the last."""
+    """A player for short sounds: a new sound stops the previous one."""
 
     def __init__(self) -> None:
         self._folder = paths.temporary("sound")
@@ -27,7 +27,7 @@ _snippets: list[_Snippets] = []
 
 
 def play_sound(sound: bytes) -> None:
-    """Play a stored speech snippet; returns at once. Silent where there is no sound device, and for what is no FLAC file."""
+    """Play a stored speech snippet; return at once. Silent if there is no sound device or the snippet is not FLAC."""
     if not sound.startswith(b"fLaC"):  # a memory may come from somebody else
         return
     if not _snippets:

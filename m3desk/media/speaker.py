@@ -1,4 +1,4 @@
-"""Plays a file's sound for the player, through PortAudio where there is a device, and tells the clock what is heard when."""
+"""Plays a file's sound for the player through PortAudio, and reports to the clock which media time is heard when."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _GAP = 50_000
 
 
 class Silent(Exception):
-    """There is no way to make a sound here; the text says why."""
+    """No sound can be played here; the text says why."""
 
 
 class Output(Protocol):
-    """A device that asks for blocks while it runs."""
+    """A sound device that requests blocks of samples while it runs."""
 
     rate: int
 
@@ -51,7 +51,7 @@ def _sounddevice() -> Any:
     """Import sounddevice, which starts PortAudio. Raises ImportError, OSError.
 
     PortAudio asks for a JACK server too, and libjack leaves an empty database of properties in shared memory for it (Debian 12's: 0.2 MB,
-    until the machine is restarted). Where there was none before and there is no server, it goes again.
+    until the machine is restarted). If it was not there before and no server runs, it is deleted.
     """
     if "sounddevice" in sys.modules or not hasattr(os, "getuid"):
         import sounddevice
@@ -69,7 +69,7 @@ def _sounddevice() -> Any:
 
 
 class PortAudioOutput:
-    """The default sound device. Raises Silent where PortAudio or a device is missing."""
+    """The default sound device. Raises Silent if PortAudio or a device is missing."""
 
     def __init__(self, fill: Fill) -> None:
         try:
@@ -103,10 +103,10 @@ class PortAudioOutput:
 
 
 class Speaker:
-    """Decodes sound ahead in its own thread and hands it to an output. All methods return at once.
+    """Decodes sound ahead in its own thread and passes it to an output. All methods return at once.
 
     `heard(at, wall)`: called from the output's thread for each block, with the media time of its first sample.
-    `told(reason)`: called when it turns out that nothing can be heard.
+    `told(reason)`: called if sound cannot be played.
     """
 
     def __init__(
@@ -134,11 +134,11 @@ class Speaker:
         self._thread.start()
 
     def play(self, at: int, speed: float = 1.0) -> None:
-        """Be heard from `at` microseconds on."""
+        """Play from `at` microseconds."""
         self._tell((at, speed))
 
     def stop(self) -> None:
-        """Be still."""
+        """Stop playing."""
         self._tell(None)
 
     def _tell(self, wish: tuple[int, float] | None) -> None:
@@ -208,7 +208,7 @@ class Speaker:
                 output.start()
 
     def _stored(self) -> float:
-        """Return the seconds that are decoded ahead."""
+        """Return the seconds of sound that are decoded ahead."""
         return sum(len(block) for _, block in self._ahead) / self._rate
 
     def _pieces(self, opened: Opened, at: int, speed: float, rate: int) -> Iterator[tuple[int, Block]]:
@@ -241,7 +241,7 @@ class Speaker:
     # ------------------------------------------------------------ the device's thread
 
     def _fill(self, block: Block, wall: float) -> None:
-        """Hand the device its next samples, or silence."""
+        """Give the device its next samples, or silence."""
         filled = 0
         first: int | None = None
         with self._wake:
@@ -261,7 +261,7 @@ class Speaker:
 
 
 def _silence(start: int, end: int, speed: float, rate: int) -> Iterator[tuple[int, Block]]:
-    """Yield blocks of a tenth of a second of nothing for [start, end) microseconds."""
+    """Yield silent blocks of 0.1 s for [start, end) microseconds."""
     step = MICROSECOND // 10
     for at in range(start, end, step):
         yield at, np.zeros((round(min(step, end - at) * rate / speed / MICROSECOND), 2), np.float32)

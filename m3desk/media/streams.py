@@ -1,6 +1,6 @@
-"""An opened video or sound file: which of its streams count, where its time starts, how a decoded frame is to be shown.
+"""An open media file: chooses its streams, maps its time stamps to source time, and converts decoded frames for display.
 
-Nothing here knows of clips or of playing.
+Independent of clips and of playback.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MAX_ERRORS_IN_A_ROW = 64
 
 @dataclass(frozen=True, slots=True)
 class Orientation:
-    """How stored pixels become displayed ones: transpose first, then mirror the columns and the rows."""
+    """How stored pixels are oriented for display: first transpose, then mirror columns and rows."""
 
     transposed: bool = False
     mirror_x: bool = False
@@ -97,7 +97,7 @@ def orientation(frame: Any) -> Orientation:
 
 
 def square_size(width: int, height: int, aspect: Fraction | None) -> tuple[int, int]:
-    """Return the size of the stored picture with square pixels: the wider axis is stretched, so nothing is lost.
+    """Return the picture's size with square pixels: one axis is stretched, none is shrunk, so no detail is lost.
 
     An `aspect` (sample aspect ratio) outside 1/4…4, or one that makes more than MOST_PIXELS, is taken as an error of the file and ignored.
     """
@@ -108,7 +108,7 @@ def square_size(width: int, height: int, aspect: Fraction | None) -> tuple[int, 
 
 
 def audible(rate: int | None) -> bool:
-    """Say whether sound of so many samples a second is decoded; other rates are damage, and would take memory without end."""
+    """Return whether a sample rate is plausible; other rates are damage and would need unlimited memory."""
     return rate is not None and FEWEST_SAMPLES <= rate <= MOST_SAMPLES
 
 
@@ -149,9 +149,9 @@ class Opened:
         return self.picture if kind == "picture" else self.sound
 
     def use_threads(self, threads: int) -> None:
-        """Decode pictures with so many threads; to be said before the first is decoded.
+        """Set the number of decoding threads; call it before the first picture is decoded.
 
-        Several decode whole frames at once, which is quicker in sequence and slower after each seek (`qt.md` §5).
+        Several threads decode frames in parallel, which is faster in sequence and slower after each seek (`qt.md` §5).
         """
         self.threads = threads
         if self.picture is not None:
@@ -159,7 +159,7 @@ class Opened:
             self.picture.codec_context.thread_type = "AUTO" if threads > 1 else "SLICE"
 
     def declared_end(self, kind: Kind) -> int | None:
-        """Return when a stream ends, as the container says; None where it doesn't."""
+        """Return a stream's end declared by the container, or None."""
         stream = self.stream(kind)
         if stream is None:
             return None
@@ -174,7 +174,7 @@ class Opened:
             return None
 
     def seek(self, kind: Kind, at: int) -> None:
-        """Go to the last key frame of a stream at or before `at` microseconds, or to the file's start where the format can't seek."""
+        """Go to the last key frame of a stream at or before `at` microseconds, or to the file's start if the format can't seek."""
         stream = self.stream(kind)
         assert stream is not None
         self._touched = True
@@ -185,7 +185,7 @@ class Opened:
             self.rewind()
 
     def rewind(self) -> None:
-        """Go to the file's beginning, whatever the format, by opening it anew unless nothing was read yet."""
+        """Go to the file's start, in any format, by reopening it unless nothing was read yet."""
         if not self._touched:
             return
         self._touched = False
@@ -196,7 +196,7 @@ class Opened:
     def packets(self, kind: Kind | Literal["both"]) -> Iterator[Any]:
         """Yield the packets of a stream, and at the end an empty one that flushes its decoder.
 
-        Read errors are passed over; reading ends where nothing more can be read.
+        Read errors are skipped; reading ends when nothing more can be read.
         """
         errors = 0
         self._touched = True
@@ -212,7 +212,7 @@ class Opened:
 
 
 def open_media(path: str | Path, threads: int = 1) -> Opened:
-    """Open a file and choose its streams; pictures are decoded with that many threads.
+    """Open a file and choose its streams; `threads`: number of decoding threads for pictures.
 
     Raises SourceMissing when there is no such file, SourceUnreadable when it is no regular file, empty, or not video or sound.
     """
@@ -237,7 +237,7 @@ def open_media(path: str | Path, threads: int = 1) -> Opened:
 def stored_sound(content: bytes) -> Sound:
     """Return the samples of a snippet of speech that a memory keeps (FLAC), 16 kHz mono, up to the length that a clip has at most.
 
-    It may come from somebody else. Raises SourceUnreadable where it is no FLAC file or damaged.
+    The snippet may be untrusted. Raises SourceUnreadable if it is not FLAC or damaged.
     """
     if not content.startswith(b"fLaC"):  # the format is given, so FFmpeg would look for the start of a frame anywhere
         raise SourceUnreadable("a stored snippet of speech is no FLAC file.", "Check the memory: m3desk check.")
@@ -295,14 +295,14 @@ def _default(streams: list[Any]) -> Any | None:
 
 
 def check_file(file: Path) -> None:
-    """Raise SourceMissing or SourceUnreadable where `file` cannot be a source whatever is in it."""
+    """Raise SourceMissing or SourceUnreadable if `file` cannot be a source, without looking at its content."""
     check_name(file)
     if check_regular(file).st_size == 0:
         raise SourceUnreadable(f"{file.name} is empty (0 bytes).", "Copy or download it again.")
 
 
 class Showing:
-    """Makes displayed pictures of decoded frames: rotated, with square pixels. Keeps its converter from frame to frame."""
+    """Converts decoded frames for display: rotated, with square pixels. Reuses its converter between frames."""
 
     def __init__(self, opened: Opened) -> None:
         self._aspect = opened.picture.sample_aspect_ratio if opened.picture is not None else None
@@ -318,7 +318,7 @@ class Showing:
         return orientation(frame).apply(self._converted(frame, "bgr24", width, height, "BILINEAR"))
 
     def bgra(self, frame: Any, fit: tuple[int, int] | None = None) -> NDArray[np.uint8]:
-        """Return (h, w, 4) uint8 BGRA as displayed, made smaller (never larger) to fit within `fit` = (width, height)."""
+        """Return (h, w, 4) uint8 BGRA as displayed, shrunk (never enlarged) to fit within `fit` = (width, height)."""
         width, height = square_size(frame.width, frame.height, self._aspect)
         turn = orientation(frame)
         if fit:
@@ -333,7 +333,7 @@ class Showing:
 
 
 def frame_time(opened: Opened, frame: Any, before: int | None) -> int:
-    """Return when a frame is shown; raw streams have no time stamps, there it is `before` plus one frame."""
+    """Return a frame's presentation time; for raw streams without time stamps, `before` plus one frame."""
     if frame.pts is not None:
         at: int = round(frame.pts * frame.time_base * MICROSECOND)
         return at - opened.zero

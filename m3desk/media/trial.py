@@ -1,8 +1,8 @@
-"""Tries a file in a child process with limits before it is opened here: what a header can do to FFmpeg, it does to the child.
+"""Opens an untrusted file in a child process with limits first, so that a malicious header harms only the child.
 
-A table of a few bytes can make FFmpeg fill gigabytes or work for minutes, and nothing stops it from within. The child opens the file,
-decodes its first picture and sound, and tells what it is. Later decoding is bounded by what was found; a crash of a codec in the middle
-of a film still ends the process that decodes it (the memory is whole, and the next run goes on).
+A table of a few bytes can make FFmpeg allocate gigabytes or work for minutes, and it can't be interrupted from within. The child opens
+the file, decodes its first picture and sound, and reports its properties. Later decoding is limited by these; a codec that crashes in the
+middle of a film still ends the process that decodes it (the memory stays intact, and the next run continues).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _KEPT = 1000
 
 
 def tried(path: str | Path, warn: Callable[[str], None] = lambda _text: None) -> Source:
-    """Return what `file.probe` would, found out by a child with limits; the same file is tried once. Raises SourceError."""
+    """Return the result of `file.probe`, run in a child process with limits; cached per file. Raises SourceError."""
     where = Path(path).absolute()
     check_file(where)
     found = check_regular(where)
@@ -113,7 +113,7 @@ def _here(path: Path) -> tuple[Source, list[str]]:
 
 
 def _watch(child: subprocess.Popen[bytes], processor: float, seconds: float) -> str:
-    """Wait for the child; end it where it takes too much, and return what that was ("" where it did not)."""
+    """Wait for the child; end it if it exceeds a limit, and return which ("" if none)."""
     end = time.monotonic() + seconds
     try:
         process = psutil.Process(child.pid)
@@ -135,7 +135,7 @@ def _watch(child: subprocess.Popen[bytes], processor: float, seconds: float) -> 
 
 
 def _ended(child: subprocess.Popen[bytes]) -> str:
-    """Say why the child was ended; "" where it was not."""
+    """Return why the child was ended; "" if it was not."""
     if child.returncode == TOO_MUCH:
         return "wants more memory than a video needs"
     if sys.platform != "win32":
@@ -150,7 +150,7 @@ def _ended(child: subprocess.Popen[bytes]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Be the child: `arguments` are a path and seconds of processor; the answer is one JSON document on standard output."""
+    """Run as the child: `arguments` are a path and a CPU limit in seconds; prints one JSON document on standard output."""
     path, processor = Path(arguments[0]), float(arguments[1])
     sys.stdout.write("ready\n")
     sys.stdout.flush()
@@ -178,9 +178,9 @@ def _limit_processor(processor: float) -> None:
 
 
 class _Guard(threading.Thread):
-    """Ends the child when it takes too much memory: FFmpeg works with the interpreter's lock released.
+    """Ends the child if it uses too much memory; works because FFmpeg releases the interpreter lock.
 
-    A limit of the system would not do: FFmpeg goes on without what it could not have, and would take it where there is no limit.
+    A system limit is not enough: FFmpeg ignores failed allocations and continues, and would allocate the memory where there is no limit.
     """
 
     def __init__(self) -> None:
@@ -189,7 +189,7 @@ class _Guard(threading.Thread):
         self._most = self._process.memory_info().rss + OPENING
 
     def is_open(self) -> None:
-        """Allow what decoding takes."""
+        """Raise the limit to what decoding needs."""
         self._most += DECODING
 
     def run(self) -> None:

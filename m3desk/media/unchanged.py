@@ -1,4 +1,4 @@
-"""Notices that a file is no longer the one that was begun with: replaced, grown, truncated, deleted, or written to in place."""
+"""Detects that a file changed while it is being memorized: replaced, grown, truncated, deleted, or overwritten in place."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Stamp = tuple[int, int, int, int, int]
 
 
 class Watched:
-    """One file and its SHA-256. `cancelled`: asked while the file is read through."""
+    """One file and its SHA-256. `cancelled`: called while the file is hashed."""
 
     def __init__(self, path: str | Path, sha256: str | None = None, cancelled: Callable[[], bool] = lambda: False) -> None:
-        """Without `sha256` the file is read through now. Raises SourceError, Cancelled."""
+        """Without `sha256` the file is hashed now. Raises SourceError, Cancelled."""
         self.path = Path(path)
         self._cancelled = cancelled
         self._stamp: Stamp | None = None
@@ -25,12 +25,12 @@ class Watched:
             self.sha256 = self._digest()
 
     def look(self) -> None:
-        """Ask for size, times and inode; read the file through only where these have changed. Raises SourceChanged, SourceMissing."""
+        """Check size, times and inode; hash the file again only if these changed. Raises SourceChanged, SourceMissing."""
         if self._now() != self._stamp:
             self.prove()
 
     def prove(self) -> None:
-        """Read the file through. Raises SourceChanged, SourceMissing."""
+        """Hash the file and compare. Raises SourceChanged, SourceMissing."""
         if self._digest() != self.sha256:
             self._stamp = None  # it stays another file until it has been read through again
             raise self._changed()

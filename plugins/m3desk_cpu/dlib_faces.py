@@ -1,4 +1,4 @@
-"""Faces told apart by dlib's ResNet (Davis King, CC0): another model for `m3desk reembed`, or for a profile that names it."""
+"""Face embeddings by dlib's ResNet (Davis King, CC0): an alternative model for `m3desk reembed` or a user's profile."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILE = "dlib_face_recognition_resnet_model_v1.dat"
 
 
 class DlibFaces:
-    """Makes face vectors of 128 numbers, brought to unit length; dlib's own are 1.31 to 1.55 long and were meant for distances (0.6)."""
+    """Face embeddings of 128 numbers, scaled to unit length; dlib's own have length 1.31 to 1.55 and are meant for distances (0.6)."""
 
     name = "dlib-resnet-v1"
     dimension = 128
@@ -34,7 +34,7 @@ class DlibFaces:
     different = 0.91
 
     def __init__(self, folder: Path, threads: int = 1) -> None:
-        """`folder`: of the verified weights. Raises BackendMissing without the library, ModelMissing without the weights."""
+        """`folder`: that of the verified weights. Raises BackendMissing without the library, ModelMissing without the weights."""
         try:
             import dlib
         except ImportError as e:

@@ -1,4 +1,4 @@
-"""The doors of the embedded backends: one maker an entry point. Cheap to import; models load inside the makers."""
+"""The entry points of the embedded backends: one factory function each. Cheap to import; models load inside the factories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faces on a CPU: YuNet finds them (OpenCV), SFace tells whose they are (ONNX Runtime)."""
+"""Faces on the CPU: detection by YuNet (OpenCV), embeddings by SFace (ONNX Runtime)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIDE = 112
 
 
 class YuNet:
-    """Finds faces from about 10 to 300 pixels; give it a smaller picture for larger ones."""
+    """Finds faces of about 10 to 300 pixels; pass a smaller picture for larger faces."""
 
     name = "yunet-2023mar"
 
@@ -59,7 +59,7 @@ class YuNet:
 
 
 class SFace:
-    """Makes face vectors. Thresholds: 493 pairs of different people had 99 % below 0.33; genuine pairs 0.72 and more in good light."""
+    """Face embeddings. Thresholds: of 493 pairs of different people 99 % were below 0.33; same-person pairs 0.72 and more in good light."""
 
     name = "sface-2021dec-w16"
     dimension = 128
@@ -84,7 +84,7 @@ class SFace:
         return rows
 
     def _aligned(self, picture: Picture, landmarks: Floats) -> Any:
-        """Return (1, 3, 112, 112) float32 RGB, 0–255: the face turned and scaled so that its landmarks lie at ALIGNED."""
+        """Return (1, 3, 112, 112) float32 RGB, 0–255: the face rotated and scaled so that its landmarks are at ALIGNED."""
         matrix = similarity_transform(np.asarray(landmarks).reshape(5, 2), ALIGNED)
         face = self._cv2.warpAffine(picture, matrix, (SIDE, SIDE))
         return np.ascontiguousarray(face[:, :, ::-1].transpose(2, 0, 1)[None], np.float32)

@@ -1,4 +1,4 @@
-"""A small language model in this process, by llama.cpp (xllamacpp): replies in pieces, held to a grammar or a JSON schema."""
+"""A small language model in this process, by llama.cpp (xllamacpp): streams replies, constrained by a grammar or a JSON schema."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LlamaCpp:
         max_tokens: int = 256,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[str]:
-        """Yield the reply in pieces. Raises Cancelled when `cancelled` turns true, ModelFailed when the model refuses."""
+        """Yield the reply in pieces. Raises Cancelled when `cancelled` becomes true, ModelFailed if the model fails."""
         request: dict[str, Any] = {
             "messages": [{"role": m.role, "content": _inert(m.text)} for m in messages],
             "max_tokens": max_tokens,
@@ -69,9 +69,9 @@ class LlamaCpp:
             self._lock.release()
 
     def _stream(self, request: dict[str, Any], cancelled: Callable[[], bool]) -> Iterator[str]:
-        """Run the request on its own thread and hand its pieces over as they come.
+        """Run the request on its own thread and yield its pieces as they come.
 
-        The server tells of each piece by a callback; one that returns True ends the generation (one that raises does not).
+        The server calls a callback for each piece; returning True ends the generation (raising does not).
         """
         pieces: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
         stop = threading.Event()
@@ -104,7 +104,7 @@ class LlamaCpp:
 
 
 def _inert(text: str) -> str:
-    """Return text whose "<|im_start|>" and the like are words: the server would read them as the chat's own marks."""
+    """Return text with "<|im_start|>" and similar tokens neutralized: the server would read them as control tokens of the chat."""
     return text.replace("<|", "< |").replace("|>", "| >").replace("\0", " ")
 
 

@@ -1,4 +1,4 @@
-"""Things in view on a CPU: SSD-MobileNet v2, which knows the 80 classes of COCO (OpenCV)."""
+"""Object detection on the CPU: SSD-MobileNet v2 with the 80 classes of COCO (OpenCV)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COCO = tuple(_NAMES.split(","))
 
 
 class SsdMobileNet:
-    """Finds things. `score`: below it nothing is returned."""
+    """Finds objects. `score`: minimum score of returned objects."""
 
     name = "ssd-mobilenet-v2-coco-2018"
 

@@ -1,4 +1,4 @@
-"""The libraries that models run in, opened: OpenCV and ONNX Runtime, each with the threads it may have."""
+"""Opens the inference libraries OpenCV and ONNX Runtime with a limited number of threads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def onnx_session(path: Path, threads: int, *, arena: bool = True) -> Any:
 
 
 def need(path: Path, name: str, hint: str = FETCH) -> Path:
-    """Return the path, or raise ModelMissing where nothing is there."""
+    """Return the path; raise ModelMissing if it does not exist."""
     if not path.exists():
         raise ModelMissing(f"The weights of {name} are not at {path}.", hint)
     return path

@@ -1,4 +1,4 @@
-"""Text in the picture on a CPU: PP-OCRv6 small by RapidOCR, English and Chinese; its weights come with the package."""
+"""Text recognition (OCR) on the CPU: PP-OCRv6 small by RapidOCR, English and Chinese; its weights come with the package."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ RapidOCR's own 1308 × 736; lines are then read from the picture as given."""
 
 
 def _refuse(url: str, _logger: object) -> NoReturn:
-    """Stand in the place of RapidOCR's download of a weight file that is missing or damaged: nothing is fetched that nobody asked for."""
+    """Replace RapidOCR's download of missing or damaged weights with an error: nothing is downloaded unasked."""
     raise RuntimeError(f"{url.rsplit('/', 1)[-1]} is missing or damaged")
 
 
 class RapidOcr:
-    """Reads lines of text. `score`: lines that the reader itself doubts more are not returned."""
+    """Reads lines of text. `score`: minimum confidence of returned lines."""
 
     name = "pp-ocrv6-small"
 

@@ -1,4 +1,4 @@
-"""Speech to text on a CPU: Whisper through faster-whisper (CTranslate2), from a local folder, never from the network."""
+"""Speech recognition on the CPU: Whisper through faster-whisper (CTranslate2), from a local folder, never from the network."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PREPENDED, APPENDED = "\"'“¿([{-", "\"'.。,，!！?？:：”)]}、"
 
 
 class Whisper:
-    """Writes down speech in 99 languages: Whisper base, int8, beam 5, temperature 0, nothing carried from window to window."""
+    """Transcribes speech in 99 languages: Whisper base, int8, beam 5, temperature 0, no state between windows."""
 
     name = "whisper-base-int8"
 
@@ -62,10 +62,10 @@ class Whisper:
             raise ModelFailed(f"Recognising speech failed: {e}") from e
 
     def _transcribe(self, sound: Sound, language: str | None) -> Transcript:
-        """Follow WhisperModel.transcribe of faster-whisper 1.2.1 (pinned: some of this is its inner part).
+        """Follow WhisperModel.transcribe of faster-whisper 1.2.1 (pinned, because this uses its internals).
 
         Differs: the encoder pass of the first window also tells the language (a pass takes 0.9 core-seconds, a third of the work);
-        a window may not go on for longer than people talk; what goes round in circles is tried once more with another beam.
+        the number of tokens per window is limited; text that repeats itself is tried once more with another beam.
         """
         from faster_whisper.tokenizer import Tokenizer
         from faster_whisper.transcribe import pad_or_trim
@@ -137,6 +137,6 @@ class Whisper:
 
 
 def circling(text: str) -> float:
-    """Return how many times shorter text becomes by zlib, Whisper's own measure of going round in circles; 0 for a short one."""
+    """Return the zlib compression ratio of a text, Whisper's measure of repetition; 0 for a short text."""
     raw = text.encode()
     return len(raw) / len(zlib.compress(raw)) if len(raw) > 60 else 0.0

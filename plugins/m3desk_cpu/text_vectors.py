@@ -1,4 +1,4 @@
-"""Sentences as vectors, for search by meaning: multilingual-e5-small (4 bit), and where it has no wheel the Universal Sentence Encoder."""
+"""Sentence embeddings for semantic search: multilingual-e5-small (4 bit), or the Universal Sentence Encoder where e5 has no wheel."""
 
 from __future__ import annotations
 

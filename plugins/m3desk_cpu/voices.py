@@ -1,4 +1,4 @@
-"""Voices on a CPU: Silero tells when somebody speaks, pyannote's segmentation which of a few do, CAM++ whose voice it is (ONNX Runtime)."""
+"""Voices on the CPU: Silero (voice activity), pyannote segmentation (who of a few speaks), CAM++ (embeddings), by ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _session(path: Path, threads: int, name: str) -> Any:
 
 
 class Silero:
-    """Tells when somebody speaks: Silero VAD v6, the file that comes inside faster-whisper."""
+    """Voice activity detection: Silero VAD v6, the file that comes inside faster-whisper."""
 
     name = "silero-v6"
     hop = 512
@@ -51,7 +51,7 @@ class Silero:
 
 
 class Segmentation:
-    """Tells up to three speakers of 10 s apart, two at once: segmentation-3.0 of pyannote.audio, exported to ONNX."""
+    """Separates up to three speakers in 10 s, two at once: segmentation-3.0 of pyannote.audio, exported to ONNX."""
 
     name = "pyannote-segmentation-3.0"
     window = 160_000
@@ -106,7 +106,7 @@ def fbank(sound: Sound) -> Floats:
 
 
 class CamPlus:
-    """Makes voice vectors: CAM++ (3D-Speaker, zh-en common), 16-bit weights. Same speaker: cosine above 0.50 (1.5 s), 0.55 (3 s)."""
+    """Voice embeddings: CAM++ (3D-Speaker, zh-en common), 16-bit weights. Same speaker: cosine above 0.50 (1.5 s), 0.55 (3 s)."""
 
     name = "campplus-zh-en-w16"
     dimension = 192

@@ -1,4 +1,4 @@
-"""One hostile try: a command line, and what it may touch."""
+"""One hostile test case: a command line, and the files it may touch."""
 
 from __future__ import annotations
 

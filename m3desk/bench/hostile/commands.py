@@ -1,4 +1,4 @@
-"""Hostile command lines: every command and option of the grammar with values that nobody should type, over an invented memory."""
+"""Hostile command lines: every command and option with invalid or extreme values, on a synthetic memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile exports: a small memory's `.json` with values of wrong kinds and sizes, references to nothing, odd files beside it."""
+"""Hostile exports: a small memory's `.json` with wrong types and sizes, dangling references, unexpected files beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small films, sounds and photos to damage, and the ways of damaging them."""
+"""Small films, sounds and photos, and functions that damage them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile M3-Agent graphs: attacks that would run something, bombs, graphs of absurd size or shape, and damaged copies of a good one."""
+"""Hostile M3-Agent graphs: code execution, decompression bombs, graphs of absurd size or shape, damaged copies of a valid one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small memory made without models: three people in three clips, whose every word may be hostile."""
+"""A small memory made without models: three people in three clips, with hostile texts."""
 
 from __future__ import annotations
 

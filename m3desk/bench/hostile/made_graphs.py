@@ -1,4 +1,4 @@
-"""Small graphs of the original M3-Agent's own shape, made and pickled here: two people, one of them split over a face and two voices."""
+"""Creates small pickled graphs in the original M3-Agent's format: two people, one of them split over a face and two voices."""
 
 from __future__ import annotations
 

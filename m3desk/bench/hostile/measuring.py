@@ -1,4 +1,4 @@
-"""`m3desk bench hostile [MINUTES] [--seed N] [--tries N] [KIND …]`: many hostile tries, counted by kind; what goes wrong is kept."""
+"""`m3desk bench hostile [MINUTES] [--seed N] [--tries N] [KIND …]`: runs many hostile cases, counts results by kind, keeps failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile video, sound and photos: damaged copies of small films, headers that lie, playlists, pipes, names that are no text."""
+"""Hostile video, sound and photos: damaged copies of small films, headers that lie, playlists, pipes, invalid file names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run hostile tries one by one, each in a process of its own with limits, and judge what came of them."""
+"""Runs hostile cases one by one, each in its own process with limits, and judges the results."""
 
 from __future__ import annotations
 

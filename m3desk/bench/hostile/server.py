@@ -1,4 +1,4 @@
-"""A process that has imported the program and opened nothing: it forks for each try, so that 2,000 of them are affordable.
+"""A process that has imported the program and forks for each case, so that 2,000 cases are affordable.
 
 One JSON object a line comes in (`arguments`, `output`, `errors`, `folder`, `environment`, `seconds`, `memory`) and one goes out (`code`,
 `seconds`, `peak` in bytes, `late`). Not on Windows, which can't fork (`running` then starts a process for each try).

@@ -1,4 +1,4 @@
-"""Hostile texts in a memory: names, sentences, file names and words of a screen, over every command that prints and every export."""
+"""Hostile texts in a memory (names, sentences, file names, screen texts), printed by every command and written by every export."""
 
 from __future__ import annotations
 

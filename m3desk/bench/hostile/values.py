@@ -1,4 +1,4 @@
-"""Values that nobody should type: numbers, times, dates, ids, texts, and files that are not what a command asks for."""
+"""Invalid and extreme values: numbers, times, dates, ids, texts, and files of the wrong kind."""
 
 from __future__ import annotations
 
