@@ -19,7 +19,7 @@ import psutil
 
 from m3desk import config, paths
 from m3desk.domain.evidence import media_hash
-from m3desk.store.forgetting.scrubbing import TELLING, Known
+from m3desk.store.forgetting.scrubbing import TELLING, Traces
 
 _TEMPORARY = re.compile(r"(?:m3desk-)?[a-z]+-(\d+)-\w+")
 _EARLIER = re.compile(r"m3desk-(?:index|sound|scorecard)-[a-z0-9_]{8}")
@@ -40,7 +40,7 @@ class Reached:
         return {"log_lines": self.lines, "pictures_outside": self.pictures, "temporary_folders": self.folders}
 
 
-def forget(memory: Path, known: Known) -> Reached:
+def forget(memory: Path, known: Traces) -> Reached:
     """Remove a person from all files outside of a memory's folder."""
     pictures = _pictures(memory, known.media)
     folders, running = _folders(known.media)
@@ -105,7 +105,7 @@ def _runs(folder: Path) -> bool:
         return False
 
 
-def clear_logs(folder: Path, known: Known) -> tuple[list[Path], int]:
+def clear_logs(folder: Path, known: Traces) -> tuple[list[Path], int]:
     """Delete log lines that hold a person's name or words; return the log files and the number of deleted lines."""
     pattern, lines = known.mention(), 0
     words = [w for w in known.words if len(w) >= TELLING]

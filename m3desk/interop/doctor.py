@@ -11,7 +11,7 @@ from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.ids import clip_order, numbered, observation_type, source_of
 from m3desk.domain.log import Log
 from m3desk.domain.memory import StoredSentence
-from m3desk.domain.questions.graph_cuts import WORD, told_apart
+from m3desk.domain.questions.graph_cuts import WORD, two_people_evidence
 from m3desk.domain.questions.types import Suggestion
 from m3desk.domain.sentences import State
 from m3desk.domain.tags import TAG, placeholder
@@ -124,7 +124,7 @@ def _crowds(memory: Checkable) -> list[dict[str, Any]]:
 def _contradicted(memory: Checkable) -> list[dict[str, Any]]:
     """Find faces and voices that votes link although more clips mention them as two people ("<face_2> asks <voice_9>")."""
     linked = [e for e in memory.equivalences() if e.accepted and e.face and e.voice]
-    against = told_apart(memory.log(), memory.state()) if linked else {}
+    against = two_people_evidence(memory.log(), memory.state()) if linked else {}
     found = []
     for e in linked:
         clips = round(against.get((e.a, e.b), 0.0) / WORD)

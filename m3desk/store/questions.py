@@ -35,7 +35,7 @@ TYPES: tuple[ObservationType, ...] = ("face", "voice")
 
 
 def known(db: DB, state: State, log: Log, look: Look | None = None) -> Known:
-    """Read what questions and reasons rest on, by the models in use. `look`: galleries that are kept, instead of reading them."""
+    """Read the input of questions and reasons, by the models in use. `look`: returns galleries that are kept, instead of reading them."""
     galleries: dict[ObservationType, Sequence[Gallery]] = {}
     rules = {}
     vectors: dict[str, Floats] = {}
@@ -49,12 +49,12 @@ def known(db: DB, state: State, log: Log, look: Look | None = None) -> Known:
 
 
 def suggestions(db: DB, state: State, log: Log) -> list[Suggestion]:
-    """Return what a person could decide, most useful first."""
+    """Return the open questions to the user, most useful first."""
     return suggest(known(db, state, log))
 
 
 class Kept:
-    """What questions rest on, kept for who asks after every change: only what was added since is read."""
+    """The input of questions, kept between calls: only rows added since are read."""
 
     def __init__(self) -> None:
         self._projection = Projection()
@@ -62,7 +62,7 @@ class Kept:
         self._loaded = 0
 
     def suggestions(self, db: DB) -> list[Suggestion]:
-        """Return what a person could decide, most useful first."""
+        """Return the open questions to the user, most useful first."""
         new = list(rows.load(db, self._loaded))
         if self._loaded and not self._projection.can_extend(new):
             self.forget()
@@ -76,7 +76,7 @@ class Kept:
         return suggest(known(db, state, self._projection.log, lambda type_, model: self._galleries.of(db, state.who, type_, model)))
 
     def forget(self) -> None:
-        """Drop what is kept: rows were taken away or altered."""
+        """Drop everything that is kept: rows were removed or altered."""
         self.__init__()  # type: ignore[misc]
 
 
@@ -92,9 +92,8 @@ def _accept(context: Context, args: Args) -> Args:
 
 
 def _split(context: Context, asked: _Asked, given: Mapping[str, Any]) -> Args:
-    """Part a person: nobody of either side is one with anybody of the other, and until they are parted too the nodes of a side are one,
-    also where votes held them together only through the other side. Where whole nodes go they stay what they are, else the observations
-    get nodes of their own.
+    """Split a person: cannot-links between the nodes of both sides, must-links within each side (until that is split too), even if votes
+    joined its nodes only through the other side. Whole nodes are moved as they are; else the observations get nodes of their own.
     """
     who, person = context.state.who, asked.question.people[0]
     gone = set(given["observations"])
@@ -104,15 +103,15 @@ def _split(context: Context, asked: _Asked, given: Mapping[str, Any]) -> Args:
         kept = resolving.RESOLVE["split"](context, dict(given))
         going = [kept["person"]]
     else:
-        # Of nodes that one person was born with on both sides, those that go are born in somebody new.
+        # If nodes of both sides were created in one person, those that are split off move to a new person.
         shared = sorted((n for n in nodes if asked.born[n] in {asked.born[m] for m in stay}), key=numbered)
-        apart = dict.fromkeys(shared, commits.new_person(context.db)) if shared else {}
-        going = sorted({apart.get(n, asked.born[n]) for n in nodes}, key=numbered)
+        moved = dict.fromkeys(shared, commits.new_person(context.db)) if shared else {}
+        going = sorted({moved.get(n, asked.born[n]) for n in nodes}, key=numbered)
         says = (
             asked.question.effect.replace("gives", "takes", 1).replace("to somebody new", f"from {who.people[person].shown}").split(", ")[0]
         )
         kept = {"observations": sorted(gone), "person": going[0], "name": None, "of": person, "says": says}
-        kept |= {"births": apart} if apart else {}
+        kept |= {"births": moved} if moved else {}
     staying = sorted({asked.born[n] for n in stay}, key=numbered)
     kept["must"] = [[side[0], b] for side in (staying, going) for b in side[1:]]
     kept["cannot"] = [[a, b] for a in going for b in staying]
@@ -136,7 +135,7 @@ def _reject(context: Context, args: Args) -> Args:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """An open question. `born`: node → the person it is born in now."""
+    """An open question. `born`: node → the person it was created in."""
 
     question: Suggestion
     born: Mapping[str, str]
@@ -163,7 +162,7 @@ def _answer(question: Suggestion, kind: str) -> Args:
 
 
 def _all_one(context: Context, asked: _Asked, given: Mapping[str, Any]) -> Args:
-    """Say for good that observations are one person's: each stays on its node, and the persons of those nodes are one."""
+    """Decide that observations are one person's: each is bound to its node, and the persons of those nodes are joined."""
     who = context.state.who
     bindings = {o: str(who.held[o].node) for o in given["observations"]}
     born = sorted({asked.born[n] for n in bindings.values()}, key=numbered)
@@ -195,7 +194,7 @@ def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
 
 
 def why(db: DB, state: State, log: Log, observation: str) -> Verdict:
-    """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
+    """Return why an observation is bound to its person. Raises CorrectionError if there is no such observation."""
     if parts := state.who.evidence.successors.get(observation):
         raise CorrectionError(f"{observation} was superseded.", f"Now there is {', '.join(parts)}.")
     if observation not in state.who.held:
@@ -219,7 +218,7 @@ def why(db: DB, state: State, log: Log, observation: str) -> Verdict:
 
 
 def _mates(db: DB, observation: str, type_: ObservationType) -> list[str]:
-    """Return the observations of the same clip that were clustered with one, before anybody was recognised."""
+    """Return the observations of the same clip that perception put into one cluster with this one."""
     table = "face_track" if type_ == "face" else "utterance"
     query = f"""SELECT b.id FROM {table} a JOIN {table} b ON b.clip = a.clip AND b.cluster = a.cluster AND b.id != a.id
         WHERE a.id = ? ORDER BY b.rowid"""

@@ -10,7 +10,7 @@ from m3desk.domain.consolidation import compared, whole
 from m3desk.domain.identity import likeness
 from m3desk.domain.linkage import average_linkage
 from m3desk.domain.log import ObservationType
-from m3desk.domain.questions.splits import least_alike
+from m3desk.domain.questions.splits import least_similar
 
 
 def _observations(dice: np.random.Generator, count: int) -> list[np.ndarray]:
@@ -34,7 +34,7 @@ def test_the_outlier_is_the_one_found_by_comparing_each_with_the_rest(model: str
             rest = np.concatenate([b for k, b in enumerate(blocks) if k != i])
             each.append(whole(block, rest, rule) if rule.whole else likeness(block, rest, rule))
         least = min(reversed(range(len(blocks))), key=lambda i: each[i])
-        assert least_alike(blocks, rule) == (least, each[least])
+        assert least_similar(blocks, rule) == (least, each[least])
 
 
 def test_average_linkage_joins_what_the_plain_rule_joins() -> None:

@@ -199,7 +199,7 @@ def test_somebody_else_who_has_the_number_by_now_is_not_forgotten(place: Path, m
         gone = memory.person(GRACE).id
     with Memory.open(place, write=True) as memory:
         mark = pending.Pending(
-            gone, "forget", "2026-11-22T01:02:03.004+00:00", False, "", known=scrubbing.Known({gone}, observations=set(others))
+            gone, "forget", "2026-11-22T01:02:03.004+00:00", False, "", known=scrubbing.Traces({gone}, observations=set(others))
         )
         pending.write(place, mark)
     heard: list[Any] = []

@@ -12,7 +12,7 @@ from m3desk.bench.hostile import graphs
 from m3desk.bench.hostile.graphs import ABSURD
 from m3desk.bench.hostile.made_graphs import kitchen, node, pickled
 from m3desk.domain.fold import Equivalence
-from m3desk.domain.questions.graph_cuts import cuts, told_one
+from m3desk.domain.questions.graph_cuts import cuts, one_person_evidence
 from m3desk.errors import ImportProblem
 from m3desk.interop import doctor, m3agent
 from m3desk.interop.quarantine import Limits
@@ -69,7 +69,7 @@ def test_groups_are_joined_the_strongest_first_as_ever() -> None:
         votes = {(a, b): chance.choice([0.5, 1.0, 1.0, 2.5]) for a in nodes for b in nodes if a < b and chance.random() < 0.4}
         against = {p: chance.choice([0.5, 1.0, 3.0]) for p in votes if chance.random() < 0.5}
         rows = [Equivalence(a, b, None, None, w, (("s1.c0", "m3-agent semantic_1", w),), True) for (a, b), w in votes.items()]
-        assert told_one(rows) == votes
+        assert one_person_evidence(rows) == votes
         assert all(set(c.part) | set(c.rest) == set(nodes) for c in cuts(votes, nodes, against))
 
 

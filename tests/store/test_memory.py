@@ -22,7 +22,7 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.memory import Decision, Draft, Sentence, Span
 from m3desk.errors import MemoryBusy, MemoryDamaged, MemoryMissing, MemoryProblem, MemoryTooNew, ModelFailed, UsageError
 from m3desk.store import place, schema
-from m3desk.store.forgetting.scrubbing import Known
+from m3desk.store.forgetting.scrubbing import Traces
 from m3desk.store.memory import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
 
@@ -392,7 +392,7 @@ def test_looking_at_a_memory_keeps_its_writers_locks(memory: Memory, look: str) 
     elif look == "examine":
         assert place.examine(memory.folder) is None
     else:
-        memory.prove_forgotten(Known())
+        memory.prove_forgotten(Traces())
     elsewhere = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT count(*) FROM meta').fetchall(); db.close()"
     subprocess.run([sys.executable, "-c", elsewhere, str(memory.folder / "memory.sqlite")], check=True)
     memory.set_setting("committed", "later")

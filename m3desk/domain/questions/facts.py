@@ -25,12 +25,12 @@ from m3desk.domain.questions.types import Suggestion, SuggestionKind
 from m3desk.domain.sentences import State
 
 LEAST = 0.15
-"""A question less likely than this to be answered with yes is not put."""
+"""A question is not asked if the probability of "yes" is below this."""
 
 
 @dataclass(slots=True)
 class Known:
-    """What is known when questions are asked. `galleries`: what a node looks or sounds like. `vectors`: observation → (n, d) unit rows."""
+    """The input of the questions. `galleries`: the embeddings of each node. `vectors`: observation → (n, d) unit rows."""
 
     state: State
     log: Log
@@ -40,12 +40,12 @@ class Known:
 
 
 def births(known: Known) -> dict[str, str]:
-    """Return face or voice node → the person it is born in by the corrections in force."""
+    """Return face or voice node → the person it was created in, by the corrections in force."""
     return born_in(known.log, known.state.who.nodes)
 
 
 class Facts:
-    """Counts by person, made once: observations, memories, seconds."""
+    """Counts by person, computed once: observations, memories, seconds."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
@@ -68,7 +68,7 @@ class Facts:
         return sum(seen[o].end - seen[o].start for o in observations) / MICROSECOND
 
     def best(self, observations: Iterable[str]) -> tuple[str, ...]:
-        """Return observations, most telling first: by quality (faces) or recognised words (speech), then length."""
+        """Return observations, the most informative first: by quality (faces) or recognised words (speech), then length."""
         seen = self.known.log.observations
         return tuple(sorted(observations, key=lambda o: (-seen[o].quality, seen[o].start - seen[o].end, o)))
 
@@ -85,8 +85,8 @@ def is_sentence(node: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A question before it has its number."""
+class Question:
+    """A question without its number."""
 
     kind: SuggestionKind
     parts: tuple[str, ...]
@@ -122,7 +122,7 @@ def _count(things: int, one: str, many: str = "") -> str:
 
 
 def counted(observations: Iterable[str]) -> str:
-    """Say what changes hands: "12 faces and 1 utterance"."""
+    """Return the number of observations that move, as text: "12 faces and 1 utterance"."""
     kinds = Counter("face" if observation_type(o) == "face" else "utterance" for o in observations)
     return " and ".join(_count(kinds[k], k) for k in ("face", "utterance") if kinds[k])
 

@@ -22,26 +22,26 @@ from m3desk.domain.sentences import State
 Pair = tuple[str, str]
 
 WORD = 1.0
-"""What a clip whose sentences name two nodes weighs, in votes: as much as a clip that calls them one. Measured on the two real graphs with
+"""Weight of a clip whose sentences name two nodes, in votes: that of a clip that votes for one person. Measured on the two real graphs with
 `m3desk bench fused` (chosen and measured on the same two): corrections that separate living_room_06, with merges: 9 at 0.5, 4 at 1, 2."""
 
 EQUIVALENCE = "equivalence: "
-"""How sentences begin that name nodes because they are one."""
+"""Prefix of sentences that name nodes because they are one person."""
 
 
 LOOKS = 1_500_000
-"""Steps (nodes × links, each time that one is cut) after which a person without a word against is left whole: the largest of the real
-graphs takes 0.4 million at most, and a million take a second."""
+"""Steps (nodes × edges, for each edge that is cut) after which a person without evidence for two people is not split: the largest real
+graph takes 0.4 million at most, and a million take a second."""
 
 DERIVED = "m3-agent characters"
-"""Who casts votes that say no more than how another tool grouped its nodes in the end (`interop.m3agent`): no evidence for any pair."""
+"""`by` of votes that only repeat how another tool grouped its nodes (`interop.m3agent`): no evidence for any pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A proposal to make `part` somebody else than `rest`, both node ids in order of numbers.
+    """A proposal to split `part` off from `rest`, both node ids in order of numbers.
 
-    `votes`, `against`: weight across the cut of what says one and what says two. `score`: how likely it is right, 0–1.
+    `votes`, `against`: weights across the cut of the evidence for one person and for two. `score`: probability that it is right, 0–1.
     """
 
     part: tuple[str, ...]
@@ -52,10 +52,10 @@ class Cut:
 
 
 def cuts(votes: Mapping[Pair, float], nodes: Iterable[str], against: Mapping[Pair, float] | None = None) -> list[Cut]:
-    """Return ways to cut a person of `nodes` in two, the likeliest first; [] where nothing suggests one.
+    """Return ways to split a person with `nodes` in two, the likeliest first; [] if nothing suggests one.
 
-    votes: pair of nodes → summed weight of what calls them one. against: pair → weight of what calls them two (`told_apart`). Pairs in any
-    order; nodes of others are left out. Cuts may contradict each other: take one, then ask again.
+    votes: pair of nodes → summed weight of votes for one person. against: pair → evidence for two people (`two_people_evidence`). Pairs in
+    any order; other persons' nodes are left out. Cuts may contradict each other: apply one, then compute again.
     """
     mine = sorted(set(nodes), key=lambda n: (numbered(n), n))
     known = set(mine)
@@ -68,14 +68,14 @@ def cuts(votes: Mapping[Pair, float], nodes: Iterable[str], against: Mapping[Pai
     return sorted(unique.values(), key=lambda c: (-c.score * len(c.part) ** 0.5, numbered(c.part[0])))
 
 
-def told_one(equivalences: Iterable[Equivalence]) -> dict[Pair, float]:
-    """Return the pairs of nodes that votes call one person now → their weight, without votes that only say how nodes were grouped."""
+def one_person_evidence(equivalences: Iterable[Equivalence]) -> dict[Pair, float]:
+    """Return the pairs of nodes that votes join now → their weight, without votes that only repeat another tool's groups."""
     weights = {(e.a, e.b): sum(w for _, by, w in e.votes if by != DERIVED) for e in equivalences if e.accepted}
     return {pair: w for pair, w in weights.items() if w > 0}
 
 
-def told_apart(log: Log, state: State) -> dict[Pair, float]:
-    """Return pairs of nodes that sentences name side by side, as two people → weight (`WORD` a clip)."""
+def two_people_evidence(log: Log, state: State) -> dict[Pair, float]:
+    """Return pairs of nodes that sentences name as two people → weight (`WORD` for each clip)."""
     clips: dict[Pair, set[str]] = defaultdict(set)
     for told in log.sentences.values():
         now = state.nodes.get(told.id)
@@ -103,7 +103,7 @@ def _between(weights: Mapping[Pair, float], nodes: set[str]) -> dict[Pair, float
 
 
 def _contracted(nodes: Sequence[str], net: Mapping[Pair, float]) -> list[list[str]]:
-    """Join what is more one than two, the strongest first; return the groups in order of their first node."""
+    """Join nodes while the evidence for one person is larger, the strongest first; return the groups in order of their first node."""
     group = {n: i for i, n in enumerate(nodes)}
     members = {i: [n] for i, n in enumerate(nodes)}
     weight: dict[int, dict[int, float]] = {i: {} for i in members}
@@ -129,15 +129,15 @@ def _cut(part: Sequence[str], nodes: Sequence[str], pro: Mapping[Pair, float], c
     inside = set(part)
     votes = round(sum(w for (a, b), w in pro.items() if (a in inside) != (b in inside)), 6)
     against = round(sum(w for (a, b), w in con.items() if (a in inside) != (b in inside)), 6)
-    score = (against + 0.5) / (against + votes + 1.0)  # half a vote each way to begin with: little evidence is little certainty
+    score = (against + 0.5) / (against + votes + 1.0)  # prior of half a vote for each side: little evidence gives little certainty
     return Cut(tuple(part), tuple(n for n in nodes if n not in inside), votes, against, round(score, 6))
 
 
-# ---------------------------------------------------------------- where nothing speaks against
+# ---------------------------------------------------------------- without evidence for two people
 
 
 def _divided(nodes: Sequence[str], pro: Mapping[Pair, float]) -> list[str] | None:
-    """Return the smaller side once the busiest links are cut; None where that only takes a node off."""
+    """Return the smaller side after cutting the edges with the highest betweenness; None if that only removes a single node."""
     edges = {p for p, w in pro.items() if w > 0}
     looks = 0
     while edges:

@@ -18,7 +18,7 @@ from m3desk.domain.fold import SHOWN_FROM, Equivalence
 from m3desk.domain.identity import Gallery
 from m3desk.domain.log import ObservationType, in_force
 from m3desk.domain.people import Person
-from m3desk.domain.questions.facts import LEAST, Draft, Facts, Known, counted, is_sentence, reads
+from m3desk.domain.questions.facts import LEAST, Facts, Known, Question, counted, is_sentence, reads
 from m3desk.domain.questions.splits import two_people
 from m3desk.domain.questions.types import Suggestion
 
@@ -26,7 +26,7 @@ SHORT = 9999
 """Numbers of questions are 1 to this, but where two open questions would share one."""
 
 UNLIKE = 0.1
-"""What is left of the odds that two voices are one person's where their faces are not alike at all (or the other way round)."""
+"""Factor on the odds that two voices are one person if their faces are dissimilar (or the other way round)."""
 
 ALIKE_AT_ONCE, ALIKE_PER_TEN, ALIKE_WIDTH = 0.56, 0.14, 0.03
 """Likeness (cosine of means, CAM++) at which two voices of 1 s are as likely one as two; how much more with 10 s; per unit of log odds."""
@@ -47,7 +47,7 @@ def suggest(known: Known) -> list[Suggestion]:
 
 
 def ask(known: Known) -> list[Suggestion]:
-    """Return all open questions with their numbers, most useful first. Of people who are hidden nobody asks."""
+    """Return all open questions with their numbers, most useful first. Hidden people are not asked about."""
     facts = Facts(known)
     settled = settled_keys(in_force(known.log))
     hidden = {p.id for p in facts.who.people.values() if p.ignored}
@@ -66,8 +66,7 @@ def settled_keys(steps: Iterable[Step]) -> set[str]:
 def numbers(keys: Iterable[str]) -> dict[str, int]:
     """Give each open question a number that depends on its key alone, so that it stays when others come and go.
 
-    It is 1 to SHORT, by a hash. Two open questions that would share one both get a longer one: a number never comes to mean another
-    question that happens to be open as well.
+    It is 1 to SHORT, by a hash. Two open questions with the same number both get a longer one: a number never means two open questions.
     """
     full = {key: int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") for key in keys}
     taken = Counter(n % SHORT for n in full.values())
@@ -77,8 +76,8 @@ def numbers(keys: Iterable[str]) -> dict[str, int]:
 # ---------------------------------------------------------------- the kinds
 
 
-def _same(facts: Facts) -> list[Draft]:
-    """Ask of persons who look or sound alike, yet not enough to be one, whether they are."""
+def _same(facts: Facts) -> list[Question]:
+    """Ask whether two persons who look or sound similar, but not enough to be joined, are one."""
     found = []
     for type_, galleries in facts.known.galleries.items():
         by_node = {g.node: g for g in galleries}
@@ -102,7 +101,7 @@ def _voices_alike(a: Gallery, b: Gallery, likeness: float) -> float:
 
 
 def _held_against(facts: Facts, type_: ObservationType, a: Gallery, b: Gallery, p: float) -> float:
-    """Return how likely two nodes are one person when what else is known of their persons is held against it."""
+    """Return the probability that two nodes are one person, given the other evidence on their persons."""
     odds = min(p, 0.99) / (1 - min(p, 0.99))
     for other, galleries in facts.known.galleries.items():
         rule = facts.known.rules[other]
@@ -117,19 +116,19 @@ def _held_against(facts: Facts, type_: ObservationType, a: Gallery, b: Gallery, 
     return odds / (1 + odds)
 
 
-def _same_person(facts: Facts, a: Gallery, b: Gallery, p: float) -> Draft:
+def _same_person(facts: Facts, a: Gallery, b: Gallery, p: float) -> Question:
     keep, gone = sorted((facts.who.people[a.person], facts.who.people[b.person]), key=lambda x: (x.name is None, x.number))
     moved, told = facts.observations[gone.id], facts.told[gone.id]
     groups = tuple(facts.best(facts.of_node[g.node]) for g in ((a, b) if keep.id == a.person else (b, a)))
-    return Draft(
+    return Question(
         "same", (a.node, b.node), (keep.id, gone.id), groups, p, min(facts.mass(keep.id), facts.mass(gone.id)),
         f"joins {counted(moved)}{reads(told)}", f"Are {keep.shown.rstrip('?')} and {gone.shown.rstrip('?')} the same person?",
         ("merge", {"keep": keep.id, "others": [gone.id]}), ("distinct", {"a": keep.id, "b": gone.id}),
     )  # fmt: skip
 
 
-def _links(facts: Facts) -> list[Draft]:
-    """Ask whether a voice is a face's where votes speak for it, yet not enough, or for several faces."""
+def _links(facts: Facts) -> list[Question]:
+    """Ask whether a voice belongs to a face if votes support it, but not enough, or support several faces."""
     who = facts.who
     weights = {(e.face, e.voice): sum(weigh(e.votes).values()) for e in who.every_equivalence() if e.face and e.voice}
     found = []
@@ -146,15 +145,15 @@ def _links(facts: Facts) -> list[Draft]:
 
 
 def _chance(votes: float, against: float) -> float:
-    """Return how likely a link is: 2 to 1 at what links by itself, even at half of that, less by what speaks for other faces."""
+    """Return the probability of a link: 2/3 at the weight that links by itself, 1/2 at half of it, less with votes for other faces."""
     return votes / (votes + LEAD * max(0.0, against) + SUFFICIENT / 2)
 
 
-def _link(facts: Facts, e: Equivalence, face: Person, voice: Person, p: float) -> Draft:
+def _link(facts: Facts, e: Equivalence, face: Person, voice: Person, p: float) -> Question:
     assert e.face and e.voice
     moved = facts.of_node[e.voice]
     told = sum(1 for n in facts.known.state.nodes.values() if is_sentence(n.id) and not n.deleted and voice.id in n.people)
-    return Draft(
+    return Question(
         "link", (e.face, e.voice), (face.id, voice.id), (facts.best(facts.of_node[e.face]), facts.best(moved)), p,
         len(moved) + 2.0 * told + facts.seconds(moved) / 10, f"adds {counted(moved)} to {face.shown}{reads(told)}",
         f"Is this the voice of {face.shown.rstrip('?')}?",
@@ -162,8 +161,8 @@ def _link(facts: Facts, e: Equivalence, face: Person, voice: Person, p: float) -
     )  # fmt: skip
 
 
-def _names(facts: Facts) -> list[Draft]:
-    """Ask whether a person is called what was heard or read of them."""
+def _names(facts: Facts) -> list[Question]:
+    """Ask whether a person has the name that was heard or read."""
     found = []
     for person in facts.who.people.values():
         if person.name is None and person.clips:
@@ -171,9 +170,9 @@ def _names(facts: Facts) -> list[Draft]:
     return found
 
 
-def _name(facts: Facts, person: Person, name: str, score: float) -> Draft:
+def _name(facts: Facts, person: Person, name: str, score: float) -> Question:
     mine = facts.observations[person.id]
-    return Draft(
+    return Question(
         "name", (person.id, name.casefold()), (person.id,), (facts.best(mine),), min(0.95, score), facts.mass(person.id),
         f"names {counted(mine)}{reads(facts.told[person.id])}", f"Is Person {person.number} called {name}?",
         ("name", {"person": person.id, "name": name}), ("reject", {"person": person.id, "name": name}), name,

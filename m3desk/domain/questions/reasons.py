@@ -16,18 +16,18 @@ from m3desk.domain.people import Binding
 from m3desk.domain.questions.types import Reason, Verdict
 
 NEAREST = 5
-"""Likenesses that are told."""
+"""Number of similar observations that are listed."""
 
 TRIED = 12
-"""Observations that are left out one at a time in search of the one that decides: the nearest, and the heaviest voters."""
+"""Number of observations that are left out one at a time to find the deciding one: the most similar, and those with the largest votes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """All that speaks on one observation. `galleries`: of its type, of everybody; `rule`: of their model.
+    """The input for the reasons of one observation. `galleries`: of all nodes of its type; `rule`: the calibration of their model.
 
-    `vectors`: of the observations on its node and on its rivals', by id, (n, d) unit rows. `without`: (node, observations) → that
-    node's gallery without them, None where nothing is left. `mates`: observations of the same clip that were clustered with it.
+    `vectors`: of the observations on its node and on competing ones, by id, (n, d) unit rows. `without`: (node, observations) → that node's
+    gallery without them, None if nothing is left. `mates`: observations of the same clip that were clustered with it.
     """
 
     who: Identities
@@ -40,13 +40,13 @@ class Case:
 
 
 def verdict(case: Case, observation: str) -> Verdict:
-    """Return why an observation is taken for whose it is; score, runner-up and margin by today's galleries, itself left out."""
+    """Return why an observation is bound to its person; score, runner-up and margin by the present galleries without itself."""
     held, seen = case.who.held[observation], case.log.observations[observation]
     bound = next((b for b in reversed(case.who.bindings.get(observation, ())) if b.superseded is None), None)
     scores = _scores(case, held, seen)
     own = next((s for s, g in scores if held.node is not None and g.node == held.node), None)
     rival = next(((s, g) for s, g in scores if g.person != held.person), None)
-    votes = (*_by_user(case, held, observation), *_by_likeness(case, held, observation), *_by_votes(case, held), *_by_name(case, held))
+    votes = (*_by_user(case, held, observation), *_by_similarity(case, held, observation), *_by_votes(case, held), *_by_name(case, held))
     return Verdict(
         observation=observation, node=held.node, person=held.person, score=own, runner_up=rival[1].person if rival else None,
         margin=round(own - rival[0], 6) if own is not None and rival else None, by=_who_decided(held, bound), votes=votes,
@@ -59,7 +59,7 @@ def _who_decided(held: Held, bound: Binding | None) -> str:
 
 
 def _scores(case: Case, held: Held, seen: Seen) -> list[tuple[float, Gallery]]:
-    """Return how like each gallery the observation is, most alike first; its own gallery without itself."""
+    """Return the similarity of the observation to each gallery, highest first; its own gallery without itself."""
     rows = case.vectors.get(seen.id)
     if rows is None or not len(rows):
         return []
@@ -79,7 +79,7 @@ def _by_user(case: Case, held: Held, observation: str) -> list[Reason]:
     return [Reason("user", None, 1.0, f"{step.by} {said} so on {step.at[:10]} (step {step.step}{': ' + step.why if step.why else ''})")]
 
 
-def _by_likeness(case: Case, held: Held, observation: str) -> list[Reason]:
+def _by_similarity(case: Case, held: Held, observation: str) -> list[Reason]:
     near = nearest(case, held, observation)[:NEAREST]
     if not near and held.node is not None and observation not in case.vectors:
         return [Reason("cluster", o, 1.0, f"too little to tell by itself; goes with {o} of the same moment") for o in case.mates[:1]]
@@ -88,7 +88,7 @@ def _by_likeness(case: Case, held: Held, observation: str) -> list[Reason]:
 
 
 def nearest(case: Case, held: Held, observation: str) -> list[tuple[float, str]]:
-    """Return the other observations of its node, most like it first."""
+    """Return the other observations of its node, the most similar first."""
     rows = case.vectors.get(observation)
     if rows is None or not len(rows) or held.node is None:
         return []
@@ -124,7 +124,7 @@ def _cast(who: Identities, log: Log, held: Held) -> list[tuple[str, str, str, fl
         return []
     found = []
     for v in log.votes:
-        a, b = who.evidence.follow_beside(v.a, v.b), who.evidence.follow_beside(v.b, v.a)  # as the fold takes them
+        a, b = who.evidence.follow_beside(v.a, v.b), who.evidence.follow_beside(v.b, v.a)  # as in the fold
         for mine, other in ((a, b), (b, a)):
             h, k = who.held.get(mine), who.held.get(other)
             if h and k and h.node == held.node and k.node != held.node and k.person == held.person:
@@ -148,14 +148,14 @@ def _by_name(case: Case, held: Held) -> list[Reason]:
 
 
 def _flips(case: Case, held: Held, seen: Seen) -> str | None:
-    """Return the one observation without which it would be taken for somebody else's, or nobody's; None where there is no such one.
+    """Return the one observation without which this one would be bound to another person or to nobody; None if there is none.
 
-    Left out one at a time, the nearest first, and matched again; then whoever voted, and folded again.
+    Similar observations are left out one at a time, the nearest first, and it is matched again; then voters, and the log is folded again.
     """
-    return _flips_likeness(case, held, seen) or _flips_link(case, held, seen)
+    return _flips_by_similarity(case, held, seen) or _flips_by_votes(case, held, seen)
 
 
-def _flips_likeness(case: Case, held: Held, seen: Seen) -> str | None:
+def _flips_by_similarity(case: Case, held: Held, seen: Seen) -> str | None:
     rows = case.vectors.get(seen.id)
     if rows is None or not len(rows) or held.node is None:
         return None
@@ -170,7 +170,7 @@ def _flips_likeness(case: Case, held: Held, seen: Seen) -> str | None:
 
     now = taken_for(base)
     if now != held.person:
-        return None  # it is not its likeness to single ones that holds it there
+        return None  # its binding does not depend on similarity to single observations
     for _, other in nearest(case, held, seen.id)[:TRIED]:
         left = case.without(held.node, frozenset({seen.id, other}))
         if taken_for([g for g in base if g.node != held.node] + ([left] if left is not None else [])) != now:
@@ -178,8 +178,8 @@ def _flips_likeness(case: Case, held: Held, seen: Seen) -> str | None:
     return None
 
 
-def _flips_link(case: Case, held: Held, seen: Seen) -> str | None:
-    """Return the voter without whom the observation's face and voice nodes would no longer be one person."""
+def _flips_by_votes(case: Case, held: Held, seen: Seen) -> str | None:
+    """Return the voting observation without which the face and voice nodes would no longer be one person."""
     weights: dict[str, float] = {}
     for mine, other, _by, weight in _cast(case.who, case.log, held):
         for o in (mine, other):
@@ -197,7 +197,7 @@ def _flips_link(case: Case, held: Held, seen: Seen) -> str | None:
 
 
 def _set_aside(log: Log, observation: str) -> Log:
-    """Return a log in which somebody has just set an observation aside."""
+    """Return a copy of the log with one more step that sets an observation aside."""
     last = max((s.sequence for s in log.steps), default=0)
     highest = max((s.sequence for s in log.observations.values()), default=0)
     number = max((s.step for s in log.steps), default=0) + 1

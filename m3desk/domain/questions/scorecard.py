@@ -30,20 +30,20 @@ from m3desk.domain.log import ObservationType
 STRATA = 3
 DRAWS = 4000
 DOUBT = 0.01
-"""Weight of the thought that the likenesses mislead."""
+"""Prior weight of the case that the similarities are misleading."""
 
 LEAST = 0.01
-"""Share of wrong pairs that is expected at least where the memory holds two for one."""
+"""Least expected share of wrong pairs among those assigned to one person."""
 
 MISSED = 0.05
-"""Pairs that are expected to be missed at least, as a share of those held for one."""
+"""Least expected number of missed pairs, as a share of those assigned to one person."""
 
 WIDTH, LIFT = 0.75, 1.9
-"""In margins of the model (`Calibration.margin`): likeness per unit of log odds, and how much less (more) of it two observations held for
-one (two) people need to be one person: what was bound was bound for more than these two vectors."""
+"""In margins of the model (`Calibration.margin`): similarity per unit of log odds, and how much less (more) similarity two observations
+assigned to one person (two persons) need to be one person: a binding rests on more than these two embeddings."""
 
 MOST = 1200
-"""Observations of a kind that are looked at; of more, so many are drawn."""
+"""Most observations of one kind that are used; of more, so many are drawn at random."""
 
 Interval = tuple[float, float, float]
 Answers = Mapping[tuple[str, str], bool]
@@ -62,7 +62,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Precision and recall as (low, value, high) with 95 %; None where nothing can be said. `answered`: how many pairs that rests on."""
+    """Precision and recall as (low, value, high) with 95 %; None if unknown. `answered`: the number of labelled pairs."""
 
     precision: Interval | None
     recall: Interval | None
@@ -71,7 +71,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """All pairs of a memory. `a`, `b`: places in `ids`; `same`: held for one person; `likely`: how likely they are one; (n,) each."""
+    """All pairs of a memory. `a`, `b`: places in `ids`; `same`: assigned to one person; `likely`: probability of one person; (n,) each."""
 
     ids: tuple[str, ...]
     a: NDArray[np.intp]
@@ -104,7 +104,7 @@ def card(items: Sequence[Item], rules: Mapping[ObservationType, Calibration], se
 def _likely(
     items: Sequence[Item], a: NDArray[np.intp], b: NDArray[np.intp], same: NDArray[np.bool_], rule: Calibration | None
 ) -> NDArray[np.float64]:
-    """Return how likely each pair is one person. Where a vector is missing: as for the middle of those who are (not) held for one."""
+    """Return the probability that each pair is one person. If a vector is missing: the mean of pairs (not) assigned to one person."""
     known = [i.mean for i in items if i.mean is not None]
     if rule is None or not known:
         return np.where(same, 0.9, 0.02)
@@ -168,11 +168,11 @@ def _allocate(of: Card, side: Sequence[NDArray[np.intp]], count: int) -> list[in
     return given
 
 
-# ---------------------------------------------------------------- what the answers say
+# ---------------------------------------------------------------- the estimate
 
 
 def estimate(of: Card, answers: Answers, seed: int = 0) -> Score:
-    """Return precision and recall by the answers; pairs without one are as if they had not been drawn."""
+    """Return precision and recall by the answers; pairs without an answer count as not drawn."""
     rng = np.random.default_rng(seed)
     parts = strata(of)
     held = sum(len(p) for p in parts[:STRATA])

@@ -15,58 +15,58 @@ from m3desk.domain.fold import Partition, pair_constraints
 from m3desk.domain.identity import TOP, likeness
 from m3desk.domain.log import ObservationType, in_force
 from m3desk.domain.people import Person
-from m3desk.domain.questions.facts import LEAST, Draft, Facts, counted, is_sentence, reads
-from m3desk.domain.questions.graph_cuts import cuts, told_apart, told_one
+from m3desk.domain.questions.facts import LEAST, Facts, Question, counted, is_sentence, reads
+from m3desk.domain.questions.graph_cuts import cuts, one_person_evidence, two_people_evidence
 
-ODD_FACE, ODD_WIDTH = 1.25, 0.5
-"""In margins of the model: how much less than the threshold of binding a face is like the rest of its node where it is as likely somebody
-else's as not (a voice: at `Calibration.even`, as cosine of means); per unit of log odds. Measured on 240 observations of reel,
-webrtc_two_men, ami_30s and 12 speakers of LibriSpeech as bound on 2026-11-21: the two utterances that are somebody else's are .605 and
-.616 like the rest, the least alike of the others .650, .678, .716; two faces of one singer on a dark stage .504, strangers' .36 at most."""
+OUTLIER_FACE, OUTLIER_WIDTH = 1.25, 0.5
+"""In margins of the model: how far below the binding threshold the similarity of a face to the rest of its node is at P(other person) = 0.5
+(of a voice: `Calibration.even`, a cosine of means); and the width per unit of log odds. Measured on 240 observations of reel,
+webrtc_two_men, ami_30s and 12 speakers of LibriSpeech as bound on 2026-11-21. Similarity to the rest: .605 and .616 for the two utterances
+of another speaker, .650, .678, .716 for the lowest of the others; two faces of one singer on a dark stage .504, strangers .36 at most."""
 
 COMPARED = 60
-"""Observations of a node that are compared with each other in search of two groups: the most telling ones."""
+"""Observations of a node that are compared with each other to find two groups: the most informative ones."""
 
 
-def two_people(facts: Facts) -> list[Draft]:
-    """Ask of a person whose faces (or voices) fall into two unlike groups whether they are two."""
-    found: list[Draft] = []
-    # Of whom a user said that all of this is one person, what comes later is not asked about again.
+def two_people(facts: Facts) -> list[Question]:
+    """Ask whether a person whose faces (or voices) form two dissimilar groups is two people."""
+    found: list[Question] = []
+    # If a user said that all of this is one person, later observations are not asked about again.
     answers = (s for s in in_force(facts.known.log) if s.kind == "merge" and s.args.get("key", ("",))[0] == "two_people")
     closed = {node for s in answers for node in s.args.get("bindings", {}).values()}
     for person in facts.who.people.values():
         for type_ in ("face", "voice"):
             nodes = [n for n in facts.who.members[person.id] if n.startswith(type_) and n not in closed]
             parts = _parts(facts, nodes)
-            if len(parts) > 1 and (draft := _two(facts, person, type_, parts)):
-                found.append(draft)
+            if len(parts) > 1 and (question := _two(facts, person, type_, parts)):
+                found.append(question)
             else:
-                found += [odd for n in nodes if (odd := _odd(facts, person, type_, n))]
-    return found + _tangled(facts)
+                found += [outlier for n in nodes if (outlier := _outlier(facts, person, type_, n))]
+    return found + _joined_by_votes(facts)
 
 
-def _odd(facts: Facts, person: Person, type_: ObservationType, node: str) -> Draft | None:
-    """Ask of the one observation that is least like the rest of its node whether it is somebody else's."""
+def _outlier(facts: Facts, person: Person, type_: ObservationType, node: str) -> Question | None:
+    """Ask whether the outlier of a node (the observation least similar to the rest) belongs to another person."""
     rule, vectors = facts.known.rules[type_], facts.known.vectors
     mine = [o for o in facts.of_node[node] if len(vectors.get(o, ()))]
     mine = sorted(facts.best(mine)[:COMPARED], key=lambda o: (facts.known.log.observations[o].sequence, o))
     if len(mine) < 2 or len({vectors[o].shape[1] for o in mine}) != 1:
         return None
-    found = least_alike([vectors[o] for o in mine], rule)
-    least, alike = mine[found[0]], found[1]
+    found = least_similar([vectors[o] for o in mine], rule)
+    least, similarity = mine[found[0]], found[1]
     if facts.who.held[least].step is not None:
         return None
-    even = rule.even if rule.whole else rule.accept - ODD_FACE * rule.margin
-    p = 1.0 / (1.0 + math.exp(min(50.0, (alike - even) / (ODD_WIDTH * rule.margin))))
+    even = rule.even if rule.whole else rule.accept - OUTLIER_FACE * rule.margin
+    p = 1.0 / (1.0 + math.exp(min(50.0, (similarity - even) / (OUTLIER_WIDTH * rule.margin))))
     if p < LEAST:
         return None
     return _in_two(facts, person, set(facts.of_node[node]) - {least}, {least}, p)
 
 
-def least_alike(blocks: Sequence[Floats], rule: Calibration) -> tuple[int, float]:
-    """Return which of several observations is least like all others together, and how alike it is; the last of equal ones.
+def least_similar(blocks: Sequence[Floats], rule: Calibration) -> tuple[int, float]:
+    """Return which of several observations is least similar to all others together, and its similarity; the last of equal ones.
 
-    All rows are compared at once; what comes near the least is then compared by itself, as `whole` and `likeness` have it, so that the
+    All rows are compared at once; those near the minimum are then compared one by one, as `whole` and `likeness` have it, so that the
     result is theirs to the last bit.
     """
     rows = np.concatenate(blocks)
@@ -92,7 +92,7 @@ def least_alike(blocks: Sequence[Floats], rule: Calibration) -> tuple[int, float
     for i in close:
         others = np.concatenate([*blocks[:i], *blocks[i + 1 :]])
         exact[i] = whole(blocks[i], others, rule) if rule.whole else likeness(blocks[i], others, rule)
-    least = min(reversed(close), key=lambda i: exact[i])  # of two that are only unlike each other, the later
+    least = min(reversed(close), key=lambda i: exact[i])  # of only two observations the later
     return least, exact[least]
 
 
@@ -100,17 +100,17 @@ def _unit(rows: Floats) -> Floats:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
-def _tangled(facts: Facts) -> list[Draft]:
-    """Ask the same of a person whom votes put together of nodes that cannot be compared: those of another tool's graph."""
+def _joined_by_votes(facts: Facts) -> list[Question]:
+    """Ask the same of a person whose nodes were joined by votes and have no embeddings: those of an imported graph."""
     who, known = facts.who, facts.known
-    votes = told_one(who.every_equivalence())
+    votes = one_person_evidence(who.every_equivalence())
     found = []
     against = None
     for person in who.people.values():
         nodes = [n for n in who.members[person.id] if facts.of_node[n]]
         if len(nodes) < 2 or any(len(known.vectors.get(o, ())) for n in nodes for o in facts.of_node[n]):
             continue
-        against = told_apart(known.log, known.state) if against is None else against
+        against = two_people_evidence(known.log, known.state) if against is None else against
         units = _units(facts, nodes)
         sound = [c for c in cuts(votes, nodes, against) if not {units[n] for n in c.part} & {units[n] for n in c.rest}]
         if sound and sound[0].score >= LEAST:
@@ -120,17 +120,17 @@ def _tangled(facts: Facts) -> list[Draft]:
 
 
 def _units(facts: Facts, nodes: Sequence[str]) -> dict[str, str]:
-    """Return node → a person that stands for all that a user said are one with it: those are not taken apart again."""
+    """Return node → a representative person of all that users joined with it (must-links): those are not split again."""
     joined = Partition()
     for step in in_force(facts.known.log):
         for kind, a, b in pair_constraints(step, facts.born):
-            if kind == "must" and step.kind != "split":  # a split says who are two, not that each of them is one
+            if kind == "must" and step.kind != "split":  # a split says who are two people, not that each side is one person
                 joined.join(a, b)
     return {n: joined.root(facts.born[n]) for n in nodes}
 
 
 def _parts(facts: Facts, nodes: Sequence[str]) -> list[list[str]]:
-    """Return a person's observations of one type in parts that are one for sure: nodes if there are several, else single observations."""
+    """Return a person's observations of one type in groups that are certainly one person: nodes, or single observations of one node."""
     mine = {n: [o for o in facts.of_node[n] if len(facts.known.vectors.get(o, ()))] for n in nodes}
     units: dict[str, list[str]] = defaultdict(list)
     for n, unit in _units(facts, nodes).items():
@@ -143,7 +143,7 @@ def _parts(facts: Facts, nodes: Sequence[str]) -> list[list[str]]:
     return ([told] if told else []) + [[o] for o in sorted(rest, key=lambda o: (facts.known.log.observations[o].sequence, o))]
 
 
-def _two(facts: Facts, person: Person, type_: ObservationType, parts: list[list[str]]) -> Draft | None:
+def _two(facts: Facts, person: Person, type_: ObservationType, parts: list[list[str]]) -> Question | None:
     rule = facts.known.rules[type_]
     blocks = [(i, facts.known.vectors[o]) for i, part in enumerate(parts) for o in part]
     if len({b.shape[1] for _, b in blocks}) != 1 or rule.parted is None:
@@ -157,8 +157,8 @@ def _two(facts: Facts, person: Person, type_: ObservationType, parts: list[list[
     return _in_two(facts, person, {o for i in stays for o in parts[i]}, {o for i in goes for o in parts[i]}, p)
 
 
-def _in_two(facts: Facts, person: Person, first: set[str], second: set[str], p: float) -> Draft:
-    """Ask whether a person's observations are two people's. `first` stays who they are, but where the person's own node is in `second`."""
+def _in_two(facts: Facts, person: Person, first: set[str], second: set[str], p: float) -> Question:
+    """Ask whether a person's observations are two people's. `first` stays with the person, unless the person's own node is in `second`."""
     seen = facts.known.log.observations
 
     def oldest(side: set[str]) -> str:
@@ -168,7 +168,7 @@ def _in_two(facts: Facts, person: Person, first: set[str], second: set[str], p: 
     if not one & other and person.id in {facts.born[n] for n in other}:
         first, second = second, first
     told = _speaking_of(facts, second)
-    return Draft(
+    return Question(
         "two_people", (facts.who.held[oldest(first)].node or "", oldest(second)), (person.id,),
         (facts.best(first), facts.best(second)), p, len(second) + 2.0 * told + facts.seconds(second) / 10,
         f"gives {counted(second)} to somebody new{reads(told)}", f"Is {person.shown.rstrip('?')} two people?",

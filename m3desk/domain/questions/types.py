@@ -11,12 +11,12 @@ SuggestionKind = Literal["same", "two_people", "link", "name"]
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One question to a person. `n`: the number by which it is accepted or rejected; it means this question as long as that is open.
+    """One question to a person. `n`: the number to accept or reject it by, constant while the question is open.
 
     `key`: what it is about, the same for the same question (node ids, or a person and a name). `people`: whom it concerns (two for `same`
-    and `link`, one for `two_people` and `name`). `groups`: the observations of either side, most telling first (`two_people`: the group
-    that stays, the one that becomes somebody else; `name`: one group). `score`: how likely it is right, 0–1. `worth`: how much a decision
-    would clear up (they are ranked by it). `effect`: one line, "joins 12 faces, 9 memories read differently". `question`: one line to
+    and `link`, one for `two_people` and `name`). `groups`: the observations of each side, the most informative first (`two_people`: the
+    group that stays, the group that is split off; `name`: one group). `score`: probability that it is right, 0–1. `worth`: value of an
+    answer, for ranking. `effect`: one line, "joins 12 faces, 9 memories read differently". `question`: one line to
     show. `accept` and `reject`: kind and args of the correction that either answer is.
     """
 
@@ -41,9 +41,9 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One vote for a verdict: `kind` "likeness" (another observation of the same node), "lips", "alone", "name", "user" …
+    """One reason for a binding: `kind` "likeness" (another observation of the same node), "lips", "alone", "name", "user" …
 
-    `observation`: the one that voted, None for a decision of a user. `weight`: likeness as cosine, or the vote's weight. `text`: one line.
+    `observation`: its origin, None for a user's decision. `weight`: similarity (cosine), or the vote's weight. `text`: one line.
     """
 
     kind: str
@@ -54,9 +54,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why an observation is taken for somebody's. `score`, `margin` as in the binding; `runner_up`: the next best person.
+    """Why an observation is bound to its person. `score`, `margin` as in the binding; `runner_up`: the next best person.
 
-    `flips`: the one observation without which the verdict would be another, None where there is none.
+    `flips`: the one observation without which the binding would be different, None if there is none.
     """
 
     observation: str

@@ -20,7 +20,7 @@ import numpy as np
 
 from m3desk import private
 from m3desk.store import files
-from m3desk.store.forgetting.scrubbing import Known
+from m3desk.store.forgetting.scrubbing import Traces
 
 How = Literal["forget", "spans", "never"]
 """forget: they may reappear as somebody new; spans: nothing is stored any more where they were, whoever else is there; never: keep a
@@ -49,7 +49,7 @@ class Pending:
     text: str
     counts: Mapping[str, int] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
-    known: Known = field(default_factory=Known)
+    known: Traces = field(default_factory=Traces)
     name: str = ""
     whole: bool = True
 
@@ -115,7 +115,7 @@ def _pending(d: Any) -> Pending:
         vectors[_text(kind), _text(model)] = rows.astype(np.float32)
     intervals = [(_text(source), int(start), int(end)) for source, start, end in d["intervals"]]
     mixed = {_text(o): set(_texts(parts)) for o, parts in d["mixed"].items()}
-    known = Known(**sets, **lists, vectors=vectors, intervals=intervals, mixed=mixed)
+    known = Traces(**sets, **lists, vectors=vectors, intervals=intervals, mixed=mixed)
     if d["how"] not in ("forget", "spans", "never"):
         raise ValueError(d["how"])
     counts = {_text(name): int(count) for name, count in d["counts"].items()}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk.store.forgetting import pending
-from m3desk.store.forgetting.scrubbing import TELLING, Known, mention
+from m3desk.store.forgetting.scrubbing import TELLING, Traces, mention
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Searched:
     findings: tuple[str, ...]
 
 
-def search(db: sqlite3.Connection, folder: Path, found: Known, elsewhere: Sequence[Path] = ()) -> Searched:
+def search(db: sqlite3.Connection, folder: Path, found: Traces, elsewhere: Sequence[Path] = ()) -> Searched:
     """Search a memory's tables, index and files, and the files `elsewhere` (logs), for names, words, ids and media of a person.
 
     Names are searched as whole words in any case; words from 20 code points on; what others demonstrably say too is theirs, and what a

@@ -26,7 +26,7 @@ from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
 from m3desk.store import commits, rows
 from m3desk.store.forgetting.pending import How
-from m3desk.store.forgetting.scrubbing import TELLING, Known, blot, chats, scrub, touches
+from m3desk.store.forgetting.scrubbing import TELLING, Traces, blot, chats, scrub, touches
 
 DB = sqlite3.Connection
 TEMPLATE = 8
@@ -46,7 +46,7 @@ class Forgotten:
     effect: Effect
     counts: Mapping[str, int]
     sources: tuple[str, ...]
-    known: Known
+    known: Traces
 
 
 Tighten = Callable[[bytes, tuple[tuple[float, float], ...]], tuple[bytes, tuple[tuple[float, float], ...]]]
@@ -56,10 +56,10 @@ Tighten = Callable[[bytes, tuple[tuple[float, float], ...]], tuple[bytes, tuple[
 # ---------------------------------------------------------------- what is known of them
 
 
-def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False) -> Known:
+def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False) -> Traces:
     """Gather everything by which a memory knows a person; with `spans` all that was observed while they were there."""
     who = state.who
-    found = Known({p for p, c in who.canonical.items() if c == person.id} | {person.id})
+    found = Traces({p for p, c in who.canonical.items() if c == person.id} | {person.id})
     found.nodes = {n for n, p in who.person_of.items() if p == person.id}
     found.observations = {o for o, h in who.held.items() if h.person == person.id}
     found.intervals = sorted({(source_of(o), log.observations[o].start, log.observations[o].end) for o in found.observations})
@@ -81,7 +81,7 @@ def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False
     return found
 
 
-def _superseded(found: Known, state: State, log: Log) -> None:
+def _superseded(found: Traces, state: State, log: Log) -> None:
     """Add what these observations stand in the place of, and what stands in the place of that, unless it is somebody else's by now."""
     above = {s.id: s.replaces for s in log.observations.values() if s.replaces}
     while extra := {above[o] for o in found.observations if o in above} - found.observations:
@@ -94,11 +94,11 @@ def _superseded(found: Known, state: State, log: Log) -> None:
         found.observations |= extra - theirs
 
 
-def _kept(found: Known) -> set[str]:
+def _kept(found: Traces) -> set[str]:
     return {o for parts in found.mixed.values() for o in parts}
 
 
-def _names(found: Known, state: State, log: Log, person: Person) -> None:
+def _names(found: Traces, state: State, log: Log, person: Person) -> None:
     """Note what they are called, were called and may be called; and what others are called."""
     suggested = [s.name for s in person.suggested_names if s.score >= SHOWN_FROM]
     aliases = [a for a in person.aliases if not is_person(a)]
@@ -120,7 +120,7 @@ def _resting_on(told: set[str], log: Log) -> set[str]:
     return gone
 
 
-def _about(node: Any, found: Known, log: Log) -> bool:
+def _about(node: Any, found: Traces, log: Log) -> bool:
     told = log.sentences.get(node.id)
     rests = set(node.citations) | {o for s in node.spans for o in s.observations}
     rests |= {o for s in told.spans for o in s.observations} if told else set()
@@ -131,7 +131,7 @@ def _within(intervals: Iterable[tuple[str, int, int]], source: str | None, start
     return any(s == source and a < end and start < b for s, a, b in intervals)
 
 
-def _of_observations(db: DB, found: Known, own: Container[str]) -> None:
+def _of_observations(db: DB, found: Traces, own: Container[str]) -> None:
     """Note their pictures, sounds and words, and the vectors of those that are their `own`."""
     grouped: dict[tuple[str, str], list[Floats]] = {}
     for o in sorted(found.observations):
@@ -201,7 +201,7 @@ def forget(
     return replace(plan, counts=counts, effect=replace(plan.effect, people=(), observations=(), memories=())), narrowed
 
 
-def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
+def _bury(db: DB, log: Log, found: Traces, how: How, sequence: int) -> None:
     """Leave tombstones: intervals and boxes, nothing that tells who it was; for `never` also a few rows of face and voice."""
     hashes = dict(db.execute("SELECT id, sha256 FROM source").fetchall())
     enrolled = {r[0] for r in db.execute("SELECT id FROM source WHERE state = 'enrolled'")}
@@ -230,7 +230,7 @@ def _bury(db: DB, log: Log, found: Known, how: How, sequence: int) -> None:
             rows.insert(db, "unwanted", sequence=sequence, kind=kind, model=model, vectors=rows.dump(kept))
 
 
-def _narrow(db: DB, found: Known, media: Callable[[str], bytes | None], tighten: Tighten) -> dict[str, bytes]:
+def _narrow(db: DB, found: Traces, media: Callable[[str], bytes | None], tighten: Tighten) -> dict[str, bytes]:
     """Cut the margin off other people's crops that may show the person beside them."""
     theirs: Looks = defaultdict(list)
     for o in found.observations:
@@ -274,7 +274,7 @@ def _beside(source: str, boxes: Iterable[list[float]], theirs: Looks) -> bool:
     return False
 
 
-def _pictures_of_clips(db: DB, found: Known) -> None:
+def _pictures_of_clips(db: DB, found: Traces) -> None:
     """Take away the picture of each clip in which they are seen: it may be of that moment."""
     clips = {r[0] for o in found.observations for r in db.execute("SELECT clip FROM face_track WHERE id = ?", (o,))}
     for clip in sorted(clips):
@@ -282,7 +282,7 @@ def _pictures_of_clips(db: DB, found: Known) -> None:
         db.execute("UPDATE clip SET thumbnail = NULL WHERE id = ?", (clip,))
 
 
-def _delete(db: DB, found: Known) -> None:
+def _delete(db: DB, found: Traces) -> None:
     """Delete every row that rests on them."""
     db.execute("PRAGMA secure_delete = ON")
     db.execute("PRAGMA defer_foreign_keys = ON")
@@ -329,7 +329,7 @@ def _delete(db: DB, found: Known) -> None:
             db.execute(f'DELETE FROM {table} WHERE source = ? AND start < ? AND "end" > ?', (t["source"], t["end"], t["start"]))
 
 
-def _part(db: DB, state: State, log: Log, found: Known, sequence: int, at: str) -> None:
+def _part(db: DB, state: State, log: Log, found: Traces, sequence: int, at: str) -> None:
     """Let others' parts of what goes stand for themselves: theirs as they are now, without its crops, sound and vectors of the whole."""
     for old, parts in found.mixed.items():
         for part in sorted(parts):
@@ -367,7 +367,7 @@ def _journal(db: DB, effect: Effect, how: How, sequence: int, at: str) -> None:
     )  # fmt: skip
 
 
-def still_alike(db: DB, found: Known) -> list[tuple[str, float]]:
+def still_alike(db: DB, found: Traces) -> list[tuple[str, float]]:
     """Return (observation, similarity) of stored faces and voices that are as like the forgotten person as one person is."""
     alike: dict[str, float] = {}
     for (kind, model), template in found.vectors.items():
@@ -392,4 +392,4 @@ def whose(db: DB) -> dict[str, tuple[str, str | None]]:
     }
 
 
-__all__ = ["Forgotten", "How", "Known", "forget", "known", "preview", "still_alike", "whose"]
+__all__ = ["Forgotten", "How", "Traces", "forget", "known", "preview", "still_alike", "whose"]

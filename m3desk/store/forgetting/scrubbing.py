@@ -23,12 +23,12 @@ SCRUBBED = "scrubbed: it touched somebody who was forgotten"
 
 
 @dataclass(slots=True)
-class Known:
-    """All by which a memory knows a person: ids, names, words, media, and the rows of their face and voice by model.
+class Traces:
+    """Everything by which a memory identifies a person: ids, names, words, media, and embeddings of face and voice by model.
 
-    `intervals`: (source, start, end) of their observations, microseconds. `told`: sentences that go. `former`: what the journal calls any
-    of them since before a source was memorized anew. `spared`: names that others bear, which stay theirs. `mixed`: observation → what
-    stands in its place and is somebody else's, which stays. `telling`: words that nobody else says. Lives in memory only.
+    `intervals`: (source, start, end) of their observations, microseconds. `told`: sentences to delete. `former`: ids in the journal from
+    before a source was re-memorized. `spared`: names that other persons have, too, which stay. `mixed`: observation → observations that
+    replace it and belong to another person, which stay. `telling`: words that nobody else says. Kept in main memory only.
     """
 
     persons: set[str] = field(default_factory=set)
@@ -50,12 +50,12 @@ class Known:
         return self.persons | self.nodes | self.observations | self.told | self.former
 
     def mention(self) -> Mention | None:
-        """Return what finds their names, and only theirs."""
+        """Return a matcher for their names, and only theirs."""
         return mention(self.names, self.spared)
 
 
 class Mention:
-    """Finds names in texts. What is part of a name in `spared` is not found: it is somebody else's."""
+    """Finds names in texts, except inside a name in `spared`, which belongs to another person."""
 
     def __init__(self, names: str, spared: str) -> None:
         self._names = re.compile(f"(?:{spared})|({names})" if spared else f"({names})")
@@ -64,11 +64,11 @@ class Mention:
         return any(m[1] is not None for m in self._names.finditer(text))
 
     def blot(self, text: str) -> str:
-        """Blot names out; same length, so offsets stay true."""
+        """Mask names; the length does not change, so offsets stay valid."""
         return self._names.sub(lambda m: m[0] if m[1] is None else BLOT * len(m[0]), text)
 
 
-def chats(db: DB, found: Known) -> int:
+def chats(db: DB, found: Traces) -> int:
     """Delete chats that name them, cite what goes, or repeat their words."""
     pattern = found.mention()
     gone = []
@@ -102,7 +102,7 @@ def _whole(name: str) -> str:
     return f"(?i:{bounded})"
 
 
-def blot(db: DB, found: Known) -> int:
+def blot(db: DB, found: Traces) -> int:
     """Blot out their names in what others say, in text on screen and in sentences that stay; same length, so offsets stay true."""
     pattern = found.mention()
     if pattern is None:
@@ -158,7 +158,7 @@ OTHERS = ("person", "nodes", "bindings", "births", "must", "cannot")
 """What the fold takes from a step of any kind."""
 
 
-def touches(args: Any, anchor: Any, text: str, found: Known) -> bool:
+def touches(args: Any, anchor: Any, text: str, found: Traces) -> bool:
     """Say whether a step is about them, names them or repeats their words."""
     pattern = found.mention()
     whole = json.dumps([args, anchor, text], ensure_ascii=False)
@@ -166,12 +166,12 @@ def touches(args: Any, anchor: Any, text: str, found: Known) -> bool:
     return bool(ids & found.ids) or bool(pattern and pattern.search(whole)) or _repeats(whole, found)
 
 
-def _repeats(document: str, found: Known) -> bool:
+def _repeats(document: str, found: Traces) -> bool:
     """Say whether a JSON document repeats words that are theirs alone."""
     return any(json.dumps(w, ensure_ascii=False)[1:-1] in document for w in found.telling)
 
 
-def scrub(db: DB, found: Known) -> None:
+def scrub(db: DB, found: Traces) -> None:
     """Take what was forgotten out of every step; what then means nothing any more is emptied."""
     pattern = found.mention()
     for r in db.execute("SELECT * FROM journal").fetchall():
@@ -221,7 +221,7 @@ def _kept(value: Any, ids: Collection[str], pattern: Mention | None, pairs: bool
     return value
 
 
-def _anchor(anchor: dict[str, Any], found: Known, pattern: Mention | None) -> dict[str, Any]:
+def _anchor(anchor: dict[str, Any], found: Traces, pattern: Mention | None) -> dict[str, Any]:
     """Return an anchor without places where the person was, and without words that name them."""
     kept: dict[str, Any] = {}
     for key, value in anchor.items():
@@ -234,7 +234,7 @@ def _anchor(anchor: dict[str, Any], found: Known, pattern: Mention | None) -> di
     return kept
 
 
-def _names_gone(value: Any, found: Known) -> bool:
+def _names_gone(value: Any, found: Traces) -> bool:
     if not isinstance(value, dict):
         return False
     said = json.dumps([value.get("words", ""), value.get("text", "")], ensure_ascii=False)
