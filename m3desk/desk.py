@@ -92,6 +92,8 @@ class EngineDesk:
         with self._lock:
             waiting, self._waiting = self._waiting, {}
         if self._closed:
+            for future in waiting.values():  # nobody is told of what was not done any more, and nobody waits for it
+                future.cancel()
             return
         error = ModelFailed("the engine stopped unexpectedly.", "What was committed is safe; try again.")
         for future in waiting.values():
@@ -123,8 +125,9 @@ class EngineDesk:
                 self._pipe.send((number, command))
         except (OSError, ValueError):
             with self._lock:
-                self._waiting.pop(number, None)
-            future.set_exception(ModelFailed("the engine is not running.", "Close the memory and open it again."))
+                answered = self._waiting.pop(number, None) is None  # by `_lost`
+            if not answered:
+                future.set_exception(ModelFailed("the engine is not running.", "Close the memory and open it again."))
         return future
 
     def run(self, command: Command[R]) -> Future[R]:
@@ -177,7 +180,7 @@ class EngineDesk:
 
     def _not_asked(self, ask: str, asked: Future[Any]) -> None:
         """Emit AskDone for a question that was refused or did not reach an engine, so that nobody waits for the answer."""
-        error = asked.exception()
+        error = None if asked.cancelled() else asked.exception()
         if error is not None:
             said = error.line() if isinstance(error, M3DeskError) else str(error)
             self._tell(events.AskDone(ask, "", False, (), "", 0.0, error=said))

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +20,7 @@ import pytest
 
 from m3desk import engine, events
 from m3desk.desk import EngineDesk
-from m3desk.errors import CorrectionError, MemoryProblem, SourceMissing
+from m3desk.errors import CorrectionError, MemoryProblem, ModelFailed, SourceMissing
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import shipped_models, talking_signs
@@ -103,6 +104,31 @@ def test_a_question_to_a_memory_that_did_not_open_ends_with_the_reason(tmp_path:
     done = one.until_a(events.AskDone)
     one.desk.close()
     assert done.ask == ask and done.error and "file.m3desk" in done.error
+
+
+def test_a_call_that_a_closing_window_left_open_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
+    desk = EngineDesk(str(tmp_path / "m.m3desk"))
+    asked = desk.suggestions()
+    desk.close()  # its engine ends before it has opened the memory
+    with pytest.raises(CancelledError):
+        asked.result(PATIENCE)
+    with pytest.raises((CancelledError, ModelFailed)):
+        desk.suggestions().result(PATIENCE)
+
+
+def test_a_call_that_meets_the_end_of_its_engine_is_answered_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(EngineDesk, "_start", lambda _self: None)
+    desk = EngineDesk("m")
+
+    class Ended:
+        def send(self, _message: object) -> None:
+            desk._lost(-9)  # noticed by the listening thread just before this call fails
+            raise BrokenPipeError
+
+    desk._pipe = Ended()  # type: ignore[assignment]
+    with pytest.raises(ModelFailed):
+        desk.queue().result(1)
 
 
 @pytest.mark.slow
