@@ -163,6 +163,10 @@ class App:
         how = {"llm": "m3desk models pull --llm"}
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
 
+    def version(self) -> int:
+        """Return the number of writes that the memory has seen (`Reader.version`)."""
+        return self.write(lambda m: m.version())
+
     def reader(self, before: Before | None = None, believed_at: str | None = None) -> Records:
         """Return a new read-only reader of this memory, for use by one thread.
 

@@ -186,7 +186,7 @@ class Engine:
 
     def _ready(self, app: App) -> None:
         settings = app.settings
-        self.emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, app.missing()))
+        self.emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, app.missing(), app.version()))
 
     @staticmethod
     def _work(app: App) -> None:

@@ -13,12 +13,13 @@ Event = Any
 
 @dataclass(frozen=True, slots=True)
 class EngineReady:
-    """The engine opened a memory. `device`: "CPU, 2 threads". `missing`: port → what to do about it."""
+    """The engine opened a memory, at this version (0: not known). `device`: "CPU, 2 threads". `missing`: port → what to do about it."""
 
     memory: str
     device: str
     profile: str
     missing: dict[str, str]
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,9 @@ def test_corrections_that_follow_each_other_wait_for_no_copy(monkeypatch: pytest
         def missing(self) -> dict[str, str]:
             return {}
 
+        def version(self) -> int:
+            return 1
+
         def keep_up(self) -> None: ...
 
         def keep_copy(self) -> None:
@@ -207,7 +210,7 @@ def test_an_error_before_the_work_begins_is_told_and_the_work_goes_on(monkeypatc
     class FakeApp:
         settings = SimpleNamespace(threads=1, profile="tiny")
         work = SimpleNamespace(resume=full)
-        missing = keep_up = keep_copy = staticmethod(full)
+        missing = version = keep_up = keep_copy = staticmethod(full)
 
         def __init__(self, *_: object, **__: object) -> None: ...
 

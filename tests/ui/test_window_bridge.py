@@ -10,6 +10,7 @@ from m3desk_ui.hub.bridge import EVENTS_PER_TICK, Hub
 from PySide6.QtCore import QObject, Signal
 
 from m3desk import events
+from m3desk.domain.changed import Changed
 from m3desk.errors import CorrectionError, MemoryMissing
 from tests.ui.fakes import FakeDesk
 
@@ -165,3 +166,21 @@ def test_what_takes_long_in_a_large_memory_is_read_after_all_else(hub, qtbot):
     hold.set()
     qtbot.waitUntil(lambda: len(order) == 4, timeout=2000)
     assert order == ["small", "status", "graph", "memories"]
+
+
+def test_what_an_engine_that_died_committed_untold_is_read_when_the_next_one_is_ready(hub, qtbot):
+    desk, changes = FakeDesk(), []
+    hub.open(desk, "/m")
+    hub.changed.connect(changes.append)
+    qtbot.waitUntil(lambda: hub._version is not None, timeout=3000)
+    began = hub._version
+    desk.emit(events.EngineReady("/m", "CPU", "embedded", {}, began))
+    desk.emit(events.MemoryChanged(Changed(began, began + 1, people=frozenset({"person_1"}))))
+    qtbot.waitUntil(lambda: len(changes) == 1, timeout=3000)
+    assert not changes[0].whole
+    desk.emit(events.EngineLost("it died", "", True), events.EngineReady("/m", "CPU", "embedded", {}, began + 2))
+    qtbot.waitUntil(lambda: len(changes) == 2, timeout=3000)
+    assert changes[1].whole
+    desk.emit(events.MemoryChanged(Changed(began + 2, began + 3, people=frozenset({"person_1"}))))
+    qtbot.waitUntil(lambda: len(changes) == 3, timeout=3000)
+    assert not changes[2].whole

@@ -222,6 +222,7 @@ class Hub(QObject):
         self._settle.timeout.connect(self._say_changed)
         self._unsaid: Changed | None = None
         self._version: int | None = None
+        self._ready_at = 0
         self.questions = 0
         """How many the memory has to a person, as last told."""
         self._by_type: dict[type, Any] = {
@@ -258,6 +259,7 @@ class Hub(QObject):
         self._inbox.clear()
         self._settle.stop()
         self._unsaid = self._version = None
+        self._ready_at = 0
         self.questions = 0
         self.pictures.clear()
         made = threading.Event() if new else None
@@ -265,6 +267,7 @@ class Hub(QObject):
         if desk is not None:  # before anything is read: what is committed after that is told
             self._unsubscribe = desk.subscribe(self._heard)
         self._reads.open(desk.reader if desk is not None else None, made)
+        self.read("version", lambda reader: reader.version(), self._began_at, lambda _error: None)  # before anything else is
         self.opened.emit(path)
 
     def close(self) -> None:
@@ -311,6 +314,20 @@ class Hub(QObject):
             self.notice.emit(event.level, event.text, event.hint, event.report)
         if isinstance(event, events.MemoryChanged):
             self._note_changed(event.changed)
+        if isinstance(event, events.EngineReady):
+            self._ready_at = event.version
+            self._note_missed()
+
+    def _began_at(self, version: int) -> None:
+        """Take the version that the views began to read at, where no change was told before."""
+        if self._version is None:
+            self._version = version
+            self._note_missed()
+
+    def _note_missed(self) -> None:
+        """Note that anything may have changed, where the engine opened a later version than was told: the one before ended untold."""
+        if self._version is not None and self._ready_at > self._version:
+            self._note_changed(Changed(self._version, self._ready_at, whole=True))
 
     def _note_changed(self, changed: Changed) -> None:
         """Put changes together until they are told; where one was missed (the engine was started again), anything may have changed."""
