@@ -12,7 +12,7 @@ from m3desk_ui.memory.sources_view import Row
 from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QFont, QFontInfo
 from PySide6.QtWidgets import QMessageBox
 
 from m3desk import config, events
@@ -238,6 +238,13 @@ def test_the_theme_changes_at_once_and_is_kept(window, qapp):
     assert qapp.palette().link().color().name() == theme.DARK.link
     window.apply_settings({"theme": "light"})
     assert not theme.colours().dark
+
+
+def test_latin_text_keeps_the_systems_font_beside_the_chinese_fallbacks(qapp):
+    for name in ("Sans Serif", "DejaVu Sans"):
+        alone = QFont(name)
+        assert QFontInfo(launch.with_chinese(alone)).family() == QFontInfo(alone).family()
+    assert set(launch.CHINESE) < set(launch.with_chinese(QFont("Sans Serif")).families())
 
 
 def test_the_window_speaks_chinese(qtbot, desks, qapp):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QTimer, QTranslator
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QFont, QFontInfo, QIcon
 from PySide6.QtWidgets import QApplication
 
 from m3desk import config, logs, paths, private
@@ -25,6 +25,9 @@ from m3desk_ui.window.window_state import WindowState
 
 if TYPE_CHECKING:
     from m3desk_ui.hub.stall_probe import StallProbe
+
+CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei", "Microsoft YaHei UI", "PingFang SC")
+"""Families of Chinese characters on Linux, Windows and macOS."""
 
 _translators: list[QTranslator] = []
 
@@ -59,13 +62,20 @@ def make_app(arguments: list[str] | None = None) -> QApplication:
     app.setApplicationName("m3desk")
     app.setApplicationDisplayName("")
     app.setDesktopFileName("m3desk")
-    font = app.font()  # named fallbacks: left to itself, fontconfig mixes weights and Japanese forms into Chinese
-    font.setFamilies(
-        [*font.families(), "Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei", "Microsoft YaHei UI", "PingFang SC"]
-    )
+    font = with_chinese(app.font())
     app.setFont(font)
     app.setWindowIcon(QIcon(str(paths.resources() / "icons" / "m3desk.svg")))
     return app
+
+
+def with_chinese(font: QFont) -> QFont:
+    """Return the font with named Chinese fallbacks: left to itself, fontconfig mixes weights and Japanese forms into Chinese.
+
+    The font's own family is resolved first: in a list, Qt passes over a generic name such as "Sans Serif" and draws Latin with a fallback.
+    """
+    found = QFont(font)
+    found.setFamilies([QFontInfo(font).family(), *font.families(), *CHINESE])
+    return found
 
 
 def run(*, memory: str | None = None, source: str | None = None, services: Services | None = None, state: WindowState | None = None) -> int:
