@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, QTextLayout, QTextLine, QTextOption
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QLineEdit,
-    QListView,
     QMenu,
     QStyle,
     QStyledItemDelegate,
@@ -28,6 +29,7 @@ from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, theme
 from m3desk_ui.video.face_chip import FaceChip
+from m3desk_ui.video.line_list import LineList
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
 ROW = Qt.ItemDataRole.UserRole
-MOST_SIZES = 100_000
-"""Lines of which the size is kept."""
 MARGIN, GUTTER, HEAD = 10, 46, 20
 """Pixels: around a row, for the time, for the speaker's line."""
 Index = QModelIndex | QPersistentModelIndex
@@ -49,6 +49,8 @@ class Lines(QAbstractListModel):
         super().__init__(parent)
         self._sorted = SortedRows[SpeechRow, None](self, _id, _place, lambda _row: None)
         self.rows = self._sorted.rows
+        self._names: dict[str, str] = {}
+        """What people are called in the rows."""
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.rows)
@@ -65,16 +67,19 @@ class Lines(QAbstractListModel):
 
     def show(self, rows: Sequence[SpeechRow]) -> None:
         """Take new rows in place of all."""
+        self._names = {row.person: row.shown for row in rows if row.person}
         self._sorted.show(rows)
 
     def patch(self, part: Part) -> None:
         """Take the rows that changed, and the names of who speaks; nothing else changes."""
         rows = {_id(r): r for r in part.rows}
-        if part.names:
+        renamed = {person: name for person, name in part.names.items() if self._names.get(person) != name}
+        if renamed:
             for row in self.rows:
-                name = part.names.get(row.person or "", row.shown)
+                name = renamed.get(row.person or "", row.shown)
                 if name != row.shown and _id(row) not in part.ids:
                     rows[_id(row)] = replace(row, shown=name)
+        self._names |= part.names | {row.person: row.shown for row in part.rows if row.person}
         self._sorted.patch(rows.values(), part.ids)
 
 
@@ -98,23 +103,11 @@ def _place(row: SpeechRow) -> tuple[int, str]:
 class _Paint(QStyledItemDelegate):
     """Paints a line: time, speaker, words; knows which word is where."""
 
-    def __init__(self, view: QListView, lines: Lines) -> None:
+    def __init__(self, view: QAbstractItemView, lines: Lines) -> None:
         super().__init__(view)
         self._view, self._lines = view, lines
         self.at = -1
         self.find = ""
-        self._wide = 0
-        self._sizes: dict[str, tuple[str, QSize]] = {}
-        """Utterance → its text, and the size of its line."""
-
-    def forget(self) -> None:
-        """Measure all lines anew: the font or the width changed."""
-        self._sizes.clear()
-        self._wide = self._view.viewport().width()
-
-    def widen(self) -> None:
-        """Take the view's width: lines of another are measured anew."""
-        self._wide = self._view.viewport().width()
 
     def _layout(self, row: SpeechRow, width: float) -> QTextLayout:
         layout = QTextLayout(plain.visible(row.utterance.text)[: plain.PARAGRAPH], self._view.font())
@@ -133,18 +126,19 @@ class _Paint(QStyledItemDelegate):
     def _text_width(self) -> float:
         return self._view.viewport().width() - 2 * MARGIN - GUTTER
 
+    def height(self, row: SpeechRow) -> int:
+        """Return the height of a line."""
+        return round(self._layout(row, self._text_width()).boundingRect().height()) + HEAD + MARGIN
+
+    def heights(self) -> NDArray[np.int64]:
+        """Return about how high each line is, by the number of its characters."""
+        metrics = QFontMetricsF(self._view.font())
+        wide = np.array([len(r.utterance.text) for r in self._lines.rows], np.float64) * metrics.averageCharWidth()
+        lines = np.maximum(1, np.ceil(wide / max(40.0, self._text_width())))
+        return (lines * metrics.height()).astype(np.int64) + HEAD + MARGIN
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the size of a line. The view asks for all of them whenever one comes: what is known is looked up, no more."""
-        row = self._lines.rows[index.row()]
-        known = self._sizes.get(row.utterance.id)
-        if known is not None and known[0] is row.utterance.text and known[1].width() == self._wide:
-            return known[1]
-        self._wide = self._view.viewport().width()
-        if len(self._sizes) > MOST_SIZES:
-            self._sizes.clear()
-        height = round(self._layout(row, self._text_width()).boundingRect().height()) + HEAD + MARGIN
-        self._sizes[row.utterance.id] = row.utterance.text, QSize(self._wide, height)
-        return self._sizes[row.utterance.id][1]
+        return QSize(self._view.viewport().width(), self.height(self._lines.rows[index.row()]))
 
     def word_at(self, row: SpeechRow, area: QRectF, point: QPointF) -> int | None:
         """Return when the word under a point is said; None when the point is beside the text."""
@@ -248,18 +242,14 @@ class TranscriptView(QWidget):
         self._hub = hub
         self._source = ""
         self.lines = Lines(self)
-        self.list = QListView()
+        self.list = LineList(lambda row: self.paint.height(self.lines.rows[row]), lambda: self.paint.heights())
+        self.paint = _Paint(self.list, self.lines)
         self.list.setModel(self.lines)
         self.list.setAccessibleName(self.tr("Transcript"))
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.list.setResizeMode(QListView.ResizeMode.Adjust)
-        self.list.setLayoutMode(QListView.LayoutMode.Batched)
-        self.list.setBatchSize(200)
         self.list.setMouseTracking(True)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._menu)
-        self.paint = _Paint(self.list, self.lines)
         self.list.setItemDelegate(self.paint)
         self.list.viewport().installEventFilter(self)
         self.list.activated.connect(lambda index: self._play(index.data(ROW)))
@@ -298,8 +288,7 @@ class TranscriptView(QWidget):
 
     def retheme(self) -> None:
         self.follow.setIcon(theme.icon("mdi6.arrow-collapse-down"))
-        self.paint.forget()
-        self.list.viewport().update()
+        self.list.forget()
 
     def focus_find(self) -> None:
         self.search.setFocus()
@@ -374,9 +363,6 @@ class TranscriptView(QWidget):
     # ------------------------------------------------------------ acting
 
     def eventFilter(self, watched: Any, event: Any) -> bool:
-        if event.type() == event.Type.Resize:
-            self.paint.widen()
-            self.list.scheduleDelayedItemsLayout()
         if event.type() == event.Type.MouseButtonRelease and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             self._clicked(event.position())
         return False
