@@ -189,7 +189,7 @@ class Work:
         return total
 
     def _one(self, source_id: str) -> Tally:
-        source = next((s for s in self._store.sources() if s.id == source_id), None)
+        source = self._known(source_id)
         if source is None:  # removed while it waited
             return Tally()
         options = self._options.get(source_id, Options())
@@ -219,10 +219,15 @@ class Work:
             self.queue.put(source_id, 0)
             raise
         except M3DeskError as error:
+            if not self._known(source_id):  # removed in the middle of a clip, which its memory does not know any more
+                return Tally()
             self._set_state(source_id, "failed", error.line())
             raise
         self._finish(source_id)
         return tally
+
+    def _known(self, source: str) -> Source | None:
+        return next((s for s in self._store.sources() if s.id == source), None)
 
     def _check_file(self, source: Source) -> None:
         """Raise SourceMissing or SourceChanged if the file is not the one that this source was added with."""

@@ -13,7 +13,7 @@ import pytest
 from m3desk import events
 from m3desk.config import Settings
 from m3desk.domain.memory import Draft
-from m3desk.errors import Cancelled, MemoryProblem, ModelFailed, ModelMissing, SourceChanged, SourceMissing
+from m3desk.errors import Cancelled, MemoryProblem, ModelFailed, ModelMissing, SourceChanged, SourceMissing, UsageError
 from m3desk.media import cutter
 from m3desk.work import Work
 from tests.engine.fakes import FakeBackends, FakeStore, Faulty, Film, Told, fail
@@ -225,6 +225,23 @@ def test_a_source_that_was_removed_while_it_waited_is_passed_over(desk: Desk) ->
     desk.store.remove_source(first, dry_run=False)
     assert desk.work.run().committed == 2
     assert desk.state(second) == "done"
+
+
+@pytest.mark.parametrize("moment", ["prepare", "commit_episodic"])
+def test_a_source_that_is_removed_in_the_middle_of_a_clip_leaves_the_rest_of_the_queue_going(desk: Desk, moment: str) -> None:
+    first, second = desk.source("a"), desk.source("b")
+    real = getattr(desk.store, moment)
+
+    def removing(clip: Any, *given: Any, **how: Any) -> Any:
+        if clip.source == first:
+            desk.work.remove(first)
+            raise UsageError(f"there is no clip {clip.id}.")  # as a memory says
+        return real(clip, *given, **how)
+
+    setattr(desk.store, moment, removing)
+    assert desk.work.run().committed == 2
+    assert desk.state(second) == "done"
+    assert not desk.told.of(events.Notice)
 
 
 def test_a_source_that_is_queued_again_is_worked_on_once(desk: Desk) -> None:
