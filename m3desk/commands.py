@@ -295,7 +295,7 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, SearchNodes, ReadSuggestions, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Ask, RemoveSource, Picture,
+    Memorize, SearchNodes, ReadSuggestions, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource, Picture,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, the others in order."""
 

@@ -130,6 +130,16 @@ class EngineDesk:
                 future.set_exception(ModelFailed("the engine is not running.", "Close the memory and open it again."))
         return future
 
+    def _order(self, command: Command[None]) -> None:
+        """Send a command whose caller waits for nothing: an error is told as a Notice."""
+
+        def ended(done: Future[None]) -> None:
+            error = None if done.cancelled() else done.exception()
+            if error is not None:
+                self._tell(events.Notice("error", str(error), error.hint if isinstance(error, M3DeskError) else ""))
+
+        self._call(command).add_done_callback(ended)
+
     def run(self, command: Command[R]) -> Future[R]:
         """Run a command in the engine that is not part of `ports.Desk` (for benchmarks)."""
         return self._call(command)
@@ -151,16 +161,16 @@ class EngineDesk:
         return self._call(commands.Memorize(tuple(str(p) for p in paths)))
 
     def pause(self, paused: bool) -> None:
-        self._call(commands.Pause(paused))
+        self._order(commands.Pause(paused))
 
     def cancel(self, source: str) -> None:
-        self._call(commands.Cancel(source))
+        self._order(commands.Cancel(source))
 
     def retry(self, source: str) -> None:
-        self._call(commands.Retry(source))
+        self._order(commands.Retry(source))
 
     def move(self, source: str, to: int) -> None:
-        self._call(commands.Move(source, to))
+        self._order(commands.Move(source, to))
 
     def queue(self) -> Future[list[str]]:
         """Return the ids of the waiting sources in queue order."""

@@ -79,6 +79,11 @@ def test_what_goes_wrong_comes_back_as_what_it_is(listening: Listening, tmp_path
         listening.desk.undo().result(PATIENCE)
 
 
+def test_a_retry_that_can_not_be_is_told(listening: Listening):
+    listening.desk.retry("s7")
+    assert "s7" in listening.until_a(events.Notice).text
+
+
 @pytest.mark.slow
 def test_removing_a_source_in_work_leaves_the_rest_of_the_queue_going(listening: Listening, tmp_path: Path):
     videos = [str(talking_signs(tmp_path / f"{name}.mp4", seconds=6 + i)) for i, name in enumerate("ab")]
