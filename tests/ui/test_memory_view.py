@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
-from m3desk_ui.memory.memory_view import KIND, PEOPLE, TEXT, TIME, MemoryView
+from m3desk_ui.memory.memory_view import KIND, PEOPLE, TEXT, TIME, MemoryView, Part
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -93,6 +93,16 @@ def test_the_filter_survives_news(qtbot: QtBot, view: MemoryView, desk: FakeDesk
     qtbot.wait(600)
     assert view.following.at_rest
     assert view.proxy.rowCount() == few
+
+
+def test_where_the_person_of_the_filter_is_gone_everybody_is_shown_as_the_filter_says(view: MemoryView) -> None:
+    rows = [r for r in view.model.rows if "person_2" in r.people]
+    view.person.setCurrentIndex(view.person.findData("person_2"))
+    assert view.proxy.rowCount() == len(rows)
+    merged = [replace(r, people=tuple(dict.fromkeys("person_1" if p == "person_2" else p for p in r.people))) for r in rows]
+    view._patch(Part(frozenset(r.id for r in rows), merged, frozenset({"person_2"}), {}, {}))
+    assert view.person.currentData() is None
+    assert view.proxy.rowCount() == view.model.rowCount()
 
 
 def test_selecting_elsewhere_marks_the_row(view: MemoryView, hub: Hub) -> None:

@@ -411,7 +411,7 @@ class MemoryView(QWidget):
         if many != self.model.many_sources:
             self._size_columns()
         self._fill_people()
-        self._count()
+        self._filter()  # who was chosen may be one with somebody else now
 
     def _filter(self, *_: object) -> None:
         chosen = self.table.currentIndex().data(SENTENCE)
