@@ -271,6 +271,14 @@ def test_sources_that_wait_stand_in_the_order_of_the_queue(window, desks, qtbot,
     assert [r.source.id for r in in_queue_order([*rows, window.sources.model.rows[0]], ["s6", "s4", "s5"])] == ["s1", "s6", "s4", "s5"]
 
 
+def test_an_engine_that_is_started_again_stays_paused(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: len(window.sources.model.rows) == 3, timeout=3000)
+    window.sources.set_paused(True)
+    desks.desk.emit(events.EngineLost("it died", "", True), events.EngineReady("k", "CPU", "embedded", {}))
+    qtbot.waitUntil(lambda: [a for a, _ in desks.desk.called("pause")] == [(True,), (True,)], timeout=3000)
+
+
 def test_nothing_to_undo_is_news_and_not_an_error(window, desks, qtbot, tmp_path):
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)

@@ -277,6 +277,7 @@ class SourcesView(QWidget):
         )
         hub.opened.connect(lambda _p: self._opened())
         hub.source_changed.connect(lambda _event: self._order())
+        hub.engine_ready.connect(lambda _event: self._pause_again())
         hub.progress.connect(self._progress)
         hub.pictures.ready.connect(lambda _m: self.list.viewport().update())
         hub.themed.connect(self.retheme)
@@ -303,6 +304,11 @@ class SourcesView(QWidget):
         if self._hub.desk is not None:
             self._hub.desk.pause(paused)
         self._show_paused()
+
+    def _pause_again(self) -> None:
+        """Pause an engine that was started again: it knows nothing of what the one before was told."""
+        if self._paused:
+            self.set_paused(True)
 
     def _opened(self) -> None:
         self._paused = False
