@@ -24,10 +24,10 @@ DB = sqlite3.Connection
 
 DATED = (*schema.EVIDENCE, "commits", "apart", "node", "binding", "vote", "heard_name", "reinforcement", "link", "journal", "journal_mark",
          "renamed")  # fmt: skip
-"""The log's tables whose rows carry a sequence. Embeddings are not among them: whose they are follows from the rest."""
+"""The log's tables whose rows carry a sequence. Embeddings are not among them: their owners follow from the rest."""
 
 ORDERED = ("face_track", "utterance")
-"""Tables that are read in order of their rowid, which a view has only if it is told so."""
+"""Tables that are read in order of their rowid; a view needs an explicit rowid column for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class LookBack:
 
     @property
     def empty(self) -> bool:
-        """Say whether nothing was believed yet."""
+        """Return whether the memory was still empty then."""
         return self.sequence == 0
 
 
@@ -69,7 +69,7 @@ def last_commit(db: DB, at: datetime) -> int:
 
 
 def look_back(db: DB, before: tuple[str, int] | None = None, believed_at: str | None = None) -> LookBack:
-    """Make this (reading) connection see only what was known by a clip, or believed at a date: temporary tables stand before the real ones.
+    """Make this (reading) connection see the state as known by a clip, or as believed at a date: temporary tables shadow the real ones.
 
     `before`: corrections of today stay; of other sources, those memorized earlier (a smaller number) are known, later ones not.
     """
@@ -89,7 +89,7 @@ def look_back(db: DB, before: tuple[str, int] | None = None, believed_at: str | 
 
 
 def _cut(db: DB, cut: int) -> None:
-    """Hide the log's rows after a commit, and name the models that were in use then."""
+    """Hide the log's rows after a commit, and set the models that were in use then."""
     clips = "SELECT clip, max(kind = 'clip-semantic') AS done FROM main.commits WHERE sequence <= {} AND clip IS NOT NULL GROUP BY clip"
     db.execute("CREATE TEMP TABLE committed_clip (id TEXT PRIMARY KEY, done INTEGER)")
     db.execute(f"INSERT INTO temp.committed_clip {clips.format(cut)}")

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 FOLDER = "backup"
 ASIDE = "damaged"
-"""Where a damaged database goes when a copy takes its place."""
+"""Folder of damaged databases that were replaced by a copy."""
 
 KEPT = 2
 LARGE = 64 << 20
@@ -111,7 +111,7 @@ def drop(folder: Path) -> int:
 
 
 def restore(folder: Path, file: str) -> Path:
-    """Put the newest copy without faults in the place of a memory's database `file`, which is kept aside; return the copy.
+    """Replace a memory's database `file` by the newest copy without faults; the old file is kept aside. Return the copy.
 
     The caller holds the writer's lock. Raises LookupError when there is no good copy, OSError.
     """
@@ -162,7 +162,7 @@ def _changes_of(copy: Path) -> int | None:
 
 
 def _sweep(place: Path) -> None:
-    """Delete what a copy that was cut off left."""
+    """Delete the partial file of an interrupted copy."""
     for part in place.glob("*.part*"):
         with contextlib.suppress(OSError):
             part.unlink()

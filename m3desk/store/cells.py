@@ -17,7 +17,7 @@ import numpy as np
 DB = sqlite3.Connection
 
 WRONG = (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError, RecursionError, AssertionError)
-"""What working with a value of the wrong kind raises."""
+"""Errors that a value of the wrong type can cause."""
 
 CHUNK = 500
 """Rows looked at together."""
@@ -29,17 +29,17 @@ MADE_ANEW = " (m3desk check --repair makes it anew)"
 
 
 def damaged(db: DB) -> list[str]:
-    """Return what is wrong, in words: table and row, column, what was expected. First the truth, then the folded tables."""
+    """Return what is wrong, in words: table and row, column, what was expected. First the authoritative tables, then the derived ones."""
     return [*_damaged(db), *(text + MADE_ANEW for text in _damaged_projection(db))]
 
 
 def first_of_truth(db: DB) -> str | None:
-    """Return one thing that is wrong with what can't be made anew, None without any. A database of an older format is fine as it is."""
+    """Return one fault in the authoritative tables, None without any. A database of an older format is fine as it is."""
     return next(iter(_damaged(db, 1)), None)
 
 
 def first_of_projection(db: DB) -> str | None:
-    """Return one thing that is wrong with what can be made anew, None without any."""
+    """Return one fault in the derived tables, None without any."""
     return next(iter(_damaged_projection(db)), None)
 
 
@@ -148,7 +148,7 @@ RULES = (
     ("SELECT m.key, m.value FROM meta m WHERE m.key = 'last_node' AND CAST(m.value AS INTEGER) < (SELECT max(number) FROM node)",
      "meta {0} is {1}, less than the number of the last node"),
 )  # fmt: skip
-"""A query for what can't be, and how to say it of a row."""
+"""A query for rows that can't be right, and the text for such a row."""
 
 
 def _vectors(db: DB) -> Iterator[str]:

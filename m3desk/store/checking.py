@@ -61,5 +61,5 @@ def index_problems(db: DB, folder: Path) -> list[str]:
 
 
 def drop_index(folder: Path) -> None:
-    """Delete the index of vectors; it is made anew from the truth where it is needed."""
+    """Delete the index of vectors; it is rebuilt from the database when it is needed."""
     VectorIndex(folder).drop()

@@ -32,7 +32,7 @@ from m3desk.store.rows import dump, insert
 DB = sqlite3.Connection
 
 BREATH = 700_000
-"""Microseconds of silence in which one speaker goes on (see perception.voices.LONG_PAUSE)."""
+"""Longest pause of one speaker, microseconds (see perception.voices.LONG_PAUSE)."""
 
 
 def begin(db: DB, kind: str, at: str, clip: str | None = None, models: Mapping[str, str] | None = None) -> int:
@@ -60,18 +60,18 @@ def new_person(db: DB) -> str:
     return person_id(number(db, "person"))
 
 
-# ---------------------------------------------------------------- who is who
+# ---------------------------------------------------------------- binding
 
 
 def candidates(perceived: Perceived, type_: ObservationType, alone: Container[str] = frozenset()) -> list[Candidate]:
-    """Return the clip's clusters of one kind, in order of their first observation; those in `alone` each for itself."""
+    """Return the clip's clusters of one kind, in order of their first observation; those in `alone` as clusters of their own."""
     groups: dict[tuple[int, str], list[Any]] = {}
     for o in perceived.faces if type_ == "face" else perceived.utterances:
         groups.setdefault((o.cluster, o.id if o.id in alone else ""), []).append(o)
     found = []
     for group in groups.values():
-        # Single words carry little of a voice; they go with their cluster but don't decide for it. What is said while somebody else
-        # talks has vectors of the rest of it, if that was enough.
+        # Single words say little about a voice: they belong to their cluster but don't decide its binding. Overlapped speech has vectors
+        # of its clear part, if that was long enough.
         with_vectors = [o for o in group if len(perceived.vectors.get(o.id, ()))]
         first = next((perceived.vectors[o.id] for o in with_vectors), np.zeros((0, 0), np.float32))
         vectors = np.concatenate([perceived.vectors[o.id] for o in with_vectors]) if with_vectors else first
@@ -83,12 +83,12 @@ def candidates(perceived: Perceived, type_: ObservationType, alone: Container[st
 
 
 MISPLACED = 0.15
-"""How much more an utterance must be like a known voice than like its cluster to be taken out of it. Measured on 330 utterances of
+"""How much more similar an utterance must be to a known voice than to its cluster to be taken out of it. Measured on 330 utterances of
 librispeech (three orders), the reel, AMI and katie_steve: all but one at most .01 more like any other voice, the wrong one .28."""
 
 
 def _clear(o: Any) -> int:
-    """Return how many microseconds of an observation tell of its owner: about half of what is said while somebody else talks."""
+    """Return the informative microseconds of an observation: overlapped speech counts about half."""
     length = int(o.end - o.start)
     return length // 2 if getattr(o, "overlapped", False) else length
 
@@ -96,7 +96,7 @@ def _clear(o: Any) -> int:
 def recognise(
     db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str, look: Look
 ) -> tuple[list[Candidate], list[Match]]:
-    """Say of each cluster of a clip which node it is, by the state of this moment and its galleries."""
+    """Match each cluster of a clip with the nodes, by the present state and its galleries."""
     found = candidates(perceived, type_)
     if not found:
         return [], []
@@ -108,7 +108,7 @@ def recognise(
 
 
 def misplaced(perceived: Perceived, known: Sequence[Gallery], rule: Calibration) -> set[str]:
-    """Return the utterances that are clearly another known voice than the others of their cluster: a clip alone could not tell."""
+    """Return the utterances that match another known voice than the rest of their cluster, which the clip alone could not show."""
     clusters: dict[int, list[str]] = {}
     for u in perceived.utterances:
         if len(perceived.vectors.get(u.id, ())):
@@ -126,13 +126,13 @@ def misplaced(perceived: Perceived, known: Sequence[Gallery], rule: Calibration)
 
 
 def _held(state: State, candidate: Candidate) -> str | None:
-    """Return the node of the tracks that a cluster goes on from, if that is one."""
+    """Return the node of the tracks that a cluster continues, if that is a single one."""
     nodes = {h.node for o in candidate.continues if (h := state.who.held.get(o)) is not None}
     return nodes.pop() if len(nodes) == 1 else None
 
 
 def _goes_on(db: DB, state: State, perceived: Perceived, found: list[Candidate]) -> list[str | None]:
-    """Return, for the voice that begins a clip within a breath of the end of the clip before, the node of who spoke there; else None."""
+    """Return the node of the last speaker of the previous clip, for a voice that starts right at the border; else None."""
     first = min(perceived.utterances, key=lambda u: (u.start, u.id))
     query = 'SELECT id, "end" FROM utterance WHERE clip = ? AND replaces IS NULL ORDER BY "end" DESC, id LIMIT 1'
     row = db.execute(query, (clip_before(perceived.clip),)).fetchone()
@@ -173,7 +173,7 @@ def _bind(
 
 
 def _tells(perceived: Perceived, utterance: str) -> bool:
-    """Say whether an utterance has words or enough clear speech to tell whose it is.
+    """Return whether an utterance has words or enough clear speech to recognise the speaker.
 
     The rest is murmur under somebody else's voice: on AMI 7 of 9 such were another's than their cluster's, so who it is stays open.
     """
@@ -185,7 +185,7 @@ def _tells(perceived: Perceived, utterance: str) -> bool:
 
 
 def evidence(db: DB, clip: Clip, perceived: Perceived, models: Mapping[str, str], sequence: int) -> None:
-    """Write down what was seen and heard in a clip."""
+    """Write the evidence of a clip."""
     for track in perceived.faces:
         rows.insert_face(db, track, sequence)
     for said in perceived.utterances:
@@ -229,7 +229,7 @@ def bind(
 
 
 def write_sentence(db: DB, clip: Clip | None, s: Sentence, model: str, sequence: int, step: int | None = None) -> str:
-    """Add a text node with its spans, citations and the things it speaks of; return its id."""
+    """Add a text node with its spans, citations and entities; return its id."""
     if not s.text.strip():
         raise ModelFailed(f"{model} wrote an empty sentence.", "Nothing was stored for this clip.")
     id_ = new_node(
@@ -261,7 +261,7 @@ def _entity(db: DB, clip: Clip | None, label: str, s: Sentence, sequence: int) -
 def write_sentences(
     db: DB, clip: Clip, sentences: Sequence[Sentence], model: str, vectors: Floats | None, text_model: str, sequence: int
 ) -> list[str]:
-    """Add sentences with their vectors, rows in the same order; those a user deleted do not come back. Return the ids."""
+    """Add sentences with their vectors, rows in the same order; those a user deleted are not added again. Return the ids."""
     if vectors is not None and len(vectors) != len(sentences):
         raise ModelFailed(f"{text_model} gave {len(vectors)} vectors for {len(sentences)} sentences.")
     ids = []
@@ -276,7 +276,7 @@ def write_sentences(
 
 
 def _tombstones(db: DB, clip: Clip) -> list[dict[str, Any]]:
-    """Return the sentences of this clip's source that a user deleted, as the journal's anchors tell them: those outlive the nodes."""
+    """Return the sentences of this clip's source that a user deleted, from the journal's anchors, which outlive the nodes."""
     deletes = db.execute("SELECT step, anchor FROM journal WHERE kind = 'delete' ORDER BY step").fetchall()
     undone = undone_steps(rows.full_log_of_steps(db)) if deletes else {}
     told = [m for r in deletes if r["step"] not in undone for m in json.loads(r["anchor"]).get("memories", ())]
@@ -309,7 +309,7 @@ def knowledge(
 
 
 def committed(db: DB, clip: str, state: str) -> ClipCommitted:
-    """Return what a clip's commit is told as."""
+    """Return the event data of a clip's commit."""
     nodes = tuple(r[0] for r in db.execute("SELECT id FROM node WHERE clip = ? ORDER BY number", (clip,)))
     people = db.execute(
         "SELECT DISTINCT person FROM now_observation WHERE observation > ? AND observation < ? AND person IS NOT NULL",

@@ -25,7 +25,7 @@ TYPES: tuple[ObservationType, ...] = ("face", "voice")
 
 
 def look_back(db: DB, ledger: Ledger, clip: Clip, models: Mapping[str, str], at: str) -> None:
-    """Note which nodes turn out to be one person, now that a clip adds to them."""
+    """Cast votes between nodes that are one person after all, now that a clip added evidence."""
     if found := votes(db, ledger.state_with(db), clip, models, ledger.galleries):
         sequence = commits.begin(db, "consolidation", at, clip.id, models)
         for v in found:
@@ -33,7 +33,7 @@ def look_back(db: DB, ledger: Ledger, clip: Clip, models: Mapping[str, str], at:
 
 
 def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: Look) -> list[Voted]:
-    """Return votes between the nodes a clip touched and all others of their type: 1.0 where two are surely one person.
+    """Return votes between the nodes a clip touched and all others of their type: 1.0 where two are certainly one person.
 
     `state`: with the clip's bindings. The observations that stand for the nodes are their most telling.
     """
@@ -55,17 +55,17 @@ def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: Loo
 
 
 def _decided(state: State, node: str) -> bool:
-    """Say whether a person made a node or put something into it: whom those are is theirs to say, so they are only suggested."""
+    """Return whether a user created a node or assigned observations to it: such nodes are only suggested, never joined."""
     return state.who.nodes[node].step is not None or node in state.who.told
 
 
 def _both_named(state: State, pair: Pair) -> bool:
-    """Say whether a person gave both sides a name: they thought them two."""
+    """Return whether a user named both persons, and so takes them for two people."""
     return all(state.who.people[state.who.person_of[n]].name for n in (pair.a, pair.b))
 
 
 def _telling(db: DB, state: State, type_: ObservationType, nodes: set[str]) -> dict[str, str]:
-    """Return each node's most telling observation: the best face, the longest utterance that nobody talks into; the first on a tie."""
+    """Return each node's most informative observation: the best face, the longest utterance without overlap; the first on a tie."""
     if not nodes:
         return {}
     table, worth = ("face_track", "t.quality") if type_ == "face" else ("utterance", '(1 - t.overlapped) * (t."end" - t.start)')

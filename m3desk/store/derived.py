@@ -70,7 +70,7 @@ _GROWING: Mapping[str, Callable[[Any], tuple[str, tuple[Any, ...]]]] = {
 
 
 def _chunks(part: str, thing: Any, since: int = 0) -> Iterator[Row]:
-    """Yield the full chunks of what grows with the clips, from a chunk on."""
+    """Yield the full chunks of a growing list, from a chunk on."""
     owner, items = _GROWING[part](thing)
     for place in range(since, len(items) // CHUNK):
         yield owner, place, dump(items[place * CHUNK : (place + 1) * CHUNK])
@@ -97,13 +97,13 @@ def stored(db: sqlite3.Connection) -> Tables:
 
 
 def write(db: sqlite3.Connection, old: Tables, new: Tables) -> None:
-    """Turn the rows `old`, which the tables hold, into `new`."""
+    """Replace the rows `old` of the tables by `new`."""
     for name in DERIVED:
         _write(db, name, old.get(name, {}), new[name])
 
 
 def write_changes(db: sqlite3.Connection, changes: Mapping[str, Mapping[Any, tuple[Any, Any]]]) -> None:
-    """Write what changed of a state (`domain.projection.Delta.tables`)."""
+    """Write the changes of a state (`domain.projection.Delta.tables`)."""
     for part, changed in changes.items():
         name, rows = _ROWS[part]
         keys = DERIVED[name]
@@ -122,7 +122,7 @@ def write_changes(db: sqlite3.Connection, changes: Mapping[str, Mapping[Any, tup
 
 
 def _write_chunks(db: sqlite3.Connection, part: str, changed: Iterable[tuple[Any, Any]]) -> None:
-    """Write the full chunks that are new or other than before, mostly none or one."""
+    """Write the full chunks that changed, mostly none or one."""
     old: dict[Key, Row] = {}
     new: dict[Key, Row] = {}
     for before, after in changed:
@@ -142,11 +142,11 @@ def _write_chunks(db: sqlite3.Connection, part: str, changed: Iterable[tuple[Any
 
 
 _BUT_WORDS = attrgetter(*(f.name for f in fields(NodeNow) if f.name not in ("shown", "tagged", "people")))
-"""Returns what a node holds besides whom it shows, by which names."""
+"""Returns the fields of a node except the names and persons it shows."""
 
 
 def _reworded(db: sqlite3.Connection, changed: Mapping[Any, tuple[Any, Any]]) -> Mapping[Any, tuple[Any, Any]]:
-    """Write the nodes that only show somebody else, or somebody by another name; return the other changes."""
+    """Write the nodes of which only persons or names changed; return the other changes."""
     rest: dict[Any, tuple[Any, Any]] = {}
     rows: list[Row] = []
     for key, (before, after) in changed.items():
@@ -169,7 +169,7 @@ def _write(db: sqlite3.Connection, name: str, before: Mapping[Key, Row], after: 
 
 
 def differences(stored_: Tables, folded: Tables) -> list[str]:
-    """Say where the tables are not what the log makes of them."""
+    """Return the differences between the tables and a full fold of the log."""
     return list(_differences(stored_, folded))
 
 

@@ -18,7 +18,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}(\.[0-9A-Za-z]+)?")
 
 
 def path_of(folder: Path, id_: str) -> Path:
-    """Return where a media id lies: `ab/ID`. Raises ValueError for what is no media id (a path, for one)."""
+    """Return the relative path of a media id: `ab/ID`. Raises ValueError if it is no media id (for example a path)."""
     if not _ID.fullmatch(id_) or len(id_) > 100:
         raise ValueError(f"not a media id: {id_!r}")
     return folder / id_[:2] / id_
@@ -45,7 +45,7 @@ def no_room(path: str) -> MemoryProblem:
 
 
 def write(folder: Path, media: Mapping[str, bytes]) -> None:
-    """Write files that are not there yet, each whole or absent, and wait until the disk has them."""
+    """Write files that are missing, each atomically, and wait until they are on disk."""
     folders: set[Path] = set()
     for id_, content in media.items():
         path = path_of(folder, id_)
@@ -86,7 +86,7 @@ def stored(folder: Path) -> Iterator[Path]:
 
 
 def damaged(folder: Path, named: Iterable[str]) -> list[str]:
-    """Return what is wrong with the named files: missing, or not what their name says."""
+    """Return the faults of the named files: missing, or with content that differs from their name."""
     wrong = []
     for id_ in sorted(set(named)):
         content = read(folder, id_)
@@ -98,7 +98,7 @@ def damaged(folder: Path, named: Iterable[str]) -> list[str]:
 
 
 def sweep(folder: Path, named: Iterable[str]) -> int:
-    """Delete files that nothing names (a clip that was interrupted left them); return how many."""
+    """Delete files that no row refers to (left by an interrupted clip); return how many."""
     keep, swept = set(named), 0
     for path in list(stored(folder)):
         if path.name not in keep:

@@ -29,7 +29,7 @@ _QUERIES: Mapping[str, str] = {
 def galleries(
     db: DB, state: State, type_: ObservationType, model: str, *, only: str | None = None, without: Container[str] = ()
 ) -> list[Gallery]:
-    """Return what each face or voice node looks or sounds like to a model, by the bindings in force in `state`.
+    """Return the gallery of each face or voice node for a model, by the bindings in force in `state`.
 
     `only`: of this node. `without`: as if these observations were set aside.
     """
@@ -42,7 +42,7 @@ def galleries(
 
 
 def shown(db: DB, type_: ObservationType, model: str) -> list[Gallery]:
-    """Return the same as `galleries`, by the derived tables: for a reader, who need not fold the log."""
+    """Return the same as `galleries`, from the derived tables: for a reader, which does not fold the log."""
     found: dict[str, GrowingGallery] = {}
     owner: dict[str, str] = {}
     query = f"""SELECT g.*, o.node AS node, o.person AS person FROM ({_QUERIES[type_]}) g
@@ -58,7 +58,7 @@ def _add(grown: GrowingGallery, row: sqlite3.Row) -> None:
 
 
 class Galleries:
-    """The galleries of the state that a ledger keeps."""
+    """The galleries of a ledger's state, updated incrementally."""
 
     def __init__(self) -> None:
         self._nodes: dict[tuple[ObservationType, str], dict[str, GrowingGallery]] = {}
@@ -67,7 +67,7 @@ class Galleries:
         self._touched: set[str] = set()
 
     def move(self, given: Mapping[str, Sequence[str]], taken: Collection[str]) -> None:
-        """Note which observations nodes were given, and from which some were taken."""
+        """Note the observations that nodes got, and those that nodes lost."""
         self._touched |= {*given, *taken}
         for key in self._nodes:
             for node, observations in given.items():
@@ -75,23 +75,23 @@ class Galleries:
             self._stale[key] |= set(taken)
 
     def settle(self) -> None:
-        """Note that what was moved stays."""
+        """Accept the moves since the last call."""
         self._touched.clear()
 
     def back(self) -> None:
-        """Note that what was moved since `settle` is where it was."""
+        """Roll back the moves since `settle`."""
         for key in self._nodes:
             self._stale[key] |= self._touched
         self._touched.clear()
 
     def forget(self) -> None:
-        """Drop what is kept: vectors were written beside the log, or the state was computed anew."""
+        """Drop everything that is kept: vectors were written outside of the log, or the state was computed again as a whole."""
         for kept in (self._nodes, self._more, self._stale):
             kept.clear()
         self._touched.clear()
 
     def of(self, db: DB, who: Identities, type_: ObservationType, model: str) -> list[Gallery]:
-        """Return the galleries of all nodes of a type, by the state that is kept, in order of their numbers."""
+        """Return the galleries of all nodes of a type, by the kept state, in order of their numbers."""
         key = (type_, model)
         if key not in self._nodes:
             self._nodes[key], self._more[key], self._stale[key] = {}, defaultdict(list), set()

@@ -98,7 +98,7 @@ def _texts(db: DB, clip: Clip, texts: list[ForeignText], model: str, sequence: i
 
 
 def _counters(db: DB, graph: ForeignGraph) -> None:
-    """Let numbers go on after those of the graph."""
+    """Set the counters to continue after the numbers of the graph."""
     last = {
         "node": max([n.number for n in graph.nodes] + [t.number for t in graph.texts], default=0),
         "person": max((n.person for n in graph.nodes), default=0),

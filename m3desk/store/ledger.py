@@ -1,7 +1,7 @@
-"""The ledger of a memory: its log, what that comes to now, and the transactions that add to both.
+"""The ledger of a memory: its log, the projection of it, and the transactions that change both.
 
 Every write is one transaction: rows are added to the log, the projection takes them in, and what changed of it is written to the derived
-tables. Where rows were taken away or altered (`forget`), or what a journal names is found again by another id, the whole log is read anew.
+tables. If rows were removed or altered (`forget`), or things that the journal names have new ids, the whole log is read again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from m3desk.store.index import watching
 T = TypeVar("T")
 
 FAULTS = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
-"""What wrong rows or calls raise: no sign of a file that does not read."""
+"""Errors raised for wrong rows or calls: not a sign of a damaged file."""
 
 
 class Ledger:
@@ -54,7 +54,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection inside one read transaction (or inside the write that is going on)."""
+        """Give a connection inside one read transaction (or inside the running write)."""
         with self.guard:
             if self.db.in_transaction:
                 yield self.db
@@ -74,13 +74,13 @@ class Ledger:
                 self.db.rollback()
 
     def read(self, query: Callable[..., T], *args: Any) -> T:
-        """Return what a query of one snapshot says."""
+        """Return the result of a query in one snapshot."""
         with self.snapshot() as db:
             return query(db, *args)
 
     @contextlib.contextmanager
     def writing(self, *, folds: bool = True) -> Iterator[sqlite3.Connection]:
-        """Give a connection inside one write transaction; bring the state up to date and commit at its end, or roll everything back."""
+        """Give a connection inside one write transaction; update the state and commit at its end, or roll everything back."""
         if not self.writable:
             raise UsageError(f"{self.path} is open for reading only.")
         with self.guard:
@@ -125,7 +125,7 @@ class Ledger:
     # ------------------------------------------------------------------ the state
 
     def state(self) -> State:
-        """Return the state that the derived tables hold now (a writer's; it is kept up to date, so take from it what must last)."""
+        """Return the state of the derived tables (a writer updates it in place, so copy what must last)."""
         with self.guard:
             return self._present().state
 
@@ -135,12 +135,12 @@ class Ledger:
             return self._present().log
 
     def born_in(self) -> Mapping[str, str]:
-        """Return node → the person it is born in by the corrections in force (`fold.born_in`), up to the last commit."""
+        """Return node → the person it was created in, by the corrections in force (`fold.born_in`), up to the last commit."""
         with self.guard:
             return self._present().born_in
 
     def state_with(self, db: sqlite3.Connection) -> State:
-        """Return the state with what the open transaction has added so far (dropped again if that is rolled back)."""
+        """Return the state with the rows that the open transaction has added so far (undone if it is rolled back)."""
         last = last_sequence(db)
         present = self._present()
         if last != self._loaded:
@@ -155,7 +155,7 @@ class Ledger:
         return present.state
 
     def changes(self, db: sqlite3.Connection) -> Delta | Rebuilt:
-        """Return what the open transaction has changed so far; valid until it changes more."""
+        """Return the changes of the open transaction so far; valid until its next change."""
         self.state_with(db)
         present = self._present()
         assert self._before is not None
@@ -171,16 +171,16 @@ class Ledger:
         return self._found[1]
 
     def galleries(self, type_: ObservationType, model: str) -> Sequence[Gallery]:
-        """Return what each node looks or sounds like to a model, by the state as it was last taken (`state`, `state_with`)."""
+        """Return the gallery of each node for a model, by the state last returned (`state`, `state_with`)."""
         with self.snapshot() as db:
             return self._galleries.of(db, self._present().state.who, type_, model)
 
     def forget_galleries(self) -> None:
-        """Drop the kept galleries: vectors were written beside the log."""
+        """Drop the kept galleries: vectors were written outside of the log."""
         self._galleries.forget()
 
     def read_ahead(self, connect: Callable[[], sqlite3.Connection]) -> None:
-        """Begin to compute the state, in a thread of its own that reads over a connection of its own; returns at once.
+        """Start to compute the state, in a separate thread with its own connection; returns at once.
 
         Meanwhile this ledger answers what needs no state; what needs it waits for the rest.
         """
@@ -190,13 +190,13 @@ class Ledger:
                 threading.Thread(target=_compute, args=(connect, self._ahead), name="m3desk-projection", daemon=True).start()
 
     def rebuild(self, db: sqlite3.Connection) -> State:
-        """Compute the state as a whole, beside the one that is kept, which stays what it is; it takes that one's place."""
+        """Compute the state as a whole and replace the kept one, which is not changed."""
         self._ahead = None
         self._projection, self._loaded = self._whole(db), last_sequence(db)
         return self._projection.state
 
     def forget(self) -> None:
-        """Drop the kept state; the next call reads the log anew."""
+        """Drop the kept state; the next call reads the log again."""
         self._projection, self._loaded, self._ahead = None, 0, None
         self._found = (), set()
         self._galleries.forget()
@@ -228,7 +228,7 @@ class Ledger:
             derived.write(db, derived.stored(db), derived.tables(present.state))
 
     def _back(self) -> None:
-        """Be again what was there before the transaction that was rolled back."""
+        """Restore the state from before the transaction that was rolled back."""
         self._found = (), set()
         if self._before is not None:
             rebuilt = self._projection is not self._before[0]
@@ -250,7 +250,7 @@ def _projected(log: Iterable[Any]) -> Projection:
 
 
 def _compute(connect: Callable[[], sqlite3.Connection], found: Future[tuple[Projection, int]]) -> None:
-    """Set `found` to what a whole log comes to, and to its last commit."""
+    """Set `found` to the projection of the whole log, and to its last commit."""
     try:
         with contextlib.closing(connect()) as db:
             db.execute("BEGIN")
@@ -262,7 +262,7 @@ def _compute(connect: Callable[[], sqlite3.Connection], found: Future[tuple[Proj
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Keep Python's collector of reference cycles from what is made here.
+    """Keep Python's garbage collector from the objects created here.
 
     A projection is millions of objects and no garbage. The collector would look at all of them again and again while they are made, and
     later stop a commit for a third of a second now and then.
@@ -278,7 +278,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def unusable(path: str, error: sqlite3.DatabaseError | UnicodeDecodeError) -> MemoryProblem:
-    """Return what an error of SQLite means for who works with this memory."""
+    """Return the M3DeskError for an error of SQLite."""
     if schema.is_busy(error):
         return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
     if schema.code(error) == sqlite3.SQLITE_FULL:

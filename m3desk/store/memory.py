@@ -53,7 +53,7 @@ class Memory(Records):
 
     @staticmethod
     def create(path: Path | str) -> Memory:
-        """Make an empty memory where there is none. Raises MemoryBusy when there is one or somebody else makes it."""
+        """Create an empty memory. Raises MemoryBusy if there is one already or another process creates it."""
         folder = Path(path)
         if (folder / FILE).exists():
             raise MemoryBusy(f"there is a memory at {folder} already.", "Open it, or choose another name.")
@@ -61,12 +61,12 @@ class Memory(Records):
 
     @staticmethod
     def open_or_create(path: Path | str) -> Memory:
-        """Open a memory for writing, made where there is none. Raises MemoryDamaged where what is left of one has no database."""
+        """Open a memory for writing; create it if there is none. Raises MemoryDamaged if there is a memory without its database."""
         return Memory(Path(path), *opening.for_writing(Path(path)))
 
     @classmethod
     def open(cls, path: Path | str, write: bool = False, *, before: tuple[str, int] | None = None, believed_at: str | None = None) -> Self:
-        """Open a memory that is there: for reading as `Reader.open`, or as its only writer. Raises MemoryMissing, MemoryBusy."""
+        """Open an existing memory: for reading as `Reader.open`, or as its only writer. Raises MemoryMissing, MemoryBusy."""
         if not write:
             return super().open(path, before=before, believed_at=believed_at)
         place.check_file(Path(path))
@@ -83,7 +83,7 @@ class Memory(Records):
                 self._lock.release()
 
     def keep_copy(self) -> None:
-        """Keep a copy of the database where one is due (`store.backups`)."""
+        """Make a copy of the database if one is due (`store.backups`)."""
         with self._guard, contextlib.suppress(sqlite3.Error, ValueError):  # ValueError: the counter of changes is damaged
             if not pending.marks(self.folder) and backups.due(self._db, self.folder):
                 backups.keep(self._db, self.folder)
@@ -97,22 +97,22 @@ class Memory(Records):
         self._ledger.watch(tell)
 
     def read_ahead(self) -> None:
-        """Begin to compute what a writer keeps, beside the calls that don't need it (`Ledger.read_ahead`); returns at once."""
+        """Start to compute the writer's state in the background (`Ledger.read_ahead`); returns at once."""
         self._ledger.read_ahead(lambda: opening.connect(self.folder, write=False))
 
     def forget_fold(self) -> None:
-        """Drop the kept state; the next call reads the log anew."""
+        """Drop the kept state; the next call reads the log again."""
         self._ledger.forget()
 
     # ------------------------------------------------------------------ sources and clips
 
     def add_source(self, source: Source) -> Source:
-        """Add a source (its id is given here); one with the same content is not added twice but returned."""
+        """Add a source and give it an id; if one has the same content, return that one."""
         with self.writing() as db:
             return sources.add_source(db, source)
 
     def set_source(self, id_: str, *, state: str | None = None, error: str | None = None, uri: str | None = None) -> None:
-        """Note how work on a source stands (`error` goes with `state`), or where its file is now."""
+        """Set the state of a source (with `error`), or the place of its file."""
         with self.writing(folds=False) as db:
             reading.source(db, id_)
             if state is not None:
@@ -121,12 +121,12 @@ class Memory(Records):
                 db.execute("UPDATE source SET uri = ? WHERE id = ?", (uri, id_))
 
     def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float | None = None) -> None:
-        """Queue a source's clips. Those that are there stay. Raises UsageError when they were cut otherwise."""
+        """Queue a source's clips; existing ones stay. Raises UsageError if these were cut differently."""
         with self.writing(folds=False) as db:
             sources.plan(db, source, clips, fps)
 
     def remove_source(self, id_: str, *, dry_run: bool = False) -> Effect:
-        """Remove a source with all that rests on it alone; on a dry run only say what that is."""
+        """Remove a source and all that depends on it alone; on a dry run only return what that is."""
         with self.snapshot() as db:
             effect = sources.what_rests_on(db, self.state(), id_)
         if not dry_run:
@@ -136,7 +136,7 @@ class Memory(Records):
         return effect
 
     def mark_clip(self, clip: str, state: str, error: str | None = None) -> None:
-        """Note that a clip failed, was skipped, or is queued again."""
+        """Set a clip to failed, skipped, or queued again."""
         with self.writing(folds=False) as db:
             if reading.clip(db, clip).state not in ("episodic", "done"):
                 db.execute("UPDATE clip SET state = ?, error = ? WHERE id = ?", (state, error, clip))
@@ -163,7 +163,7 @@ class Memory(Records):
         beside: Mapping[str, Mapping[str, Floats]] | None = None,
         at: str | None = None,
     ) -> ClipCommitted:
-        """Keep a clip's evidence and episodic sentences, whole. A clip that is there already is left as it is.
+        """Commit a clip's evidence and episodic sentences in one transaction. A clip that is committed already is not changed.
 
         `text_vectors`: (n, d) unit rows, one a sentence of the draft. `models`: port → name of the model that perceived. `beside`: model →
         observation → rows by a model that is not in use here, kept for a later switch.
@@ -199,7 +199,7 @@ class Memory(Records):
         text_model: str = "",
         at: str | None = None,
     ) -> ClipCommitted:
-        """Keep what was concluded from a clip, one decision a sentence. A clip that is done already is left as it is."""
+        """Commit the semantic sentences of a clip, with one decision for each. A clip that is done already is not changed."""
         if self.clip(clip.id).state != "episodic":
             return self._read(commits.committed, clip.id, "done")
         at = at or now()
@@ -212,7 +212,7 @@ class Memory(Records):
         return replace(self._read(commits.committed, clip.id, "done"), sentences=tuple(dict.fromkeys(touched)))
 
     def _find_again(self, db: sqlite3.Connection, at: str) -> None:
-        """Note where things that corrections name lie now, after their source was memorized anew."""
+        """Resolve again the things that corrections name, after their source was re-memorized."""
 
         def again(kind: str, args: dict[str, Any], step: int) -> list[str] | None:
             state = self._ledger.state_with(db)
@@ -242,7 +242,7 @@ class Memory(Records):
         sample: Sample | None = None,
         lessons: Sequence[Lesson] = (),
     ) -> Effect:
-        """Apply a correction (`store.corrections.steps` says where kinds and args are listed); on a dry run say what it would do.
+        """Apply a correction (`store.corrections.steps` says where kinds and args are listed); on a dry run only return what it would do.
 
         `sample` goes with `add-face`, `lessons` with `enroll`. Raises CorrectionError.
         """
@@ -256,15 +256,15 @@ class Memory(Records):
         return steps.mark(self._ledger, n, undone=True, at=at or now())
 
     def redo(self, n: int = 1, *, at: str | None = None) -> Effect:
-        """Bring back what undo took out, until a new step is made."""
+        """Bring back what undo took out; possible until a new step is made."""
         return steps.mark(self._ledger, n, undone=False, at=at or now())
 
     def revert(self, step: int, *, with_dependents: bool = False, at: str | None = None) -> Effect:
-        """Append a step that takes an older one back, and those that rest on it too if told so."""
+        """Append a step that reverts an older one, and on request the steps that depend on it."""
         return self.correct("revert", {"step": step, "also": with_dependents}, at=at)
 
     def complete(self, observation: str, sample: Sample) -> None:
-        """Keep what a made observation looks or sounds like."""
+        """Store the sample of an observation that a correction made."""
         files.keep(self.folder, sample.media)
         with self.writing() as db:
             at = now()
@@ -275,14 +275,14 @@ class Memory(Records):
     # ------------------------------------------------------------------ another model's vectors
 
     def store_vectors(self, kind: str, model: str, ids: Sequence[str], matrix: Floats | Sequence[Floats]) -> None:
-        """Keep vectors of another model or of edited sentences: one row (or rows) an id."""
+        """Store vectors of another model or of edited sentences: one or more rows for each id."""
         with self.writing(folds=False) as db:
             sources.store_vectors(db, kind, model, ids, matrix)
             if kind != "text":
                 self._ledger.forget_galleries()
 
     def reembed(self, kind: ObservationType, model: str, *, dry_run: bool = True, at: str | None = None) -> rebinding.Reembedded:
-        """Bind all faces (or voices) again by a model whose vectors are stored, and use it from now on; else say what would change."""
+        """Bind all faces (or voices) again by a model with stored vectors, and use it from now on; a dry run only returns the changes."""
         return rebinding.reembed(self._ledger, kind, model, dry_run=dry_run, at=at or now())
 
     # ------------------------------------------------------------------ forgetting
@@ -312,7 +312,7 @@ class Memory(Records):
         return mark
 
     def scrub(self) -> None:
-        """Delete what may still hold somebody forgotten: copies, the search index, media that nothing names, freed pages, the journal."""
+        """Delete what may still contain data of a forgotten person: copies, the search index, unused media, freed pages, the journal."""
         backups.drop(self.folder)
         checking.drop_index(self.folder / "vectors")
         with self.snapshot() as db:
@@ -320,12 +320,12 @@ class Memory(Records):
         self.clean()
 
     def forgotten(self, mark: pending.Pending) -> None:
-        """Take away the mark of a forgetting: it is proven. A copy of what is left is kept in place of those that were deleted."""
+        """Remove the mark of a forgetting that is proven, and make a new copy of the database in place of the deleted ones."""
         pending.remove(self.folder, mark)
         self.keep_copy()
 
     def drop_thumbnails(self, ids: Container[str]) -> int:
-        """Take away pictures of clips; return how many that were."""
+        """Remove pictures of clips; return how many."""
         with self.writing() as db:
             clips = [r["id"] for r in db.execute("SELECT id, thumbnail FROM clip WHERE thumbnail IS NOT NULL") if r["thumbnail"] in ids]
             db.executemany("UPDATE clip SET thumbnail = NULL WHERE id = ?", [(c,) for c in clips])
@@ -334,7 +334,7 @@ class Memory(Records):
         return len(clips)
 
     def clean(self) -> bool:
-        """Rewrite the file without freed pages and empty its write-ahead log; False where another reader kept that from ending."""
+        """Rewrite the file without freed pages and empty its write-ahead log; False if another reader prevented that."""
         with self._guard:
             try:
                 self._db.execute("VACUUM")
@@ -383,7 +383,7 @@ class Memory(Records):
             raise ImportProblem(f"the graph does not fit together: {error}.", "Nothing was written.") from error
 
     def repair(self) -> None:
-        """Fold the log anew into the folded tables, sweep media and freed pages, and drop the search index (made anew on use).
+        """Rebuild the derived tables from the log, remove unused media and freed pages, and drop the search index (rebuilt on use).
 
         Media are swept only by a database that is whole and theirs (`checking.holds_its_media`).
         """

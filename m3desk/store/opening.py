@@ -74,7 +74,7 @@ def missing(folder: Path) -> MemoryMissing:
 
 
 def for_writing(folder: Path) -> tuple[sqlite3.Connection, FileLock]:
-    """Open a memory's database as its only writer, made where there is none. Raises MemoryBusy, MemoryTooNew, MemoryDamaged.
+    """Open a memory's database as its only writer; create it if there is none. Raises MemoryBusy, MemoryTooNew, MemoryDamaged.
 
     Where what is left of a memory has no database, that is damage, never a new memory.
     """
@@ -128,7 +128,7 @@ def _is_being_upgraded(folder: Path) -> bool:
 
 
 CACHE = 32_000
-"""KiB of pages that a writer keeps: what a correction of somebody who is in every clip writes fits in twice."""
+"""Page cache of a writer in KiB: twice what a correction of a person who is in every clip writes."""
 
 CHECKPOINT = 4_000
 """Pages (16 MB) of the write-ahead log after which they are copied to where they belong: many are written again until then."""
@@ -164,7 +164,7 @@ def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def put_copy_back(path: Path | str) -> str:
-    """Put the last good copy in the place of a damaged database, which is kept aside; return the copy's date.
+    """Replace a damaged database by the last good copy; the damaged one is kept aside. Return the copy's date.
 
     Raises UsageError when nothing is damaged, MemoryDamaged when there is no good copy, MemoryBusy, MemoryProblem.
     """

@@ -18,12 +18,12 @@ INDEX = "vectors"
 
 _FOLDERS = frozenset({MEDIA, INDEX, backups.FOLDER, backups.ASIDE})
 _FILES = (FILE, "writer.lock", "forgetting-")
-"""How the names of a memory's files begin."""
+"""Prefix of the names of a memory's files."""
 _TABLES = frozenset({"meta", "commits", "source", "clip", "node", "journal"})
 _QUICK = 16 << 20
 """Bytes of a database that are read in less than a tenth of a second."""
 _MANY = 100_000
-"""Media files that are counted; more are just as good a sign."""
+"""Most media files that are counted."""
 
 
 def close(folder: Path) -> None:
@@ -44,7 +44,7 @@ def close(folder: Path) -> None:
 
 
 def remains(folder: Path) -> list[str]:
-    """Return what in a folder says that a memory is, or was, here besides its database, in words."""
+    """Return the signs in a folder, besides the database, that a memory is or was here, as text."""
     found = []
     if count := sum(1 for _ in islice(files.stored(folder / MEDIA), _MANY)):
         found.append(f"{count} pictures and sounds" if count > 1 else "a picture or sound")
@@ -62,7 +62,7 @@ def _listed(parts: list[str]) -> str:
 
 
 def check_file(folder: Path) -> None:
-    """Raise MemoryDamaged where the database is missing though a memory was here, or can't be one; SQLite would make a new one of it."""
+    """Raise MemoryDamaged if the database is missing where a memory was, or can't be one; SQLite would create a new one."""
     file = folder / FILE
     if not file.is_file():
         if file.exists():
@@ -77,7 +77,7 @@ def check_file(folder: Path) -> None:
 
 
 def check_tables(db: sqlite3.Connection, folder: Path) -> None:
-    """Raise MemoryDamaged where a database reads but is no memory."""
+    """Raise MemoryDamaged if the file is a database but not of a memory."""
     if not {r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")} >= _TABLES:
         raise damaged(folder, f"its database {FILE} holds no memory (tables are missing)")
 

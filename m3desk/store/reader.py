@@ -85,7 +85,7 @@ class Reader:
             self.close()
 
     def damage(self) -> MemoryDamaged | None:
-        """Return what to say where a value could not be worked with because its cell is damaged; None where no cell is."""
+        """Return the error text if a value caused an error because its cell is damaged; None if no cell is damaged."""
         with self._guard, contextlib.suppress(sqlite3.Error):
             if (what := cells.first_of_truth(self._db)) is not None:
                 return place.damaged(self.folder, what)
@@ -103,14 +103,14 @@ class Reader:
                 self._ledger.forget()
 
     def snapshot(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
-        """Give a connection inside one read transaction (or inside the write that is going on)."""
+        """Give a connection inside one read transaction (or inside the running write)."""
         return self._ledger.snapshot()
 
     def _read(self, query: Callable[..., T], *args: Any) -> T:
         return self._ledger.read(query, *args)
 
     def _present(self, db: sqlite3.Connection) -> tuple[State, Log]:
-        """Return state and log as this snapshot has them; a reader's are kept until something was written."""
+        """Return state and log of this snapshot; a reader keeps them until something is written."""
         if self._lock is not None:
             return self._ledger.state_with(db), self._ledger.log()
         version = reading.version(db)
@@ -188,17 +188,17 @@ class Reader:
         return self._read(reading.bindings, observation, node)
 
     def why(self, observation: str) -> Verdict:
-        """Return why an observation is taken for somebody's. Raises CorrectionError when there is none of that id."""
+        """Return why an observation is bound to its person. Raises CorrectionError if there is no such observation."""
         with self.snapshot() as db:
             return questions.why(db, *self._present(db), observation)
 
     def suggestions(self) -> list[Suggestion]:
-        """Return what a person could decide, most useful first (`domain.questions.ranking`)."""
+        """Return the open questions to the user, most useful first (`domain.questions.ranking`)."""
         with self.snapshot() as db:
             return questions.suggestions(db, *self._present(db))
 
     def questions_since(self, *, altered: bool = False) -> tuple[int, list[Suggestion]]:
-        """Return the version, and `suggestions` for a reader that asks after every commit: what was added since is read, no more.
+        """Return the version, and `suggestions` for a reader that asks after every commit: only rows added since are read.
 
         `altered`: rows of the log were taken away or altered since; then everything is read again.
         """

@@ -26,7 +26,7 @@ DB = sqlite3.Connection
 
 
 def sources(db: DB) -> list[Source]:
-    """Return the videos and recordings that are memorized, not those that somebody is taught from (`store.corrections.enrolling`)."""
+    """Return the videos and recordings that are memorized, not enrolment files (`store.corrections.enrolling`)."""
     return sorted((rows.source(r) for r in db.execute("SELECT * FROM source WHERE state != 'enrolled'")), key=lambda s: source_number(s.id))
 
 
@@ -50,7 +50,7 @@ def clip(db: DB, id_: str) -> Clip:
 
 
 def clips_of(db: DB, ids: Iterable[str]) -> list[Clip]:
-    """Return those of these clips that there are, not those of what somebody is taught from."""
+    """Return those of these clips that exist, without clips of enrolment files."""
     query = "SELECT * FROM clip WHERE id IN (SELECT value FROM json_each(?)) AND state != 'enrolled'"
     return sorted((rows.clip(r) for r in db.execute(query, (listed(ids),))), key=lambda c: clip_order(c.id))
 
@@ -90,7 +90,7 @@ def _between(source_: str, start: int | None, end: int | None) -> tuple[Any, ...
 
 
 class _Names(dict[str, str]):
-    """What persons are shown as; each is read once, for their rows list all clips they are in."""
+    """The shown names of persons; each is read once, since their rows are large."""
 
     def of(self, row: sqlite3.Row) -> str:
         if not row["p_body"]:
@@ -106,7 +106,7 @@ def tracks(db: DB, source_: str, start: int | None = None, end: int | None = Non
 
 
 def tracks_of(db: DB, ids: Iterable[str]) -> list[TrackRow]:
-    """Return those of these face tracks that stand."""
+    """Return those of these face tracks that are in force."""
     return _tracks(db.execute((_HELD + _NAMED).format(t="face_track"), (listed(ids),)))
 
 
@@ -121,7 +121,7 @@ def speech(db: DB, source_: str, start: int | None = None, end: int | None = Non
 
 
 def speech_of(db: DB, ids: Iterable[str]) -> list[SpeechRow]:
-    """Return those of these utterances that stand."""
+    """Return those of these utterances that are in force."""
     return _speech(db.execute((_HELD + _NAMED).format(t="utterance"), (listed(ids),)))
 
 
@@ -187,13 +187,13 @@ def perceived(db: DB, clip_: str) -> Perceived | None:
 
 
 def everybody(db: DB) -> list[Person]:
-    """Return every person, also those who own nothing any more."""
+    """Return every person, also those without observations."""
     before = rows.earlier(db, "person_*")
     return [rows.person(r, before.get(r["id"], ())) for r in db.execute("SELECT * FROM now_person ORDER BY number")]
 
 
 def people(db: DB) -> list[Person]:
-    """Return the persons who own an observation or bear a name, in number order."""
+    """Return the persons with observations or a name, in number order."""
     return [p for p in everybody(db) if p.clips or p.name]
 
 
@@ -206,7 +206,7 @@ def people_of(db: DB, ids: Iterable[str]) -> list[Person]:
 
 
 def person(db: DB, ref: str) -> Person:
-    """Find a person by id, number, "Person 3", name or alias. Raises CorrectionError when none or several answer to it."""
+    """Find a person by id, number, "Person 3", name or alias. Raises CorrectionError if none or several match."""
     wanted = ref.strip()
     bare = wanted.strip("<>").casefold().replace("character_", "person_").removeprefix("person").strip(" _")
     if bare.isdecimal() and len(bare) < 19:
@@ -244,7 +244,7 @@ n.pinned, n.stale, n.deleted FROM node JOIN now_node n ON n.id = node.id WHERE n
 
 @lru_cache(maxsize=10_000)
 def _ids(text: str) -> tuple[str, ...]:
-    """Return a JSON list of ids; the same few people and clips come again and again."""
+    """Return a JSON list of ids; cached, since the same few people and clips repeat."""
     return tuple(json.loads(text))
 
 
@@ -258,7 +258,7 @@ _THINGS = "SELECT m.node, e.content FROM mention m JOIN node e ON e.id = m.entit
 
 
 def _sentences(db: DB, query: str, values: Sequence[Any] = ()) -> list[StoredSentence]:
-    """Return the sentences of a query, with the things they speak of, which are read at once where it is more than a few."""
+    """Return the sentences of a query, with their entities, which are read in one query if there are many sentences."""
     found = db.execute(query, values).fetchall()
     things: dict[str, list[str]] = {}
     if len(found) > _FEW:
@@ -317,7 +317,7 @@ def moments(db: DB, clips_: Iterable[str]) -> list[Moment]:
 
 
 def told_of(db: DB, people_: set[str], things: set[str]) -> list[StoredSentence]:
-    """Return semantic sentences, deleted ones too, that speak of all these people and things (and, where none, of no other)."""
+    """Return semantic sentences, deleted ones too, that mention all these people and entities (if none are given: that mention none)."""
     query, values = _SENTENCES + " AND node.type = 'semantic'", []
     for id_ in sorted(people_):
         query += " AND instr(n.people, ?) > 0"

@@ -80,7 +80,7 @@ def lacking(db: DB, kind: ObservationType, model: str) -> list[FaceTrack | Utter
 
 
 def beside(db: DB, perceived: Perceived, found: Mapping[str, Mapping[str, Floats]], sequence: int) -> None:
-    """Keep rows by models that are not in use here (model → observation → rows) beside a clip's own, for a later switch."""
+    """Store vectors of models that are not in use (model → observation → rows) beside a clip's own, for a later switch."""
     faces, heard = {t.id for t in perceived.faces}, {u.id for u in perceived.utterances}
     for model, vectors in found.items():
         for o, many in vectors.items():
@@ -89,7 +89,7 @@ def beside(db: DB, perceived: Perceived, found: Mapping[str, Mapping[str, Floats
 
 
 def reembed(ledger: Ledger, kind: ObservationType, model: str, *, dry_run: bool, at: str) -> Reembedded:
-    """Bind everything of a kind again by `model`, whose vectors are stored, and use it from now on; on a dry run only say what changes."""
+    """Bind everything of a kind again by `model`, whose vectors are stored, and use it from now on; a dry run only returns the changes."""
     before, found = ledger.state(), None
     try:
         with ledger.writing() as db:
@@ -120,7 +120,7 @@ def committed_clips(db: DB) -> list[str]:
 
 @dataclass(slots=True)
 class _Again:
-    """Binds the clips again, one after the other, into a state that grows with them."""
+    """Binds the clips again, one after the other, into a new state."""
 
     db: DB
     before: State
@@ -140,7 +140,7 @@ class _Again:
             nodes=dict(old.nodes), person_of=dict(old.person_of), canonical=old.canonical, people=old.people, distinct=old.distinct
         )
         self.claimed = {n for n, birth in old.nodes.items() if birth.step is not None}
-        spoken_of, anchored, apart = _spoken_of(steps, self.before), _anchored(steps), _kept_apart(self.before)
+        spoken_of, anchored, cannot = _spoken_of(steps, self.before), _anchored(steps), _cannot_links(self.before)
         history = self._history()
         of_clip = self._by_clip()
         clips = committed_clips(self.db)
@@ -149,7 +149,7 @@ class _Again:
         for clip in clips:
             perceived = reading.perceived(self.db, clip)
             if perceived is not None:
-                self._one(self._untold(perceived, vectors), spoken_of, anchored, apart, history)
+                self._one(self._untold(perceived, vectors), spoken_of, anchored, cannot, history)
             self._take(of_clip.get(clip, []), vectors)
 
     def _history(self) -> dict[str, list[str]]:
@@ -169,14 +169,14 @@ class _Again:
         return found
 
     def _take(self, observations: list[str], vectors: Mapping[str, Floats]) -> None:
-        """Let what a person said of a clip's observations stand, and what no model bound stay as it is."""
+        """Keep the bindings of a clip that a user decided, and those that no model made."""
         for o in observations:
             held = self.before.who.held[o]
             if held.step is not None or o not in self.who.held:
                 self.who.held[o] = held
 
     def _untold(self, perceived: Perceived, vectors: Mapping[str, Floats]) -> Perceived:
-        """Return a clip with this model's vectors; in a cluster of which a person took something out, the rest decides."""
+        """Return a clip with this model's vectors; in a cluster from which a user removed observations, the rest decides."""
         mine = perceived.faces if self.kind == "face" else perceived.utterances
         told = {o.id for o in mine if (h := self.before.who.held.get(o.id)) is not None and (h.step is not None or h.set_aside)}
         told |= {o.id for o in mine if o.id not in self.before.who.held}
@@ -185,7 +185,7 @@ class _Again:
         return replace(perceived, vectors=kept)
 
     def _one(
-        self, perceived: Perceived, spoken_of: set[str], anchored: set[str], apart: set[tuple[str, str]], history: Mapping[str, list[str]]
+        self, perceived: Perceived, spoken_of: set[str], anchored: set[str], cannot: set[tuple[str, str]], history: Mapping[str, list[str]]
     ) -> None:
         found, verdicts = commits.recognise(self.db, State(self.who), perceived, self.kind, self.model, self._look)
         least = calibration(self.model, self.kind).least
@@ -198,7 +198,7 @@ class _Again:
             node = verdict.node
             if latest is not None and person in spoken_of:
                 to = self.who.person_of.get(node or "")
-                if node is None or (to != person and ((person, to) in apart or anchored.intersection(cluster.observations))):
+                if node is None or (to != person and ((person, to) in cannot or anchored.intersection(cluster.observations))):
                     node = latest
             if node is None:
                 node = next((n for n in past if n not in self.claimed), None) or self._new(perceived, cluster.observations[0])
@@ -208,7 +208,7 @@ class _Again:
                     self.db, "binding", sequence=self.sequence, observation=o, node=node, score=verdict.score, runner_up=verdict.runner_up,
                     margin=verdict.margin, by=self.model, at=self.at,
                 )  # fmt: skip
-                for leaf in self.before.who.evidence.leaves(o):  # what a correction put in its place goes with it
+                for leaf in self.before.who.evidence.leaves(o):  # the observations that replace it go with it
                     if (held := self.before.who.held.get(leaf)) is not None:
                         told = held.step is not None or held.set_aside
                         self.who.held[leaf] = held if told else Held(node, self.who.person_of.get(node))
@@ -231,7 +231,7 @@ def _vectors(db: DB, kind: ObservationType, model: str) -> dict[str, Floats]:
 
 
 def _spoken_of(steps: list[Step], state: State) -> set[str]:
-    """Return the persons, by their ids of now, whom a correction in force speaks of."""
+    """Return the persons, by their present ids, that a correction in force names."""
     who, found = state.who, set()
     for step in steps:
         named = [step.args.get(k) for k in KEPT_FOR] + list(step.args.get("others", ()))
@@ -241,12 +241,12 @@ def _spoken_of(steps: list[Step], state: State) -> set[str]:
 
 
 def _anchored(steps: list[Step]) -> set[str]:
-    """Return the observations by which persons were told when a correction spoke of them."""
+    """Return the observations that identify the persons of corrections (their anchors)."""
     return {o["id"] for s in steps for many in s.anchor.get("people", {}).values() for o in many}
 
 
-def _kept_apart(state: State) -> set[tuple[str, str]]:
-    """Return the pairs of persons, in both orders, that a person's decision keeps apart."""
+def _cannot_links(state: State) -> set[tuple[str, str]]:
+    """Return the pairs of persons, in both orders, with a cannot-link of a user."""
     canonical = state.who.canonical
     pairs = [
         (canonical[c.a], canonical[c.b])
@@ -257,7 +257,7 @@ def _kept_apart(state: State) -> set[tuple[str, str]]:
 
 
 def _consolidate(db: DB, state: State, kind: ObservationType, model: str, at: str) -> None:
-    """Note which nodes turn out to be one person by this model; the old model's votes on that no longer count (domain.fold)."""
+    """Cast this model's votes between nodes that are one person; the old model's votes no longer count (domain.fold)."""
     seen: set[tuple[str, str]] = set()
     known = galleries(db, state, kind, model)
     for clip in committed_clips(db):

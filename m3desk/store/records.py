@@ -40,10 +40,10 @@ from m3desk.store.reader import Reader
 class Records(Reader):
     """A reader of everything. It adds methods only: whoever gets a `Reader` or `ports.Reader` need not know of them."""
 
-    # ------------------------------------------------------------------ the log and what it comes to
+    # ------------------------------------------------------------------ the log and its state
 
     def state(self) -> State:
-        """Return the state that the tables hold now (a writer's; it is kept up to date, so take from it what must last)."""
+        """Return the state of the derived tables (a writer updates it in place, so copy what must last)."""
         return self._ledger.state()
 
     def log(self) -> Log:
@@ -60,11 +60,11 @@ class Records(Reader):
         return self._read(rows.full_log_of_steps)
 
     def equivalences(self) -> list[Equivalence]:
-        """Return the pairs of nodes that votes call one person."""
+        """Return the pairs of nodes with votes that they are one person."""
         return self._read(reading.equivalences)
 
     def constraints(self) -> list[Constraint]:
-        """Return what corrections demand and whether it is kept."""
+        """Return the constraints of corrections, each with its state."""
         return self._read(reading.constraints)
 
     def scorecard(self, only: Container[str] | None = None) -> Card:
@@ -75,7 +75,7 @@ class Records(Reader):
     # ------------------------------------------------------------------ search
 
     def outlines(self, ids: Collection[str] | None = None) -> Iterator[Outline]:
-        """Yield what search keeps of all sentences in force, or of those of `ids`."""
+        """Yield the outlines (what search needs) of all sentences in force, or of those in `ids`."""
         with self.snapshot() as db:
             yield from outlines.outlines(db, ids)
 
@@ -91,7 +91,7 @@ class Records(Reader):
                 yield from outlines.text_vectors(db, model, ids)
 
     def index_vectors(self, index: VectorIndex, model: str, stopped: Callable[[], bool]) -> bool:
-        """Write what an index of vectors lacks; say whether it holds all then."""
+        """Write the vectors that an index lacks; return whether it is complete then."""
         with self.snapshot() as db:
             return index.sync(db, model, stopped) is not None
 
@@ -110,7 +110,7 @@ class Records(Reader):
         return self._read(reading.things)
 
     def everybody(self) -> list[Person]:
-        """Return all persons, also those who own nothing any more."""
+        """Return all persons, also those without observations."""
         return self._read(reading.everybody)
 
     # ------------------------------------------------------------------ the pipeline
@@ -132,7 +132,7 @@ class Records(Reader):
         return self._read(reading.perceived, clip)
 
     def match(self, perceived: Perceived, models: Mapping[str, str] | None = None) -> tuple[Cluster, ...]:
-        """Say which in-clip clusters are somebody this memory knows, as a preview for the writer; the commit decides again."""
+        """Match the clusters of a clip with known nodes, as a preview for the memory writer; the commit decides again."""
         with self.snapshot() as db:
             return sources.preview(db, self.state(), perceived, models, self._ledger.galleries)
 
@@ -141,7 +141,7 @@ class Records(Reader):
         return [c for c in self.clips(source) if c.state == "queued"]
 
     def fps_of(self, source: str) -> float | None:
-        """Return how many pictures a second this source is looked at."""
+        """Return the pictures a second that are analysed of this source."""
         with self.snapshot() as db:
             row = db.execute("SELECT sampled_fps FROM source WHERE id = ?", (source,)).fetchone()
             return row[0] if row else None
@@ -178,7 +178,7 @@ class Records(Reader):
     # ------------------------------------------------------------------ vectors and models
 
     def galleries(self, type_: ObservationType, model: str) -> list[Gallery]:
-        """Return what each face or voice node looks or sounds like to a model."""
+        """Return the gallery of each face or voice node for a model."""
         return self._read(galleries.shown, type_, model)
 
     def vectors(self, kind: str = "text", model: str | None = None) -> tuple[list[str], Floats]:
@@ -197,17 +197,17 @@ class Records(Reader):
         return self._read(rebinding.lacking, kind, model)
 
     def lacking_sample(self) -> list[superseding.Lacking]:
-        """Return observations made by corrections that could be looked at, or listened to, again."""
+        """Return observations made by corrections that lack a sample of their own."""
         return self._read(superseding.lacking, self.state())
 
     def enrolments(self) -> list[enrolling.Enrolment]:
-        """Return what people are taught from."""
+        """Return the enrolment files of people."""
         return self._read(enrolling.enrolments)
 
     # ------------------------------------------------------------------ forgetting
 
     def may_forget(self, ref: str, how: removing.How) -> removing.Forgotten:
-        """Say what forgetting a person would remove, and which files still show them."""
+        """Return what forgetting a person would remove, and which files still show them."""
         with self.snapshot() as db:
             return removing.preview(db, self.state(), self.log(), reading.person(db, ref), how)
 
@@ -230,17 +230,17 @@ class Records(Reader):
         return not owners and bool(mark.known.observations)
 
     def prove_forgotten(self, known: removing.Traces, elsewhere: Sequence[Path] = ()) -> tuple[proving.Searched, list[tuple[str, float]]]:
-        """Search everything for a forgotten person; return that and stored observations that are still as like them as one person is."""
+        """Search everything for a forgotten person; return that and stored observations that are still similar enough to be them."""
         with self.snapshot() as db:
-            return proving.search(db, self.folder, known, elsewhere), removing.still_alike(db, known)
+            return proving.search(db, self.folder, known, elsewhere), removing.still_similar(db, known)
 
     def unwanted(self) -> list[tuple[str, str]]:
-        """Return (kind, model) of each template of somebody who is never to be remembered."""
+        """Return (kind, model) of each template of a person who must never be stored."""
         with self.snapshot() as db:
             return [(r[0], r[1]) for r in db.execute("SELECT kind, model FROM unwanted ORDER BY id")]
 
     def whose_media(self) -> dict[str, tuple[str, str | None]]:
-        """Return media id → (the observation it belongs to, whose that is now)."""
+        """Return media id → (its observation, the person of that)."""
         return self._read(removing.whose)
 
     def stored_media(self) -> Iterator[tuple[str, bytes]]:
@@ -264,7 +264,7 @@ class Records(Reader):
             yield from transfer.embeddings(db)
 
     def integrity(self) -> list[str]:
-        """Return what is wrong with the truth and its media; [] when all is well."""
+        """Return the faults of the database and its media; [] if there are none."""
         with self.snapshot() as db:
             return checking.integrity(db, self.folder / "media")
 

@@ -36,7 +36,7 @@ def dump_ids(ids: tuple[str, ...]) -> str:
 
 
 def last_items(items: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what of a list that grows is not in full chunks (`schema.CHUNK`)."""
+    """Return the part of a growing list that is not in full chunks (`schema.CHUNK`)."""
     return items if len(items) < CHUNK else items[len(items) // CHUNK * CHUNK :]
 
 
@@ -144,7 +144,7 @@ def _box(text: str) -> tuple[float, float, float, float]:
 
 
 def insert_vectors(db: sqlite3.Connection, owner: str, kind: str, model: str, vectors: Floats, sequence: int) -> None:
-    """Keep (n, d) rows for an owner; rows already there for the same model are replaced."""
+    """Store the (n, d) rows of an owner; rows of the same model are replaced."""
     rows = np.ascontiguousarray(np.atleast_2d(vectors), dtype="<f4")
     db.execute("INSERT OR REPLACE INTO embedding VALUES (?, ?, ?, ?, ?, ?, ?)", (owner, kind, model, *rows.shape, rows.tobytes(), sequence))
 
@@ -230,7 +230,7 @@ def full_log(db: sqlite3.Connection) -> Log:
 
 
 def full_log_of_steps(db: sqlite3.Connection) -> Log:
-    """Return a log of nothing but the journal (and what it names as that is called now)."""
+    """Return a log with the journal only (and the new ids of what it names)."""
     log = Log()
     log.add(step(r) for r in db.execute("SELECT * FROM journal ORDER BY step"))
     log.add(Mark(r["step"], bool(r["undone"]), r["sequence"]) for r in db.execute("SELECT * FROM journal_mark ORDER BY id"))

@@ -166,10 +166,10 @@ DERIVED: dict[str, int] = {
     "now_observation": 1, "now_binding": 2, "now_node": 1, "now_person": 1, "now_alias": 1, "now_edge": 3,
     "now_equivalence": 2, "now_constraint": 2, "now_chunk": 2,
 }  # fmt: skip
-"""The folded tables and how many leading columns are their key."""
+"""The derived tables and how many leading columns are their key."""
 
 UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What a database that does not read raises; the second where SQLite's message quotes a damaged name that Python can't decode."""
+"""Errors of an unreadable database; the second one if SQLite's message quotes a damaged name that Python can't decode."""
 
 EVIDENCE = ("face_track", "utterance", "object_seen", "text_on_screen")
 
@@ -180,7 +180,7 @@ def code(error: sqlite3.Error | UnicodeDecodeError) -> int:
 
 
 def is_busy(error: sqlite3.Error | UnicodeDecodeError) -> bool:
-    """Say whether somebody else holds the file."""
+    """Return whether another process has locked the file."""
     return code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
@@ -206,7 +206,7 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
 
 
 def make(new: Path, final: Path) -> None:
-    """Make an empty memory under the name `new` and give it its own when it is whole: a database that is cut off is never taken for one."""
+    """Create an empty memory under the name `new` and rename it when it is complete, so that a partial database is never used."""
     new.write_bytes(b"")
     db = sqlite3.connect(new, isolation_level=None)
     try:

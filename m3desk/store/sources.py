@@ -30,7 +30,7 @@ DB = sqlite3.Connection
 
 
 def add_source(db: DB, source: Source) -> Source:
-    """Add a source, or return the one with the same content (its place brought up to date)."""
+    """Add a source, or return the one with the same content (with its path updated)."""
     if source.sha256:
         row = db.execute("SELECT id FROM source WHERE sha256 = ? AND state != 'enrolled'", (source.sha256,)).fetchone()
         if row:
@@ -67,7 +67,7 @@ def plan(db: DB, source: str, clips: Sequence[Clip], fps: float | None) -> None:
 
 
 def what_rests_on(db: DB, state: State, id_: str) -> Effect:
-    """Say what would go with a source: its observations, sentences, and the people seen or heard nowhere else."""
+    """Return what removing a source would delete: its observations, sentences, and the people seen or heard nowhere else."""
     if reading.source(db, id_).state == "enrolled":
         raise UsageError(f"{id_} is a file that somebody is taught from.", "Take that step back: m3desk journal, m3desk revert STEP.")
     mine = [o for o in state.who.held if o.startswith(id_ + ".")]
@@ -87,7 +87,7 @@ def _known_elsewhere(db: DB, id_: str) -> dict[str, sqlite3.Row]:
 
 
 def _move(db: DB, state: State, log: Log, node: str, support: sqlite3.Row) -> None:
-    """Make a sentence one of the clip that supported it: its place and times, its citations, and observations there of whom it names."""
+    """Move a sentence to the clip that supported it: its clip and times, citations, and observations there of the persons it names."""
     clip, cited = reading.clip(db, support["clip"]), json.loads(support["citations"])
     seen = [log.observations[o] for o in cited if o in log.observations]
     start, end = min((o.start for o in seen), default=clip.start), max((o.end for o in seen), default=clip.end)
@@ -105,13 +105,13 @@ def _move(db: DB, state: State, log: Log, node: str, support: sqlite3.Row) -> No
 
 
 def remove_source(db: DB, state: State, log: Log, id_: str, at: str) -> None:
-    """Delete a source and every row that rests on it alone. The journal stays: its anchors say what it was about.
+    """Delete a source and every row that depends on it alone. The journal stays: its anchors describe what it was about.
 
     What it was the first to tell and others support moves to the first of those.
     """
     commits.begin(db, "remove", at, None, {"source": id_})
     gone_source = reading.source(db, id_)
-    if gone_source.sha256:  # so that corrections made on it are found again in the file that takes its place
+    if gone_source.sha256:  # to resolve its corrections again in the file that replaces it
         db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"removed_{gone_source.sha256}", gone_source.uri))
     for node, support in _known_elsewhere(db, id_).items():
         _move(db, state, log, node, support)
@@ -132,7 +132,7 @@ def remove_source(db: DB, state: State, log: Log, id_: str, at: str) -> None:
     db.execute(f"DELETE FROM link WHERE a IN ({gone}) OR b IN ({gone})", (id_, id_))
     db.execute(f"DELETE FROM embedding WHERE owner IN ({gone})", (id_,))
     db.execute("DELETE FROM node WHERE source = ? AND type IN ('episodic', 'semantic')", (id_,))
-    # Faces, voices and things that other sources know too stay; what nothing speaks of any more goes.
+    # Nodes with evidence in other sources stay; nodes that nothing refers to are deleted.
     held = "SELECT node FROM now_observation WHERE node IS NOT NULL AND observation NOT GLOB ?2"
     unbound = f"id NOT IN (SELECT node FROM binding) AND id NOT IN ({held})"
     db.execute(f"DELETE FROM node WHERE source = ?1 AND type IN ('face', 'voice') AND step IS NULL AND {unbound}", (id_, *like))
@@ -155,7 +155,7 @@ def remember_models(db: DB, models: Mapping[str, str], text_model: str) -> None:
 
 
 def prepare(db: DB, state: State, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int, look: Look) -> Prepared:
-    """Return what a memory knows of a clip before it is written.
+    """Return what is needed to write a clip.
 
     `own`: rows of the models that perceived it, where `perceived` has another's; the clip before is kept with those, too.
     """
@@ -168,7 +168,7 @@ def prepare(db: DB, state: State, clip: Clip, perceived: Perceived, own: Mapping
 
 
 def preview(db: DB, state: State, perceived: Perceived, models: Mapping[str, str] | None, look: Look) -> tuple[Cluster, ...]:
-    """Return the clip's clusters, provisional tags given, with what is known of them before the commit."""
+    """Return the clip's clusters with provisional tags and their matches before the commit."""
     found: list[Cluster] = []
     types: tuple[ObservationType, ...] = ("face", "voice")
     source, index = clip_order(perceived.clip)

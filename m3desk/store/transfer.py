@@ -25,7 +25,7 @@ TABLES = (
 """The log's tables beside the evidence, in an order in which references point backwards."""
 
 _WORK = ("changes", "imported_without_media")
-"""Keys of `meta` that tell of work done, not of the memory."""
+"""Keys of `meta` about work done, not about the memory."""
 
 
 def raw(db: DB) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def raw(db: DB) -> dict[str, Any]:
 
 
 def unlisted(db: DB) -> frozenset[str]:
-    """Return the observations that are no evidence of a video now: made by corrections that were taken back, or learned from a photo."""
+    """Return the observations that are not evidence of a video: made by corrections that were undone, or from an enrolment file."""
     if not any(db.execute(f"SELECT 1 FROM {t} WHERE id GLOB ? LIMIT 1", (MADE,)).fetchone() for t in ("face_track", "utterance")):
         return frozenset()
     log = rows.full_log(db)
@@ -91,7 +91,7 @@ def put_embeddings(db: DB, found: Sequence[tuple[str, str, str, int, Floats]]) -
 
 
 def empty(db: DB) -> bool:
-    """Say whether nothing was ever memorized here."""
+    """Return whether nothing was ever memorized here."""
     return all(db.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() is None for t in ("source", "commits", "node", "chat"))
 
 

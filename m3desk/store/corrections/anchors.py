@@ -30,7 +30,7 @@ def anchor(db: DB, state: State, args: dict[str, Any]) -> dict[str, Any]:
     ]
     named = {p: _owned(state, p) for p in people if p in state.who.people} | {n: _bound(state, n) for n in nodes}
     for born in sorted({*people, *(p for kind in ("cannot", "must") for pair in args.get(kind, ()) for p in pair)} - named.keys()):
-        if mine := _born(state, born):  # persons that votes had joined: they stand for the nodes born in them
+        if mine := _born(state, born):  # persons that votes had joined: each stands for the nodes created in it
             named[born] = mine
     if named:
         found["people"] = {id_: _observations(db, mine) for id_, mine in named.items()}
@@ -48,7 +48,7 @@ def _spoken_of(args: dict[str, Any]) -> list[str]:
 
 
 def _owned(state: State, person: str, limit: int = 5) -> list[str]:
-    """Return observations that tell a person: first those of nodes born in them, which stay theirs when votes say otherwise one day."""
+    """Return observations that identify a person: first those of nodes created in it, which stay even if votes change."""
     born = _born(state, person, limit)
     return [*born, *(o for o in state.who.of_person(person) if o not in born)][:limit]
 
@@ -70,11 +70,11 @@ _LIES: tuple[str, ...] = (
     """SELECT t.id, s.sha256, t.start, t."end", t.text AS words, NULL AS n, NULL AS boxes
     FROM utterance t JOIN source s ON s.id = t.source WHERE t.id IN (SELECT value FROM json_each(?))""",
 )
-"""Where faces lie (their first, middle and last box, of `n`), and where words do."""
+"""Queries for the places of faces (first, middle and last box, of `n`) and of utterances."""
 
 
 def _observations(db: DB, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return where observations lie, in the order given; of those that are not there only the id."""
+    """Return the places of observations, in the order given; of missing ones only the id."""
     found: dict[str, dict[str, Any]] = {}
     asked = dump(list(dict.fromkeys(ids)))
     for query in _LIES if ids else ():
@@ -108,11 +108,11 @@ def _memory(db: DB, state: State, id_: str) -> dict[str, Any]:
     }
 
 
-# ---------------------------------------------------------------- finding things again
+# ---------------------------------------------------------------- resolving anchors
 
 
 def places(db: DB, sha256: str | None) -> list[str]:
-    """Return the sources of this content, or, where it was removed, those whose file stands in its place."""
+    """Return the sources with this content, or, if it was removed, those that replaced it."""
     if sha256 is None:
         return []
     query = "SELECT id FROM source WHERE sha256 = ?1 OR uri = (SELECT value FROM meta WHERE key = 'removed_' || ?1) ORDER BY id"
@@ -120,11 +120,11 @@ def places(db: DB, sha256: str | None) -> list[str]:
 
 
 Again = Callable[[str, dict[str, Any], int], list[str] | None]
-"""Does on new evidence what a step (kind, args, number) did on old; returns the ids of what it made, None where that can't be."""
+"""Applies a step (kind, args, number) to new evidence; returns the ids it made, None if it is not possible."""
 
 
 def found_again(db: DB, now: Callable[[], State], log: Log, again: Again, there: set[int]) -> list[tuple[str, str]]:
-    """Return (old, new) for what steps in force name and no longer exists, but lies where their anchors say.
+    """Return (old, new) ids for what steps in force name and no longer exists, but is found by their anchors.
 
     Observations are matched by overlap in time and space, people and nodes by their observations, sentences by words and time. What a
     step had put in an observation's place is put there again; where the re-run leaves nothing to do, it is matched like the rest.
@@ -137,7 +137,7 @@ def found_again(db: DB, now: Callable[[], State], log: Log, again: Again, there:
     undone = undone_steps(log)
     names = {r.old: r.new for r in log.renamed}
     found: dict[str, str] = {}
-    # Persons that a step made don't come from any source: they stay who they are.
+    # Persons that a step made don't come from any source: they keep their ids.
     made = {s.args["person"] for s in log.steps if s.args.get("nodes") and s.args["person"] not in s.anchor.get("people", {})}
     rooted = {n.person for n in state.who.nodes.values() if n.step is None}
 
@@ -160,7 +160,7 @@ def found_again(db: DB, now: Callable[[], State], log: Log, again: Again, there:
     for step in log.steps:
         if step.step in there:
             continue
-        there.add(step.step)  # till something of it is missing
+        there.add(step.step)  # until something of it is missing
         if step.step in undone:
             continue
         if remade & set(step.args.get("made", ())):
@@ -176,7 +176,7 @@ def found_again(db: DB, now: Callable[[], State], log: Log, again: Again, there:
             if missing(id_):
                 held = [state.who.held.get(found.get(o["id"], names.get(o["id"], o["id"]))) for o in rows]
                 if node := next((h.node for h in held if h is not None and h.node), None):
-                    # Not whom votes make of it today: of a person who is kept from that one it would say that they are one.
+                    # Not the person by votes: a cannot-link with that person would become a must-link.
                     found[id_] = born_in(log, state.who.nodes)[node] if id_.startswith("person") else node
         for told in step.anchor.get("memories", ()):
             if step.kind != "delete" and missing(told["id"]) and (memory := _match_memory(db, told)):
@@ -185,7 +185,7 @@ def found_again(db: DB, now: Callable[[], State], log: Log, again: Again, there:
 
 
 def _made_again(db: DB, step: Step, log: Log, called: dict[str, str], remade: set[str], again: Again) -> dict[str, str]:
-    """Return what a step made → what it makes on the evidence that is there now; {} where that is not (yet) there."""
+    """Return what a step made → what it makes on the new evidence; {} if that is not there (yet)."""
     made: list[str] = step.args["made"]
     if all(called.get(o, o) in log.observations for o in made):
         return {}
@@ -211,7 +211,7 @@ def _made_again(db: DB, step: Step, log: Log, called: dict[str, str], remade: se
 
 
 def _clip_at(db: DB, where: dict[str, Any]) -> str | None:
-    """Return the memorized clip of a file, or of the one in its place, that holds a moment."""
+    """Return the memorized clip that contains a moment, of a file or of the one that replaced it."""
     for source in places(db, where["sha256"]):
         query = "SELECT id FROM clip WHERE source = ? AND start <= ?2 AND \"end\" > ?2 AND state IN ('episodic', 'done')"
         for r in db.execute(query, (source, where["at"])):

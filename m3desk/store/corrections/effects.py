@@ -20,7 +20,7 @@ QUOTED = 60
 
 
 def effect(delta: Delta | Rebuilt, kind: str, args: Args, step: int, log: Log) -> Effect:
-    """Say what a step changes. `log`: with the step; `args` as they are kept."""
+    """Return the effect of a step. `log`: with the step; `args` as they are kept."""
     before, after, changed = delta.before, delta.after, delta.tables()
     moved = [o for o in changed["held"] if _whose(before, o) != _whose(after, o)]
     told = [n for n in changed["nodes"] if n.startswith(("episodic", "semantic")) and _face_of(before, n) != _face_of(after, n)]
@@ -65,11 +65,11 @@ def _counts(before: State, after: State, moved: list[str], told: list[str]) -> s
     return f" ({', '.join(parts)})" if parts else ""
 
 
-# ---------------------------------------------------------------- what it was said against
+# ---------------------------------------------------------------- warnings and overridden steps
 
 
 def _evidence(delta: Delta | Rebuilt, moved: Iterable[str], log: Log) -> Iterable[str]:
-    """Warn where people are one now though one frame shows both, or both speak at once: mirrors and video calls exist, slips too."""
+    """Warn if observations of one person have a cannot-link (one frame shows both, or both speak at once): it may be a mistake."""
     before, after = delta.before, delta.after
     pairs = (pair for a, b in delta.cannot_links(moved) for pair in cannot_links_between(a, b, after.who.evidence))
     known = {(a, b) for a, b in pairs if _one_person(after, a, b) and not _one_person(before, a, b)}
@@ -81,7 +81,7 @@ def _evidence(delta: Delta | Rebuilt, moved: Iterable[str], log: Log) -> Iterabl
 
 
 def _one_person(state: State, a: str, b: str) -> bool:
-    """Say whether two observations are somebody's, and the same one's."""
+    """Return whether two observations belong to the same person."""
     one, two = state.who.held.get(a), state.who.held.get(b)
     return one is not None and two is not None and bool(one.person) and one.person == two.person
 
@@ -91,7 +91,7 @@ def _together_at(log: Log, a: str, b: str) -> tuple[str, int]:
 
 
 def _overridden(changed: Mapping[int, tuple[Any, Any]], step: int, log: Log) -> Iterable[str]:
-    """Name the earlier steps of the user that no longer hold: "overrides step 12 of Tuesday 17 November (keeps Ann and Bob apart)"."""
+    """Return the earlier steps of the user that are overridden: "overrides step 12 of Tuesday 17 November (keeps Ann and Bob apart)"."""
     lost = set()
     for number, (old, new) in changed.items():
         held = {(c.kind, c.a, c.b) for c in old or () if c.state == "kept"}
@@ -109,7 +109,7 @@ def _day(at: str) -> str:
     return f" of {when:%A} {when.day} {when:%B}"
 
 
-# ---------------------------------------------------------------- the verbs
+# ---------------------------------------------------------------- the kinds of steps
 
 
 def _verb(before: State, after: State, kind: str, args: Args) -> str:
@@ -155,13 +155,13 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
 
 
 def _goes_by(after: State, args: Args) -> str:
-    """Say by which number unnamed people go on, where that is not the one that was to be kept."""
+    """Return which number unnamed people keep, if that is not the one that was to be kept."""
     now = after.who.canonical.get(args["keep"], args["keep"])
     return "" if now == args["keep"] or now not in after.who.people else f", known as {after.who.people[now].shown} from now on"
 
 
 def _names(before: State, args: Args) -> str:
-    """Say which name stays where both have one."""
+    """Return which name is kept if both have one."""
     kept = before.who.people[args["keep"]].name
     others = [n for o in args["others"] if (n := before.who.people[o].name) and n != kept]
     return f", who stays {kept}; {' and '.join(others)} becomes an alias" if kept and others else ""

@@ -22,11 +22,11 @@ from m3desk.store.galleries import galleries as galleries_of
 
 DB = sqlite3.Connection
 ENROLLED = "enrolled"
-"""The state of a source, and of its one clip, that somebody is taught from."""
+"""The state of an enrolment source and of its one clip."""
 
 
 def enroll(context: Context, args: Args) -> Args:
-    """Teach a person. Whoever has that name is meant; else who is clearly like it and has no name from a user; else somebody new."""
+    """Enrol a person: the one with that name, else an unnamed person who clearly matches the files, else a new person."""
     name = clean(args.get("name"))
     if not name:
         raise CorrectionError("enroll needs a name.", "For example: m3desk people enroll Ann ann.jpg.")
@@ -38,7 +38,7 @@ def enroll(context: Context, args: Args) -> Args:
     made = [o for lesson in context.lessons for o in _learn(context, lesson)]
     id_ = person.id if person else commits.new_person(context.db)
     bound = bind_to(context, made, id_)
-    # They belong to no moment of a video: a look back to before a clip still knows them.
+    # They belong to no moment of a video: `--before` still shows them.
     nowhere = 'UPDATE node SET clip = NULL, source = NULL, start = NULL, "end" = NULL WHERE id = ?'
     context.db.executemany(nowhere, [(n,) for n in bound["nodes"]])
     kept: Args = {"person": id_, "name": name, "made": made, "files": [x.file.uri for x in context.lessons], **bound}
@@ -46,7 +46,7 @@ def enroll(context: Context, args: Args) -> Args:
 
 
 def _fresh(context: Context, name: str) -> None:
-    """Raises CorrectionError where a file is among what this person is taught from already."""
+    """Raises CorrectionError if a file is enrolled for this person already."""
     for lesson in context.lessons:
         for r in context.db.execute("SELECT id FROM source WHERE state = ? AND sha256 = ?", (ENROLLED, lesson.file.sha256)):
             mine = [h.person for o, h in context.state.who.held.items() if o.startswith(f"{r[0]}.") and h.person]
@@ -55,7 +55,7 @@ def _fresh(context: Context, name: str) -> None:
 
 
 def _like(context: Context, type_: ObservationType, lessons: Sequence[Lesson]) -> Match | None:
-    """Say whose face or voice these files are like, None where they hold no such thing."""
+    """Match the faces or voices of these files with known persons; None if they contain none."""
     mine = [x for x in lessons if (x.face is not None) == (type_ == "face") and len(x.sample.vectors)]
     if not mine:
         return None
@@ -67,7 +67,7 @@ def _like(context: Context, type_: ObservationType, lessons: Sequence[Lesson]) -
 
 
 def _whom(context: Context, name: str, verdicts: Sequence[tuple[str, Match]]) -> tuple[Person | None, list[str]]:
-    """Return who is meant, None for somebody new, and what the user should know."""
+    """Return the person that is meant (None: a new one), and notes for the user."""
     people = context.state.who.people
     key = name.casefold()
     called = [p for p in people.values() if (p.name or "").casefold() == key]
@@ -85,7 +85,7 @@ def _whom(context: Context, name: str, verdicts: Sequence[tuple[str, Match]]) ->
 
 
 def _learn(context: Context, lesson: Lesson) -> list[str]:
-    """Write a file and what is in it; return the ids of the observations."""
+    """Write a file and its samples; return the ids of the observations."""
     file = lesson.file
     source = source_id(commits.number(context.db, "source"))
     length = max(LOOK, sum(n for _, n in lesson.pieces))
@@ -116,7 +116,7 @@ def _learn(context: Context, lesson: Lesson) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """A file that somebody is taught from."""
+    """An enrolment file."""
 
     observation: str
     person: str
@@ -125,7 +125,7 @@ class Enrolment:
 
 
 def enrolments(db: DB) -> list[Enrolment]:
-    """Return what people are taught from, in the order in which that was."""
+    """Return the enrolment files of people, in order of time."""
     query = """SELECT o.observation, o.person, s.uri, s.sha256 FROM source s JOIN now_observation o ON o.observation GLOB s.id || '.*'
         WHERE s.state = ? AND o.person IS NOT NULL"""
     found = [Enrolment(*r) for r in db.execute(query, (ENROLLED,))]

@@ -107,7 +107,7 @@ _LISTS = frozenset(("observations", "others"))
 
 
 def checked(kind: str, args: Mapping[str, Any]) -> Args:
-    """Return args as they came. Raises CorrectionError where one is of a kind that no correction takes."""
+    """Return args as they came. Raises CorrectionError if one has a type that no correction accepts."""
     for key, value in args.items():
         texts = [value] if key in _TEXTS else list(value) if key in _LISTS and isinstance(value, (list, tuple)) else []
         wrong = key in _LISTS and not isinstance(value, (str, list, tuple, type(None)))
@@ -166,7 +166,7 @@ def _staying(context: Context, kept: str, person: str, going: list[str]) -> list
 
 
 def bind_to(context: Context, ids: list[str], person: str) -> Args:
-    """Bind observations to nodes born in a person (nobody can take those away), made where there is none of their type."""
+    """Bind observations to nodes created in a person (no vote can move these); create one if there is none of their type."""
     who = context.state.who
     bindings: dict[str, str] = {}
     made: list[str] = []
@@ -203,7 +203,7 @@ def _distinct(context: Context, args: Args) -> Args:
     second = nodes[1]
     if second is None or refs[0] == refs[1]:
         raise CorrectionError("that is one person.", "Use split to separate their observations, or name two of their nodes.")
-    # Two nodes born in one person (a user put them there): the second gets one of its own.
+    # Two nodes created in one person (by a user): the second gets a new person.
     new = commits.new_person(context.db)
     return {"a": a, "b": new, "births": {second.id: new}}
 
@@ -219,7 +219,7 @@ def _split(context: Context, args: Args) -> Args:
     staying = _staying(context, person.id, person.id, ids)
     new = commits.new_person(context.db)
     sides: Args = {"cannot": [[new, b] for b in [*staying, *(w for w in _cannot_links(context, person.id) if w not in staying)]]}
-    if len(staying) > 1:  # also where votes held them together only through what goes
+    if len(staying) > 1:  # also if votes joined them only through what is split off
         sides["must"] = [[staying[0], b] for b in staying[1:]]
     return {"observations": ids, "person": new, "name": clean(args.get("name")), "of": person.id, **sides, **bind_to(context, ids, new)}
 
@@ -316,7 +316,7 @@ def _read_text(context: Context, args: Args, language: str) -> tuple[str, tuple[
 
 
 def best_observations(state: State, person: str, limit: int = 3) -> list[str]:
-    """Return a few observations that stand for a person: the first of each node, faces first."""
+    """Return a few observations that represent a person: the first of each node, faces first."""
     nodes = [n for n in state.who.members.get(person, ()) if state.who.owned.get(n)]
     return [state.who.of_node(n)[0] for n in sorted(nodes, key=lambda n: (not n.startswith("face"), numbered(n)))[:limit]]
 
@@ -364,7 +364,7 @@ def _revert(context: Context, args: Args) -> Args:
 
 
 def _dependents(log: Log, number: int) -> list[int]:
-    """Return later steps in force that act on what a step made (a person, nodes, a sentence) and then have less to act on."""
+    """Return later steps in force that depend on what a step made (a person, nodes, a sentence)."""
     steps = {s.step: s for s in in_force(log)}
     args, people = steps[number].args, steps[number].anchor.get("people", {})
     made = {

@@ -39,7 +39,7 @@ def correct(
     sample: Sample | None = None,
     lessons: Sequence[Lesson] = (),
 ) -> Effect:
-    """Resolve a correction, write it to the journal, fold, and say what changed; a dry run does all of it and rolls back."""
+    """Resolve a correction, write it to the journal, fold, and return what changed; a dry run does the same and rolls back."""
     if kind not in RESOLVE:
         if kind in KINDS:
             raise CorrectionError(f"“{kind}” comes with the identity work.", "It is not in this version.")

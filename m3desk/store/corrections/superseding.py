@@ -36,7 +36,7 @@ from m3desk.store.galleries import galleries as galleries_of
 DB = sqlite3.Connection
 
 LOOK = MICROSECOND // 5
-"""How long a face that a user pointed out in one picture counts as seen: one look at five pictures a second."""
+"""Duration of a face that a user marked in one picture: one picture at five a second."""
 
 SAME_FACE = 0.3
 """Intersection over union from which a box is a face that is known already (as in `samples.teaching`)."""
@@ -63,7 +63,7 @@ def number(value: Any, what: str) -> float:
     return value
 
 
-# ---------------------------------------------------------------- parting, bounding, rewording
+# ---------------------------------------------------------------- splitting, new bounds, new words
 
 
 def _one(context: Context, args: Args) -> Observation:
@@ -114,7 +114,7 @@ def _words(context: Context, args: Args) -> Args:
 
 
 def put(db: DB, old: Observation, parts: Sequence[Observation], step: int, sequence: int, *, alike: bool = True) -> list[str]:
-    """Write what stands in the place of an old observation, with its vectors where it is `alike`; return the new ids."""
+    """Write the observations that replace an old one, with its vectors if `alike` (it is the same face or voice); return the new ids."""
     made = []
     for place, part in enumerate(parts):
         id_ = made_id(old.id, step, place)
@@ -180,7 +180,7 @@ def nearest(track: FaceTrack, at: int) -> TimedBox:
 
 
 def add_face(db: DB, state: State, clip: str, at: int, box: tuple[float, float, float, float], step: int, sequence: int) -> str:
-    """Write a face that was missed; whoever is seen beside it is somebody else. Return its id."""
+    """Write a face that was missed, with cannot-links to the faces beside it. Return its id."""
     id_ = made_id(face_id(clip), step, 0)
     cluster = int(db.execute("SELECT coalesce(max(cluster), -1) + 1 FROM face_track WHERE clip = ?", (clip,)).fetchone()[0])
     beside = [t.id for t in there(db, state, clip, at)]
@@ -190,7 +190,7 @@ def add_face(db: DB, state: State, clip: str, at: int, box: tuple[float, float, 
     return id_
 
 
-# ---------------------------------------------------------------- what made observations look and sound like
+# ---------------------------------------------------------------- samples of observations that corrections made
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Lacking:
 
 
 def lacking(db: DB, state: State) -> list[Lacking]:
-    """Return what could be looked at, or listened to, again."""
+    """Return the observations whose samples can be computed again."""
     found = []
     for table in ("face_track", "utterance"):
         for r in db.execute(f"SELECT * FROM {table} WHERE id GLOB '*_*' ORDER BY rowid"):
@@ -227,7 +227,7 @@ def _has_its_own(made: Observation, old: Observation | None) -> bool:
 
 
 def complete(db: DB, state: State, id_: str, sample: Sample, sequence: int, at: str) -> None:
-    """Keep what a made observation looks or sounds like; a face that a user pointed out is then bound to whom it is like, if to anybody."""
+    """Store the sample of an observation made by a correction; a face that a user marked is then bound to the person it matches, if any."""
     made = observation(db, id_)
     if isinstance(made, FaceTrack):
         db.execute(
@@ -261,11 +261,11 @@ def _recognise(db: DB, state: State, made: Observation, sample: Sample, sequence
         )  # fmt: skip
 
 
-# ---------------------------------------------------------------- after a re-run
+# ---------------------------------------------------------------- after a source was re-memorized
 
 
 def make_again(db: DB, state: State, kind: str, args: Mapping[str, Any], step: int, sequence: int) -> list[str] | None:
-    """Do on new evidence what a step did on old; `args` name things as they are called now. None where it can't be done there."""
+    """Apply a step to new evidence; `args` with present ids. None if it is not possible there."""
     if kind == "add-face":
         return [add_face(db, state, args["clip"], args["at"], tuple(args["box"]), step, sequence)]
     old = observation(db, args["observations"][0])
@@ -273,13 +273,13 @@ def make_again(db: DB, state: State, kind: str, args: Mapping[str, Any], step: i
         return None
     try:
         if kind == "split-at":
-            # Later clips of this run would take the voice of both parts for either's; the engine looks at them again (`lacking`).
+            # Else later clips would match the voice of both parts with either; the engine computes their samples again (`lacking`).
             return put(db, old, editing.split(old, args["at"]), step, sequence, alike=False)
         if not isinstance(old, Utterance):
             return None
         new = _bounded(db, old, args["start"], args["end"]) if kind == "bounds" else editing.reworded(old, args["text"])
         return put(db, old, [new], step, sequence)
-    except CorrectionError:  # the re-run says what the user said
+    except CorrectionError:  # the new evidence says the same as the user
         return None
 
 
@@ -287,7 +287,7 @@ def make_again(db: DB, state: State, kind: str, args: Mapping[str, Any], step: i
 
 
 def _rewrite(context: Context, args: Args) -> Args:
-    """Put what an utterance says now in place of what a sentence quotes of it; the references stay where they stand."""
+    """Replace the quoted words of an utterance in a sentence by its present words; the references are kept."""
     id_ = context.memory(args)
     node = context.state.nodes[id_]
     text, spans = node.text, list(node.spans)
@@ -305,7 +305,7 @@ def _rewrite(context: Context, args: Args) -> Args:
 
 
 def _quotes(context: Context, id_: str) -> list[tuple[str, str]]:
-    """Return (words once, words now) of the utterances that a sentence was written of."""
+    """Return (old words, present words) of the utterances that a sentence was written from."""
     evidence = context.state.who.evidence
     cited = [r[0] for r in context.db.execute("SELECT observation FROM citation WHERE node = ? ORDER BY place", (id_,))]
     start, end = context.db.execute('SELECT start, "end" FROM node WHERE id = ?', (id_,)).fetchone()

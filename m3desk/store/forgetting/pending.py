@@ -59,7 +59,7 @@ class Pending:
 
 
 def marks(folder: Path) -> list[Path]:
-    """Return the marks of forgettings that have begun here and are not finished, oldest first."""
+    """Return the marks of unfinished forgettings, oldest first."""
     return sorted(p for p in folder.glob(PATTERN) if p.is_file())
 
 
@@ -72,7 +72,7 @@ def keep(folder: Path, mark: Pending) -> None:
 
 
 def write(folder: Path, mark: Pending) -> None:
-    """Keep a mark, whole or not at all, and wait until the disk has it. Raises OSError."""
+    """Write a mark atomically and wait until it is on disk. Raises OSError."""
     k = mark.known
     document = {
         "person": mark.person, "how": mark.how, "at": mark.at, "with_sources": mark.with_sources, "text": mark.text,
@@ -137,20 +137,20 @@ def _text(value: Any) -> str:
 
 
 def committed(db: sqlite3.Connection, mark: Pending) -> bool:
-    """Say whether the commit that forgets is in the memory: then what is left to do is to remove traces."""
+    """Return whether the forgetting is committed, so that only traces are left to remove."""
     if not mark.whole:
         return True
     return db.execute("SELECT 1 FROM commits WHERE kind = 'forget' AND at = ?", (mark.at,)).fetchone() is not None
 
 
 def remove(folder: Path, mark: Pending) -> None:
-    """Take a mark away. Raises OSError."""
+    """Remove a mark. Raises OSError."""
     (folder / mark.file).unlink(missing_ok=True)
     private.settle(folder)
 
 
 def sweep(folder: Path) -> None:
-    """Delete what writing a mark left when it was cut off: then nothing had been forgotten yet."""
+    """Delete the partial file of an interrupted write: nothing had been forgotten yet then."""
     for part in folder.glob(f"{PATTERN}.part"):
         with contextlib.suppress(OSError):
             part.unlink()

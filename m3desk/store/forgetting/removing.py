@@ -30,13 +30,13 @@ from m3desk.store.forgetting.scrubbing import TELLING, Traces, blot, chats, scru
 
 DB = sqlite3.Connection
 TEMPLATE = 8
-"""Rows of a face or a voice that are kept for `never`: enough to know somebody by, too few to tell more of them."""
+"""Embeddings of a face or a voice that are kept for `never`: enough to recognise the person, and no more."""
 
 MARGIN = 0.5
 """A crop shows this much of its face's size on every side (perception.sightings), and so perhaps a neighbour."""
 
 NEAR = 300_000
-"""Microseconds within which two looks are of one moment."""
+"""Microseconds within which two pictures count as one moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ Tighten = Callable[[bytes, tuple[tuple[float, float], ...]], tuple[bytes, tuple[
 """Cuts the margin off a crop (JPEG, its five landmarks), so that it shows one face only."""
 
 
-# ---------------------------------------------------------------- what is known of them
+# ---------------------------------------------------------------- what identifies the person
 
 
 def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False) -> Traces:
-    """Gather everything by which a memory knows a person; with `spans` all that was observed while they were there."""
+    """Collect everything by which a memory identifies a person; with `spans` all that was observed while they were there."""
     who = state.who
     found = Traces({p for p, c in who.canonical.items() if c == person.id} | {person.id})
     found.nodes = {n for n, p in who.person_of.items() if p == person.id}
@@ -82,7 +82,7 @@ def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False
 
 
 def _superseded(found: Traces, state: State, log: Log) -> None:
-    """Add what these observations stand in the place of, and what stands in the place of that, unless it is somebody else's by now."""
+    """Add the observations that these replace, and those that replace them, unless they belong to another person now."""
     above = {s.id: s.replaces for s in log.observations.values() if s.replaces}
     while extra := {above[o] for o in found.observations if o in above} - found.observations:
         found.observations |= extra
@@ -109,7 +109,7 @@ def _names(found: Traces, state: State, log: Log, person: Person) -> None:
 
 
 def _resting_on(told: set[str], log: Log) -> set[str]:
-    """Return the sentences that rest on nothing but these (a summary of what went goes with it)."""
+    """Return the sentences derived only from these (a summary of deleted sentences is deleted, too)."""
     grounds: dict[str, set[str]] = {}
     for k in log.links:
         if k.kind == "derived_from":
@@ -148,7 +148,7 @@ def _of_observations(db: DB, found: Traces, own: Container[str]) -> None:
 
 
 def preview(db: DB, state: State, log: Log, person: Person, how: How) -> Forgotten:
-    """Say what forgetting would remove; change nothing."""
+    """Return what forgetting would remove; change nothing."""
     found = known(db, state, log, person, spans=how == "spans")
     taught = {r[0] for r in db.execute("SELECT id FROM source WHERE state = 'enrolled'")}
     places = sorted({s for s, _, _ in found.intervals} - taught)
@@ -202,7 +202,7 @@ def forget(
 
 
 def _bury(db: DB, log: Log, found: Traces, how: How, sequence: int) -> None:
-    """Leave tombstones: intervals and boxes, nothing that tells who it was; for `never` also a few rows of face and voice."""
+    """Write tombstones: intervals and boxes, nothing that identifies the person; for `never` also a few embeddings of face and voice."""
     hashes = dict(db.execute("SELECT id, sha256 FROM source").fetchall())
     enrolled = {r[0] for r in db.execute("SELECT id FROM source WHERE state = 'enrolled'")}
     taught = {o for o in found.observations if source_of(o) in enrolled}
@@ -275,7 +275,7 @@ def _beside(source: str, boxes: Iterable[list[float]], theirs: Looks) -> bool:
 
 
 def _pictures_of_clips(db: DB, found: Traces) -> None:
-    """Take away the picture of each clip in which they are seen: it may be of that moment."""
+    """Remove the picture of each clip in which they are seen: it may show them."""
     clips = {r[0] for o in found.observations for r in db.execute("SELECT clip FROM face_track WHERE id = ?", (o,))}
     for clip in sorted(clips):
         found.media |= {r[0] for r in db.execute("SELECT thumbnail FROM clip WHERE id = ? AND thumbnail IS NOT NULL", (clip,))}
@@ -283,7 +283,7 @@ def _pictures_of_clips(db: DB, found: Traces) -> None:
 
 
 def _delete(db: DB, found: Traces) -> None:
-    """Delete every row that rests on them."""
+    """Delete every row that depends on them."""
     db.execute("PRAGMA secure_delete = ON")
     db.execute("PRAGMA defer_foreign_keys = ON")
     gone = [(o,) for o in sorted(found.observations)]
@@ -330,7 +330,7 @@ def _delete(db: DB, found: Traces) -> None:
 
 
 def _part(db: DB, state: State, log: Log, found: Traces, sequence: int, at: str) -> None:
-    """Let others' parts of what goes stand for themselves: theirs as they are now, without its crops, sound and vectors of the whole."""
+    """Make other persons' parts of deleted observations independent: as they are now, without crops, sound and vectors of the whole."""
     for old, parts in found.mixed.items():
         for part in sorted(parts):
             mine = [b for b in state.who.bindings.get(part, ()) if b.superseded is None]
@@ -367,8 +367,8 @@ def _journal(db: DB, effect: Effect, how: How, sequence: int, at: str) -> None:
     )  # fmt: skip
 
 
-def still_alike(db: DB, found: Traces) -> list[tuple[str, float]]:
-    """Return (observation, similarity) of stored faces and voices that are as like the forgotten person as one person is."""
+def still_similar(db: DB, found: Traces) -> list[tuple[str, float]]:
+    """Return (observation, similarity) of stored faces and voices that are similar enough to be the forgotten person."""
     alike: dict[str, float] = {}
     for (kind, model), template in found.vectors.items():
         type_: ObservationType = "face" if kind == "face" else "voice"
@@ -392,4 +392,4 @@ def whose(db: DB) -> dict[str, tuple[str, str | None]]:
     }
 
 
-__all__ = ["Forgotten", "How", "Traces", "forget", "known", "preview", "still_alike", "whose"]
+__all__ = ["Forgotten", "How", "Traces", "forget", "known", "preview", "still_similar", "whose"]

@@ -17,7 +17,7 @@ DB = sqlite3.Connection
 BLOT = "█"
 
 TELLING = 20
-"""Code points from which words are somebody's own: "thank you" is everybody's."""
+"""Code points from which words identify a person: "thank you" does not."""
 
 SCRUBBED = "scrubbed: it touched somebody who was forgotten"
 
@@ -69,7 +69,7 @@ class Mention:
 
 
 def chats(db: DB, found: Traces) -> int:
-    """Delete chats that name them, cite what goes, or repeat their words."""
+    """Delete chats that name the person, cite deleted sentences, or repeat their words."""
     pattern = found.mention()
     gone = []
     for r in db.execute("SELECT id, body FROM chat"):
@@ -103,7 +103,7 @@ def _whole(name: str) -> str:
 
 
 def blot(db: DB, found: Traces) -> int:
-    """Blot out their names in what others say, in text on screen and in sentences that stay; same length, so offsets stay true."""
+    """Mask their names in what others say, in text on screen and in sentences that stay; lengths do not change, so offsets stay valid."""
     pattern = found.mention()
     if pattern is None:
         return 0
@@ -132,7 +132,7 @@ def blot(db: DB, found: Traces) -> int:
 
 
 def _blotted_words(words: Sequence[Sequence[Any]], text: str, blotted: str) -> list[list[Any]]:
-    """Return the words of a text, each blotted out where that part of it is; what is not found in the text goes too."""
+    """Return the words of a text, each masked if that part of the text is; words not found in the text are masked, too."""
     made, place = [], 0
     for start, end, word in words:
         at = text.find(word.strip(), place)
@@ -151,15 +151,15 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "ignore": ("person",), "enroll": ("person",), "add": ("memory",), "edit": ("memory",), "delete": ("memory",), "pin": ("memory",),
     "split-at": ("observations",), "bounds": ("observations",), "words": ("observations",), "add-face": ("made",),
 }  # fmt: skip
-"""What a step of each kind, where it had it, needs to still mean something when what was forgotten is taken out of it."""
+"""The args that a step of each kind needs, if it had them, to keep a meaning after the forgotten data is removed from it."""
 
 
 OTHERS = ("person", "nodes", "bindings", "births", "must", "cannot")
-"""What the fold takes from a step of any kind."""
+"""The args of any step that the fold uses."""
 
 
 def touches(args: Any, anchor: Any, text: str, found: Traces) -> bool:
-    """Say whether a step is about them, names them or repeats their words."""
+    """Return whether a step is about the person, names them or repeats their words."""
     pattern = found.mention()
     whole = json.dumps([args, anchor, text], ensure_ascii=False)
     ids = set(re.findall(r"[a-z]+_\d+|s\d+\.c\d+\.[fu]\w*", whole))
@@ -167,26 +167,26 @@ def touches(args: Any, anchor: Any, text: str, found: Traces) -> bool:
 
 
 def _repeats(document: str, found: Traces) -> bool:
-    """Say whether a JSON document repeats words that are theirs alone."""
+    """Return whether a JSON document repeats words that only they said."""
     return any(json.dumps(w, ensure_ascii=False)[1:-1] in document for w in found.telling)
 
 
 def scrub(db: DB, found: Traces) -> None:
-    """Take what was forgotten out of every step; what then means nothing any more is emptied."""
+    """Remove the forgotten data from every step; steps without a meaning then are emptied."""
     pattern = found.mention()
     for r in db.execute("SELECT * FROM journal").fetchall():
         args, anchor = json.loads(r["args"]), json.loads(r["anchor"])
         if not touches(args, anchor, f"{r['text']} {r['why'] or ''}", found):
             continue
         left = _without(args, found.ids, pattern) or {}
-        if args.get("person") and "person" not in left:  # what it says of observations may still stand, of their owner it says nothing
+        if args.get("person") and "person" not in left:  # it may still decide on observations, but no longer names their person
             left = {k: v for k, v in left.items() if k not in ("name", "nodes")}
         kind = left.get("as", r["kind"])
         spoken = [o for s in args.get("spans", ()) for o in s[2]]
         means = not set(spoken) & found.ids and all(left.get(k) or not args.get(k) for k in REQUIRED.get(kind, ())) and kind != "reject"
         kind = r["kind"]
         if not means:
-            # What it says of others besides goes on to hold: who they are, are called, are one with or are not.
+            # What it decides on other persons stays in force: bindings, names, must-links and cannot-links.
             names = bool(left.get("person") and left.get("name")) and left.get("as", kind) in ("assign", "split", "enroll")
             kind = "name" if names else "forget"
             left = {k: left[k] for k in (*OTHERS, *(("name",) if names else ())) if left.get(k)} if r["kind"] != "reject" else {}

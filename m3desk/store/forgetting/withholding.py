@@ -53,7 +53,7 @@ def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
 
 
 def allowed(draft: Draft, perceived: Perceived) -> Draft:
-    """Return a draft without sentences, votes and names that rest on evidence that is not there."""
+    """Return a draft without sentences, votes and names that refer to withheld evidence."""
     there = {t.id for t in perceived.faces} | {u.id for u in perceived.utterances}
 
     def rests(observations: Iterable[str]) -> bool:
@@ -91,7 +91,7 @@ def _buried(db: DB, clip: Clip, perceived: Perceived) -> set[str]:
 
 
 def _there(track: FaceTrack, tombstone: sqlite3.Row) -> bool:
-    """Say whether a track is where a forgotten face was: a third of the boxes shared at one of its looks."""
+    """Return whether a track is where a forgotten face was: a third of the boxes shared in one picture."""
     for at, x, y, w, h in json.loads(tombstone["boxes"]):
         near: TimedBox = min(track.boxes, key=lambda b: abs(b.at - at))
         if abs(near.at - at) <= 500_000 and iou((x, y, w, h), near.box) >= 0.33:
@@ -100,7 +100,7 @@ def _there(track: FaceTrack, tombstone: sqlite3.Row) -> bool:
 
 
 def _unwanted(db: DB, perceived: Perceived) -> set[str]:
-    """Return the observations of clusters that look or sound like somebody who is never to be remembered.
+    """Return the observations of clusters that are similar to a person who must never be stored.
 
     A template belongs to the model that made it: after a switch to another it knows nobody (`reembed` says so).
     """

@@ -31,11 +31,11 @@ log = logging.getLogger(__name__)
 DB = sqlite3.Connection
 
 FORMAT = 3
-"""Raise it when rows change their meaning: older indexes are then made anew."""
+"""Version; increase it if the meaning of rows changes, and older indexes are rebuilt."""
 
 _BATCH = 8_192
 _GRAPH_FROM = 5_000
-"""Rows from which there is a graph; fewer are compared one by one."""
+"""Least rows of a graph; fewer are compared one by one."""
 
 _PART = 1_000_000
 """Rows of one graph; all graphs are asked."""

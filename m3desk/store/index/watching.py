@@ -34,7 +34,7 @@ WATCHED: tuple[tuple[str, str, str, str], ...] = (
 
 
 def watch(db: DB) -> None:
-    """Begin to note what this connection writes. A rollback takes the notes back too."""
+    """Start to record what this connection writes. A rollback also rolls back the records."""
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute("CREATE TEMP TABLE IF NOT EXISTS touched (kind TEXT, id TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID")
     for table, kind, id_, condition in WATCHED:
@@ -47,7 +47,7 @@ def watch(db: DB) -> None:
 
 
 def taken(db: DB, before: int, version: int) -> Changed:
-    """Return what was noted since the last call, and forget it."""
+    """Return and clear what was recorded since the last call."""
     if db.execute("SELECT count(*) FROM temp.touched").fetchone()[0] > MANY:
         changed = Changed(before, version, whole=True)
     else:
