@@ -42,13 +42,17 @@ class VectorsOnDisk:
 
     def of(self, table: Table, model: str) -> OnDisk | None:
         """Return a table's vectors on disk; None if they fit in memory or are not written yet."""
-        state = self.index.state() if table.size > most_in_memory() else None
+        if table.size <= most_in_memory():
+            return None
+        with self._reader() as reader:
+            state = reader.indexed(self.index)
         if state is None or state.model != model:
             return None
+        last = state.last
 
         def asked(vector: Floats, k: int) -> Sequence[str]:
-            owners = self.index.near(vector, k)
-            if owners is None:  # damaged, or dropped by a forgetting: the next question compares all
+            owners = self.index.near(vector, k, last)
+            if owners is None:  # damaged, dropped by a forgetting, or being made anew: the next question compares all
                 self.kept.drop()
             return [owner.partition("@")[0] for owner in owners or ()]
 
@@ -58,7 +62,7 @@ class VectorsOnDisk:
 
         found = OnDisk(asked, exact, table.row)
         with self._reader() as reader:
-            for ids, vectors in reader.text_vectors_since(model, state.last):
+            for ids, vectors in reader.text_vectors_since(model, last):
                 rows = [table.row(id_) for id_ in ids]
                 held = [n for n, row in enumerate(rows) if row is not None]
                 found = found.changed(table.count, [row for row in rows if row is not None], vectors[held])

@@ -133,6 +133,7 @@ class Memory(Records):
             with self.writing() as db:
                 sources.remove_source(db, self.state(), self.log(), id_, now())
                 self.forget_fold()
+            checking.drop_index(self.folder / place.INDEX)  # it holds what was removed
         return effect
 
     def mark_clip(self, clip: str, state: str, error: str | None = None) -> None:

@@ -33,6 +33,7 @@ from m3desk.store import (
 from m3desk.store.corrections import enrolling, superseding
 from m3desk.store.forgetting import pending, proving, removing
 from m3desk.store.index import outlines
+from m3desk.store.index.vectors import State as IndexState
 from m3desk.store.index.vectors import VectorIndex
 from m3desk.store.reader import Reader
 
@@ -94,6 +95,10 @@ class Records(Reader):
         """Write the vectors that an index lacks; return whether it is complete then."""
         with self.snapshot() as db:
             return index.sync(db, model, stopped) is not None
+
+    def indexed(self, index: VectorIndex) -> IndexState | None:
+        """Return what an index of vectors holds; None where it is not of the embeddings that there are now (`VectorIndex.state_for`)."""
+        return self._read(index.state_for)
 
     def observed(self, ids: Collection[str] | None = None) -> list[Observed]:
         """Return who is seen and heard when, of all evidence or of these observations."""

@@ -18,8 +18,11 @@ from m3desk.control.nearest import OnDisk
 from m3desk.domain.evidence import Floats
 from m3desk.locks import FileLock
 from m3desk.samples import proof
+from m3desk.store import checking
 from m3desk.store.index import vectors
 from m3desk.store.index.vectors import VectorIndex
+from m3desk.store.memory import Memory
+from tests.store.invented import clips, remember, source
 
 MODEL = "model 1"
 
@@ -29,6 +32,7 @@ def db() -> Iterator[sqlite3.Connection]:
     """A table of embeddings as the store has it."""
     made = sqlite3.connect(":memory:")
     made.execute("CREATE TABLE embedding (owner, kind, model, n, d, vectors, sequence, PRIMARY KEY (owner, model))")
+    made.execute("CREATE TABLE commits (sequence INTEGER PRIMARY KEY, kind)")
     yield made
     made.close()
 
@@ -49,7 +53,7 @@ def test_the_graph_finds_the_nearest_that_comparing_all_finds(
     state = index.sync(db, MODEL)
     assert state is not None and state.rows == 1_500 and index._table.list_indices()
     put(db, 1_500, late)
-    assert index.sync(db, MODEL) == vectors.State(vectors.FORMAT, MODEL, invented.DIMENSION, 1_800, 1_800)
+    assert index.sync(db, MODEL) == vectors.State(vectors.FORMAT, MODEL, invented.DIMENSION, 1_800, "episodic_1799", 0, 1_800)
     every, found = np.concatenate([rows, late]), 0
     for query in [*invention.vectors(15), *late[:5]]:
         best = {f"episodic_{n}" for n in np.argsort(-(every @ query))[:20].tolist()}
@@ -156,3 +160,57 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
         kept(app)
         app.write(lambda m: m.forget("Ann", "forget", proof.tighten, at=invented.AT))
         assert not (place / "vectors" / "vectors.lance").exists() and app.on_disk.index.near(rows[0], 3) is None
+
+
+def test_rows_that_take_the_numbers_of_removed_ones_are_written_too(tmp_path: Path, db: sqlite3.Connection) -> None:
+    rows = invented.Invention(2).vectors(60)
+    put(db, 0, rows[:40])
+    index = VectorIndex(tmp_path / "vectors")
+    index.sync(db, MODEL)
+    db.execute("DELETE FROM embedding WHERE rowid > 20")
+    db.execute("INSERT INTO commits VALUES (1, 'remove')")
+    assert index.state_for(db) is None and index.problems(db) == []
+    put(db, 40, rows[40:])
+    assert index.state_for(db) is None, "the last row has the same number"
+    state = index.sync(db, MODEL)
+    assert state is not None and state.rows == 40 and index.problems(db) == [] and index.near(rows[50], 1) == ["episodic_50"]
+    db.execute("DELETE FROM embedding WHERE rowid < 10")
+    db.execute("INSERT INTO commits VALUES (2, 'forget')")
+    put(db, 60, rows[:5])
+    index.sync(db, MODEL)
+    assert index.problems(db) == [] and (index.near(rows[0], 1) or [""])[0] == "episodic_60"
+
+
+def test_an_index_that_is_being_made_anew_is_not_asked(tmp_path: Path, db: sqlite3.Connection) -> None:
+    rows = invented.Invention(2).vectors(60)
+    put(db, 0, rows[:30])
+    index = VectorIndex(tmp_path / "vectors")
+    index.sync(db, MODEL)
+    assert index.near(rows[3], 1, 30) == ["episodic_3"] and index.near(rows[3], 1, 31) is None
+    assert index.state() is not None
+
+
+def test_a_removed_source_is_in_no_index_and_what_comes_after_it_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "m.m3desk"
+    with Memory.create(place) as memory:
+        for name in "ab":
+            given = memory.add_source(source(name))
+            memory.plan_clips(given.id, clips(given.id), fps=5.0)
+            for clip in memory.next_clips(given.id):
+                remember(memory, clip, (1, 2))
+        index = VectorIndex(place / "vectors")
+        assert memory.index_vectors(index, "e5 1", lambda: False)
+        memory.remove_source("s2")
+        assert not (place / "vectors" / "vectors.lance").exists()
+        with memory.snapshot() as db:
+            index.sync(db, "e5 1")
+        monkeypatch.setattr(checking, "drop_index", lambda _: None)  # killed before
+        memory.remove_source("s1")
+        given = memory.add_source(source("c"))
+        memory.plan_clips(given.id, clips(given.id), fps=5.0)
+        for clip in memory.next_clips(given.id):
+            remember(memory, clip, (4, 5))
+        assert memory.indexed(index) is None and memory.index_problems() == []
+        assert memory.index_vectors(index, "e5 1", lambda: False) and memory.index_problems() == []
+        ids, rows = memory.vectors("text")
+        assert {*(index.near(rows[0], len(ids)) or ())} == set(ids)

@@ -1,8 +1,9 @@
 """The vectors of a memory's sentences on disk, in LanceDB: where they are too many to be kept in the process (`MOST`).
 
-It mirrors the table of embeddings, which only grows: a row is an owner ("episodic_7", edited "episodic_7@12") and its vector, found by
-an HNSW graph and compared whole. Nothing depends on it: it can be rebuilt from SQLite at any time, and forgetting a person deletes it. A
-state file, written last, says up to which row it goes; what came later, after a kill too, is brought by the next `sync`.
+It mirrors the table of embeddings: a row is an owner ("episodic_7", edited "episodic_7@12") and its vector, found by an HNSW graph and
+compared whole. Nothing depends on it: it can be rebuilt from SQLite at any time, and forgetting a person deletes it. A state file, written
+last, says up to which row it goes; what came later, after a kill too, is brought by the next `sync`. Where rows were taken away since (a
+source was removed) the numbers of rows are used again, so the index is then made anew.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from m3desk.locks import FileLock, Locked
 log = logging.getLogger(__name__)
 DB = sqlite3.Connection
 
-FORMAT = 3
+FORMAT = 4
 """Version; increase it if the meaning of rows changes, and older indexes are rebuilt."""
 
 _BATCH = 8_192
@@ -55,12 +56,17 @@ def most_in_memory() -> int:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the index holds: embeddings of `model` up to the row `last` of their table."""
+    """What the index holds: embeddings of `model` up to the row `last` of their table, which is that of `owner`.
+
+    `removed`: the last commit before it that took rows of the log away.
+    """
 
     format: int
     model: str
     dimension: int
     last: int
+    owner: str
+    removed: int
     rows: int
 
 
@@ -80,6 +86,14 @@ class VectorIndex:
             return None
         return state if state.format == FORMAT else None
 
+    def state_for(self, db: DB) -> State | None:
+        """Return what the index holds; None where it was not made of the table of embeddings as it is now, but for what came since."""
+        state = self.state()
+        if state is None or state.removed != _removed(db):
+            return None
+        row = db.execute("SELECT owner FROM embedding WHERE rowid = ? AND model = ?", (state.last, state.model)).fetchone()
+        return state if row is not None and row[0] == state.owner else None
+
     def sync(self, db: DB, model: str, stopped: Callable[[], bool] = lambda: False) -> State | None:
         """Write the embeddings that are not in the index yet; all, where there is no index of this model. Return what it holds then.
 
@@ -93,19 +107,20 @@ class VectorIndex:
             return None
 
     def _synced(self, db: DB, model: str, stopped: Callable[[], bool]) -> State | None:
-        state = self.state()
+        state = self.state_for(db)
         if state is not None and (state.model != model or self._opened() is None):
             state = None
         if state is None:
             self._clear()
-        for last, owners, vectors in _embeddings(db, model, state.last if state else 0):
+        removed = _removed(db)
+        for last, owner, owners, vectors in _embeddings(db, model, state.last if state else 0):
             if stopped():
                 return None
             if state is not None and vectors.shape[1] != state.dimension:
                 self._clear()  # another model of the same name: the next sync takes it
                 return None
             self._append(owners, vectors)
-            state = State(FORMAT, model, vectors.shape[1], last, (state.rows if state else 0) + len(owners))
+            state = State(FORMAT, model, vectors.shape[1], last, owner, removed, (state.rows if state else 0) + len(owners))
             self._put(state)
         if state is not None:
             self._graph(state.rows)
@@ -120,7 +135,7 @@ class VectorIndex:
         column = pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(vectors).ravel()), width)
         rows = pa.Table.from_arrays([pa.array(list(owners)), column], schema=schema)
         if self._table is None:
-            self._table = _connect(self.folder).create_table("vectors", data=rows, mode="overwrite")
+            self._table = connect(self.folder).create_table("vectors", data=rows, mode="overwrite")
         else:
             self._table.add(rows)
 
@@ -139,12 +154,15 @@ class VectorIndex:
         if stats is not None and stats.num_unindexed_rows > _LOOSE:
             table.optimize(cleanup_older_than=timedelta(minutes=5))
 
-    def near(self, vector: Floats, k: int) -> list[str] | None:
-        """Return the owners of the k nearest embeddings, nearest first; None for an index that can't be read, which is dropped."""
+    def near(self, vector: Floats, k: int, least: int = 0) -> list[str] | None:
+        """Return the owners of the k nearest embeddings, nearest first; None for an index that can't be read, which is dropped.
+
+        `least`: the row up to which it must go; None, too, for one that is being made anew and does not yet.
+        """
         state = self.state()
         with self._lock:
             table = self._opened()
-            if table is None or state is None:
+            if table is None or state is None or state.last < least:
                 return None
             try:
                 asked = table.search(np.asarray(vector, np.float32), vector_column_name="vector").distance_type("cosine")
@@ -157,8 +175,9 @@ class VectorIndex:
         return found
 
     def problems(self, db: DB) -> list[str]:
-        """Return how the index differs from the embeddings that it says it holds; [] when it does not (for `check`)."""
-        state, table = self.state(), self._opened()
+        """Return how the index differs from the embeddings that it says it holds; [] when it does not (for `check`), and for one that the
+        next `sync` makes anew."""
+        state, table = self.state_for(db), self._opened()
         if state is None or table is None:
             return []
         query = "SELECT owner FROM embedding WHERE kind = 'text' AND model = ? AND rowid <= ?"
@@ -190,7 +209,7 @@ class VectorIndex:
             if self._table is None:
                 if not (self.folder / "vectors.lance").is_dir():
                     return None
-                self._table = _connect(self.folder).open_table("vectors")
+                self._table = connect(self.folder).open_table("vectors")
             else:
                 self._table.checkout_latest()
         except Exception as error:  # as above
@@ -205,18 +224,25 @@ class VectorIndex:
         Path(name).replace(self.folder / "state.json")
 
 
-def _embeddings(db: DB, model: str, after: int) -> Iterator[tuple[int, list[str], Floats]]:
-    """Yield embeddings of sentences after a row of their table, thousands at a time: the last row, owners, vectors."""
+def _removed(db: DB) -> int:
+    """Return the last commit that took rows of the log away: a source was removed, a person forgotten."""
+    return int(db.execute("SELECT coalesce(max(sequence), 0) FROM commits WHERE kind IN ('remove', 'forget')").fetchone()[0])
+
+
+def _embeddings(db: DB, model: str, after: int) -> Iterator[tuple[int, str, list[str], Floats]]:
+    """Yield embeddings of sentences after a row of their table, thousands at a time: the last row and its owner, owners, vectors."""
     query = "SELECT rowid, owner, d, vectors FROM embedding WHERE kind = 'text' AND model = ? AND rowid > ? ORDER BY rowid"
     found = db.execute(query, (model, after))
     while rows := found.fetchmany(_BATCH):
         width = rows[0][2]
         whole = [r for r in rows if r[2] == width and len(r[3]) == 4 * width]
-        yield rows[-1][0], [r[1] for r in whole], np.frombuffer(b"".join(r[3] for r in whole), "<f4").reshape(len(whole), width)
+        vectors = np.frombuffer(b"".join(r[3] for r in whole), "<f4").reshape(len(whole), width)
+        yield rows[-1][0], rows[-1][1], [r[1] for r in whole], vectors
 
 
-def _connect(folder: Path) -> Any:
-    os.environ.setdefault("LANCE_LOG", "error")
+def connect(folder: Path) -> Any:
+    """Open a folder's tables in LanceDB, which is told not to write notes of its own to the terminal."""
+    os.environ.setdefault("LANCEDB_LOG", "error")
     os.environ.setdefault("RUST_LOG", "error")
     import lancedb
 
