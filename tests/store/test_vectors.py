@@ -19,6 +19,7 @@ from m3desk.domain.evidence import Floats
 from m3desk.locks import FileLock
 from m3desk.samples import proof
 from m3desk.store import checking
+from m3desk.store.forgetting import proving
 from m3desk.store.index import vectors
 from m3desk.store.index.vectors import VectorIndex
 from m3desk.store.memory import Memory
@@ -97,6 +98,22 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path, db: sqlite3.Connection, ha
     assert index.near(rows[4], 3) is None and index.state() is None
     index.sync(db, MODEL)
     assert index.near(rows[4], 1) == ["episodic_4"] and index.problems(db) == []
+
+
+def test_the_proof_of_a_forgetting_reads_every_row_once_and_keeps_the_index_still(
+    tmp_path: Path, db: sqlite3.Connection, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rows = invented.Invention(2).vectors(30)
+    index, folder = VectorIndex(tmp_path / "vectors"), tmp_path / "vectors"
+    for first in (0, 10, 20):
+        put(db, first, rows[first : first + 10])
+        index.sync(db, MODEL)
+    with proving._still(folder):
+        assert sorted(proving._index(folder)) == sorted(f"episodic_{n}" for n in range(30))
+        assert index.sync(db, MODEL) is None, "who writes it waits until the proof is done"
+    assert index.sync(db, MODEL) is not None
+    assert proving._content(folder / "state.went") == b"", "a file that went since the folder was read"
+    assert capfd.readouterr().err == "", "LanceDB is quiet"
 
 
 def test_another_text_model_begins_anew_and_whoever_else_writes_is_left_alone(tmp_path: Path, db: sqlite3.Connection) -> None:

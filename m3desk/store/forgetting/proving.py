@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from m3desk.locks import FileLock
 from m3desk.store.forgetting import pending
 from m3desk.store.forgetting.scrubbing import TELLING, Traces, mention
+from m3desk.store.index.vectors import connect
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,10 @@ def search(db: sqlite3.Connection, folder: Path, found: Traces, elsewhere: Seque
                         value = value.replace(file, "")
                     look(f"table {table}, {column}", value)
     rows = 0
-    for text in _index(folder / "vectors"):
-        rows += 1
-        look("search index", text)
+    with _still(folder / "vectors") as index:
+        for text in _index(index):
+            rows += 1
+            look("search index", text)
     count, size = 0, 0
     marks = pending.marks(folder)  # they say themselves who is being forgotten, and go when this has found nothing
     for path in [*sorted(p for p in folder.rglob("*") if p.is_file() and p not in marks and not p.name.endswith("-shm")), *elsewhere]:
@@ -92,7 +95,10 @@ def _content(path: Path) -> bytes:
     the database in this process (sqlite.org/howtocorrupt.html, 2.2); `-shm`, where others are, holds nothing but places in the journal.
     """
     if os.name != "posix" or path.suffix != ".sqlite":
-        return path.read_bytes()
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:  # a part of the index of vectors, which is written again meanwhile
+            return b""
     with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb", closefd=False) as file:
         return file.read()
 
@@ -137,20 +143,34 @@ def _in_words(content: bytes, start: int, end: int) -> bool:
     return left + right.end() >= AROUND or (left == start and end + right.end() == len(content))
 
 
+@contextlib.contextmanager
+def _still(folder: Path) -> Iterator[Path]:
+    """Keep the index of vectors as it is: a search may be about to write it again, of what is left."""
+    if not folder.is_dir():
+        yield folder
+        return
+    with FileLock(folder / "lock", wait=True):
+        yield folder
+
+
 def _index(folder: Path) -> list[str]:
-    """Return the text of every row in every version of every index table."""
+    """Return the texts of the rows of all versions of every index table, each once."""
     if not folder.is_dir():
         return []
-    import lancedb
+    import pyarrow as pa
 
     texts: list[str] = []
-    db: Any = lancedb.connect(str(folder))
+    db = connect(folder)
     listed = db.list_tables() if hasattr(db, "list_tables") else db.table_names()
     for name in getattr(listed, "tables", listed):
         table = db.open_table(name)
+        seen = pa.array([], pa.string())
         for version in [v["version"] for v in table.list_versions()]:
             table.checkout(version)
-            for row in table.to_arrow().to_pylist():
-                texts.append(" ".join(str(v) for v in row.values() if isinstance(v, str)))
+            named = [field.name for field in table.schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+            if named:  # not the vectors: a large index has hundreds of versions
+                for column in table.search().select(named).limit(None).to_arrow().columns:
+                    seen = pa.chunked_array([seen, *column.cast(pa.string()).chunks], pa.string()).unique()
+        texts += [text for text in seen.to_pylist() if text is not None]
         table.checkout_latest()
     return texts
