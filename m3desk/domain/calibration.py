@@ -22,7 +22,7 @@ SHORTEST, LONGEST = 0.5, 16.0
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How likely a likeness is one person's: a log-likelihood ratio (natural), by logistic regression.
+    """How strongly a cosine supports "one person": a natural log-likelihood ratio, by logistic regression.
 
     `weights`: of 1, cosine, ln shorter, ln longer, cosine × ln shorter, cosine × ln longer (seconds of clear speech on either side).
     """
@@ -63,14 +63,14 @@ UNKNOWN_MODEL = Evidence((-14.0, 25.0, 0.0, 0.0, 0.0, 0.0))
 class Calibration:
     """Cosines of one embedding model. `accept`: same person; `margin`: lead over the best other person.
 
-    `least`: microseconds of speech (voices) below which a cluster is never matched across clips, `born`: below which it makes no new
-    node unless something speaks for one; `accept_long` holds from `long` microseconds on, in between is interpolated. `whole`: compare all
+    `least`: microseconds of speech (voices) below which a cluster is never matched across clips, `born`: below which it creates no new
+    node unless there is other evidence; `accept_long` holds from `long` microseconds on, in between is interpolated. `whole`: compare all
     rows with all rather than the best few. `several`: enough for two utterances or more against three or more, where the lead is
-    `several_margin` (luck evens out). `blurred`: how much more two poor faces must be alike, and `faint`: how much more a very poor face to
-    anybody. `carried`: enough for a face track, or speech, that goes on over the border of a clip, with a lead of `carried_margin`.
-    `alike`: two nodes that are worth a question, `even`: as likely one as two; `sure`: two that are one, where both have a `sound` amount
-    (microseconds of speech; for faces quality). `parted`: two groups of one node less alike than this are two people.
-    `asked`, `asked_margin`: what a photo or recording of a search may do with instead, where the lead is that great.
+    `several_margin` (luck evens out). `blurred`: how much more two poor faces need, and `faint`: a very poor face.
+    `carried`: enough for a face track, or speech, that continues over the border of a clip, with a lead of `carried_margin`. `similar`: two
+    nodes are worth a question; `equal_odds`: cosine at which P(same person) = 0.5; `sure`: two nodes are one person, if both have a `sound`
+    amount (microseconds of speech; for faces quality). `split_below`: two groups of one node less similar than this are two people.
+    `asked`, `asked_margin`: enough for a search by photo or recording, with that lead.
 
     `evidence`: voices are compared by the cosine of their means, and what that must be follows from how long both sides are heard. Then
     `join`, `ahead`, `goes_on` and `surely` are log-likelihood ratios: to be somebody known, to be it rather than somebody else, for speech
@@ -90,11 +90,11 @@ class Calibration:
     faint: float = 0.0
     carried: float | None = None
     carried_margin: float = 0.0
-    alike: float | None = None
-    even: float = 0.5
+    similar: float | None = None
+    equal_odds: float = 0.5
     sure: float | None = None
     sound: float = 0.0
-    parted: float | None = None
+    split_below: float | None = None
     asked: float | None = None
     asked_margin: float = 0.0
     evidence: Evidence | None = None
@@ -119,7 +119,7 @@ class Calibration:
         return round(float(self.evidence.ratio(cosine, duration / 1e6, other / 1e6)), 6)
 
     def threshold(self, duration: int, quality: float = 1.0, better: float = 1.0) -> float:
-        """Return the likeness needed. `duration`: microseconds of the shorter side; `quality`, `better`: of the poorer and better side."""
+        """Return the similarity needed. `duration`: microseconds of the shorter side; `quality`, `better`: the lower and the higher one."""
         need = self.accept
         if self.accept_long is not None and self.long > self.least:
             share = min(1.0, max(0.0, (duration - self.least) / (self.long - self.least)))
@@ -137,33 +137,34 @@ CLEAR, POOR, FAINT = 0.6, 0.4, 0.2
 # 5 % below .66. One person across rooms and clothes .75–.85 (webrtc_two_men), within a scene .95 and more. A dark profile (quality
 # .06) was .48 like a stranger (reel): hence `faint`. Photos of people who are not there (58 × 4 memories): most .36, and .11 of lead there.
 FACES = Calibration(
-    accept=0.50, margin=0.08, blurred=0.12, faint=0.08, carried=0.36, alike=0.36, sure=0.60, sound=0.5, parted=0.36, asked=0.40,
-    asked_margin=0.20,
+    accept=0.50, margin=0.08, blurred=0.12, faint=0.08, carried=0.36, similar=0.36, sure=0.60, sound=0.5, split_below=0.36,
+    asked=0.40, asked_margin=0.20,
 )  # fmt: skip
 # Voices, the mean of all pairs of rows: strangers are .38, 99 % below .54 and most .60 where both sides are one utterance; most .57 against
 # five, .52 where three are compared with five. The same person, 1 % below: .49 at 1.0 s against one utterance, .59 at 1.5 s, .66 at 3 s
 # and .70 whole against five. A speaker left out of five others, each time anew: taken for one of them in 0–0.2 % of cases by (.60, .06)
 # (0.7 % of 3 s against 3 s), in 0.1–0.5 % by `several`, which finds 99.9 % of those known. The cosine of means does worse: it raises
 # whoever is mixed or noisy (a stranger of another AMI meeting came to .64, by pairs .49). Noise of 10 dB or an echo cost .05 at most;
-# through a telephone half are lost, so a caller is often somebody new at first. `alike` to `parted` are cosines of means: strangers .64.
+# through a telephone half are lost, so a caller is often somebody new at first. `similar` to `split_below` are cosines of means: strangers
+# .64.
 VOICES = Calibration(
     accept=0.60, margin=0.06, least=1_000_000, born=1_500_000, whole=True, several=0.55, several_margin=0.08, carried=0.48,
-    carried_margin=0.10, alike=0.54, even=0.64, sure=0.76, sound=4_000_000, parted=0.62,
+    carried_margin=0.10, similar=0.54, equal_odds=0.64, sure=0.76, sound=4_000_000, split_below=0.62,
 )  # fmt: skip
 # The same model's vectors as `CamPlusWithin` evens them out. Weights of tests/perception/calibrate_voices.py (14 speakers, three speeds,
 # and 16 in meetings and talks; 2,715 pieces of 0.5–8 s, five folds over speakers): the ratios cost .13 bits held out (.09–.14 by fold);
 # of 13,000 trials of strangers with 1 s and more on both sides .1 % reach 4 and none 6, of the same voice 86 % and 74 %.
 EVIDENCE = Evidence((-3.709, 22.761, -2.505, -1.212, 0.791, 2.096))
 EVEN_VOICES = Calibration(
-    accept=0.45, margin=0.10, least=1_000_000, born=1_500_000, whole=True, alike=0.10, even=0.25, sure=0.60, sound=4_000_000, parted=0.30,
-    evidence=EVIDENCE, join=6.0, ahead=2.0, goes_on=1.0, surely=9.0,
+    accept=0.45, margin=0.10, least=1_000_000, born=1_500_000, whole=True, similar=0.10, equal_odds=0.25, sure=0.60, sound=4_000_000,
+    split_below=0.30, evidence=EVIDENCE, join=6.0, ahead=2.0, goes_on=1.0, surely=9.0,
 )  # fmt: skip
 # Faces by dlib's ResNet, chips cut by YuNet's landmarks (dlib_faces.py), on the same 829 pictures: its vectors lie close, strangers
 # at .83. Different people, both good: 99 % below .906, 99.9 % .923, most .932; one good: most .957; two poor ones: 99.9 % .947, most .972.
 # The same, both good, different photos: 1 % below .910, 5 % .925, half .967; two poor ones half .943.
 DLIB_FACES = Calibration(
-    accept=0.935, margin=0.010, blurred=0.020, faint=0.010, carried=0.910, alike=0.920, sure=0.960, sound=0.5, parted=0.900, asked=0.925,
-    asked_margin=0.030,
+    accept=0.935, margin=0.010, blurred=0.020, faint=0.010, carried=0.910, similar=0.920, sure=0.960, sound=0.5, split_below=0.900,
+    asked=0.925, asked_margin=0.030,
 )  # fmt: skip
 CALIBRATIONS: Mapping[str, Calibration] = {
     "sface": FACES,

@@ -27,14 +27,15 @@ SMALL_PRODUCT = 1 << 18
 """Multiplications of a product of matrices that OpenBLAS makes on the calling thread."""
 
 GULF = 0.2
-"""How much more alike the rows of each of two people are among themselves than with the other. Measured (with `Calibration.parted`) on the
-galleries of 36 faces and 33 voices and on mixtures of every two, with half, a third or a fifth of the second: of one person the two
-groups are .55 (faces) and .64 (voices) alike and more, of two .28 and .60 and less, so all mixtures and no single person are noticed."""
+"""How much more similar the rows of each of two people are to each other than to the other person's. Measured (with
+`Calibration.split_below`) on the galleries of 36 faces and 33 voices and on mixtures of every two, with half, a third or a fifth of the
+second: the similarity of the two groups is .55 (faces) and .64 (voices) or more for one person, .28 and .60 or less for two, so all
+mixtures and no single person are noticed."""
 
 
 class Pair(NamedTuple):
-    """Two nodes that may be one person, the older first. `score`: likeness of the whole. `certainty`: 0–1, 1 = overwhelming, 0.5 = as
-    likely one as two."""
+    """Two nodes that may be one person, the older first. `score`: similarity of the galleries. `certainty`: 0–1, 1 = overwhelming,
+    0.5 = equal odds."""
 
     a: str
     b: str
@@ -43,7 +44,7 @@ class Pair(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Places of rows that look like two people, the larger group first, and how alike the groups are."""
+    """Places of rows that look like two people, the larger group first, and the similarity of the groups."""
 
     a: tuple[int, ...]
     b: tuple[int, ...]
@@ -51,10 +52,10 @@ class Groups(NamedTuple):
 
 
 def whole(a: Floats, b: Floats, rule: Calibration) -> float:
-    """Return how alike two nodes are as wholes; (n, d) and (m, d) unit rows.
+    """Return the similarity of two whole galleries; (n, d) and (m, d) unit rows.
 
     Voices: the cosine of their means. Faces: every row's mean of its best few in the other, averaged, the lower of both directions; poses
-    differ, but each must be found in the other. Compare with a single best row this can't be reached by one likeness.
+    differ, but each must be found in the other. Unlike with a single best row, one pair of similar rows is not enough.
     """
     if rule.whole:
         return round(float(mean_of(a) @ mean_of(b)), 6)
@@ -75,11 +76,11 @@ def compared(a: Floats, b: Floats) -> Floats:
 
 
 def as_wholes(a: Gallery, b: Gallery, rule: Calibration) -> float:
-    """Return what `whole` says of two galleries."""
+    """Return the similarity of two galleries (`whole`)."""
     return round(float(a.direction @ b.direction), 6) if rule.whole else whole(a.vectors, b.vectors, rule)
 
 
-def alike(
+def similar_pairs(
     galleries: Sequence[Gallery],
     rule: Calibration,
     distinct: Container[tuple[str, str]] = frozenset(),
@@ -88,19 +89,19 @@ def alike(
     """Return the pairs of nodes of different persons that may be one, most certain first.
 
     `distinct`: pairs of persons (both orders) that can't be one; they are left out. `touched`: only pairs with one of these nodes. A
-    pair is overwhelming (certainty 1) only where both rest on enough (`rule.sound`) and neither is as like a third who must not be
-    the other: of twins nobody is sure.
+    pair is overwhelming (certainty 1) only if both have enough evidence (`rule.sound`) and neither is as similar to a third node that has
+    a cannot-link with the other: twins are never certain.
     """
-    if rule.alike is None or rule.sure is None:
+    if rule.similar is None or rule.sure is None:
         return []
     nodes = sorted((g for g in galleries if len(g.vectors)), key=lambda g: numbered(g.node))
     found: list[tuple[Gallery, Gallery, float]] = []
-    for i, k in _possible(nodes, rule.alike, rule, touched):
+    for i, k in _possible(nodes, rule.similar, rule, touched):
         a, b = nodes[i], nodes[k]
         if a.person == b.person or a.vectors.shape[1] != b.vectors.shape[1]:
             continue
         score = as_wholes(a, b, rule)
-        if score >= rule.alike:
+        if score >= rule.similar:
             found.append((a, b, score))
     near = {(x.node, y.node): s for a, b, s in found for x, y in ((a, b), (b, a))}
     pairs = []
@@ -117,9 +118,9 @@ def alike(
 
 
 def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration, touched: Container[str] | None) -> Iterable[tuple[int, int]]:
-    """Return the places (i < k) of the pairs that can be as alike as `least`, in order, in little time: of 500 nodes few of 125,000 pairs.
+    """Return the places (i < k) of the pairs whose similarity can reach `least`, in order, quickly: of 500 nodes few of 125,000 pairs.
 
-    `touched`: only of pairs with one of these nodes. Faces: no mean of likenesses is above their greatest.
+    `touched`: only of pairs with one of these nodes. Faces: no mean of cosines is above their maximum.
     """
     mine = [i for i, g in enumerate(nodes) if touched is None or g.node in touched]
     if not mine:
@@ -139,7 +140,7 @@ def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration, touched
 
 
 def _poor(a: Gallery, b: Gallery, rule: Calibration) -> float:
-    """Return how much more than of good faces is asked of these: blurred and faint ones are more alike, strangers too."""
+    """Return how much more similarity than good faces these need: blurred and faint faces are more similar, also of strangers."""
     if rule.whole:
         return 0.0
     worse, better = sorted((a.quality, b.quality))
@@ -151,31 +152,31 @@ def _amount(gallery: Gallery, rule: Calibration) -> float:
 
 
 def _certainty(a: Gallery, b: Gallery, score: float, rule: Calibration) -> float:
-    """Return 0 at `alike`, 0.5 at `even`, 1 at `sure`; never more than 0.9 where either side rests on too little.
+    """Return 0 at `similar`, 0.5 at `equal_odds`, 1 at `sure`; never more than 0.9 where either side rests on too little.
 
     With evidence 0.5 where the ratio says nothing and 1 where it is `surely`.
     """
-    assert rule.alike is not None and rule.sure is not None
+    assert rule.similar is not None and rule.sure is not None
     if rule.evidence is not None:
         value = 0.5 + 0.5 * rule.ratio(score, a.duration, b.duration) / rule.surely
-    elif (score := score - _poor(a, b, rule)) < rule.even:
-        value = 0.5 * (score - rule.alike) / max(1e-9, rule.even - rule.alike)
+    elif (score := score - _poor(a, b, rule)) < rule.equal_odds:
+        value = 0.5 * (score - rule.similar) / max(1e-9, rule.equal_odds - rule.similar)
     else:
-        value = 0.5 + 0.5 * (score - rule.even) / max(1e-9, rule.sure - rule.even)
+        value = 0.5 + 0.5 * (score - rule.equal_odds) / max(1e-9, rule.sure - rule.equal_odds)
     enough = min(_amount(a, rule), _amount(b, rule)) >= rule.sound
     return round(min(1.0 if enough else 0.9, max(0.0, value)), 6)
 
 
 def _as_likely(a: Gallery, b: Gallery, rule: Calibration) -> bool:
-    """Say whether two nodes are at least as likely one person as two."""
+    """Return whether two nodes are at least as likely one person as two."""
     score = as_wholes(a, b, rule)
-    return rule.ratio(score, a.duration, b.duration) >= 0 if rule.evidence is not None else score >= rule.even
+    return rule.ratio(score, a.duration, b.duration) >= 0 if rule.evidence is not None else score >= rule.equal_odds
 
 
 def overwhelming(
     pairs: Sequence[Pair], galleries: Mapping[str, Gallery], rule: Calibration, distinct: Container[tuple[str, str]] = frozenset()
 ) -> list[Pair]:
-    """Return the pairs to join by themselves. Where persons of several nodes meet, every node of one must be like every one of the other.
+    """Return the pairs to join by themselves. Of persons with several nodes, all nodes of one must be similar to all of the other.
 
     `galleries`: by node, of the type of the pairs. Nodes joined here count as one person for the pairs after them.
     """
@@ -196,13 +197,13 @@ def overwhelming(
 
 
 def two_groups(rows: Floats, rule: Calibration, owners: Sequence[str] | None = None) -> Groups | None:
-    """Return the rows of one node as two groups where they look like two people, else None.
+    """Return the rows of one node as two groups if they look like two people, else None.
 
     rows: (n, d) unit rows. `owners`: the observation of each row; rows of one stay together (a track is one face). The two groups are those
-    of average linkage; they count as two people where they are less alike than `rule.parted`, each as like itself as one person is, and
-    the smaller has a fifth of the rows and two of them.
+    of average linkage; they count as two people if they are less similar than `rule.split_below`, each is as similar to itself as one
+    person is, and the smaller has a fifth of the rows and two of them.
     """
-    if rule.parted is None or len(rows) < 4:
+    if rule.split_below is None or len(rows) < 4:
         return None
     names = list(owners) if owners is not None else [str(i) for i in range(len(rows))]
     units = [[i for i, n in enumerate(names) if n == name] for name in dict.fromkeys(names)]
@@ -216,9 +217,9 @@ def two_groups(rows: Floats, rule: Calibration, owners: Sequence[str] | None = N
     score = round(float(mean_of(rows[big]) @ mean_of(rows[small])) if rule.whole else whole(rows[big], rows[small], rule), 6)
     inside = [float(cosines[np.ix_(g, g)].mean()) for g in (big, small)]
     between = float(cosines[np.ix_(big, small)].mean())
-    if score >= rule.parted or min(inside) < rule.accept - 0.1 or min(inside) < between + GULF:
+    if score >= rule.split_below or min(inside) < rule.accept - 0.1 or min(inside) < between + GULF:
         return None
     return Groups(tuple(sorted(big)), tuple(sorted(small)), score)
 
 
-__all__ = ["CONSOLIDATION", "Groups", "Pair", "alike", "compared", "overwhelming", "two_groups", "whole"]
+__all__ = ["CONSOLIDATION", "Groups", "Pair", "compared", "overwhelming", "similar_pairs", "two_groups", "whole"]

@@ -31,7 +31,7 @@ first's: else a narrator, who speaks once over somebody's silent picture, would 
 PHYSICAL = frozenset({"alone in view", "lips", "lips in turn", "in turn", "mouth still"})
 """Who votes by what was seen and heard; memorization.speaking casts them. Any other name is an opinion."""
 
-NAMED_ALIKE = "named alike"
+SAME_NAME = "named alike"
 
 IN_FULL = ("m3-agent", "consolidation")
 """What begins so counts in full too: the equivalences of a foreign graph are that graph's facts, and consolidation (domain.consolidation)

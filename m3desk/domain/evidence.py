@@ -134,7 +134,7 @@ class Perceived:
 
     `vectors`: observation id → (n, d) float32 unit rows, one to a few per observation, best first (faces: per good crop;
     voices: per window). `media`: media id → bytes (see `store.files`: JPEG crops, FLAC speech, the clip's thumbnail).
-    `apart`: pairs of observation ids that can't be one person (two faces in one frame, overlapping speech).
+    `cannot_link`: pairs of observation ids that can't be one person (two faces in one frame, overlapping speech).
     `thumbnail`: media id of the clip's picture, None without a picture. `cuts`: times of shot cuts.
     `scene`: cheap facts about the pictures for the writer (for example {"motion": 0.1, "brightness": 0.5}).
     """
@@ -146,7 +146,7 @@ class Perceived:
     texts: tuple[TextOnScreen, ...] = ()
     vectors: Mapping[str, Floats] = field(default_factory=dict)
     media: Mapping[str, bytes] = field(default_factory=dict)
-    apart: frozenset[tuple[str, str]] = frozenset()
+    cannot_link: frozenset[tuple[str, str]] = frozenset()
     thumbnail: str | None = None
     cuts: tuple[int, ...] = ()
     scene: Mapping[str, float] = field(default_factory=dict)

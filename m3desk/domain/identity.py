@@ -16,15 +16,15 @@ from m3desk.domain.evidence import Floats
 from m3desk.domain.ids import numbered
 
 GALLERY = 20
-"""Rows a node is compared with: enough for a face's poses or a voice's moods, few enough to compare thousands of nodes in milliseconds."""
+"""Embeddings in a gallery: enough for the poses of a face or the tones of a voice, few enough to compare thousands of nodes quickly."""
 
 TOP = 3
-"""A row's similarity to a gallery is the mean of its best few: one good likeness is luck, three are a person."""
+"""A row's similarity to a gallery is the mean of its best few: a single high cosine may be chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A cluster of one clip that wants an owner. `vectors`: (n, d) unit rows, best first. `duration`: microseconds of face or speech.
+    """A cluster of one clip to be matched. `vectors`: (n, d) unit rows, best first. `duration`: microseconds of face or speech.
 
     `quality`: of its best face, 0–1. `continues`: observations of the clip before that its tracks go on from. `count`: how many of
     its observations have rows.
@@ -40,7 +40,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Gallery:
-    """What a node looks or sounds like: (n ≤ GALLERY, d) unit rows; `person` owns the node now.
+    """The embeddings of a node: (n ≤ GALLERY, d) unit rows; `person` owns the node now.
 
     `duration`: microseconds of face or speech it rests on, 0 where that is unknown. `quality`: of its best face, 0–1. `count`: how many
     observations it rests on.
@@ -72,9 +72,9 @@ class Gallery:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The verdict on a candidate. Accepted: `score` is its likeness to `node`, `runner_up` the next best person's node, `margin` the lead.
+    """The result for a candidate. Matched: `score` is its similarity to `node`, `runner_up` the next person's node, `margin` the lead.
 
-    `node` None = somebody new: then `runner_up` is the best node that was not good enough, `score` the likeness to it, no `margin`.
+    `node` None = somebody new: then `runner_up` is the best node that was not good enough, `score` the similarity to it, no `margin`.
     """
 
     node: str | None
@@ -84,7 +84,7 @@ class Match:
 
 
 def gallery_rows(vectors: Floats, quality: Floats, limit: int = GALLERY) -> list[int]:
-    """Choose the most useful rows: good ones first, then those unlike the chosen, weighted by quality; same input, same choice.
+    """Choose the most useful rows: good ones first, then those dissimilar to the chosen, weighted by quality; same input, same choice.
 
     vectors: (n, d) unit rows. quality: (n,) in 0–1.
     """
@@ -104,7 +104,7 @@ def gallery_rows(vectors: Floats, quality: Floats, limit: int = GALLERY) -> list
 
 
 def typical_rows(vectors: Floats, quality: Floats, limit: int = GALLERY, mean: Floats | None = None) -> list[int]:
-    """Choose the rows that speak for the whole, weighted by quality: what is unlike the rest of a voice is crosstalk or noise.
+    """Choose the rows most similar to the mean, weighted by quality: outliers of a voice are crosstalk or noise.
 
     vectors: (n, d) unit rows. quality: (n,) in 0–1. mean: (d,) the rows' weighted mean, where it is known.
     """
@@ -120,8 +120,8 @@ def mean_of(vectors: Floats, quality: Floats | None = None) -> Floats:
     return np.asarray(total / max(float(np.linalg.norm(total)), 1e-9), np.float32)
 
 
-def similarity(vectors: Floats, gallery: Floats) -> float:
-    """Return how alike a cluster (n, d) and a gallery (m, d) are: the mean over the cluster's best rows of their mean of top matches."""
+def top_similarity(vectors: Floats, gallery: Floats) -> float:
+    """Return the similarity of a cluster (n, d) and a gallery (m, d) by their best rows: the mean of the top matches of the best rows."""
     cosines = vectors @ gallery.T
     top = min(TOP, cosines.shape[1])
     by_row = np.sort(cosines, axis=1)[:, -top:].mean(axis=1)
@@ -129,8 +129,8 @@ def similarity(vectors: Floats, gallery: Floats) -> float:
     return round(float(np.sort(by_row)[-best:].mean()), 6)  # rounded: last bits differ between BLAS builds
 
 
-def likeness(vectors: Floats, gallery: Floats, rule: Calibration) -> float:
-    """Return how alike a cluster and a gallery are, in the way the model was calibrated for.
+def similarity(vectors: Floats, gallery: Floats, rule: Calibration) -> float:
+    """Return the similarity of a cluster and a gallery, in the way the model was calibrated for.
 
     Faces: by the best rows, since poses differ. Voices: all rows with all, so that a gallery with a few rows of somebody else does not
     draw that person in.
@@ -139,11 +139,11 @@ def likeness(vectors: Floats, gallery: Floats, rule: Calibration) -> float:
         return round(float(mean_of(vectors) @ mean_of(gallery)), 6)
     if rule.whole:
         return round(float(vectors.mean(0) @ gallery.mean(0)), 6)
-    return similarity(vectors, gallery)
+    return top_similarity(vectors, gallery)
 
 
-def likenesses(candidates: Sequence[Candidate], galleries: Sequence[Gallery], rule: Calibration) -> NDArray[np.float64]:
-    """Return (candidates, galleries) what `likeness` says of each, −1 where rows are missing or of another model; all at once.
+def similarities(candidates: Sequence[Candidate], galleries: Sequence[Gallery], rule: Calibration) -> NDArray[np.float64]:
+    """Return (candidates, galleries) the `similarity` of each pair, −1 where rows are missing or of another model; all at once.
 
     A memory of weeks has thousands of nodes: 6 candidates against 2,000 galleries take 30 ms, one by one 300.
     """
@@ -180,7 +180,7 @@ def likenesses(candidates: Sequence[Candidate], galleries: Sequence[Gallery], ru
 def match(
     candidates: Sequence[Candidate],
     galleries: Sequence[Gallery],
-    apart: Iterable[tuple[str, str]],
+    cannot_link: Iterable[tuple[str, str]],
     rule: Calibration,
     distinct: Container[tuple[str, str]] = frozenset(),
     held: Sequence[str | None] = (),
@@ -188,14 +188,15 @@ def match(
 ) -> list[Match]:
     """Decide for each candidate which node it belongs to, best match first, so that two people of one frame never share a person.
 
-    `apart`: pairs of observations that can't be one person. `distinct`: pairs of persons that can't (both orders). `held`: for each
-    candidate the node of the tracks, or the speech, that it goes on from. `asked`: somebody searches by photo or recording, and sees
-    the figures: then less will do where the lead is great. A runner-up who looks like the best match and may be the same person is no
-    rival: else one over-split would make every later match a doubt, and so a new node. Nor is one whom somebody else in the frame is.
+    `cannot_link`: pairs of observations that can't be one person. `distinct`: pairs of persons that can't (both orders). `held`: for each
+    candidate the node of the tracks, or the speech, that it goes on from. `asked`: a search by photo or recording, where
+    the user sees the figures: less similarity is enough with a large lead. A runner-up similar to the best match, which may be the same
+    person, is no rival: else one over-split would make every later match doubtful, and so a new node. Nor is a person matched with another
+    candidate of the same frame.
     """
     together = sorted(galleries, key=lambda g: numbered(g.node))
-    enemies = _enemies(candidates, apart)
-    scores: list[list[float]] = likenesses(candidates, together, rule).tolist()
+    forbidden = _cannot_link_sets(candidates, cannot_link)
+    scores: list[list[float]] = similarities(candidates, together, rule).tolist()
     taken: list[Match | None] = [None] * len(candidates)
     missed: dict[int, Match] = {}
     owner: dict[int, str] = {}
@@ -206,14 +207,14 @@ def match(
         least = _of_ratio(rule, rule.goes_on, candidates[i], together[j]) if rule.evidence is not None else rule.carried
         return least is not None and scores[i][j] >= least
 
-    # A track that goes on over the clip's border comes before what merely looks alike.
+    # A track that continues over the clip's border is matched before those that are only similar.
     pairs = sorted(((not carried(i, j), -s, i, j) for i, row in enumerate(scores) for j, s in enumerate(row) if s > -1.0))
     for looks, negative, i, j in pairs:
         if taken[i] is not None:
             continue
         best, score = together[j], -negative
-        foes = {owner[k] for k in enemies[i] if k in owner}
-        if best.person in foes:
+        excluded = {owner[k] for k in forbidden[i] if k in owner}
+        if best.person in excluded:
             continue
         enough = score >= _needed(candidates[i], best, rule) and candidates[i].duration >= rule.least
         ahead = _ahead(candidates[i], best, score, rule, asked)
@@ -223,7 +224,7 @@ def match(
         others = [
             (s, together[n].node) for n, s in enumerate(scores[i])
             if together[n].person != best.person
-            and together[n].person not in foes
+            and together[n].person not in excluded
             and s > -1.0
             and not (s > score - _margin(rule, candidates[i], best) and _double(best, together[n], rule, distinct))
         ]  # fmt: skip
@@ -237,13 +238,13 @@ def match(
         if certain:
             taken[i] = Match(best.node, score, runner[1] if runner else None, margin)
             owner[i] = best.person
-        elif looks:  # a further node of the same person may still do, one of somebody else can't: this one would be ahead of it
+        elif looks:  # a further node of the same person may still match, another person's can't: this one would lead it
             missed.setdefault(i, Match(None, score, best.node, None))
     return [m or missed.get(i) or Match(None, None, None, None) for i, m in enumerate(taken)]
 
 
 def _needed(candidate: Candidate, gallery: Gallery, rule: Calibration) -> float:
-    """Return the likeness that this comparison needs: short speech and poor faces tell less."""
+    """Return the similarity that this comparison needs: more for short speech and poor faces."""
     if rule.evidence is not None:
         return _of_ratio(rule, rule.join, candidate, gallery)
     duration = min(candidate.duration, gallery.duration or candidate.duration)
@@ -263,7 +264,7 @@ def _margin(rule: Calibration, candidate: Candidate, gallery: Gallery) -> float:
 
 
 def _ahead(candidate: Candidate, gallery: Gallery, score: float, rule: Calibration, asked: bool) -> float | None:
-    """Return the lead that makes up for a likeness that is not enough by itself; None where nothing does."""
+    """Return the lead that makes up for a similarity that is not enough by itself; None if no lead does."""
     leads = []
     if asked and rule.asked is not None and score >= rule.asked:
         leads.append(rule.asked_margin)
@@ -274,26 +275,38 @@ def _ahead(candidate: Candidate, gallery: Gallery, score: float, rule: Calibrati
 
 
 def _double(a: Gallery, b: Gallery, rule: Calibration, distinct: Container[tuple[str, str]]) -> bool:
-    """Say whether two nodes of different persons may well be one person that was split."""
+    """Return whether two nodes of different persons may be one person."""
     if (a.person, b.person) in distinct:
         return False
     if rule.evidence is not None:
         return rule.ratio(float(a.direction @ b.direction), a.duration, b.duration) >= rule.join
-    alike = round(float(a.mean @ b.mean), 6) if rule.whole else similarity(a.vectors, b.vectors)
+    alike = round(float(a.mean @ b.mean), 6) if rule.whole else top_similarity(a.vectors, b.vectors)
     return alike >= rule.accept + rule.margin
 
 
-def _enemies(candidates: Sequence[Candidate], apart: Iterable[tuple[str, str]]) -> list[set[int]]:
+def _cannot_link_sets(candidates: Sequence[Candidate], cannot_link: Iterable[tuple[str, str]]) -> list[set[int]]:
     of = {o: i for i, c in enumerate(candidates) for o in c.observations}
-    enemies: list[set[int]] = [set() for _ in candidates]
-    for a, b in apart:
+    forbidden: list[set[int]] = [set() for _ in candidates]
+    for a, b in cannot_link:
         if a in of and b in of and of[a] != of[b]:
-            enemies[of[a]].add(of[b])
-            enemies[of[b]].add(of[a])
-    return enemies
+            forbidden[of[a]].add(of[b])
+            forbidden[of[b]].add(of[a])
+    return forbidden
 
 
 __all__ = [
-    "GALLERY", "TOP", "Calibration", "Candidate", "Gallery", "Match", "calibration", "gallery_rows", "likeness", "likenesses", "match",
-    "mean_of", "similarity", "typical_rows",
+    "GALLERY",
+    "TOP",
+    "Calibration",
+    "Candidate",
+    "Gallery",
+    "Match",
+    "calibration",
+    "gallery_rows",
+    "match",
+    "mean_of",
+    "similarities",
+    "similarity",
+    "top_similarity",
+    "typical_rows",
 ]  # fmt: skip

@@ -17,14 +17,14 @@ def average_linkage(
     threshold: float | NDArray[Any],
     *,
     groups: Sequence[Sequence[int]] | None = None,
-    apart: NDArray[np.bool_] | None = None,
+    cannot_link: NDArray[np.bool_] | None = None,
     least: int = 1,
 ) -> NDArray[np.int64]:
     """Return a cluster number for each row of an (n, n) similarity matrix.
 
     The two clusters with the highest mean similarity are joined, again and again, while that mean reaches the threshold.
     `threshold`: one for all, or (n,), a row's own; two clusters need the lowest of their rows'. `groups`: rows that are together from the
-    start (a row is in one group at most). `apart`: (n, n) pairs of rows that are never in one cluster. `least`: number of clusters at
+    start (a row is in one group at most). `cannot_link`: (n, n) pairs of rows that must not be in one cluster. `least`: clusters at
     which to stop. Numbers count from 0 in order of first appearance. Means are compared to 6 decimals, so that processors agree; of
     equals the clusters with the lowest rows are joined.
     """
@@ -41,8 +41,8 @@ def average_linkage(
     lowest = np.broadcast_to(threshold, len(similarity))
     needed = np.array([lowest[unit].min() for unit in units], np.float64)
     never = np.eye(n, dtype=bool)
-    if apart is not None:
-        never |= _gathered(apart[np.ix_(order, order)].astype(np.float64), starts) > 0
+    if cannot_link is not None:
+        never |= _gathered(cannot_link[np.ix_(order, order)].astype(np.float64), starts) > 0
 
     def score(k: slice) -> NDArray[np.float64]:
         """Return the means of clusters with all clusters, -inf where these are not to be joined."""

@@ -53,7 +53,7 @@ def _once(lines: Sequence[TextOnScreen]) -> list[TextOnScreen]:
     """Leave out second readings of a line: alike, in the same place; the longer stays."""
     kept: list[TextOnScreen] = []
     for line in sorted(lines, key=lambda t: (-len(t.text), -t.score, t.start)):
-        if not any(alike(line.text, k.text) and share_of_smaller(line.box, k.box) >= 0.5 for k in kept):
+        if not any(same_text(line.text, k.text) and share_of_smaller(line.box, k.box) >= 0.5 for k in kept):
             kept.append(line)
     return kept
 
@@ -75,7 +75,7 @@ def worth_reading(text: str) -> bool:
     return sum(c.isalnum() for c in text) >= 2
 
 
-def alike(a: str, b: str) -> bool:
+def same_text(a: str, b: str) -> bool:
     """Return whether two readings are of the same text (readings of one caption differ by a letter now and then)."""
     x, y = ("".join(c for c in t.casefold() if c.isalnum()) for t in (a, b))
     if not x or not y:

@@ -59,7 +59,7 @@ class ComposedWriter:
         items += _quiet(view, language, items)
         sentences = tuple(_sentence(i, language) for i in _chosen(items))
         votes, heard = speaking.votes(p, view.clip.end), names.heard(p)
-        return Draft(sentences, (*votes, *speaking.named_alike(votes, heard, p)), heard, model=self.name)
+        return Draft(sentences, (*votes, *speaking.same_name(votes, heard, p)), heard, model=self.name)
 
 
 def _sentence(item: Item, language: str) -> Sentence:
@@ -257,11 +257,11 @@ def _texts(view: ClipView, language: str) -> list[Item]:
     told: list[captions.Caption] = []
     plain: list[captions.Caption] = []
     for caption in captions.group(p.texts):
-        again = next((i for i, t in enumerate(told) if captions.alike(caption.text, t.text)), None)
+        again = next((i for i, t in enumerate(told) if captions.same_text(caption.text, t.text)), None)
         if again is not None:
             told[again] = caption
             continue
-        if any(captions.alike(caption.text, t) for t in still):
+        if any(captions.same_text(caption.text, t) for t in still):
             continue
         face = captions.captioned(caption, p.faces) if names.in_caption(caption.text) else None
         if face:

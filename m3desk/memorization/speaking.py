@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from m3desk.domain.clip import MICROSECOND, Clip
-from m3desk.domain.equivalence import NAMED_ALIKE
+from m3desk.domain.equivalence import SAME_NAME
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, Utterance
 from m3desk.domain.memory import HeardName, Vote
 from m3desk.memorization import mouths
@@ -122,7 +122,7 @@ def votes(perceived: Perceived, end: int) -> tuple[Vote, ...]:
     return tuple(Vote(c.track, c.utterance, c.by, c.weight) for c in (*believed, *against))
 
 
-def named_alike(cast: Sequence[Vote], heard: Sequence[HeardName], perceived: Perceived) -> tuple[Vote, ...]:
+def same_name(cast: Sequence[Vote], heard: Sequence[HeardName], perceived: Perceived) -> tuple[Vote, ...]:
     """Return an opinion for each pair that a clip's votes speak for, where the voice introduces itself as whom a caption names the face.
 
     Words alone make no vote here, and opinions alone no link (domain.equivalence): a text can say anything.
@@ -135,7 +135,7 @@ def named_alike(cast: Sequence[Vote], heard: Sequence[HeardName], perceived: Per
         if v.weight > 0:
             names = {n for n, c in read if c == cluster[v.a]} & {n for n, c in said if c == cluster[v.b]}
             if any(sum(1 for n, _ in said if n == name) == sum(1 for n, _ in read if n == name) == 1 for name in names):
-                found.append(Vote(v.a, v.b, NAMED_ALIKE, NAMED))
+                found.append(Vote(v.a, v.b, SAME_NAME, NAMED))
     return tuple(found)
 
 

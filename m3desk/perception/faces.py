@@ -17,7 +17,7 @@ from m3desk.perception.scenes import THUMBNAIL, Look, crop_file, cut_between, cu
 from m3desk.perception.scenes import change as change_of
 from m3desk.perception.sightings import Sighting, lip_movement, sightings, vector
 from m3desk.perception.texts import Grey, Reading, changed, grey, texts_on_screen
-from m3desk.perception.tracks import Track, apart, remembering, tracks
+from m3desk.perception.tracks import Track, cannot_links, remembering, tracks
 from m3desk.ports import ClipMedia, Frame, Models, Picture, ReadText
 
 OBJECTS_EVERY = 3_000_000
@@ -45,7 +45,7 @@ class Seen:
     texts: tuple[TextOnScreen, ...] = ()
     vectors: Mapping[str, Floats] = field(default_factory=dict)
     media: Mapping[str, bytes] = field(default_factory=dict)
-    apart: frozenset[tuple[str, str]] = frozenset()
+    cannot_link: frozenset[tuple[str, str]] = frozenset()
     thumbnail: str | None = None
     cuts: tuple[int, ...] = ()
     scene: Mapping[str, float] = field(default_factory=dict)
@@ -106,7 +106,7 @@ def see(
         texts=texts_on_screen(clip.id, gathered.readings, gathered.greys, gathered.grey_scale, clip.end),
         vectors=vectors,
         media=stored,
-        apart=not_one,
+        cannot_link=not_one,
         thumbnail=None if picture is None else media_id(picture, ".jpg"),
         cuts=cut_times,
         scene=facts(gathered.looks, cut_times),
@@ -245,4 +245,4 @@ def _evidence(
             )
         )
     vectors = {name: t.rows for name, t in zip(names, found, strict=True) if t.rows.size}
-    return tuple(faces), vectors, stored, frozenset((names[i], names[k]) for i, k in apart(found))
+    return tuple(faces), vectors, stored, frozenset((names[i], names[k]) for i, k in cannot_links(found))

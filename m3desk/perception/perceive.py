@@ -90,7 +90,7 @@ def merge(clip: Clip, seen: Seen, heard: Heard) -> Perceived:
     by_start = sorted(seen.faces, key=lambda t: (t.start, int(t.id.rsplit("f", 1)[1])))
     names |= {t.id: face_id(clip.id, n) for n, t in enumerate(by_start)}
     utterances = sorted((replace(u, id=names[u.id], clip=clip.id) for u in heard.utterances), key=lambda u: int(u.id.rsplit("u", 1)[1]))
-    pairs = ((names[a], names[b]) for a, b in {*seen.apart, *heard.apart})
+    pairs = ((names[a], names[b]) for a, b in {*seen.cannot_link, *heard.cannot_link})
     return Perceived(
         clip=clip.id,
         faces=tuple(replace(t, id=names[t.id], clip=clip.id) for t in by_start),
@@ -99,7 +99,7 @@ def merge(clip: Clip, seen: Seen, heard: Heard) -> Perceived:
         texts=seen.texts,
         vectors={names[i]: rows for i, rows in {**seen.vectors, **heard.vectors}.items()},
         media={**seen.media, **heard.media},
-        apart=frozenset((min(p), max(p)) for p in pairs),
+        cannot_link=frozenset((min(p), max(p)) for p in pairs),
         thumbnail=seen.thumbnail,
         cuts=seen.cuts,
         scene=seen.scene,

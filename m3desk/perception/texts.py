@@ -63,7 +63,7 @@ def plain(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
-def alike(a: ReadText, b: ReadText) -> bool:
+def same_text(a: ReadText, b: ReadText) -> bool:
     """Say whether two readings are of one text: nearly the same words, or similar ones in the same place."""
     left, right = plain(a.text), plain(b.text)
     if not left or not right:
@@ -96,7 +96,7 @@ def _lines(readings: Sequence[Reading]) -> list[_Line]:
         candidates = [line for group in recent[-2:] for line in group]
         now: list[_Line] = []
         for text in reading.texts:
-            fitting = [c for c in candidates if c not in now and alike(c.readings[-1][1], text)]
+            fitting = [c for c in candidates if c not in now and same_text(c.readings[-1][1], text)]
             if fitting:
                 line = max(fitting, key=lambda c: (iou(c.readings[-1][1].box, text.box), c.readings[-1][0]))
             else:
@@ -114,7 +114,7 @@ def _joined(lines: list[tuple[_Line, tuple[int, int]]]) -> list[tuple[_Line, tup
     for line, (start, end) in lines:
         for i, (other, (first, last)) in enumerate(kept):
             here, there = line.readings[0][1], other.readings[-1][1]
-            if start < last and first < end and iou(here.box, there.box) >= 0.25 and alike(here, there):
+            if start < last and first < end and iou(here.box, there.box) >= 0.25 and same_text(here, there):
                 kept[i] = (_Line(sorted([*other.readings, *line.readings], key=lambda r: r[0])), (min(start, first), max(end, last)))
                 break
         else:

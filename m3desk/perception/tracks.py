@@ -92,7 +92,7 @@ def tracks(
         if vector is not None:
             t.rows = np.stack([vector(s) for s in t.best])
     if vector is not None:
-        for t, number in zip(kept, clusters([t.rows for t in kept], [t.quality for t in kept], apart(kept)), strict=True):
+        for t, number in zip(kept, clusters([t.rows for t in kept], [t.quality for t in kept], cannot_links(kept)), strict=True):
             t.cluster = number
     return kept
 
@@ -237,7 +237,7 @@ def _best(track: Track, vector: Vector | None) -> list[Sighting]:
 # ---------------------------------------------------------------- which tracks are one face
 
 
-def apart(found: Sequence[Track]) -> set[tuple[int, int]]:
+def cannot_links(found: Sequence[Track]) -> set[tuple[int, int]]:
     """Return the pairs of places (i < k) of tracks that share a picture, so can't be one person."""
     frames = [{s.frame for s in t.seen} for t in found]
     return {(i, k) for i, k in combinations(range(len(found)), 2) if frames[i] & frames[k]}
@@ -252,8 +252,8 @@ def clusters(rows: Sequence[Floats], quality: Sequence[float], not_one: set[tupl
     if not rows:
         return []
     means = np.stack([mean_of(r) for r in rows])
-    apart_ = np.zeros((len(rows), len(rows)), bool)
+    forbidden = np.zeros((len(rows), len(rows)), bool)
     for i, k in not_one:
-        apart_[i, k] = apart_[k, i] = True
+        forbidden[i, k] = forbidden[k, i] = True
     needed = np.array([least + (0.1 if q < POOR else 0.0) for _, q in zip(rows, quality, strict=False)])
-    return [int(k) for k in average_linkage(means @ means.T, needed, apart=apart_)]
+    return [int(k) for k in average_linkage(means @ means.T, needed, cannot_link=forbidden)]

@@ -35,7 +35,7 @@ class Heard:
     utterances: tuple[Utterance, ...] = ()
     vectors: Mapping[str, Floats] = field(default_factory=dict)
     media: Mapping[str, bytes] = field(default_factory=dict)
-    apart: frozenset[tuple[str, str]] = frozenset()
+    cannot_link: frozenset[tuple[str, str]] = frozenset()
 
 
 def hear(

@@ -13,7 +13,7 @@ import numpy as np
 
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import calibration, gallery_rows, similarity
+from m3desk.domain.identity import calibration, gallery_rows, top_similarity
 from m3desk.errors import SourceUnreadable
 from m3desk.media import photo
 from m3desk.media.streams import stored_sound
@@ -88,7 +88,7 @@ def _shows(content: bytes, template: Floats, models: Models) -> bool:
     if picture is None or models.faces is None or models.face_vectors is None:
         return False
     rule = calibration(models.face_vectors.name, "face")
-    return any(similarity(row[None], template) >= rule.accept for _, row in faces_of(picture, models.faces, models.face_vectors))
+    return any(top_similarity(row[None], template) >= rule.accept for _, row in faces_of(picture, models.faces, models.face_vectors))
 
 
 def _lets_hear(content: bytes, template: Floats, models: Models) -> bool:
@@ -100,7 +100,7 @@ def _lets_hear(content: bytes, template: Floats, models: Models) -> bool:
     if models.voice_vectors is None or rows is None:
         return False
     rule = calibration(models.voice_vectors.name, "voice")
-    return similarity(rows, template) >= rule.threshold(len(sound) * MICROSECOND // SAMPLE_RATE)
+    return top_similarity(rows, template) >= rule.threshold(len(sound) * MICROSECOND // SAMPLE_RATE)
 
 
 Owners = Mapping[str, tuple[str, str | None]]
@@ -144,7 +144,7 @@ def report(
         "findings": findings,
         "not_searched": unseen,
         "look_alikes": [
-            {"observation": o, "person": of.get(o), "similarity": None if s != s else round(s, 3)} for o, s in sorted(similar.items())
+            {"observation": o, "person": of.get(o), "top_similarity": None if s != s else round(s, 3)} for o, s in sorted(similar.items())
         ],
         "clean": not findings and not unseen,
         "rewritten": rewritten,

@@ -104,7 +104,7 @@ def recognise(
     if type_ == "voice" and (alone := misplaced(perceived, known, calibration(model, type_))):
         found = candidates(perceived, type_, alone)
     held = [_held(state, c) for c in found] if type_ == "face" else _goes_on(db, state, perceived, found)
-    return found, match(found, known, perceived.apart, calibration(model, type_), state.who.distinct, held)
+    return found, match(found, known, perceived.cannot_link, calibration(model, type_), state.who.distinct, held)
 
 
 def misplaced(perceived: Perceived, known: Sequence[Gallery], rule: Calibration) -> set[str]:
@@ -199,7 +199,7 @@ def evidence(db: DB, clip: Clip, perceived: Perceived, models: Mapping[str, str]
         if len(vectors):
             kind = "face" if id_ in faces else "voice"
             rows.insert_vectors(db, id_, kind, models.get(f"{kind}_vectors", ""), vectors, sequence)
-    for a, b in sorted(perceived.apart):
+    for a, b in sorted(perceived.cannot_link):
         db.execute("INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted((a, b)), sequence))
     db.execute(
         "UPDATE clip SET thumbnail = ?, cuts = ?, scene = ? WHERE id = ?",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from m3desk.domain.calibration import calibration
 from m3desk.domain.clip import Clip
-from m3desk.domain.consolidation import CONSOLIDATION, Pair, alike, overwhelming
+from m3desk.domain.consolidation import CONSOLIDATION, Pair, overwhelming, similar_pairs
 from m3desk.domain.log import ObservationType, Voted
 from m3desk.domain.sentences import State
 from m3desk.store import commits, rows
@@ -47,7 +47,7 @@ def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: Loo
         if not touched or rule.sure is None:
             continue
         known = [g for g in look(type_, model) if not _decided(state, g.node)]
-        pairs = [p for p in alike(known, rule, state.who.distinct, touched) if not _both_named(state, p)]
+        pairs = [p for p in similar_pairs(known, rule, state.who.distinct, touched) if not _both_named(state, p)]
         pairs = overwhelming(pairs, {g.node: g for g in known}, rule, state.who.distinct)
         standing = _telling(db, state, type_, {n for p in pairs for n in (p.a, p.b)})
         found += [Voted(standing[p.a], standing[p.b], f"{CONSOLIDATION} {model}", p.certainty, clip.id, 0) for p in pairs]

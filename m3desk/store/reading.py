@@ -176,7 +176,7 @@ def perceived(db: DB, clip_: str) -> Perceived | None:
         objects=tuple(rows.object_seen(r) for r in db.execute("SELECT * FROM object_seen WHERE clip = ? ORDER BY id", of)),
         texts=tuple(rows.text_on_screen(r) for r in db.execute("SELECT * FROM text_on_screen WHERE clip = ? ORDER BY id", of)),
         vectors=vectors,
-        apart=frozenset((r["a"], r["b"]) for r in pairs if r["a"] in known and r["b"] in known),
+        cannot_link=frozenset((r["a"], r["b"]) for r in pairs if r["a"] in known and r["b"] in known),
         thumbnail=row["thumbnail"],
         cuts=tuple(json.loads(row["cuts"] or "[]")),
         scene=json.loads(row["scene"] or "{}"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.calibration import FACES, VOICES, Calibration
-from m3desk.domain.consolidation import alike, overwhelming, two_groups
+from m3desk.domain.consolidation import overwhelming, similar_pairs, two_groups
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Gallery
 
@@ -30,46 +30,46 @@ RULES = [FACES, VOICES]
 @pytest.mark.parametrize("rule", RULES)
 def test_two_nodes_of_one_person_are_surely_one_and_a_stranger_is_not_mentioned(rule: Calibration) -> None:
     known = [node(1, around(1, 0)), node(2, around(1, 0, seed=1)), node(3, around(0, 1))]
-    (found,) = alike(known, rule)
+    (found,) = similar_pairs(known, rule)
     assert found[:2] == ("face_1", "face_2") and found.score > 0.85 and found.certainty == 1.0
     assert overwhelming([found], {g.node: g for g in known}, rule) == [found]
-    assert alike(known[::-1], rule) == [found]
+    assert similar_pairs(known[::-1], rule) == [found]
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_nodes_of_one_person_or_kept_apart_are_no_question(rule: Calibration) -> None:
     rows = around(1, 0), around(1, 0, seed=1)
-    assert alike([node(1, rows[0]), node(2, rows[1], person=1)], rule) == []
-    assert alike([node(1, rows[0]), node(2, rows[1])], rule, {("person_1", "person_2"), ("person_2", "person_1")}) == []
-    assert alike([node(1, rows[0]), node(2, rows[1])], rule, touched={"face_3"}) == []
+    assert similar_pairs([node(1, rows[0]), node(2, rows[1], person=1)], rule) == []
+    assert similar_pairs([node(1, rows[0]), node(2, rows[1])], rule, {("person_1", "person_2"), ("person_2", "person_1")}) == []
+    assert similar_pairs([node(1, rows[0]), node(2, rows[1])], rule, touched={"face_3"}) == []
 
 
 def test_a_likeness_that_is_not_certain_is_left_to_a_person() -> None:
     known = [node(1, around(1, 0)), node(2, around(1, 1.45, seed=1))]
-    (found,) = alike(known, FACES)
+    (found,) = similar_pairs(known, FACES)
     assert 0 < found.certainty < 1 and overwhelming([found], {g.node: g for g in known}, FACES) == []
 
 
 def test_little_speech_or_a_poor_face_is_never_sure() -> None:
     rows = around(1, 0), around(1, 0, seed=1)
-    assert alike([node(1, rows[0]), node(2, rows[1], seconds=1.5)], VOICES)[0].certainty == 0.9
-    assert alike([node(1, rows[0]), node(2, rows[1], quality=0.2)], FACES)[0].certainty == 0.9
+    assert similar_pairs([node(1, rows[0]), node(2, rows[1], seconds=1.5)], VOICES)[0].certainty == 0.9
+    assert similar_pairs([node(1, rows[0]), node(2, rows[1], quality=0.2)], FACES)[0].certainty == 0.9
 
 
 def test_a_node_that_holds_two_people_is_surely_neither() -> None:
     mixed = np.concatenate([around(1, 0, n=6), around(0, 1, n=6)])
-    assert all(p.certainty < 1 for rule in RULES for p in alike([node(1, around(1, 0, seed=1)), node(2, mixed)], rule))
+    assert all(p.certainty < 1 for rule in RULES for p in similar_pairs([node(1, around(1, 0, seed=1)), node(2, mixed)], rule))
 
 
 def test_of_twins_nobody_is_sure() -> None:
     known = [node(1, around(1, 0)), node(2, around(1, 0.1, seed=1)), node(3, around(1, 0.05, seed=2))]
-    pairs = alike(known, FACES, {("person_1", "person_2"), ("person_2", "person_1")})
+    pairs = similar_pairs(known, FACES, {("person_1", "person_2"), ("person_2", "person_1")})
     assert {p[:2] for p in pairs} == {("face_1", "face_3"), ("face_2", "face_3")} and all(p.certainty <= 0.5 for p in pairs)
 
 
 def test_a_chain_of_likenesses_does_not_join_its_ends() -> None:
     known = [node(i, around(np.cos(a), np.sin(a), seed=i, spread=0.1)) for i, a in enumerate((0, 0.9, 1.8), 1)]
-    pairs = alike(known, FACES)
+    pairs = similar_pairs(known, FACES)
     assert [p[:2] for p in pairs if p.certainty == 1] == [("face_2", "face_3"), ("face_1", "face_2")] or len(pairs) == 2
     joined = overwhelming(pairs, {g.node: g for g in known}, FACES)
     assert len(joined) == 1  # the ends are strangers to each other, so the middle goes with one of them only
@@ -77,7 +77,7 @@ def test_a_chain_of_likenesses_does_not_join_its_ends() -> None:
 
 def test_a_person_of_several_nodes_joins_only_as_a_whole() -> None:
     known = [node(1, around(1, 0)), node(2, around(0, 1, seed=1), person=1), node(3, around(1, 0, seed=2))]
-    (pair,) = alike(known, FACES)
+    (pair,) = similar_pairs(known, FACES)
     assert pair.certainty == 1 and overwhelming([pair], {g.node: g for g in known}, FACES) == []
 
 

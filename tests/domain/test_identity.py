@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.calibration import Calibration, calibration
-from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, likeness, likenesses, match, similarity, typical_rows
+from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, match, similarities, similarity, top_similarity, typical_rows
 
 RULE = Calibration(accept=0.5, margin=0.1)
 
@@ -119,7 +119,7 @@ def test_who_is_seen_beside_somebody_is_no_rival_of_theirs() -> None:
 def test_a_few_rows_of_somebody_else_do_not_draw_them_into_a_voice() -> None:
     rule = calibration("campplus-zh-en-w16", "voice")
     mixed = np.concatenate([row(1, 0, 0)] * 6 + [row(0, 1, 0)] * 2)
-    assert similarity(row(0, 1, 0), mixed) > 0.6  # by the best rows it would be them
+    assert top_similarity(row(0, 1, 0), mixed) > 0.6  # by the best rows it would be them
     found = match([one(0, 1, 0), one(1, 0, 0, name="b")], [Gallery("voice_1", "person_1", mixed)], [], rule)
     assert [m.node for m in found] == [None, "voice_1"]
 
@@ -141,8 +141,8 @@ def test_all_at_once_is_the_same_as_one_by_one(model: str) -> None:
     made = [m / np.linalg.norm(m, axis=1, keepdims=True) for m in made]
     asking = [Candidate((str(i),), m, 0) for i, m in enumerate(made)]
     known = [Gallery(f"face_{i}", f"person_{i}", m) for i, m in enumerate([*made, np.zeros((0, 8), np.float32), row(1, 0)])]
-    table = likenesses(asking, known, rule)
-    singly = [[likeness(c.vectors, g.vectors, rule) for g in known[:6]] for c in asking]
+    table = similarities(asking, known, rule)
+    singly = [[similarity(c.vectors, g.vectors, rule) for g in known[:6]] for c in asking]
     assert np.allclose(table[:, :6], singly, atol=2e-6) and (table[:, 6:] == -1).all()
 
 
@@ -164,7 +164,7 @@ def test_a_gallery_keeps_good_and_different_rows_the_same_each_time() -> None:
 
 
 def test_one_good_row_among_bad_ones_is_enough_of_a_likeness() -> None:
-    assert similarity(np.concatenate([row(1, 0), row(1, 0), row(1, 0), row(0, 1)]), row(1, 0)) == pytest.approx(1.0)
+    assert top_similarity(np.concatenate([row(1, 0), row(1, 0), row(1, 0), row(0, 1)]), row(1, 0)) == pytest.approx(1.0)
 
 
 def test_a_photo_that_is_asked_about_may_be_less_alike_where_its_lead_is_great() -> None:

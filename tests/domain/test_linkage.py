@@ -42,7 +42,7 @@ def test_clusters_are_those_of_the_definition(seed: int) -> None:
     apart = (apart | apart.T) & ~np.eye(n, dtype=bool)
     least = int(chance.integers(1, 3))
     groups = [[i] for i in range(n)]
-    assert average_linkage(similarity, needed, apart=apart, least=least).tolist() == plainly(similarity, needed, groups, apart, least)
+    assert average_linkage(similarity, needed, cannot_link=apart, least=least).tolist() == plainly(similarity, needed, groups, apart, least)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -7,7 +7,7 @@ import pytest
 
 from m3desk.domain.calibration import calibration
 from m3desk.domain.consolidation import compared, whole
-from m3desk.domain.identity import likeness
+from m3desk.domain.identity import similarity
 from m3desk.domain.linkage import average_linkage
 from m3desk.domain.log import ObservationType
 from m3desk.domain.questions.splits import least_similar
@@ -32,7 +32,7 @@ def test_the_outlier_is_the_one_found_by_comparing_each_with_the_rest(model: str
         each = []
         for i, block in enumerate(blocks):
             rest = np.concatenate([b for k, b in enumerate(blocks) if k != i])
-            each.append(whole(block, rest, rule) if rule.whole else likeness(block, rest, rule))
+            each.append(whole(block, rest, rule) if rule.whole else similarity(block, rest, rule))
         least = min(reversed(range(len(blocks))), key=lambda i: each[i])
         assert least_similar(blocks, rule) == (least, each[least])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.calibration import calibration
-from m3desk.domain.consolidation import alike
+from m3desk.domain.consolidation import similar_pairs
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities
 from m3desk.domain.identity import Gallery
@@ -154,5 +154,5 @@ def test_the_quick_way_to_alike_nodes_finds_what_comparing_each_with_each_finds(
         near = own[i % 8] + rng.choice([0.6, 1.2]) * rng.normal(size=(int(rng.integers(1, 9)), 64))
         nodes.append(Gallery(f"{type_}_{i}", f"person_{i}", (near / np.linalg.norm(near, axis=1, keepdims=True)).astype(np.float32), 9 * S))
     rule = calibration("sface" if type_ == "face" else "campplus", type_)
-    found = alike(nodes, rule)
-    assert len(found) > 20 and found == alike(nodes, rule, touched={n.node for n in nodes})
+    found = similar_pairs(nodes, rule)
+    assert len(found) > 20 and found == similar_pairs(nodes, rule, touched={n.node for n in nodes})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.calibration import EVEN_VOICES, EVIDENCE, calibration
-from m3desk.domain.consolidation import alike, overwhelming
+from m3desk.domain.consolidation import overwhelming, similar_pairs
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Candidate, Gallery, match
 
@@ -64,8 +64,8 @@ def test_nodes_are_joined_only_by_overwhelming_evidence() -> None:
     sure = EVEN_VOICES.needed(EVEN_VOICES.surely, 10 * SECOND, 10 * SECOND) + 0.01
     for cosine, joined in ((sure, True), (sure - 0.1, False)):
         pair = [voice(1.0, 10), voice(cosine, 10, 2)]
-        found = alike(pair, EVEN_VOICES)
+        found = similar_pairs(pair, EVEN_VOICES)
         assert bool(overwhelming(found, {g.node: g for g in pair}, EVEN_VOICES)) == joined
         assert found[0].certainty > 0.5, "what is not joined is asked about"
     short = [voice(1.0, 2), voice(0.99, 2, 2)]
-    assert not overwhelming(alike(short, EVEN_VOICES), {g.node: g for g in short}, EVEN_VOICES), "2 s are too little to be sure by"
+    assert not overwhelming(similar_pairs(short, EVEN_VOICES), {g.node: g for g in short}, EVEN_VOICES), "2 s are too little to be sure by"

@@ -71,7 +71,7 @@ class Life:
         if murmur:
             said.append(Utterance(f"{clip.id}.u{len(said)}", clip.id, clip.start, clip.start + S // 2, "", (), None, 0.0, embeddable=False))
         pairs = {(a.id, b.id) for a in tracks for b in tracks if a.cluster < b.cluster} if apart else set()
-        seen = Perceived(clip.id, tuple(tracks), tuple(said), vectors=vectors, apart=frozenset(pairs))
+        seen = Perceived(clip.id, tuple(tracks), tuple(said), vectors=vectors, cannot_link=frozenset(pairs))
         self.memory.commit_episodic(clip, seen, Draft(), models=MODELS, at=AT)
         held = self.memory.state().who.held
         firsts = [next(t.id for t in tracks if t.cluster == c) for c in range(len(faces))] + [u.id for u in said]

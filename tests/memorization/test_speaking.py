@@ -7,7 +7,7 @@ import pytest
 from m3desk.domain.equivalence import enough, weigh
 from m3desk.domain.evidence import Perceived
 from m3desk.memorization.names import heard
-from m3desk.memorization.speaking import explain, named_alike, votes
+from m3desk.memorization.speaking import explain, same_name, votes
 from tests.memorization.evidence import face, speech, thing, us, writing
 
 
@@ -160,7 +160,7 @@ def test_a_dub_over_two_people_in_turn_links_neither():
 def opinions(faces, utterances, texts, cast=None):
     seen = Perceived("s1.c0", tuple(faces), tuple(utterances), texts=tuple(texts))
     physical = votes(seen, us(30)) if cast is None else cast
-    return named_alike(physical, heard(seen), seen)
+    return same_name(physical, heard(seen), seen)
 
 
 def test_a_name_both_heard_and_read_is_an_opinion_beside_a_vote_and_nothing_without_one():

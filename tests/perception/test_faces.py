@@ -72,7 +72,7 @@ def test_two_who_cross_keep_their_tracks() -> None:
 def test_faces_in_one_picture_are_apart_and_never_one_cluster() -> None:
     pictures = [draw([("ann", 40, 80, 48), ("bob", 200, 80, 48)])] * 6
     result = seen(pictures)
-    assert result.apart == {("s1.c2.f0", "s1.c2.f1")}
+    assert result.cannot_link == {("s1.c2.f0", "s1.c2.f1")}
     assert [t.cluster for t in result.faces] == [0, 1]
 
 
@@ -139,7 +139,7 @@ def test_the_same_picture_again_is_not_searched_again() -> None:
 def test_the_same_clip_gives_the_same_evidence() -> None:
     pictures = [draw([("ann", 40 + 6 * i, 80, 40), ("bob", 220 - 6 * i, 100, 40)]) for i in range(14)]
     a, b = seen(pictures), seen(pictures)
-    assert (a.faces, a.objects, a.texts, a.media, a.apart, a.scene) == (b.faces, b.objects, b.texts, b.media, b.apart, b.scene)
+    assert (a.faces, a.objects, a.texts, a.media, a.cannot_link, a.scene) == (b.faces, b.objects, b.texts, b.media, b.cannot_link, b.scene)
     assert all((a.vectors[k] == b.vectors[k]).all() for k in a.vectors)
 
 

@@ -32,12 +32,12 @@ def track(id_: str, start: int) -> FaceTrack:
 def test_ids_are_given_in_order_of_start() -> None:
     row = np.ones((1, 2), np.float32)
     heard = Heard((said("b", 5), said("a", 2)), {"a": row}, {"x.flac": b"x"}, frozenset({("b", "a")}))
-    seen = Seen((track("s1.c3.f0", 9), track("s1.c3.f1", 1)), vectors={"s1.c3.f0": row}, apart=frozenset({("s1.c3.f0", "s1.c3.f1")}))
+    seen = Seen((track("s1.c3.f0", 9), track("s1.c3.f1", 1)), vectors={"s1.c3.f0": row}, cannot_link=frozenset({("s1.c3.f0", "s1.c3.f1")}))
     merged = merge(CLIP, seen, heard)
     assert [(u.id, u.start, u.clip) for u in merged.utterances] == [("s1.c3.u0", 2, "s1.c3"), ("s1.c3.u1", 5, "s1.c3")]
     assert [(t.id, t.start, t.clip) for t in merged.faces] == [("s1.c3.f0", 1, "s1.c3"), ("s1.c3.f1", 9, "s1.c3")]
     assert set(merged.vectors) == {"s1.c3.u0", "s1.c3.f1"}
-    assert merged.apart == {("s1.c3.f0", "s1.c3.f1"), ("s1.c3.u0", "s1.c3.u1")}
+    assert merged.cannot_link == {("s1.c3.f0", "s1.c3.f1"), ("s1.c3.u0", "s1.c3.u1")}
     assert merged.media == {"x.flac": b"x"}
 
 

@@ -37,4 +37,4 @@ def test_nobody_is_invented_where_no_face_can_be_read(shared_data: Path, eyes: M
 def test_two_people_in_one_picture_are_two(shared_data: Path, eyes: Models) -> None:
     (seen,) = watch(shared_data / "video" / "obama" / "obama_speech.mp4", eyes)
     assert [t.cluster for t in seen.faces] == [0, 1]
-    assert len(seen.apart) == 1
+    assert len(seen.cannot_link) == 1

@@ -85,7 +85,7 @@ def test_what_may_not_be_one_is_never_joined() -> None:
     alike = np.array([[1, 0.9, 0.8], [0.9, 1, 0.8], [0.8, 0.8, 1]])
     apart = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], bool)
     assert average_linkage(alike, 0.5).tolist() == [0, 0, 0]
-    assert average_linkage(alike, 0.5, apart=apart).tolist() == [0, 1, 0]
+    assert average_linkage(alike, 0.5, cannot_link=apart).tolist() == [0, 1, 0]
     assert len(set(average_linkage(alike, -1.0, least=2).tolist())) == 2
 
 
@@ -97,7 +97,7 @@ def test_who_talks_over_another_has_an_utterance_of_their_own() -> None:
     first, second = heard.utterances
     assert len(first.words) == 30 and not second.words and second.text == ""
     assert first.overlapped and second.overlapped and first.cluster != second.cluster
-    assert heard.apart == {(first.id, second.id)}
+    assert heard.cannot_link == {(first.id, second.id)}
     assert second.start / 1e6 == pytest.approx(5.03, abs=0.1) and second.end / 1e6 == pytest.approx(5.9, abs=0.15)
     assert second.language is None and second.confidence == 0 and second.audio in heard.media
 
@@ -111,7 +111,7 @@ def test_a_voice_is_known_by_what_it_says_alone() -> None:
 
 def test_without_overlap_nothing_is_marked() -> None:
     (heard,) = heard_in(14, [said(1, 12), said(7, 12, high=True)])
-    assert [u.overlapped for u in heard.utterances] == [False, False] and not heard.apart
+    assert [u.overlapped for u in heard.utterances] == [False, False] and not heard.cannot_link
     assert [u.cluster for u in heard.utterances] == [0, 1]
 
 
@@ -177,7 +177,7 @@ def test_no_utterance_begins_in_what_the_clip_before_has_heard() -> None:
 
 def test_hearing_twice_gives_the_same() -> None:
     one, two = (heard_in(14, [said(1, 30)], [under(1, 13, 3)])[0] for _ in range(2))
-    assert one.utterances == two.utterances and one.media == two.media and one.apart == two.apart
+    assert one.utterances == two.utterances and one.media == two.media and one.cannot_link == two.cannot_link
     assert all(np.array_equal(one.vectors[k], two.vectors[k]) for k in one.vectors)
 
 

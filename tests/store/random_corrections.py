@@ -280,8 +280,8 @@ def _seen(clip: Clip, cast: tuple[int, ...]) -> Any:
         HeardName(dice.choice((*faces, *said)).id, dice.choice(HEARD), dice.choice((0.3, 0.5, 0.9)), by, said[0].id, "words", clip.start)
         for by in dice.choices(("introduced", "addressed", "addressed", "caption"), k=dice.randint(0, 3))
     ]
-    apart = perceived.apart | ({(said[0].id, said[1].id)} if len(said) > 1 and dice.random() < 0.5 else set())
-    perceived = replace(perceived, media={}, faces=faces, apart=frozenset(apart))
+    apart = perceived.cannot_link | ({(said[0].id, said[1].id)} if len(said) > 1 and dice.random() < 0.5 else set())
+    perceived = replace(perceived, media={}, faces=faces, cannot_link=frozenset(apart))
     draft = replace(draft, votes=tuple(votes), names=(*draft.names, *names))
     return perceived, draft, text_vectors(draft)
 

@@ -89,7 +89,12 @@ def test_evidence_comes_back_as_it_was_perceived(memory: Memory) -> None:
         perceived.objects,
         perceived.texts,
     )
-    assert (back.apart, back.cuts, back.scene, back.thumbnail) == (perceived.apart, perceived.cuts, perceived.scene, perceived.thumbnail)
+    assert (back.cannot_link, back.cuts, back.scene, back.thumbnail) == (
+        perceived.cannot_link,
+        perceived.cuts,
+        perceived.scene,
+        perceived.thumbnail,
+    )
     assert all(np.array_equal(back.vectors[o], perceived.vectors[o]) for o in perceived.vectors)
     assert memory.media(perceived.faces[0].crops[0]) == perceived.media[perceived.faces[0].crops[0]]
     assert memory.perceived("s1.c1") is None and memory.heard_until("s1.c1") == 12_000_000 and memory.heard_until("s1.c0") is None
@@ -354,7 +359,7 @@ def test_speech_too_short_to_tell_a_voice_by_is_nobodys(memory: Memory) -> None:
     perceived, draft = seen(clip, (1,))
     short = replace(perceived.utterances[0], end=perceived.utterances[0].start + 400_000, embeddable=False)
     told = tuple(s for s in draft.sentences if s.event == "says")
-    heard = replace(perceived, utterances=(short,), faces=(), apart=frozenset())
+    heard = replace(perceived, utterances=(short,), faces=(), cannot_link=frozenset())
     says = Draft((replace(told[0], spans=(Span(0, 7, (short.id,)),)),), model="r")
     memory.commit_episodic(clip, heard, says, models=MODELS, at=AT)
     assert memory.speech("s1")[0].person is None and memory.people() == []

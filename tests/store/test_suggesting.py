@@ -41,7 +41,7 @@ def vary(
     if as_one:
         faces = tuple(replace(f, cluster=0) if f.cluster == 1 else f for f in perceived.faces)
         spoken = tuple(replace(u, cluster=0) if u.cluster == 1 else u for u in perceived.utterances)
-        perceived = replace(perceived, faces=faces, utterances=spoken, apart=frozenset())
+        perceived = replace(perceived, faces=faces, utterances=spoken, cannot_link=frozenset())
     memory.commit_episodic(clip, perceived, draft, text_vectors=text_vectors(draft), text_model="e5 1", models=MODELS, at=AT)
 
 
@@ -293,7 +293,7 @@ def tangled(memory: Memory) -> Suggestion:
     perceived, draft = seen(clip, (1, 2, 3, 4), talks=False)
     votes = [(0, 1, 3.0), (2, 3, 3.0), (1, 2, 1.0)]
     draft = replace(draft, votes=tuple(Vote(f"{clip.id}.f{a}", f"{clip.id}.f{b}", "m3-agent semantic_9", w) for a, b, w in votes))
-    bare = replace(perceived, vectors={}, apart=frozenset())
+    bare = replace(perceived, vectors={}, cannot_link=frozenset())
     memory.commit_episodic(clip, bare, draft, text_vectors=text_vectors(draft), text_model="e5 1", models=MODELS, at=AT)
     assert len(people(memory)) == 1
     (question,) = of(memory, "two_people")

@@ -94,7 +94,7 @@ def remember(memory: Memory, recording: Recording, models: Models) -> None:
         until = max((u.end for u in found.utterances), default=None)
         perceived = Perceived(
             clip=clip.id, utterances=found.utterances, vectors=found.vectors, media=found.media,
-            apart=frozenset((min(p), max(p)) for p in found.apart),
+            cannot_link=frozenset((min(p), max(p)) for p in found.cannot_link),
         )  # fmt: skip
         view = ClipView(
             clip=clip, source=source, perceived=perceived, clusters=memory.match(perceived, names), recent=memory.recent(clip, RECENT),

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from m3desk.domain.clip import MICROSECOND
-from m3desk.domain.consolidation import alike, whole
+from m3desk.domain.consolidation import similar_pairs, whole
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import LEAD, SUFFICIENT, WEAK, weigh
 from m3desk.domain.fold import SHOWN_FROM, Equivalence
@@ -28,13 +28,13 @@ SHORT = 9999
 UNLIKE = 0.1
 """Factor on the odds that two voices are one person if their faces are dissimilar (or the other way round)."""
 
-ALIKE_AT_ONCE, ALIKE_PER_TEN, ALIKE_WIDTH = 0.56, 0.14, 0.03
-"""Likeness (cosine of means, CAM++) at which two voices of 1 s are as likely one as two; how much more with 10 s; per unit of log odds."""
+EVEN_AT_ONE_SECOND, EVEN_PER_TENFOLD, EVEN_WIDTH = 0.56, 0.14, 0.03
+"""Cosine of means (CAM++) at which P(same person) = 0.5 for two voices of 1 s; how much more with 10 s; and per unit of log odds."""
 
 STRANGERS = 1.5
 """Natural logarithm of how many pairs of voices are two persons' for one that is one person's, among those that are not joined."""
 
-CLUSTERED_APART = 0.4
+CLUSTERED_SEPARATELY = 0.4
 """The same, where both were heard or seen in one clip and not taken for one there."""
 
 
@@ -84,27 +84,27 @@ def _same(facts: Facts) -> list[Question]:
     found = []
     for type_, galleries in facts.known.galleries.items():
         by_node = {g.node: g for g in galleries}
-        for pair in alike(galleries, facts.known.rules[type_], facts.who.distinct):
+        for pair in similar_pairs(galleries, facts.known.rules[type_], facts.who.distinct):
             a, b = by_node[pair.a], by_node[pair.b]
             rule = facts.known.rules[type_]
             if rule.evidence is not None:
                 p = 1.0 / (1.0 + math.exp(min(50.0, STRANGERS - rule.ratio(pair.score, a.duration, b.duration))))
             else:
-                p = _voices_alike(a, b, pair.score) if rule.whole else pair.certainty
+                p = _same_voice(a, b, pair.score) if rule.whole else pair.certainty
             p = _held_against(facts, type_, a, b, p)
             if p >= LEAST and {a.person, b.person} <= facts.who.people.keys():
                 found.append(_same_person(facts, a, b, p))
     return found
 
 
-def _voices_alike(a: Gallery, b: Gallery, likeness: float) -> float:
-    """Return how likely two voices are one person's. A word tells little, so that little likeness is asked of it; minutes tell all.
+def _same_voice(a: Gallery, b: Gallery, similarity: float) -> float:
+    """Return the probability that two voices are one person's. A single word needs less similarity than minutes of speech.
 
     Measured on the pairs of voice nodes ≥ .49 alike of reel, ami_30s and 12 speakers of LibriSpeech (40 pairs): with 8 s and more on both
     sides none of 21 up to .60 is one person, with 1–2.3 s 5 of 15 from .52 to .605 are.
     """
     tens = math.log10(max(1.0, min(a.duration, b.duration) / MICROSECOND))
-    return 1.0 / (1.0 + math.exp((ALIKE_AT_ONCE + ALIKE_PER_TEN * min(1.0, tens) - likeness) / ALIKE_WIDTH))
+    return 1.0 / (1.0 + math.exp((EVEN_AT_ONE_SECOND + EVEN_PER_TENFOLD * min(1.0, tens) - similarity) / EVEN_WIDTH))
 
 
 def _held_against(facts: Facts, type_: ObservationType, a: Gallery, b: Gallery, p: float) -> float:
@@ -112,14 +112,14 @@ def _held_against(facts: Facts, type_: ObservationType, a: Gallery, b: Gallery, 
     odds = min(p, 0.99) / (1 - min(p, 0.99))
     for other, galleries in facts.known.galleries.items():
         rule = facts.known.rules[other]
-        if other == type_ or rule.alike is None:
+        if other == type_ or rule.similar is None:
             continue
         mine, theirs = ([g for g in galleries if g.person == x.person] for x in (a, b))
-        if mine and theirs and max((whole(x.vectors, y.vectors, rule) for x in mine for y in theirs), default=1.0) < rule.alike:
+        if mine and theirs and max((whole(x.vectors, y.vectors, rule) for x in mine for y in theirs), default=1.0) < rule.similar:
             odds *= UNLIKE
     seen = facts.known.log.observations
     if {seen[o].clip for o in facts.of_node[a.node]} & {seen[o].clip for o in facts.of_node[b.node]}:
-        odds *= CLUSTERED_APART
+        odds *= CLUSTERED_SEPARATELY
     return odds / (1 + odds)
 
 

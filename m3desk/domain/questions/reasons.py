@@ -10,7 +10,7 @@ from m3desk.domain.clip import clock
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats
 from m3desk.domain.fold import Held, Identities, identities
-from m3desk.domain.identity import Candidate, Gallery, likeness, match
+from m3desk.domain.identity import Candidate, Gallery, match, similarity
 from m3desk.domain.log import Log, Seen
 from m3desk.domain.people import Binding
 from m3desk.domain.questions.types import Reason, Verdict
@@ -64,7 +64,7 @@ def _scores(case: Case, held: Held, seen: Seen) -> list[tuple[float, Gallery]]:
     if rows is None or not len(rows):
         return []
     known = [case.without(g.node, frozenset({seen.id})) if g.node == held.node else g for g in case.galleries]
-    scored = [(likeness(rows, g.vectors, case.rule), g) for g in known if g is not None and g.vectors.shape[1] == rows.shape[1]]
+    scored = [(similarity(rows, g.vectors, case.rule), g) for g in known if g is not None and g.vectors.shape[1] == rows.shape[1]]
     return sorted(scored, key=lambda s: (-s[0], s[1].node))
 
 
@@ -93,7 +93,7 @@ def nearest(case: Case, held: Held, observation: str) -> list[tuple[float, str]]
     if rows is None or not len(rows) or held.node is None:
         return []
     others = [o for o, h in case.who.held.items() if h.node == held.node and o != observation and len(case.vectors.get(o, ()))]
-    return sorted(((likeness(rows, case.vectors[o], case.rule), o) for o in others), key=lambda n: (-n[0], n[1]))
+    return sorted(((similarity(rows, case.vectors[o], case.rule), o) for o in others), key=lambda n: (-n[0], n[1]))
 
 
 def _when(log: Log, observation: str) -> str:

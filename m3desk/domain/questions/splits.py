@@ -12,7 +12,7 @@ from m3desk.domain.calibration import Calibration
 from m3desk.domain.consolidation import compared, two_groups, whole
 from m3desk.domain.evidence import Floats
 from m3desk.domain.fold import Partition, pair_constraints
-from m3desk.domain.identity import TOP, likeness
+from m3desk.domain.identity import TOP, similarity
 from m3desk.domain.log import ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.questions.facts import LEAST, Facts, Question, counted, is_sentence, reads
@@ -20,7 +20,7 @@ from m3desk.domain.questions.graph_cuts import cuts, one_person_evidence, two_pe
 
 OUTLIER_FACE, OUTLIER_WIDTH = 1.25, 0.5
 """In margins of the model: how far below the binding threshold the similarity of a face to the rest of its node is at P(other person) = 0.5
-(of a voice: `Calibration.even`, a cosine of means); and the width per unit of log odds. Measured on 240 observations of reel,
+(of a voice: `Calibration.equal_odds`, a cosine of means); and the width per unit of log odds. Measured on 240 observations of reel,
 webrtc_two_men, ami_30s and 12 speakers of LibriSpeech as bound on 2026-11-21. Similarity to the rest: .605 and .616 for the two utterances
 of another speaker, .650, .678, .716 for the lowest of the others; two faces of one singer on a dark stage .504, strangers .36 at most."""
 
@@ -53,11 +53,11 @@ def _outlier(facts: Facts, person: Person, type_: ObservationType, node: str) ->
     if len(mine) < 2 or len({vectors[o].shape[1] for o in mine}) != 1:
         return None
     found = least_similar([vectors[o] for o in mine], rule)
-    least, similarity = mine[found[0]], found[1]
+    least, cosine = mine[found[0]], found[1]
     if facts.who.held[least].step is not None:
         return None
-    even = rule.even if rule.whole else rule.accept - OUTLIER_FACE * rule.margin
-    p = 1.0 / (1.0 + math.exp(min(50.0, (similarity - even) / (OUTLIER_WIDTH * rule.margin))))
+    even = rule.equal_odds if rule.whole else rule.accept - OUTLIER_FACE * rule.margin
+    p = 1.0 / (1.0 + math.exp(min(50.0, (cosine - even) / (OUTLIER_WIDTH * rule.margin))))
     if p < LEAST:
         return None
     return _in_two(facts, person, set(facts.of_node[node]) - {least}, {least}, p)
@@ -66,7 +66,7 @@ def _outlier(facts: Facts, person: Person, type_: ObservationType, node: str) ->
 def least_similar(blocks: Sequence[Floats], rule: Calibration) -> tuple[int, float]:
     """Return which of several observations is least similar to all others together, and its similarity; the last of equal ones.
 
-    All rows are compared at once; those near the minimum are then compared one by one, as `whole` and `likeness` have it, so that the
+    All rows are compared at once; those near the minimum are then compared one by one, as `whole` and `similarity` have it, so that the
     result is theirs to the last bit.
     """
     rows = np.concatenate(blocks)
@@ -91,7 +91,7 @@ def least_similar(blocks: Sequence[Floats], rule: Calibration) -> tuple[int, flo
     exact = {}
     for i in close:
         others = np.concatenate([*blocks[:i], *blocks[i + 1 :]])
-        exact[i] = whole(blocks[i], others, rule) if rule.whole else likeness(blocks[i], others, rule)
+        exact[i] = whole(blocks[i], others, rule) if rule.whole else similarity(blocks[i], others, rule)
     least = min(reversed(close), key=lambda i: exact[i])  # of only two observations the later
     return least, exact[least]
 
@@ -146,14 +146,14 @@ def _parts(facts: Facts, nodes: Sequence[str]) -> list[list[str]]:
 def _two(facts: Facts, person: Person, type_: ObservationType, parts: list[list[str]]) -> Question | None:
     rule = facts.known.rules[type_]
     blocks = [(i, facts.known.vectors[o]) for i, part in enumerate(parts) for o in part]
-    if len({b.shape[1] for _, b in blocks}) != 1 or rule.parted is None:
+    if len({b.shape[1] for _, b in blocks}) != 1 or rule.split_below is None:
         return None
     owners = [str(i) for i, b in blocks for _ in range(len(b))]
     groups = two_groups(np.concatenate([b for _, b in blocks]), rule, owners)
     if groups is None:
         return None
     stays, goes = ({int(owners[row]) for row in side} for side in (groups.a, groups.b))
-    p = min(0.95, 0.5 + 0.5 * (rule.parted - groups.score) / rule.parted)
+    p = min(0.95, 0.5 + 0.5 * (rule.split_below - groups.score) / rule.split_below)
     return _in_two(facts, person, {o for i in stays for o in parts[i]}, {o for i in goes for o in parts[i]}, p)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, media_id
 from m3desk.domain.fold import SHOWN_FROM, born_in, cannot_link_pairs
-from m3desk.domain.identity import calibration, gallery_rows, similarity
+from m3desk.domain.identity import calibration, gallery_rows, top_similarity
 from m3desk.domain.ids import is_person, source_of
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
@@ -375,7 +375,7 @@ def still_similar(db: DB, found: Traces) -> list[tuple[str, float]]:
         best = template[gallery_rows(template, np.ones(len(template), np.float32))]
         rule = calibration(model, type_)
         for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ?", (kind, model)):
-            score = similarity(rows.vectors(r), best)
+            score = top_similarity(rows.vectors(r), best)
             if score >= rule.threshold(rule.long or 10**9):
                 alike[r["owner"]] = max(alike.get(r["owner"], -1.0), score)
     return sorted(alike.items(), key=lambda a: (-a[1], a[0]))

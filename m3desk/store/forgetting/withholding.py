@@ -12,7 +12,7 @@ import numpy as np
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Perceived, TimedBox
 from m3desk.domain.geometry import iou, overlap
-from m3desk.domain.identity import calibration, similarity
+from m3desk.domain.identity import calibration, top_similarity
 from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Draft
 from m3desk.store import commits, reading
@@ -47,7 +47,7 @@ def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
         texts=tuple(t for t in perceived.texts if free(t.start, t.end)),
         vectors={k: v for k, v in perceived.vectors.items() if k not in gone},
         media=media,
-        apart=frozenset((a, b) for a, b in perceived.apart if a not in gone and b not in gone),
+        cannot_link=frozenset((a, b) for a, b in perceived.cannot_link if a not in gone and b not in gone),
         thumbnail=None if seen else perceived.thumbnail,
     )
 
@@ -112,6 +112,6 @@ def _unwanted(db: DB, perceived: Perceived) -> set[str]:
         type_: ObservationType = r["kind"]
         for cluster in commits.candidates(perceived, type_):
             fits = len(cluster.vectors) and cluster.vectors.shape[1] == template.shape[1]
-            if fits and similarity(cluster.vectors, template) >= calibration(r["model"], type_).threshold(cluster.duration):
+            if fits and top_similarity(cluster.vectors, template) >= calibration(r["model"], type_).threshold(cluster.duration):
                 gone |= set(cluster.observations)
     return gone
