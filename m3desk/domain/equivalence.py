@@ -22,14 +22,14 @@ TOGETHER = 0.8
 """Summed weight that two or more such clips must reach."""
 
 LEAD = 1.5
-"""How many times the runner-up's votes the best face must have: no coin flips."""
+"""How many times the runner-up's votes the best face must have."""
 
 MATE = 3.0
 """A face that has a voice gets a second one (the same voice, split in two by a poor recording) only for votes that come to a third of the
 first's: else a narrator, who speaks once over somebody's silent picture, would become them."""
 
 PHYSICAL = frozenset({"alone in view", "lips", "lips in turn", "in turn", "mouth still"})
-"""Who votes by what was seen and heard; memorization.speaking casts them. Any other name is an opinion."""
+"""`by` of physical votes, cast by memorization.speaking. Any other name is an opinion."""
 
 SAME_NAME = "named alike"
 
@@ -52,7 +52,7 @@ Cast = tuple[str, str, float]
 
 
 def weigh(cast: Iterable[Cast]) -> dict[str, float]:
-    """Return clip → what the votes of a pair come to there, in order of first votes."""
+    """Return clip → the weighted sum of the votes of a pair, in order of first votes."""
     physical: dict[str, float] = defaultdict(float)
     opinions: dict[str, float] = defaultdict(float)
     for clip, by, weight in cast:
@@ -92,12 +92,12 @@ def covered(start: int, end: int, spans: Iterable[tuple[int, int]]) -> int:
 
 
 def enough(by_clip: Mapping[str, float], runner_up: float) -> bool:
-    """Say whether the votes for one face–voice pair (summed by clip) link them: strong, or from two clips, and well ahead of the next."""
+    """Return whether the votes for a face–voice pair (summed by clip) link them: strong, or from two clips, and well ahead of the next."""
     return enough_in_all(in_all(by_clip.values()), runner_up)
 
 
 Sums = tuple[float, float, int]
-"""What the votes for a pair come to: in all, in the clip with most (0 at least), and how many clips support it."""
+"""Sums of the votes for a pair: total, the largest clip (0 at least), and the number of supporting clips."""
 
 NO_VOTES: Sums = (0.0, 0.0, 0)
 
@@ -123,7 +123,7 @@ def in_total(cast: Iterable[Cast], before: float = 0.0) -> float:
 
 
 def enough_in_all(sums: Sums, runner_up: float) -> bool:
-    """Say what `enough` says, of sums."""
+    """The same as `enough`, for sums."""
     total, greatest, supporting = sums
     if total <= 0 or total < LEAD * max(0.0, runner_up):
         return False

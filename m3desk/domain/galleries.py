@@ -15,38 +15,38 @@ from m3desk.domain.identity import GALLERY, Gallery, gallery_rows, typical_rows
 from m3desk.domain.log import ObservationType
 
 LATER = 0.95
-"""How much less each further row of an observation counts: they come best first."""
+"""Factor on the weight of each further row of an observation; rows come best first."""
 
 POOL = 4 * GALLERY
 """The best rows of a face, among which `gallery_rows` chooses."""
 
 TYPICAL = 8 * GALLERY
-"""Rows of a voice, among which `typical_rows` chooses: of twice as many the most typical so far are kept."""
+"""Rows of a voice, among which `typical_rows` chooses; of twice as many the most typical ones are kept."""
 
 UTTERANCE = 5_000_000
-"""A long utterance, as somebody is taught from, is worth one every 5 seconds."""
+"""A long utterance, as in enrolment, counts as one utterance for each 5 seconds."""
 
 CLEAR = 4_000_000
-"""Microseconds of clear speech that tell all of a voice that one utterance can."""
+"""Microseconds of clear speech from which a longer utterance has no more weight."""
 
 
 def worth_of(type_: ObservationType, good: float, duration: int) -> tuple[float, int]:
-    """Return how much an observation tells of its owner (0–1), and for how many microseconds.
+    """Return the weight of an observation (0–1), and its informative microseconds.
 
-    `good`: a face's quality; of an utterance, how much of it nobody else talks into. A long utterance tells more of a voice than a word.
+    `good`: a face's quality; of an utterance, its part without overlap. A long utterance has more weight than a word.
     """
     clear = duration if type_ == "face" else round(good * duration)
     return (good if type_ == "face" else min(1.0, clear / CLEAR)), clear
 
 
 def many(observations: int, duration: int) -> int:
-    """Return how many observations' worth of evidence this is."""
+    """Return the number of observations that this evidence counts as."""
     return max(observations, duration // UTTERANCE)
 
 
 @dataclass(slots=True)
 class GrowingGallery:
-    """What one node looks or sounds like to one model; observations come in the order of their writing. `last`: the last one's place."""
+    """The gallery of one node for one model; observations come in the order of their writing. `last`: the last one's place."""
 
     type: ObservationType
     last: int = -1
@@ -78,7 +78,7 @@ class GrowingGallery:
             self._append(vectors, worths)
 
     def _pool(self, vectors: Floats, worths: Floats) -> None:
-        """Keep the best rows, in the order in which they came; of equals the earlier."""
+        """Keep the best rows, in the order in which they were added; of equals the earlier."""
         if self._rows == POOL and worths.max() <= self._worths.min():
             return
         self._chosen = None
@@ -100,7 +100,7 @@ class GrowingGallery:
             self._vectors, self._worths, self._rows = self._vectors[kept], self._worths[kept], len(kept)
 
     def _mean(self) -> Floats:
-        """Return the (d,) unit mean of all rows that were ever added, by their worth."""
+        """Return the (d,) unit mean of all rows that were ever added, weighted."""
         return np.asarray(self._sum / max(float(np.linalg.norm(self._sum)), 1e-9), np.float32)
 
     def gallery(self, node: str, person: str) -> Gallery:

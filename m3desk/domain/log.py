@@ -32,7 +32,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Birth:
-    """A face, voice, object or place node. `person`: the person it is born in (faces and voices). `step`: the correction that made it."""
+    """A face, voice, object or place node. `person`: the person it was created in (faces and voices). `step`: of a correction."""
 
     id: str
     number: int
@@ -106,7 +106,7 @@ class NameHeard:
 
 @dataclass(frozen=True, slots=True)
 class Reinforced:
-    """A clip that supported (`amount` +1) or spoke against (−1) a semantic memory."""
+    """A clip that supported (`amount` +1) or contradicted (−1) a semantic memory."""
 
     node: str
     clip: str
@@ -136,7 +136,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """What a journal calls `old` is `new` since a source was memorized anew: found again by the step's anchor."""
+    """The id `old` in the journal is `new` since a source was re-memorized: resolved again by the step's anchor."""
 
     old: str
     new: str
@@ -177,7 +177,7 @@ class Log:
 def in_force(log: Log) -> list[Step]:
     """Return the steps that count now, oldest first: not undone, and not taken back by a `revert` that counts.
 
-    Their args name what they were about as it is called now. The answer to a suggestion is the kind of step that it stands for.
+    Their args have the present ids. The answer to a question has the kind of the step that it stands for.
     """
     undone = undone_steps(log)
     names = {r.old: r.new for r in log.renamed}
@@ -196,7 +196,7 @@ def _called_now(value: Any, names: dict[str, str]) -> Any:
 
 
 def undone_steps(log: Log) -> dict[int, int]:
-    """Return the steps that don't count → the sequence at which that was decided."""
+    """Return the steps that are not in force → the sequence of that decision."""
     last: dict[int, Mark] = {m.step: m for m in sorted(log.marks, key=lambda m: m.sequence)}
     undone = {n: m.sequence for n, m in last.items() if m.undone}
     # Newest first: a revert may itself be reverted, and only a revert that counts takes its step back.
@@ -220,7 +220,7 @@ def can_undo(log: Log) -> list[int]:
 
 
 def scrubbed(step: Step) -> bool:
-    """Say whether a step touched somebody who was forgotten: what is left of it can't be taken back or brought back."""
+    """Return whether a step concerned a forgotten person: what is left of it can't be undone or redone."""
     return bool(step.args.get("scrubbed"))
 
 

@@ -22,7 +22,7 @@ class SuggestedName:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What face and voice nodes add up to. `id` is `person_3`; times are microseconds, of source `first_seen[0]`.
+    """A person: a set of face and voice nodes. `id` is `person_3`; times are microseconds, of source `first_seen[0]`.
 
     `shown`: what people read: a confirmed name, else "Jeff Steen?" (best suggestion), else "Person 3".
     `portrait`: media id of the best face crop, None for a voice alone.
@@ -48,7 +48,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The belief "this observation belongs to that node". `by`: model name and version, or `user`. Never overwritten."""
+    """The decision that an observation belongs to a node. `by`: model name and version, or `user`. Never overwritten."""
 
     observation: str
     node: str
@@ -63,7 +63,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class TrackRow:
-    """A face track with who it is now."""
+    """A face track with its present person."""
 
     track: FaceTrack
     node: str | None
@@ -74,7 +74,7 @@ class TrackRow:
 
 @dataclass(frozen=True, slots=True)
 class SpeechRow:
-    """An utterance with who speaks now."""
+    """An utterance with its present person."""
 
     utterance: Utterance
     node: str | None

@@ -72,7 +72,7 @@ def fold(log: Log) -> State:
 
 @dataclass(slots=True)
 class Changes:
-    """What the steps in force do to sentences: `active`: their numbers; `edited`: sentence → its last edit."""
+    """The effects of the steps in force on sentences: `active`: their numbers; `edited`: sentence → its last edit."""
 
     active: set[int] = field(default_factory=set)
     edited: dict[str, Step] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Changes:
 
 
 def changes_of(steps: list[Step]) -> Changes:
-    """Return what steps in force do to sentences."""
+    """Return the effects of the steps in force on sentences."""
     changes = Changes({s.step for s in steps})
     for step in steps:
         if step.kind == "edit":
@@ -94,7 +94,7 @@ def changes_of(steps: list[Step]) -> Changes:
 
 
 def owner(span: Span, who: Identities, log: Log) -> str | None:
-    """Return whom a span speaks of now: the person who owns most of its observations' time, the first of them on a tie."""
+    """Return the person that a span refers to now: the one who owns most of its observations' time, the first on a tie."""
     if len(span.observations) == 1:
         held = who.held.get(who.evidence.follow(span.observations[0]))
         return held.person if held else None
@@ -113,7 +113,7 @@ def spans_of(rows: Iterable[Any]) -> tuple[Span, ...]:
 
 
 def sentence(told: Told, log: Log, who: Identities, changes: Changes) -> NodeNow:
-    """Return a sentence as it stands, before it is weighed."""
+    """Return the present form of a sentence, before it is weighted."""
     text, spans, embedded, citations = told.text, told.spans, told.id, told.citations
     if (edit := changes.edited.get(told.id)) is not None:
         text, spans, embedded = edit.args["text"], spans_of(edit.args["spans"]), f"{told.id}@{edit.step}"
@@ -121,7 +121,7 @@ def sentence(told: Told, log: Log, who: Identities, changes: Changes) -> NodeNow
     stale = bool(who.evidence.reworded) and told.id not in changes.edited and any(who.evidence.was_reworded(o) for o in citations)
     superseded = who.evidence.successors
     if superseded and any(o in superseded for many in (citations, *(s.observations for s in spans)) for o in many):
-        # What was superseded is spoken of by the part that was there then.
+        # A superseded observation is replaced by the part that overlaps the sentence.
 
         def now(observation: str) -> str:
             return who.evidence.follow(observation, told.start, told.end)
@@ -244,7 +244,7 @@ def owner_node(birth: Birth, who: Identities, tally: Tally, spoken: int, clips: 
 
 
 def _edges(log: Log, state: State) -> None:
-    """Join text nodes with whom and what they speak of, accepted equivalences, and typed links; one edge a pair and kind."""
+    """Add edges from text nodes to what they mention, accepted equivalences, and typed links; one edge for each pair and kind."""
     weights: dict[tuple[str, str, str], float] = {}
     for told in log.sentences.values():
         node = state.nodes.get(told.id)
@@ -263,7 +263,7 @@ def _edges(log: Log, state: State) -> None:
 
 
 def ends(told: Told, node: NodeNow, state: State) -> tuple[str, ...]:
-    """Return the nodes that a sentence speaks of, none where it is deleted."""
+    """Return the nodes that a sentence mentions, none if it is deleted."""
     if node.deleted:
         return ()
     whom = [h.node for s in node.spans for o in s.observations if (h := state.who.held.get(o)) and h.node]
@@ -271,7 +271,7 @@ def ends(told: Told, node: NodeNow, state: State) -> tuple[str, ...]:
 
 
 def stands(link: Linked, state: State) -> bool:
-    """Say whether both ends of a typed link are there."""
+    """Return whether both ends of a typed link exist."""
     a, b = state.nodes.get(link.a), state.nodes.get(link.b)
     return a is not None and b is not None and not a.deleted and not b.deleted
 

@@ -17,10 +17,10 @@ from m3desk.domain.log import Log, Seen
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How observations stand. `successors`: superseded → what stands in its place, in time order (some of that may be superseded too).
+    """Which observations are in force. `successors`: superseded → its replacements, in time order (may be superseded, too).
 
-    `absent`: made by steps that don't count (any more). `enrolled`: learned from a photo or recording, not of any video.
-    `reworded`: superseded utterances of which a sentence may quote what is no longer said.
+    `absent`: made by steps that are not in force. `enrolled`: from an enrolment photo or recording, not from a video.
+    `reworded`: superseded utterances whose old words a sentence may quote.
     """
 
     seen: Mapping[str, Seen] = field(default_factory=dict)
@@ -30,15 +30,15 @@ class Standing:
     reworded: frozenset[str] = frozenset()
 
     def counts(self, observation: str) -> bool:
-        """Say whether an observation is in force."""
+        """Return whether an observation is in force."""
         return observation in self.seen and observation not in self.absent and observation not in self.successors
 
     def leaves(self, observation: str) -> list[str]:
-        """Return what stands in the place of an observation now, in time order: itself where nothing superseded it."""
+        """Return the observations that replace one now, in time order: itself if nothing superseded it."""
         return [leaf for part in self.successors.get(observation, ()) for leaf in self.leaves(part)] or [observation]
 
     def follow(self, observation: str, start: int | None = None, end: int | None = None) -> str:
-        """Return the one observation that stands for another now: the part that overlaps [start, end) most, the first on a tie.
+        """Return the one observation that replaces another now: the part that overlaps [start, end) most, the first on a tie.
 
         Without times: the longest part.
         """
@@ -51,24 +51,24 @@ class Standing:
         return self.follow(best, start, end)
 
     def follow_beside(self, observation: str, other: str) -> str:
-        """Return the part of an observation that is there while another is."""
+        """Return the part of an observation that overlaps another one in time."""
         beside = self.seen.get(other)
         return self.follow(observation, beside.start, beside.end) if beside else self.follow(observation)
 
     def was_reworded(self, observation: str) -> bool:
-        """Say whether an observation, or what stands in its place, says something else since."""
+        """Return whether the words of an observation, or of those that replace it, were corrected."""
         if not self.reworded:
             return False
         return observation in self.reworded or any(self.was_reworded(p) for p in self.successors.get(observation, ()))
 
 
 def standing(log: Log, steps: Sequence[Step]) -> Standing:
-    """Say how the observations of a log stand, by the steps in force."""
+    """Return which observations of a log are in force, by the steps in force."""
     return stand(log.observations, sorted((n, o) for o in log.observations if (n := step_of(o)) is not None), steps)
 
 
 def stand(observations: Mapping[str, Seen], made: Sequence[tuple[int, str]], steps: Sequence[Step]) -> Standing:
-    """Say how observations stand. `made`: those that corrections made, each behind the number of its step, in order."""
+    """Return which observations are in force. `made`: (step, id) of those that corrections made, in order."""
     if not made:
         return Standing(observations)
     active = {s.step: s for s in steps}
@@ -82,10 +82,10 @@ def stand(observations: Mapping[str, Seen], made: Sequence[tuple[int, str]], ste
             in_place[seen.replaces].setdefault(step, []).append(seen)
     successors: dict[str, tuple[str, ...]] = {}
     for old, by_step in in_place.items():
-        latest = max(by_step)  # a step taken back and brought back after another stood in its place: the latest decision holds
+        latest = max(by_step)  # an undone step may be redone after another one replaced the same observation: the latest one holds
         successors[old] = tuple(s.id for s in sorted(by_step[latest], key=lambda s: (s.start, s.id)))
         absent |= {s.id for n, rows in by_step.items() if n != latest for s in rows}
-    # What rested on parts that gave way to later ones is gone with them.
+    # Observations that replaced superseded parts are not in force either.
     for _step, id_ in made:
         if observations[id_].replaces in absent:
             absent.add(id_)

@@ -12,10 +12,10 @@ from m3desk.domain.log import Seen
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The sum of some observations. `count`: of all; `first`: (source number, start, end), `last`: (source number, end), microseconds.
+    """Totals of some observations. `count`: of all; `first`: (source number, start, end), `last`: (source number, end), microseconds.
 
-    `clips`: in order. `best`: (quality, id) of the observation whose picture it is. A photo that somebody is taught from counts, and may be
-    the picture, but is no moment of theirs.
+    `clips`: in order. `best`: (quality, id) of the observation whose picture it is. An enrolment photo counts, and may be
+    the picture, but has no time.
     """
 
     count: int = 0
@@ -29,7 +29,7 @@ class Tally:
 
     @classmethod
     def of(cls, observations: Iterable[Seen], enrolled: Collection[str] = ()) -> Tally:
-        """Return the sum of observations, of which `enrolled` are what somebody is taught from."""
+        """Return the sum of observations, of which `enrolled` are from enrolment files."""
         return cls().with_(observations, enrolled)
 
     def with_(self, observations: Iterable[Seen], enrolled: Collection[str] = ()) -> Tally:
@@ -69,7 +69,7 @@ def joined(clips: tuple[str, ...], more: Collection[str]) -> tuple[str, ...]:
 
 
 def merged(tallies: Iterable[Tally]) -> Tally:
-    """Return the sum of several sums of different observations."""
+    """Return the totals of several disjoint sets of observations."""
     parts = [t for t in tallies if t.count]
     if len(parts) < 2:
         return parts[0] if parts else Tally()
