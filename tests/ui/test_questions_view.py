@@ -83,6 +83,18 @@ def test_two_people_can_be_sorted_before_they_are_split(qtbot: QtBot, view: Ques
     assert not desk.called("accept")
 
 
+def test_after_a_split_that_can_not_be_the_next_answer_is_taken(qtbot: QtBot, view: QuestionsView, hub: Hub, desk: FakeDesk) -> None:
+    view.put_off()
+    shows(qtbot, view, "two_people")
+    view.card.lists[0].other_wanted.emit(view.card.lists[0].item(1))
+    desk.correct = lambda *_given, **_how: _failing(2)  # type: ignore[method-assign, assignment]
+    with qtbot.waitSignal(hub.notice):
+        view.card.buttons["yes"].click()
+    qtbot.waitUntil(lambda: view.card.shown is not None, timeout=3000)
+    view.card.buttons["no"].click()
+    assert len(desk.called("reject")) == 1
+
+
 def test_dont_know_asks_it_last_and_later_not_again(qtbot: QtBot, view: QuestionsView) -> None:
     qtbot.keyClick(view.card, Qt.Key.Key_D)
     shows(qtbot, view, "two_people")

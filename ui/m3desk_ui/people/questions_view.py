@@ -138,7 +138,8 @@ class QuestionsView(QWidget):
             if chosen and first.count():
                 self._busy = True
                 hidden = q.groups[1][len(shown.sides[1].items) :]
-                self.hub.correct("split", {"person": q.people[0], "observations": [*chosen, *hidden]}, then=self._answered)
+                split = desk.correct("split", {"person": q.people[0], "observations": [*chosen, *hidden]})
+                self.hub.when(split, self._applied, self._failed)
             return
         out = [*first.taken_out(), *second.taken_out()] if q.kind == "same" else []
         self._busy = True
