@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -75,6 +76,27 @@ def test_opening_a_memory_shows_its_video_people_and_words(window, desks, qtbot,
     qtbot.waitUntil(lambda: len(window.timeline.canvas.rows.lanes) == 7, timeout=3000)
     assert window.docks["timeline"].isVisible()
     assert config.recent_memories()[:1] == [str(tmp_path / "kitchen.m3desk")]
+
+
+def test_the_memory_that_was_chosen_last_is_shown_whichever_opens_first(window, desks, qtbot, tmp_path):
+    slow, late, first = threading.Event(), FakeDesk(), desks.desk
+
+    def open_desk(path):
+        desks.opened.append(path)
+        if path.endswith("slow.m3desk"):
+            slow.wait(5)
+            return late
+        return first
+
+    window.services = replace(window.services, open_desk=open_desk)
+    window.open_memory(str(tmp_path / "slow.m3desk"))
+    window.open_memory(str(tmp_path / "slow.m3desk"))  # a double click
+    qtbot.waitUntil(lambda: len(desks.opened) == 1, timeout=3000)
+    window.open_memory(str(tmp_path / "last.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.path.endswith("last.m3desk"), timeout=3000)
+    slow.set()
+    qtbot.waitUntil(lambda: bool(late.called("close")), timeout=3000)
+    assert window.hub.desk is first and len(desks.opened) == 2
 
 
 def test_a_new_memory_is_said_to_be_kept_where_it_is_and_not_encrypted(window, desks, qtbot, tmp_path):
@@ -277,6 +299,21 @@ def test_an_engine_that_is_started_again_stays_paused(window, desks, qtbot, tmp_
     window.sources.set_paused(True)
     desks.desk.emit(events.EngineLost("it died", "", True), events.EngineReady("k", "CPU", "embedded", {}))
     qtbot.waitUntil(lambda: [a for a, _ in desks.desk.called("pause")] == [(True,), (True,)], timeout=3000)
+
+
+def test_nothing_of_the_memory_before_is_shown_or_pointed_at_when_another_opens(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "a.m3desk"))
+    qtbot.waitUntil(lambda: window.transcript.lines.rowCount() == 20, timeout=3000)
+    window.hub.selection.select("person", "person_3")
+    window.hub.selection.watching.emit("s9", 5_000_000)  # a file that only this memory has
+    desks.desk.emit(events.ModelLoading("whisper-base", False))
+    qtbot.waitUntil(lambda: "whisper" in window._status._work.text(), timeout=2000)
+    desks.desk = FakeDesk()
+    window.open_memory(str(tmp_path / "b.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.path.endswith("b.m3desk"), timeout=3000)
+    assert window.hub.selection.current == ("", "") and window.hub.selection.at == ("", 0)
+    qtbot.waitUntil(lambda: "people: 8" in window._status._work.text(), timeout=3000)
+    qtbot.waitUntil(lambda: window.transcript.lines.rowCount() == 20, timeout=3000)
 
 
 def test_nothing_to_undo_is_news_and_not_an_error(window, desks, qtbot, tmp_path):

@@ -262,6 +262,7 @@ class Hub(QObject):
         self._ready_at = 0
         self.questions = 0
         self.pictures.clear()
+        self.selection.forget()
         made = threading.Event() if new else None
         self._made = made
         if desk is not None:  # before anything is read: what is committed after that is told

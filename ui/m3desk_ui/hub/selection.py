@@ -35,6 +35,11 @@ class Selection(QObject):
         self.span.connect(self._keep_span)
         self.watching.connect(self._keep_at)
 
+    def forget(self) -> None:
+        """Point at nothing: another memory opens, in which the same ids are other things."""
+        self.selected.emit("", "")
+        self.at = ("", 0)
+
     def select(self, kind: str, id_: str) -> None:
         """Select a thing; what is selected already is not told again."""
         if (kind, id_) != self.current:

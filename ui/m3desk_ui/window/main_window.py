@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ class MainWindow(QMainWindow):
         self.services, self.state = services, state
         self.hub = Hub(self)
         self._opening = ""
+        self._openings = 0
         self._arranged = False
         self.setAcceptDrops(True)
         self.setDockNestingEnabled(True)
@@ -116,11 +118,17 @@ class MainWindow(QMainWindow):
         """Open a memory (making it where there is none), and do something with it once its engine is started."""
         path = str(Path(path).absolute())
         if path == self.hub.path and self.hub.desk is not None:
+            self._opening = ""
+            self._openings += 1
             if then is not None:
                 then(self.hub.desk)
             return
+        if path == self._opening and then is None:
+            return
         self._leave()
         self._opening = path
+        self._openings += 1
+        opening = self._openings
         self.pages.setCurrentWidget(self.video)
 
         def start() -> tuple[Desk | Damaged, bool]:
@@ -132,14 +140,17 @@ class MainWindow(QMainWindow):
 
         def made(found: tuple[Desk | Damaged, bool]) -> None:
             desk, new = found
-            if isinstance(desk, Damaged):
+            if opening != self._openings:  # another was opened meanwhile, or none is wanted any more
+                if not isinstance(desk, Damaged):
+                    threading.Thread(target=desk.close, name="closing", daemon=True).start()
+            elif isinstance(desk, Damaged):
                 self._opening = ""
                 self.close_memory()
                 restoring.offer(self, desk, lambda: self.open_memory(path, then))
             else:
                 self.show_desk(desk, path, then, new=new)
 
-        self.hub.work(start, made, self._not_opened)
+        self.hub.work(start, made, lambda error: self._not_opened(error) if opening == self._openings else None)
 
     def expect_memory(self) -> None:
         """Arrange the docks before the window is shown first, where a memory opens at once: later it costs a visible moment."""
@@ -177,6 +188,8 @@ class MainWindow(QMainWindow):
 
     def close_memory(self) -> None:
         """Go back to the start page."""
+        self._opening = ""
+        self._openings += 1
         self._leave()
         self.hub.open(None)
         self.dock_area.show(False)

@@ -80,6 +80,7 @@ class Status(QStatusBar):
     def _on_opened(self, path: str) -> None:
         self._progress = None
         self._working.clear()
+        self._loading.clear()
         self._bar.hide()
         for label in (self._behind, self._knowledge, self._models, self._device):
             label.clear()
