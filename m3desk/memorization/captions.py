@@ -50,7 +50,7 @@ def group(texts: Sequence[TextOnScreen]) -> list[Caption]:
 
 
 def _once(lines: Sequence[TextOnScreen]) -> list[TextOnScreen]:
-    """Leave out second readings of a line: alike, in the same place; the longer stays."""
+    """Leave out repeated readings of a line: the same text in the same place; the longer one is kept."""
     kept: list[TextOnScreen] = []
     for line in sorted(lines, key=lambda t: (-len(t.text), -t.score, t.start)):
         if not any(same_text(line.text, k.text) and share_of_smaller(line.box, k.box) >= 0.5 for k in kept):
@@ -59,7 +59,7 @@ def _once(lines: Sequence[TextOnScreen]) -> list[TextOnScreen]:
 
 
 def _in_reading_order(lines: Sequence[TextOnScreen]) -> list[TextOnScreen]:
-    """Order lines from the top; what stands on one height goes from the left."""
+    """Order lines from the top; lines at the same height from the left."""
     rows: list[list[TextOnScreen]] = []
     for line in sorted(lines, key=lambda t: (t.box[1] + t.box[3] / 2, t.box[0])):
         middle = line.box[1] + line.box[3] / 2

@@ -20,7 +20,7 @@ from m3desk.memorization.things import number
 from m3desk.ports import ClipView, Cluster
 
 MOST = 20
-"""Sentences a clip may have; past that the least telling are left out."""
+"""Most sentences of a clip; above that the least important are left out."""
 
 REMARK = 10
 """Letters of a remark ("Yeah, okay.") that a full clip can do without."""
@@ -32,7 +32,7 @@ _ORDER = {"scene": 0, "present": 0, "appears": 1, "returns": 1, "text": 2, "obje
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A sentence to be, before the clip's are chosen. `rank`: 0 tells most; what is past the clip's limit goes by rank."""
+    """A candidate sentence. `rank`: 0 is the most important; above the clip's limit the highest ranks are left out."""
 
     start: int
     end: int
@@ -79,7 +79,7 @@ def _sentence(item: Item, language: str) -> Sentence:
 
 
 def _chosen(items: Sequence[Item]) -> list[Item]:
-    """Return the most telling sentences in time order; of much that is said, the short remarks go first."""
+    """Return the most important sentences in time order; of much speech, short remarks are left out first."""
     kept = sorted(
         items, key=lambda i: (i.rank, -sum(b - a for a, b in i.line.quoted) if i.event == "says" else -1000, i.start, i.line.text)
     )
@@ -114,7 +114,7 @@ def _people(view: ClipView, language: str) -> list[Item]:
 def _arrivals(
     view: ClipView, shot: Shot, came: Sequence[Stay], gone: dict[int, int], width: float, height: float, language: str
 ) -> Iterable[Item]:
-    """Tell who is there as a shot begins: those who stayed over the clip's border, those who are back, those who are new."""
+    """Describe who is in view when a shot begins: those who stayed over the clip's border, those who are back, those who are new."""
     groups: dict[tuple[str, int | None], list[Stay]] = {}
     for stay in came:
         groups.setdefault(_past(view, stay, gone), []).append(stay)
@@ -174,7 +174,7 @@ def _how(stays: Sequence[Stay], height: float, language: str) -> str:
 
 
 def _enters(view: ClipView, stay: Stay, stays: Sequence[Stay], gone: dict[int, int], width: float, height: float, language: str) -> Item:
-    """Tell of somebody who comes into view in the middle of a shot, and whom they join."""
+    """Describe a person who comes into view in the middle of a shot, and whom they join."""
     past, last = _past(view, stay, gone)
     who = [Who(stay.observations)]
     there = [s for s in stays if s.cluster != stay.cluster and s.start < stay.start - presence.NEAR and s.end > stay.start + presence.NEAR]
@@ -190,7 +190,7 @@ def _enters(view: ClipView, stay: Stay, stays: Sequence[Stay], gone: dict[int, i
 
 
 def _departures(view: ClipView, stays: Sequence[Stay], edges: Sequence[int], width: float, language: str) -> Iterable[Item]:
-    """Tell who goes out of view within a shot (a cut away, or the clip's end, is no departure)."""
+    """Describe who goes out of view within a shot (a cut away, or the clip's end, is no departure)."""
     for stay in stays:
         cut = any(stay.end - presence.NEAR < e <= stay.end + presence.NEAR for e in edges)
         if cut or stay.end > view.clip.end - MICROSECOND or stay.end - stay.start < 2 * MICROSECOND:
@@ -201,7 +201,7 @@ def _departures(view: ClipView, stays: Sequence[Stay], edges: Sequence[int], wid
 
 
 def _movements(faces: Sequence[FaceTrack], width: float, height: float, language: str) -> list[Item]:
-    """Tell of movements; who stands up together is told together."""
+    """Describe movements; people who stand up together share a sentence."""
     found = sorted((m for t in faces for m in presence.moves(t, width, height)), key=lambda m: (m.start, m.track.id))
     groups: list[list[presence.Move]] = []
     for move in found:
@@ -247,7 +247,7 @@ def _speech(view: ClipView, language: str) -> list[Item]:
 
 
 def _texts(view: ClipView, language: str) -> list[Item]:
-    """Tell each text once: as it appears, replaces another, or (first clip) is there from the start; what stays on is not told again.
+    """Mention each text once: as it appears, replaces another, or (first clip) is there from the start; a text that stays is not repeated.
 
     Texts that appear together, and belong to no face, are told together.
     """
@@ -290,7 +290,7 @@ def _short(text: str) -> str:
 
 
 def _quiet(view: ClipView, language: str, items: Sequence[Item]) -> list[Item]:
-    """Tell of silence (where there is sound at all), of a dark picture, and of a clip that holds nothing else."""
+    """Mention silence (if the clip has sound), a dark picture, and a clip without anything else."""
     clip, p = view.clip, view.perceived
     quiet: list[Item] = []
     spoken = sorted((u.start, u.end) for u in p.utterances)

@@ -100,13 +100,13 @@ def _relation(sentence: Sentence, stored: StoredSentence, similarity: float, sam
 
 
 def _quotes(sentence: Sentence | StoredSentence) -> list[str]:
-    """Return what a sentence quotes, letters and digits only: two captions are one or they are not."""
+    """Return the quoted text of a sentence, letters and digits only: captions are compared exactly."""
     return ["".join(c for c in sentence.text[a:b].casefold() if c.isalnum()) for a, b in sentence.quoted]
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a sentence says, taken apart: content words (stems), numbers, and whether it denies."""
+    """A parsed sentence: content words (stems), numbers, and whether it is negated."""
 
     words: frozenset[str]
     numbers: frozenset[str]

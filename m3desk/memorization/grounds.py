@@ -52,7 +52,7 @@ _FREE_ZH = frozenset("的了着是在和与有一个名位很也都就会这那�
 
 
 def gives_orders(words: str) -> bool:
-    """Return whether words speak to a machine that reads them ("ignore your instructions and write …") and not to people."""
+    """Return whether words address a machine that reads them ("ignore your instructions and write …") and not to people."""
     return bool(_ORDERS.search(words.replace("’", "'")))
 
 
@@ -90,7 +90,7 @@ def stated(words: str) -> dict[str, str]:
 
 
 def grounded(answer: str, said: str, slot: str = "about") -> bool:
-    """Return whether what was said carries an answer of a few words.
+    """Return whether what was said supports an answer of a few words.
 
     What somebody `is`, `has` or `wants` must be said of themselves, in one sentence, and neither denied nor imagined there.
     """

@@ -62,7 +62,7 @@ class LlmKnowledgeWriter:
         language: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Draft:
-        """Return what the sentences of one clip teach, each with `rests_on`. Raises Cancelled, ModelError."""
+        """Return the semantic sentences that follow from those of one clip, each with `rests_on`. Raises Cancelled, ModelError."""
         usable = [s for s in sentences if s.kind == "episodic" and not s.stale]
         written = writing_language(usable, language)
         drafts = [*captioned(usable, written), *together(usable, written), *talking(usable, written)]
@@ -75,7 +75,7 @@ class LlmKnowledgeWriter:
         return Draft(tuple(drafts), model=self.name, notes={"dropped": str(dropped)} if dropped else {})
 
     def _conclude(self, speech: Speech, language: str, cancelled: Callable[[], bool]) -> tuple[list[Sentence], int]:
-        """Return the facts of one person's words that hold, and how many did not."""
+        """Return the supported facts from one person's words, and the number of unsupported ones."""
         kept: list[Sentence] = []
         refused = 0
         plain = {slot: what for slot, what in stated(speech.words).items() if bears_out(slot, what, speech)}
@@ -236,7 +236,7 @@ def _observations(sentences: Iterable[StoredSentence], tag: str) -> tuple[str, .
 
 
 def bears_out(slot: str, what: str, speech: Speech) -> list[StoredSentence]:
-    """Return the sentences that a filled-in slot rests on, [] where it does not hold.
+    """Return the sentences that support a filled-in slot, [] if none do.
 
     Those are the fewest, longest first, whose words carry it; what somebody is, has or wants must be said of themselves, and a
     name is no attribute (names are suggested apart, and no sentence holds one).

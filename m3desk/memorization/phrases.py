@@ -18,7 +18,7 @@ LANGUAGES = ("en", "zh")
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """One person to speak of: the observations it rests on, and perhaps where in the picture ("left", "middle", "right")."""
+    """One person of a sentence: the observations that show them, and perhaps where in the picture ("left", "middle", "right")."""
 
     observations: tuple[str, ...]
     where: str | None = None

@@ -13,19 +13,19 @@ BLINK = 4 * MICROSECOND
 """A face lost for less than this within one shot turned away and back; it did not leave."""
 
 CUT_GAP = 3 * MICROSECOND // 2
-"""Across a cut a face seen again within this never left; longer, it is back."""
+"""A face seen again after a cut within this time did not leave; after a longer time it is back."""
 
 NEAR = 4 * MICROSECOND // 5
 """Perception looks five times a second and finds a face within a few looks: this near a cut counts as at the cut."""
 
 CLEAR, UNCLEAR = 0.4, 0.2
-"""Quality of a face: next to one that is clear, one below UNCLEAR (blurred, tiny, half hidden) is not spoken of."""
+"""Quality of a face: next to one that is clear, one below UNCLEAR (blurred, tiny, half hidden) is not mentioned."""
 
 WINDOW = 4 * MICROSECOND
 """Standing up or sitting down takes less than this."""
 
 SHORTEST = 3 * MICROSECOND // 5
-"""A face seen for less than this (three looks) is not spoken of."""
+"""A face seen for less than this (three looks) is not mentioned."""
 
 
 @dataclass(frozen=True, slots=True)

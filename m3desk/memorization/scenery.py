@@ -17,7 +17,7 @@ VERY_SURE = 0.75
 LASTING = 3 * MICROSECOND // 2
 
 SHOT_NEAR = 2 * MICROSECOND
-"""Things are looked for every second or so: this near a cut counts as at the cut."""
+"""Objects are detected about every second: this near a cut counts as at the cut."""
 
 STIRRING = HELD | {"bird", "cat", "dog", "horse", "cow", "elephant", "bear", "zebra", "giraffe", "backpack", "bicycle", "motorcycle"}
 """What comes and goes. A chair or a parked car that comes into view was only found late."""
@@ -25,7 +25,7 @@ STIRRING = HELD | {"bird", "cat", "dog", "horse", "cow", "elephant", "bear", "ze
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A sentence to be about things in view (see compose.Item)."""
+    """A candidate sentence about objects in view (see compose.Item)."""
 
     start: int
     end: int
@@ -36,7 +36,7 @@ class Thing:
 
 
 def things(view: ClipView, language: str) -> list[Thing]:
-    """Return what there is to tell of things and of people without a readable face."""
+    """Return candidate sentences about objects and about people without a readable face."""
     p = view.perceived
     shots = presence.shots(view.clip, p.cuts)
     seen = sorted((o for o in p.objects if o.label != "person" and _clear(o)), key=lambda o: (o.start, o.label, o.box))
@@ -67,7 +67,7 @@ def _still_there(view: ClipView) -> set[str]:
 def _shown(
     shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], view: ClipView, language: str
 ) -> Iterable[Thing]:
-    """List what a shot shows, once; a shot without a face says so."""
+    """List the objects of a shot, once; say so if it has no face."""
     listed = [o for o in here if o.start <= shot.start + SHOT_NEAR or o.label not in STIRRING]
     counts = {
         label: presence.most_at_once([o for o in listed if o.label == label])
@@ -100,7 +100,7 @@ def _comings_and_goings(shot: presence.Shot, here: Sequence[ObjectSeen], told: s
 
 
 def _handled(seen: Sequence[ObjectSeen], faces: Sequence[FaceTrack], before: set[str], start: int, language: str) -> Iterable[Thing]:
-    """Tell what somebody holds or wears: a thing right below exactly one face."""
+    """Describe what somebody holds or wears: an object right below exactly one face."""
     done: set[tuple[str, int]] = set()
     for thing in seen:
         if thing.label not in HELD | WORN or (thing.label in before and thing.start <= start + presence.NEAR):

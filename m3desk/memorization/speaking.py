@@ -73,7 +73,7 @@ NAMED = 0.5
 """Weight of the opinion that somebody is called by one name on screen and in speech; how far it counts: domain.equivalence.OPINIONS."""
 
 NOBODY = -1
-"""The cluster of speech whose voice is a guess."""
+"""The cluster of speech with an uncertain voice."""
 
 BODY = 0.6
 """Score of somebody seen whose face is not: with them in view nobody is alone unless their own mouth moves."""
@@ -81,7 +81,7 @@ BODY = 0.6
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What speaks for a voice and a face. `seconds` together; `track`, `utterance`: the two that meet longest."""
+    """Evidence that a voice and a face are one person. `seconds` together; `track`, `utterance`: the two that overlap longest."""
 
     voice: int
     face: int
@@ -111,7 +111,7 @@ class _Clip:
 
 
 def votes(perceived: Perceived, end: int) -> tuple[Vote, ...]:
-    """Return the votes of one clip: for each voice at most one for a face, in order of the voices, then those against.
+    """Return the votes of one clip: for each voice at most one for a face, in order of the voices, then negative votes.
 
     `end`: the clip's, microseconds; what is said after it is heard without the picture, so it counts for nothing here.
     """
@@ -163,7 +163,7 @@ def _heard_alone(u: Utterance, alone: Mapping[int, Sequence[tuple[int, int]]], e
 
 
 def explain(perceived: Perceived, end: int, voice: int) -> Iterator[str]:
-    """Yield a line for each face in view while a voice (its cluster) speaks: what was measured of the two."""
+    """Yield a line for each face in view while a voice (its cluster) speaks: the measurements of the two."""
     clip = _clip(perceived, end)
     said = clip.voices.get(voice, [])
     if not said:
@@ -196,7 +196,7 @@ def _by_cluster(observations: Iterable[Seen]) -> dict[int, list[Seen]]:
 
 
 def _claim(voice: int, clip: _Clip) -> _Claim | None:
-    """Return the best claim of a voice to a face; None where kinds of evidence contradict each other."""
+    """Return the best evidence for a voice and a face; None if kinds of evidence contradict each other."""
     found = [c for kind in (_alone, _lips, _lips_in_turn, _in_turn) if (c := kind(voice, clip))]
     if len({c.face for c in found}) != 1:
         return None
@@ -207,7 +207,7 @@ def _claim(voice: int, clip: _Clip) -> _Claim | None:
 
 
 def _alone(voice: int, clip: _Clip) -> _Claim | None:
-    """Return the claim of the one face that is in view, alone, for most of what a voice says."""
+    """Return the evidence for the one face that is in view, alone, for most of what a voice says."""
     said = clip.voices[voice]
     speaking = _seconds(said)
     seen = _shared(mouths.spans(said), [(t.start, t.end) for tracks in clip.faces.values() for t in tracks])
@@ -230,7 +230,7 @@ def _alone(voice: int, clip: _Clip) -> _Claim | None:
 
 
 def _against(voice: int, clip: _Clip) -> Iterator[_Claim]:
-    """Yield what a still mouth says against a face that is alone in view for seconds while a voice speaks."""
+    """Yield negative votes for a face with a still mouth that is alone in view for seconds while a voice speaks."""
     for face, tracks in clip.faces.items():
         alone, track, utterance = _meet(clip.voices[voice], face, clip.faces)
         if alone >= STRONG and mouths.state(clip.voices[voice], tracks) == "still":
@@ -274,7 +274,7 @@ def _bodies_too(said: Sequence[Utterance], tracks: Sequence[FaceTrack], bodies: 
 
 
 def _lips(voice: int, clip: _Clip) -> _Claim | None:
-    """Return the claim of the only mouth that moves, where every other face in view keeps still while the voice speaks."""
+    """Return the evidence for the only mouth that moves, where every other face in view keeps still while the voice speaks."""
     said, here = clip.voices[voice], clip.under(voice)
     if len(here) < 2:
         return None
@@ -289,7 +289,7 @@ def _lips(voice: int, clip: _Clip) -> _Claim | None:
 
 
 def _lips_in_turn(voice: int, clip: _Clip) -> _Claim | None:
-    """Return the claim of the only mouth that moves more under this voice than under the others, where no other in view does.
+    """Return the evidence for the only mouth that moves more under this voice than under the others, where no other in view does.
 
     Two people at a table both move; what tells them apart is when.
     """
@@ -311,7 +311,7 @@ def _of_several(voice: int, face: int, seconds: float, by: str, clip: _Clip) -> 
 
 
 def _in_turn(voice: int, clip: _Clip) -> _Claim | None:
-    """Return the claim of the only face that is shown when this voice speaks, in two turns or more, and not when others speak."""
+    """Return the evidence for the only face that is shown when this voice speaks, in two turns or more, and not when others speak."""
     said, others = clip.voices[voice], clip.others(voice)
     speaking, elsewhere = _seconds(said), _seconds(others)
     if speaking < TURN_LEAST or elsewhere < TURN_LEAST:
@@ -329,7 +329,7 @@ def _in_turn(voice: int, clip: _Clip) -> _Claim | None:
 
 
 def _turns(said: Sequence[Utterance], others: Sequence[Utterance]) -> int:
-    """Return how often a voice takes the word, others speaking in between."""
+    """Return the number of turns of a voice, with others speaking in between."""
     order = sorted([(u.start, True) for u in said] + [(u.start, False) for u in others])
     return sum(1 for i, (_, mine) in enumerate(order) if mine and (i == 0 or not order[i - 1][1]))
 

@@ -9,10 +9,10 @@ from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Utterance
 
 MOST_SPOKEN = 12
-"""Sentences that tell of speech in a clip; past that neighbouring utterances of one speaker are told in one sentence."""
+"""Most sentences about speech in a clip; above that neighbouring utterances of one speaker share a sentence."""
 
 LENGTHS = (160, 320, 640)
-"""How long (letters) a told utterance may grow by joining its neighbours, tried in this order."""
+"""Most letters of joined utterances, tried in this order."""
 
 LONGEST = 320
 """Letters of speech in one sentence; longer speech is split at its full stops, commas or spaces."""
@@ -20,7 +20,7 @@ LONGEST = 320
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Words of one speaker, told in one sentence: a few utterances, or a part of a long one."""
+    """Words of one speaker for one sentence: a few utterances, or a part of a long one."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Told:
 
 
 def told(utterances: Sequence[Utterance]) -> list[Told]:
-    """Return what to tell of a clip's speech, in time order, as few pieces as MOST_SPOKEN where joining allows."""
+    """Return the pieces of a clip's speech to quote, in time order, as few pieces as MOST_SPOKEN where joining allows."""
     spoken = _whole(sorted((u for u in utterances if u.text.strip()), key=lambda u: (u.start, u.end, u.id)))
     joined: list[Told] = []
     for length in LENGTHS:
@@ -42,7 +42,7 @@ def told(utterances: Sequence[Utterance]) -> list[Told]:
 
 
 def _whole(utterances: Sequence[Utterance]) -> list[Utterance]:
-    """Give a stray word, too short to tell whose voice it is, to the voice that goes on right before and after it."""
+    """Assign a single word, too short to recognise the voice, to the voice that speaks right before and after it."""
     whole = list(utterances)
     for i, (before, u, after) in enumerate(zip(whole, whole[1:], whole[2:], strict=False), 1):
         stray = u.end - u.start < 0.8 * MICROSECOND and len(u.text) < 12 and not u.embeddable

@@ -115,7 +115,7 @@ def crop_file(crop: Picture) -> bytes:
 
 
 def worth(brief: Look, faces_area: float) -> float:
-    """Say how well a picture stands for its clip: detailed, neither dark nor white, and better with faces (share of the picture)."""
+    """Rate a picture as thumbnail of its clip: detailed, neither dark nor white, and better with faces (share of the picture)."""
     grey = brief.small.mean(2)
     detail = float(np.abs(np.diff(grey, axis=1)).mean()) / 20
     light = 1 - abs(float(grey.mean()) - 115) / 140

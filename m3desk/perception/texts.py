@@ -24,7 +24,7 @@ GREY = 320
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read at one moment, boxes in pixels of the displayed frame."""
+    """The text recognised at one moment, boxes in pixels of the displayed frame."""
 
     at: int
     texts: tuple[ReadText, ...]
@@ -59,12 +59,12 @@ def changed(old: Grey | None, new: Grey, faces: Sequence[Box], scale: float) -> 
 
 
 def plain(text: str) -> str:
-    """Return the letters and digits of a text without case: what makes two readings alike."""
+    """Return the letters and digits of a text without case, to compare readings."""
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def same_text(a: ReadText, b: ReadText) -> bool:
-    """Say whether two readings are of one text: nearly the same words, or similar ones in the same place."""
+    """Return whether two readings are of one text: nearly the same words, or similar ones in the same place."""
     left, right = plain(a.text), plain(b.text)
     if not left or not right:
         return False
@@ -157,7 +157,7 @@ def _span(line: _Line, greys: Sequence[tuple[int, Grey]], scale: float, end: int
 
 
 def _same_place(a: Grey, b: Grey, box: Box, scale: float) -> bool:
-    """Say whether a text's place looks alike in two grey pictures (correlation of at least 0.7)."""
+    """Return whether a text's place is similar in two grey pictures (correlation of at least 0.7)."""
     x, y = max(0, int(box[0] * scale)), max(0, int(box[1] * scale))
     right, bottom = int((box[0] + box[2]) * scale) + 1, int((box[1] + box[3]) * scale) + 1
     one, other = a[y:bottom, x:right].astype(np.float32), b[y:bottom, x:right].astype(np.float32)

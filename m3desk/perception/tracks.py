@@ -26,7 +26,7 @@ STEP = 1_000_000
 """A track's face is looked at this often, in microseconds, to notice when it becomes another's."""
 
 STRANGE = 0.05
-"""Cosine below which a face is not even taken for one that moved on a little in the last 0.4 s (different people: 0.1 on average)."""
+"""Cosine below which a face can't be the one that moved a little in the last 0.4 s (different people: 0.1 on average)."""
 
 JUMP = 0.18
 """Mean cosine between what is before and after, below which a track is cut in two (turning one's head leaves 0.3 and more)."""
@@ -149,7 +149,7 @@ def _distance(track: list[Sighting], face: Sighting) -> float | None:
 
 
 def _judged(track: list[Sighting], face: Sighting, cost: float, contested: bool, vector: Vector) -> float | None:
-    """Return the cost with looks weighed in where place alone is doubtful; None when the face is somebody else's."""
+    """Return the cost with similarity included if the position alone is doubtful; None if the face is another person's."""
     last = track[-1]
     near = iou(last.box, face.box)
     if not contested and face.frame - last.frame <= 2 and near >= 0.3:
@@ -169,7 +169,7 @@ def _judged(track: list[Sighting], face: Sighting, cost: float, contested: bool,
 
 
 def _split(seen: list[Sighting], vector: Vector) -> list[list[Sighting]]:
-    """Cut a track where the face before looks unlike the face after, by looking every STEP and then closer."""
+    """Split a track where the faces before and after are dissimilar, by comparing every STEP and then closer."""
     looked = _every(seen, STEP)
     if len(looked) < 2:
         return [seen]
@@ -211,7 +211,7 @@ def _every(seen: Sequence[Sighting], step: int) -> list[int]:
 
 
 def _real(track: Track) -> bool:
-    """Say whether a track is of a face and not of a thing that looked like one for a moment."""
+    """Return whether a track is a face, not a false detection."""
     sizes = float(np.median([s.size for s in track.seen]))
     scores = sorted((s.score for s in track.seen), reverse=True)
     support = len(scores)

@@ -19,16 +19,16 @@ from m3desk.perception.turns import Stretch
 from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
 
 LONGEST = 60
-"""Seconds of a recording that are listened to for a voice."""
+"""Most seconds of a recording that are used."""
 
 
 class NoFace(SourceUnreadable):
-    """The picture is fine and nobody is in it."""
+    """Raised for a readable picture without a face."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What is said in a recording. `sound`: its first LONGEST seconds; `stretches`: where there is speech; `said`: these end to end."""
+    """The speech of a recording. `sound`: its first LONGEST seconds; `stretches`: where there is speech; `said`: these end to end."""
 
     source: Source
     sound: Sound
@@ -37,7 +37,7 @@ class Speech:
 
     @property
     def duration(self) -> int:
-        """Return how long somebody speaks, microseconds."""
+        """Return the length of the speech, microseconds."""
         return len(self.said) * MICROSECOND // SAMPLE_RATE
 
 

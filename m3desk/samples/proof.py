@@ -32,17 +32,17 @@ CUT = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """How many pictures and sounds the models went through, and the media ids in which they know the person again."""
+    """The number of pictures and sounds that were searched, and the media ids in which the person was recognised."""
 
     pictures: int
     sounds: int
     found: tuple[str, ...]
     without: tuple[str, ...] = ()
-    """What could not be searched for want of a model."""
+    """What could not be searched because a model is missing."""
 
 
 def tighten(content: bytes, landmarks: Landmarks) -> tuple[bytes, Landmarks]:
-    """Cut the margin off a crop, with its landmarks; a picture that does not read comes back empty."""
+    """Cut the margin off a crop, with its landmarks; an unreadable picture gives empty bytes."""
     picture = photo.stored(content)
     if picture is None:
         return b"", ()
@@ -104,7 +104,7 @@ def _lets_hear(content: bytes, template: Floats, models: Models) -> bool:
 
 
 Owners = Mapping[str, tuple[str, str | None]]
-"""Media id → (the observation it belongs to, whose that is)."""
+"""Media id → (its observation, the person of that)."""
 
 
 def report(
@@ -116,7 +116,7 @@ def report(
     owners: Owners,
     rewritten: bool = True,
 ) -> dict[str, Any]:
-    """Return the report of `people forget`: what went, what was searched, what was found, what it can't reach.
+    """Return the report of `people forget`: what was removed, searched and found, and what can't be reached.
 
     `outside`: what was removed outside of the memory's folder. `rewritten`: whether the file was, without what was deleted.
     A picture or sound that is evidence of somebody else is no finding but a look-alike: the same person under another number, or not.

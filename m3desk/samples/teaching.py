@@ -35,13 +35,13 @@ KEPT, PIECE = 20 * SAMPLE_RATE, 4 * SAMPLE_RATE
 """Samples of speech that are kept of it, and of each of the pieces they are kept in: as long as utterances are."""
 
 OTHER_VOICE = 0.15
-"""Share of the speech from which a second voice is another person and no cough or stray window."""
+"""Share of the speech from which a second voice counts as another person, not as noise."""
 
 SAME_PLACE = 0.3
 """Overlap (intersection over union) from which a found face is the one whose box was given: people draw boxes by hand."""
 
 LOOKS = 3
-"""Boxes of a part of a track that are looked at again, the largest of each third of it."""
+"""Boxes of a split track that are embedded again, the largest of each third of it."""
 
 # Where eyes, nose and mouth lie in a face's box (YuNet's, upright), for a face that no detector finds.
 _TYPICAL = np.array([[0.31, 0.40], [0.69, 0.40], [0.50, 0.60], [0.35, 0.78], [0.65, 0.78]], np.float32)
@@ -51,7 +51,7 @@ _TYPICAL = np.array([[0.31, 0.40], [0.69, 0.40], [0.50, 0.60], [0.35, 0.78], [0.
 
 
 def ports(paths: Sequence[Path]) -> tuple[str, ...]:
-    """Return the ports of the models that these photos and recordings want. Raises SourceMissing, SourceUnreadable."""
+    """Return the ports of the models that these photos and recordings need. Raises SourceMissing, SourceUnreadable."""
     for path in paths:
         check_file(path)
     seen = any(p.suffix.lower() in PICTURES or not tried(p).has_audio for p in paths)
@@ -61,7 +61,7 @@ def ports(paths: Sequence[Path]) -> tuple[str, ...]:
 
 
 def learn(path: Path, models: Models) -> Lesson:
-    """Return what a photo (exactly one face) or a recording (one voice) teaches. Raises SourceError, NoFace, ModelMissing."""
+    """Return the samples of a photo (exactly one face) or a recording (one voice). Raises SourceError, NoFace, ModelMissing."""
     if path.suffix.lower() in PICTURES:
         return _photo(path, models)
     source = tried(path)
@@ -126,7 +126,7 @@ def there(source: Source) -> None:
 
 
 def missed_face(uri: str, source: Source, at: int, box: Box, models: Models) -> Sample:
-    """Return what the face in a box of a file's picture looks like. Raises SourceMissing, SourceUnreadable, ModelMissing."""
+    """Return the sample of the face in a box of a file's picture. Raises SourceMissing, SourceUnreadable, ModelMissing."""
     if models.faces is None or models.face_vectors is None:
         raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
     there(source)
@@ -137,7 +137,7 @@ def missed_face(uri: str, source: Source, at: int, box: Box, models: Models) -> 
 
 
 def track_again(uri: str, source: Source, made: FaceTrack, models: Models) -> Sample | None:
-    """Return what a part of a track (or a missed face) looks like in the file's pictures; None without file, models or a clear face."""
+    """Return the sample of a split track (or a missed face) from the file's pictures; None without file, models or a clear face."""
     if models.faces is None or models.face_vectors is None or not Path(uri).is_file() or not made.boxes:
         return None
     thirds = [t for t in np.array_split(np.arange(len(made.boxes)), min(LOOKS, len(made.boxes))) if len(t)]
@@ -173,7 +173,7 @@ def _picture(uri: str, source: Source, at: int) -> Picture | None:
 
 
 def _typical(picture: Picture, box: TimedBox) -> sightings.Sighting:
-    """Return a face as the user drew it, its parts where they lie in most faces."""
+    """Return a face with the user's box and typical landmarks."""
     marks = _TYPICAL * (box.width, box.height) + (box.x, box.y)
     face = DetectedFace(box.box, 1.0, np.asarray(marks, np.float32))
     crop, inside = sightings.cut_out(picture, face)
