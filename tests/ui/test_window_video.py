@@ -152,6 +152,14 @@ def filled_timeline(hub, qtbot):
     return view
 
 
+def test_the_timelines_list_of_files_shows_the_one_that_plays(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    for source in ("s2", "s1"):
+        hub.selection.watching.emit(source, 0)
+        qtbot.waitUntil(lambda s=source: view.sources.currentData() == s, timeout=4000)
+        assert view.canvas.plan.source.id == source
+
+
 def test_a_click_on_the_timeline_seeks_there(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     x = round(view.canvas.x_of(90 * SECOND))

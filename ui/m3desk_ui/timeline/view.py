@@ -194,6 +194,8 @@ class TimelineView(QWidget):
         self._source = plan.source.id if plan.source else ""
         if old.sources != plan.sources:
             self._show_sources(plan)
+        elif fit:  # another one of them, whoever chose it
+            self.sources.setCurrentIndex(max(0, self.sources.findData(self._source)))
         if whole and (fit or before != self.canvas.duration):
             self.canvas.fit()
         lanes = self.canvas.rows.lane_of
