@@ -108,6 +108,8 @@ class Status(QStatusBar):
             self._loading.append(event.name)
         if self._loading:
             self._work.setText(self.tr("Loading %1 …").replace("%1", self._loading[-1]))
+        else:
+            self._tell_counts()
 
     def _on_downloading(self, event: events.Downloading) -> None:
         if event.state == "working" and event.total:
