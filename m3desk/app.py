@@ -167,6 +167,10 @@ class App:
         """Return the number of writes that the memory has seen (`Reader.version`)."""
         return self.write(lambda m: m.version())
 
+    def can_undo_redo(self) -> tuple[bool, bool]:
+        """Return whether there is a correction to undo, and whether there is one to redo."""
+        return self.write(lambda m: (m.can_undo(), m.can_redo()))
+
     def reader(self, before: Before | None = None, believed_at: str | None = None) -> Records:
         """Return a new read-only reader of this memory, for use by one thread.
 
@@ -448,8 +452,7 @@ class App:
         return forgetting.forget(self, person, how, sources=sources)
 
     def _corrected(self, kind: str, effect: Effect) -> Effect:
-        can_undo, can_redo = self.write(lambda m: (m.can_undo(), m.can_redo()))
-        self.emit(events.Corrected(effect.step or 0, kind, effect.text, can_undo, can_redo))
+        self.emit(events.Corrected(effect.step or 0, kind, effect.text, *self.can_undo_redo()))
         return effect
 
 

@@ -186,7 +186,8 @@ class Engine:
 
     def _ready(self, app: App) -> None:
         settings = app.settings
-        self.emit(events.EngineReady(self._path, f"CPU, {settings.threads} threads", settings.profile, app.missing(), app.version()))
+        device = f"CPU, {settings.threads} threads"
+        self.emit(events.EngineReady(self._path, device, settings.profile, app.missing(), app.version(), *app.can_undo_redo()))
 
     @staticmethod
     def _work(app: App) -> None:

@@ -13,13 +13,18 @@ Event = Any
 
 @dataclass(frozen=True, slots=True)
 class EngineReady:
-    """The engine opened a memory, at this version (0: not known). `device`: "CPU, 2 threads". `missing`: port → what to do about it."""
+    """The engine opened a memory, at this version (0: not known). `device`: "CPU, 2 threads". `missing`: port → what to do about it.
+
+    `can_undo`, `can_redo`: whether the memory has corrections that undo and redo would take: see `Corrected`.
+    """
 
     memory: str
     device: str
     profile: str
     missing: dict[str, str]
     version: int = 0
+    can_undo: bool = False
+    can_redo: bool = False
 
 
 @dataclass(frozen=True, slots=True)

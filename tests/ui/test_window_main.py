@@ -10,6 +10,7 @@ from m3desk_ui import launch
 from m3desk_ui.hub.services import Services
 from m3desk_ui.look import theme
 from m3desk_ui.memory.sources_view import Row
+from m3desk_ui.people.people_view import PeopleView
 from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -203,6 +204,36 @@ def test_an_offer_to_undo_goes_when_it_was_undone_by_key(window, desks, qtbot, t
     assert window.notices._act.isVisible()
     window.hub.undo()
     qtbot.waitUntil(lambda: not window.notices.isVisible(), timeout=2000)
+
+
+def test_undo_and_redo_are_offered_for_corrections_made_before_the_memory_was_opened(window, desks, qtbot, tmp_path):
+    people = PeopleView(window.hub)
+    qtbot.addWidget(people)
+
+    def offered():
+        return [(window.actions_.all[name].isEnabled(), getattr(people, name).isEnabled()) for name in ("undo", "redo")]
+
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: len(window.sources.model.rows) == 3, timeout=3000)
+    assert offered() == [(False, False), (False, False)]
+    desks.desk.emit(events.EngineReady("k", "CPU", "embedded", {}, can_undo=True))
+    qtbot.waitUntil(lambda: offered() == [(True, True), (False, False)], timeout=2000)
+    late = PeopleView(window.hub)  # its module is imported after the window is shown
+    qtbot.addWidget(late)
+    assert late.undo.isEnabled() and not late.redo.isEnabled()
+    window.actions_.build()  # as after a change of language
+    assert offered() == [(True, True), (False, False)]
+    window.close_memory()
+    assert offered() == [(False, False), (False, False)]
+
+
+def test_the_status_bar_says_what_the_memory_holds_once_a_model_is_loaded(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: "clips memorized: 5" in window._status._work.text(), timeout=3000)
+    desks.desk.emit(events.ModelLoading("llama-cpp", False))
+    qtbot.waitUntil(lambda: "llama-cpp" in window._status._work.text(), timeout=2000)
+    desks.desk.emit(events.ModelLoading("llama-cpp", True))
+    qtbot.waitUntil(lambda: "clips memorized: 5" in window._status._work.text(), timeout=2000)
 
 
 def test_progress_and_what_the_memory_holds_stand_in_the_status_bar(window, desks, qtbot, tmp_path):

@@ -225,6 +225,8 @@ class Hub(QObject):
         self._ready_at = 0
         self.questions = 0
         """How many the memory has to a person, as last told."""
+        self.can_undo = self.can_redo = False
+        """Whether there is a correction to undo, one to redo, as last told."""
         self._by_type: dict[type, Any] = {
             events.EngineReady: self.engine_ready,
             events.EngineLost: self.engine_lost,
@@ -261,6 +263,7 @@ class Hub(QObject):
         self._unsaid = self._version = None
         self._ready_at = 0
         self.questions = 0
+        self.can_undo = self.can_redo = False
         self.pictures.clear()
         self.selection.forget()
         made = threading.Event() if new else None
@@ -307,6 +310,8 @@ class Hub(QObject):
     def _pass_on(self, event: Any) -> None:
         if isinstance(event, events.Suggested):
             self.questions = event.count
+        if isinstance(event, (events.EngineReady, events.Corrected)):
+            self.can_undo, self.can_redo = event.can_undo, event.can_redo
         self.happened.emit(event)
         signal = self._by_type.get(type(event))
         if signal is not None:

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from m3desk import events
 from m3desk.domain.changed import Changed
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
@@ -66,7 +65,8 @@ class PeopleView(QWidget):
             parent=self,
         )  # fmt: skip
         hub.opened.connect(self._forget)
-        hub.corrected.connect(self._corrected)
+        hub.corrected.connect(self._undoable)
+        hub.engine_ready.connect(self._undoable)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
         self._themed()
@@ -80,10 +80,9 @@ class PeopleView(QWidget):
         self.filter.textChanged.connect(self._fill)
         self.undo = QToolButton(self)
         self.undo.clicked.connect(self.hub.undo)
-        self.undo.setEnabled(False)
         self.redo = QToolButton(self)
         self.redo.clicked.connect(self.hub.redo)
-        self.redo.setEnabled(False)
+        self._undoable()
         self.ask = QPushButton(self)
         self.ask.clicked.connect(self.show_questions)
         self.ask.setVisible(False)
@@ -154,8 +153,7 @@ class PeopleView(QWidget):
 
     def _forget(self, _path: str) -> None:
         self._everybody = {}
-        self.undo.setEnabled(False)
-        self.redo.setEnabled(False)
+        self._undoable()
         self.show_list()
         self._fill()
         self.following.restart()
@@ -209,9 +207,9 @@ class PeopleView(QWidget):
         else:
             self.empty.setText(self.tr("Nobody here is called “%1”.").replace("%1", plain.line(self.filter.text())))
 
-    def _corrected(self, event: events.Corrected) -> None:
-        self.undo.setEnabled(event.can_undo)
-        self.redo.setEnabled(event.can_redo)
+    def _undoable(self, *_: object) -> None:
+        self.undo.setEnabled(self.hub.can_undo)
+        self.redo.setEnabled(self.hub.can_redo)
 
     # ------------------------------------------------------------ pointing
 

@@ -66,7 +66,7 @@ class Actions:
 
     def enable(self, memory_open: bool) -> None:
         """Grey what needs an open memory while none is."""
-        for name in ("add", "folder", "export", "close", "undo", "redo", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
+        for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
                      "step_on", "faster", "slower", "mute", "boxes", "subtitles", "history"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
@@ -74,6 +74,12 @@ class Actions:
             action.setEnabled(memory_open)
         for name in ("layout_explore", "layout_live", "layout_people"):
             self.all[name].setEnabled(memory_open)
+        self.enable_undo()
+
+    def enable_undo(self) -> None:
+        """Grey undo and redo while there is no correction that they would take."""
+        self.all["undo"].setEnabled(self.window.hub.can_undo)
+        self.all["redo"].setEnabled(self.window.hub.can_redo)
 
     def _file(self) -> None:
         w, translate = self.window, QCoreApplication.translate

@@ -108,7 +108,8 @@ class MainWindow(QMainWindow):
         self.video.full_screen.connect(self.toggle_full_screen)
         self.hub.selection.wanted.connect(self.dock_area.bring_forward)
         self.hub.selection.asked_about.connect(lambda _q: self.dock_area.bring_forward("chat"))
-        self.hub.corrected.connect(self._corrected)
+        self.hub.corrected.connect(lambda _e: self.actions_.enable_undo())
+        self.hub.engine_ready.connect(lambda _e: self.actions_.enable_undo())
         self.hub.clip_committed.connect(lambda _e: self._keep_picture())
         self.hub.engine_ready.connect(lambda _e: self._keep_picture())  # forgetting somebody takes the old one away
 
@@ -167,7 +168,6 @@ class MainWindow(QMainWindow):
             self.dock_area.show(True)
         self._arranged = False
         self.actions_.enable(True)
-        self.actions_.all["undo"].setEnabled(True)
         config.remember_memory(path)
         self._title()
         self.video.canvas.setFocus()
@@ -385,10 +385,6 @@ class MainWindow(QMainWindow):
         box.addButton(QMessageBox.StandardButton.Ok)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
-
-    def _corrected(self, event: Any) -> None:
-        self.actions_.all["undo"].setEnabled(event.can_undo)
-        self.actions_.all["redo"].setEnabled(event.can_redo)
 
     # ------------------------------------------------------------ settings
 
