@@ -41,6 +41,9 @@ SETTLE_MS = 250
 LAST = ("graph", "memories")
 """Keys whose first read takes seconds in a large memory: whatever else waits is read before them."""
 
+TOGETHER_MS = 15
+"""Milliseconds that an answer waits for those of the other reads in the queue, so that the window is painted once for all."""
+
 PATIENCE = 30.0
 """Seconds to wait for the engine to make a new memory before its absence is an error."""
 
@@ -72,6 +75,9 @@ class Reads(QObject):
             OrderedDict()
         )
         self._latest: dict[str, int] = {}
+        self._answers: deque[Callable[[], None]] = deque()
+        self._together = QTimer(self, singleShot=True, interval=TOGETHER_MS)
+        self._together.timeout.connect(self._hand_over)
         self._opening: Callable[[], Reader] | None = None
         self._making: threading.Event | None = None
         self._changed = threading.Condition()
@@ -168,7 +174,25 @@ class Reads(QObject):
             if generation == self._generation and self._latest.get(key) == number:
                 to(value)
 
-        self._courier.deliver(run)
+        with self._changed:
+            self._answers.append(run)
+            more = bool(self._waiting)
+        self._courier.deliver(self._hold if more else self._hand_over)
+
+    def _hold(self) -> None:
+        """Wait for the next answers (on the GUI thread)."""
+        if not self._together.isActive():
+            self._together.start()
+
+    def _hand_over(self) -> None:
+        """Give out all answers that are there (on the GUI thread)."""
+        self._together.stop()
+        try:
+            while self._answers:
+                self._answers.popleft()()
+        finally:
+            if self._answers:  # one view failed: the others get theirs
+                self._courier.deliver(self._hand_over)
 
 
 class Hub(QObject):

@@ -32,6 +32,9 @@ ENTRY, LINE, PARAGRAPH, TIP = 60, 240, 20_000, 1200
 """Code points shown at most: of a menu entry or a button, of a line, of a text that wraps, of a tooltip."""
 WORD = 40
 """A longer word may be broken: one label must not make the window as wide as its longest word."""
+STEADY = 320
+"""Pixels up to which a `Count` keeps its width: a longer one is cut rather than making the window wider."""
+ANY_SIZE = (1 << 24) - 1
 NARROWEST = 240
 """Pixels: no label asks for more than this, whatever it says."""
 _BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f\ufdd0-\ufdef\ufff9-\ufffc\ufffe\uffff\ud800-\udfff]")
@@ -195,6 +198,19 @@ class Label(_Copied):
 
     def minimumSizeHint(self) -> QSize:
         return super().minimumSizeHint().boundedTo(QSize(NARROWEST, 1 << 20))
+
+
+class Count(Label):
+    """A label of a number or a short text that changes often: it grows where it must, else the window is not laid out again."""
+
+    def setText(self, foreign: object) -> None:
+        super().setText(foreign)
+        need, fixed = self.sizeHint(), self.minimumSize() == self.maximumSize()
+        if need.width() > STEADY:
+            self.setMinimumSize(0, 0)
+            self.setMaximumSize(ANY_SIZE, ANY_SIZE)
+        elif not fixed or need.width() > self.width() or need.height() > self.height():
+            self.setFixedSize(need)
 
 
 class RichLabel(_Copied):

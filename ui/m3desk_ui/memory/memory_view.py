@@ -283,7 +283,7 @@ class MemoryView(QWidget):
         self.person = QComboBox(self)
         self.person.setMinimumContentsLength(10)
         self.person.currentIndexChanged.connect(self._filter)
-        self.count = plain.Label(parent=self)
+        self.count = plain.Count(parent=self)
         self.count.setProperty("muted", True)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 10, 4)

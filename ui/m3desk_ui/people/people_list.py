@@ -18,7 +18,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap, QPixmapCache
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from m3desk.domain.people import Person
@@ -41,6 +41,10 @@ ROW = 60
 
 def fallback_head(person: str, letter: str, size: int, ratio: float) -> QPixmap:
     """Return a disc in the person's colour with a letter: for a voice without a face, or until the picture is here."""
+    key = f"head {person} {letter} {size} {ratio} {theme.colours().dark}"
+    kept = QPixmap()
+    if QPixmapCache.find(key, kept):
+        return kept
     pixmap = QPixmap(round(size * ratio), round(size * ratio))
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
@@ -56,6 +60,7 @@ def fallback_head(person: str, letter: str, size: int, ratio: float) -> QPixmap:
     painter.setPen(QColor("#101418") if theme.colours().dark else QColor("#ffffff"))
     painter.drawText(QRectF(0, 0, size, size), int(Qt.AlignmentFlag.AlignCenter), letter)
     painter.end()
+    QPixmapCache.insert(key, pixmap)
     return pixmap
 
 

@@ -59,6 +59,28 @@ class Plan:
         """Return which clips have a picture."""
         return np.array([c.id in self.pictures for c in self.clips], np.bool_)
 
+    @cached_property
+    def place_of(self) -> dict[str, int]:
+        """Return the place of each clip."""
+        return {c.id: place for place, c in enumerate(self.clips)}
+
+    def kept(self, ids: Collection[str]) -> list[Clip]:
+        """Return those of these clips that are here and memorized, in order."""
+        places = sorted(place for id_ in ids if (place := self.place_of.get(id_)) is not None)
+        return [self.clips[place] for place in places if is_kept(self.clips[place])]
+
+    def with_clips(self, clips: Collection[Clip], pictures: dict[str, str]) -> Plan:
+        """Return the plan with other states and pictures of clips that are there, and share what stays."""
+        rows, states, pictured = list(self.clips), self.states.copy(), self.pictured.copy()
+        for clip in clips:
+            place = self.place_of[clip.id]
+            rows[place], states[place], pictured[place] = clip, STATES.index(clip.state), clip.id in pictures
+        gone = {clip.id for clip in clips} - pictures.keys()
+        all_pictures = {c: media for c, media in self.pictures.items() if c not in gone} | pictures
+        found = replace(self, clips=tuple(rows), pictures=all_pictures)
+        found.__dict__.update(place_of=self.place_of, spans=self.spans, states=states, pictured=pictured)
+        return found
+
     def between(self, start: int, end: int) -> tuple[int, int]:
         """Return the places of the first clip that reaches into [start, end), and of the first after these."""
         first = int(np.searchsorted(self.spans[:, 1], start, side="right"))
@@ -90,10 +112,8 @@ class Lane:
     name: str
     seen: Spans
     heard: Spans
-
-    @property
-    def weight(self) -> int:
-        return int((self.seen[:, 1] - self.seen[:, 0]).sum() + (self.heard[:, 1] - self.heard[:, 0]).sum())
+    weight: int
+    """Microseconds that somebody is seen and heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +187,8 @@ def _lane(person: str, name: str, pieces: Sequence[Piece]) -> Lane | None:
     """Return somebody's lane, None where they are neither seen nor heard."""
     seen = [(start, end) for piece in pieces for who, start, end in piece.seen if who == person]
     heard = [(start, end) for piece in pieces for who, start, end in piece.heard if who == person]
-    return Lane(person, name, _spans(seen), _spans(heard)) if seen or heard else None
+    weight = sum(end - start for start, end in (*seen, *heard))
+    return Lane(person, name, _spans(seen), _spans(heard), weight) if seen or heard else None
 
 
 def _spans(rows: list[tuple[int, int]] | None) -> Spans:
@@ -247,20 +268,30 @@ def read_part(reader: Reader, source: str, changed: Changed, stale: frozenset[st
 
 def patched(plan: Plan, part: Part) -> Plan:
     """Return a plan after a change."""
-    clips = plan.clips
-    if part.clips or part.gone:
-        kept = [part.clips.get(c.id, c) for c in clips if c.id not in part.gone]
-        known = {c.id for c in clips}
-        clips = tuple(sorted((*kept, *(c for c in part.clips.values() if c.id not in known)), key=lambda c: c.index))
+    if part.gone & plan.place_of.keys() or not all(_stays(plan, clip) for clip in part.clips.values()):
+        kept = [part.clips.get(c.id, c) for c in plan.clips if c.id not in part.gone]
+        new = [c for c in part.clips.values() if c.id not in plan.place_of]
+        pictures = {c: media for c, media in plan.pictures.items() if c not in part.clips and c not in part.gone} | part.pictures
+        plan = replace(plan, clips=tuple(sorted((*kept, *new), key=lambda c: c.index)), pictures=pictures)
+    elif part.clips:
+        plan = plan.with_clips(part.clips.values(), part.pictures)
     names = plan.names
     if part.people:
         names = {p: name for p, name in names.items() if p not in part.people} | part.names
-    pictures = plan.pictures
-    if part.clips or part.gone:
-        pictures = {c: media for c, media in pictures.items() if c not in part.clips and c not in part.gone} | part.pictures
     sources = plan.sources if part.sources is None else part.sources
     source = next((s for s in sources if plan.source is not None and s.id == plan.source.id), None)
-    return Plan(source, clips, pictures, names, sources)
+    found = replace(plan, source=source, names=names, sources=sources)
+    found.__dict__.update({name: value for name, value in plan.__dict__.items() if name in ("place_of", "spans", "states", "pictured")})
+    return found
+
+
+def _stays(plan: Plan, clip: Clip) -> bool:
+    """Say whether a clip is in the plan, at the same place and time."""
+    place = plan.place_of.get(clip.id)
+    if place is None:
+        return False
+    old = plan.clips[place]
+    return (old.index, old.start, old.end) == (clip.index, clip.start, clip.end)
 
 
 def is_kept(clip: Clip) -> bool:

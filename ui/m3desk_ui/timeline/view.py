@@ -180,7 +180,7 @@ class TimelineView(QWidget):
             self._source = ""
             self.following.restart()
             return
-        kept = {c.id for c in plan.clips if timeline_rows.is_kept(c)} if part.stale or part.gone else set()
+        kept = {c.id for c in plan.kept(part.stale)}
         self._stale |= part.stale & kept
         self._gone |= (part.gone | part.stale - kept) & self.canvas.rows.pieces.keys()
         self._stale -= self._gone
@@ -221,7 +221,7 @@ class TimelineView(QWidget):
         if self._reading or not (self._stale or self._gone or self._renamed):
             return
         plan, rows, gone = self.canvas.plan, self.canvas.rows, frozenset(self._gone)
-        todo = [c for c in plan.clips if c.id in self._stale]
+        todo = plan.kept(self._stale)
         self._stale, self._gone, self._renamed, self._reading = set(), set(), False, True
         self._hub.read(
             "timeline.pieces", lambda r: timeline_rows.read_on(r, todo, rows, gone, plan.names), self._take_pieces, self._not_read

@@ -146,9 +146,10 @@ def load(reader: Reader, source: str, start: int, end: int) -> Window:
 
 
 def concerned(reader: Reader, window: Window, changed: Changed) -> bool:
-    """Say whether a change concerns a window: somebody in it, or a clip that reaches into it (any thread)."""
-    shown = {t.person for t in window.tracks} | {s.person for s in window.said}
-    if not changed.people.isdisjoint(shown):
+    """Say whether a change concerns a window: the name of somebody in it, or a clip that reaches into it (any thread)."""
+    shown = {t.person: t.name for t in window.tracks} | {s.person: s.name for s in window.said}
+    named = {person: name for person, name in shown.items() if person is not None and person in changed.people}
+    if named and {p.id: p.shown for p in reader.people_of(named.keys())} != named:
         return True
     mine = f"{window.source}."
     clips = {clip_of(o) for o in changed.observations if o.startswith(mine)} | {c for c in changed.clips if c.startswith(mine)}

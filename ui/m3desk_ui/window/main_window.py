@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk import __version__, config, paths, private
+from m3desk.domain.ids import clip_id
 from m3desk.errors import DownloadError, M3DeskError
 from m3desk.events import Damaged
 from m3desk_ui.hub.bridge import Hub
@@ -272,9 +273,11 @@ class MainWindow(QMainWindow):
         place = picture_of(self.hub.path)
 
         def keep(reader: Reader) -> None:
-            for clip in reader.clips()[:3]:
-                data = reader.media(reader.thumbnail(clip.id) or "") if not place.exists() else None
-                if data:
+            if place.exists():
+                return
+            first = [clip_id(source.id, n) for source in reader.sources()[:1] for n in range(3)]
+            for picture in reader.thumbnails(first).values():
+                if data := reader.media(picture):
                     private.folder(place.parent)
                     private.write(place, data)
                     return

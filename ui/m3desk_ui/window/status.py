@@ -32,7 +32,7 @@ class Status(QStatusBar):
         self._hub = hub
         self.setAccessibleName(self.tr("Status"))
         self.setSizeGripEnabled(False)
-        self._work = plain.Label()
+        self._work = plain.Count()
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
@@ -44,7 +44,8 @@ class Status(QStatusBar):
         row.addWidget(self._bar)
         row.addWidget(self._work)
         self.addWidget(left)
-        self._behind, self._knowledge, self._models, self._device = (plain.Label() for _ in range(4))
+        self._behind, self._models, self._device = (plain.Label() for _ in range(3))
+        self._knowledge = plain.Count()
         right = QWidget()
         line = QHBoxLayout(right)
         line.setContentsMargins(0, 0, 12, 0)
