@@ -259,8 +259,9 @@ class Whole:
         self.nodes[row] = node
         self._kinds[row] = KINDS.index(node.kind) if node.kind in KINDS else OBJECT
         self._weights[row] = node.weight
-        for other in self.near[row]:
-            self._strongest.pop(other, None)
+        if self._kinds[row] in (SEMANTIC, EPISODIC):
+            for other in self._strongest.keys() & self.near[row]:
+                del self._strongest[other]
 
     def _row(self) -> int:
         if self._free:
@@ -356,8 +357,8 @@ class Whole:
         for row in ends:
             self._strongest.pop(row, None)
             if self._kinds[row] in (SEMANTIC, EPISODIC):
-                for other in self.near[row]:
-                    self._strongest.pop(other, None)
+                for other in self._strongest.keys() & self.near[row]:
+                    del self._strongest[other]
 
     def _place(self) -> int:
         if self._free_links:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QIcon, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -406,12 +406,22 @@ class MemoryView(QWidget):
         return lambda reader: read_part(reader, changed)
 
     def _patch(self, part: Part) -> None:
-        many = self.model.many_sources
-        self.model.patch(part)
+        many, seen = self.model.many_sources, self._in_view()
+        with QSignalBlocker(self.table.verticalHeader()):  # else the table is painted whenever a row comes, wherever it is
+            self.model.patch(part)
+        self.table.updateGeometries()
+        if seen != self._in_view():
+            self.table.viewport().update()
         if many != self.model.many_sources:
             self._size_columns()
         self._fill_people()
         self._filter()  # who was chosen may be one with somebody else now
+
+    def _in_view(self) -> list[StoredSentence]:
+        """Return the sentences that can be seen."""
+        first, last = self.table.rowAt(0), self.table.rowAt(self.table.viewport().height() - 1)
+        rows = range(max(0, first), (last if last >= 0 else self.proxy.rowCount() - 1) + 1) if self.table.isVisible() else ()
+        return [self.model.rows[self.proxy.mapToSource(self.proxy.index(row, 0)).row()] for row in rows]
 
     def _filter(self, *_: object) -> None:
         chosen = self.table.currentIndex().data(SENTENCE)

@@ -180,6 +180,7 @@ class PeopleView(QWidget):
         self._everybody |= known
         fitting = [p for p in people if self._fits(p)]
         self.model.patch(fitting, ids - {p.id for p in fitting})
+        self.list.executeDelayedItemsLayout()  # else it is painted before and after
         self._show_empty()
         self._follow(*self.hub.selection.current)
 
