@@ -75,7 +75,7 @@ def test_what_is_missing_or_too_much_is_told_and_a_kill_between_rows_and_state_c
     index.sync(db, MODEL)
     (tmp_path / "vectors" / "state.json").write_text(before)  # killed after the rows, before the state
     again = VectorIndex(tmp_path / "vectors")
-    assert again.problems(db) == [f"episodic_{n} is in the index of vectors but no longer in the memory" for n in range(30, 40)]
+    assert again.problems(db) == [], "rows that are written before the state says so are no fault"
     again.sync(db, MODEL)
     assert again.problems(db) == [] and (again.near(rows[35], 3) or [])[0] == "episodic_35"
     db.execute("DELETE FROM embedding WHERE owner = 'episodic_3'")

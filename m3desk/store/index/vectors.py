@@ -89,10 +89,7 @@ class VectorIndex:
     def state_for(self, db: DB) -> State | None:
         """Return what the index holds; None where it was not made of the table of embeddings as it is now, but for what came since."""
         state = self.state()
-        if state is None or state.removed != _removed(db):
-            return None
-        row = db.execute("SELECT owner FROM embedding WHERE rowid = ? AND model = ?", (state.last, state.model)).fetchone()
-        return state if row is not None and row[0] == state.owner else None
+        return state if state is not None and _mirrors(state, db) else None
 
     def sync(self, db: DB, model: str, stopped: Callable[[], bool] = lambda: False) -> State | None:
         """Write the embeddings that are not in the index yet; all, where there is no index of this model. Return what it holds then.
@@ -177,18 +174,19 @@ class VectorIndex:
     def problems(self, db: DB) -> list[str]:
         """Return how the index differs from the embeddings that it says it holds; [] when it does not (for `check`), and for one that the
         next `sync` makes anew."""
-        state, table = self.state_for(db), self._opened()
+        state, table = self.state(), self._opened()
         if state is None or table is None:
             return []
-        query = "SELECT owner FROM embedding WHERE kind = 'text' AND model = ? AND rowid <= ?"
-        truth = {r[0] for r in db.execute(query, (state.model, state.last))}
-        try:
+        try:  # before the memory: what is embedded, and written here, meanwhile is no difference
             there = set(table.search().select(["owner"]).limit(None).to_arrow()["owner"].to_pylist())
         except Exception as error:  # as above
             (self.folder / "state.json").unlink(missing_ok=True)
             return [f"the index of vectors can't be read and will be made anew ({type(error).__name__})"]
-        lacking = [f"{owner} is not in the index of vectors" for owner in sorted(truth - there)]
-        return lacking + [f"{owner} is in the index of vectors but no longer in the memory" for owner in sorted(there - truth)]
+        if not _mirrors(state, db):
+            return []
+        truth = {r[0]: r[1] for r in db.execute("SELECT owner, rowid FROM embedding WHERE kind = 'text' AND model = ?", (state.model,))}
+        lacking = [f"{owner} is not in the index of vectors" for owner in sorted(o for o in truth.keys() - there if truth[o] <= state.last)]
+        return lacking + [f"{owner} is in the index of vectors but no longer in the memory" for owner in sorted(there - truth.keys())]
 
     def drop(self) -> None:
         """Delete the index; whoever writes it is waited for."""
@@ -222,6 +220,12 @@ class VectorIndex:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(asdict(state), file)
         Path(name).replace(self.folder / "state.json")
+
+
+def _mirrors(state: State, db: DB) -> bool:
+    """Return whether an index was made of the table of embeddings as it is now, but for what came since."""
+    row = db.execute("SELECT owner FROM embedding WHERE rowid = ? AND model = ?", (state.last, state.model)).fetchone()
+    return row is not None and row[0] == state.owner and state.removed == _removed(db)
 
 
 def _removed(db: DB) -> int:
