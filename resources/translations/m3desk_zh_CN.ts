@@ -96,7 +96,7 @@
             <translation>上一帧</translation>
         </message>
         <message>
-            <source>One frame on</source>
+            <source>One frame forward</source>
             <translation>下一帧</translation>
         </message>
         <message>
@@ -128,12 +128,12 @@
             <translation>暂停记忆</translation>
         </message>
         <message>
-            <source>The video goes on; perception and writing wait</source>
+            <source>The video plays on; memorizing waits</source>
             <translation>视频继续播放；感知和写入暂停</translation>
         </message>
         <message>
-            <source>Retry what failed</source>
-            <translation>重试失败的部分</translation>
+            <source>Retry failed sources</source>
+            <translation>重试失败的来源</translation>
         </message>
         <message>
             <source>&amp;View</source>
@@ -152,7 +152,7 @@
             <translation>布局：人物</translation>
         </message>
         <message>
-            <source>Put this layout back as it was</source>
+            <source>Reset this layout</source>
             <translation>恢复此布局的原样</translation>
         </message>
         <message>
@@ -160,7 +160,7 @@
             <translation>主题</translation>
         </message>
         <message>
-            <source>As the system</source>
+            <source>Same as the system</source>
             <translation>跟随系统</translation>
         </message>
         <message>
@@ -238,7 +238,7 @@
             <translation>最后发生了什么？</translation>
         </message>
         <message>
-            <source>Ask what happened, who said what, and when. Answers cite the moments they rest on.</source>
+            <source>Ask what happened, who said what, and when. Answers cite the moments that support them.</source>
             <translation>问问发生了什么、谁说了什么、在什么时候。回答会引用所依据的时刻。</translation>
         </message>
         <message>
@@ -316,7 +316,7 @@
             <translation>这是…</translation>
         </message>
         <message>
-            <source>Say who this is; every memory follows</source>
+            <source>Say who this is; all memories are updated</source>
             <translation>说明这是谁；所有记忆随之更新</translation>
         </message>
         <message>
@@ -332,7 +332,7 @@
             <translation>不是%1</translation>
         </message>
         <message>
-            <source>Take this out of that person</source>
+            <source>Remove this from that person</source>
             <translation>从此人中移出</translation>
         </message>
         <message>
@@ -344,7 +344,7 @@
             <translation>不是脸</translation>
         </message>
         <message>
-            <source>Set this aside: it was found by mistake</source>
+            <source>Set this aside: it was detected by mistake</source>
             <translation>搁置：这是误检</translation>
         </message>
         <message>
@@ -352,18 +352,18 @@
             <translation>为什么</translation>
         </message>
         <message>
-            <source>Show what this rests on</source>
+            <source>Show the reasons</source>
             <translation>显示其依据</translation>
         </message>
         <message>
-            <source>This is %1 already.</source>
+            <source>This is already %1.</source>
             <translation>这已经是%1。</translation>
         </message>
     </context>
     <context>
         <name>Files</name>
         <message>
-            <source>%1 lies in a memory.</source>
+            <source>%1 is inside a memory.</source>
             <translation>%1 位于一个记忆中。</translation>
         </message>
         <message>
@@ -375,7 +375,7 @@
             <translation>替换 %1 吗？</translation>
         </message>
         <message>
-            <source>There is a file of this name in %1. Its content is lost.</source>
+            <source>A file with this name exists in %1. Its content will be lost.</source>
             <translation>%1 中已有同名文件，其内容将会丢失。</translation>
         </message>
         <message>
@@ -398,15 +398,15 @@
             <translation>按人物和权重筛选</translation>
         </message>
         <message>
-            <source>Show all of it (Ctrl+0)</source>
-            <translation>显示全图 (Ctrl+0)</translation>
+            <source>Fit to view (Ctrl+0)</source>
+            <translation>适应窗口 (Ctrl+0)</translation>
         </message>
         <message>
-            <source>Arrange anew (pinned nodes stay)</source>
+            <source>Rearrange (pinned nodes stay)</source>
             <translation>重新排列（固定的节点不动）</translation>
         </message>
         <message>
-            <source>Show as a list as well</source>
+            <source>Also show as a list</source>
             <translation>同时以列表显示</translation>
         </message>
         <message>
@@ -418,11 +418,7 @@
             <translation>仅关于</translation>
         </message>
         <message>
-            <source>At least this strong</source>
-            <translation>强度至少为</translation>
-        </message>
-        <message>
-            <source>Least weight</source>
+            <source>Minimum weight</source>
             <translation>最小权重</translation>
         </message>
         <message>
@@ -531,7 +527,7 @@
             <translation>折叠 (C)</translation>
         </message>
         <message>
-            <source>Let go (P)</source>
+            <source>Unpin (P)</source>
             <translation>松开 (P)</translation>
         </message>
         <message>
@@ -539,19 +535,19 @@
             <translation>固定在此 (P)</translation>
         </message>
         <message>
-            <source>Only what concerns %1</source>
-            <translation>只看与%1有关的</translation>
+            <source>Only what is linked to %1</source>
+            <translation>只看与%1相关联的</translation>
         </message>
         <message>
-            <source>Show all of it</source>
-            <translation>显示全图</translation>
+            <source>Fit to view</source>
+            <translation>适应窗口</translation>
         </message>
         <message>
-            <source>Open as at first</source>
+            <source>Reset view</source>
             <translation>恢复初始视图</translation>
         </message>
         <message>
-            <source>Let go of all pins</source>
+            <source>Unpin all</source>
             <translation>松开所有固定</translation>
         </message>
         <message>
@@ -598,8 +594,8 @@
             <translation>M3Desk 内部出错：%1</translation>
         </message>
         <message>
-            <source>The app goes on. Copy the report for whoever mends it.</source>
-            <translation>程序继续运行。请复制报告发给修复它的人。</translation>
+            <source>The app keeps running. Copy the report and send it to the developers.</source>
+            <translation>应用继续运行。请复制报告并发送给开发者。</translation>
         </message>
     </context>
     <context>
@@ -609,8 +605,8 @@
             <translation>检查器</translation>
         </message>
         <message>
-            <source>What was shown before</source>
-            <translation>之前显示的内容</translation>
+            <source>Back</source>
+            <translation>返回</translation>
         </message>
         <message>
             <source>Play this moment</source>
@@ -661,7 +657,7 @@
             <translation>撰写者</translation>
         </message>
         <message>
-            <source>Rests on</source>
+            <source>Based on</source>
             <translation>依据</translation>
         </message>
         <message>
@@ -689,8 +685,8 @@
             <translation>主题</translation>
         </message>
         <message>
-            <source>Sure</source>
-            <translation>把握</translation>
+            <source>Confidence</source>
+            <translation>置信度</translation>
         </message>
         <message>
             <source>Decided by</source>
@@ -709,7 +705,7 @@
             <translation>语言</translation>
         </message>
         <message>
-            <source>Next best</source>
+            <source>Runner-up</source>
             <translation>次优</translation>
         </message>
         <message>
@@ -773,7 +769,7 @@
             <translation>为什么</translation>
         </message>
         <message>
-            <source>Without this one it would be somebody else</source>
+            <source>Without this one, the result would be somebody else</source>
             <translation>没有这一条，就会是别人</translation>
         </message>
         <message>
@@ -799,7 +795,7 @@
             <translation>正在获取演示片段…</translation>
         </message>
         <message>
-            <source>The demo clip is not here.</source>
+            <source>The demo clip is not installed.</source>
             <translation>演示片段不在这台机器上。</translation>
         </message>
         <message>
@@ -851,15 +847,15 @@
             <translation>关于 M3Desk</translation>
         </message>
         <message>
-            <source>Plays videos while it builds, shows, answers from and mends a memory of them. Nothing leaves this machine. Apache-2.0.</source>
-            <translation>一边播放视频，一边建立、展示、修正对它们的记忆，并据此回答问题。任何数据都不会离开这台机器。Apache-2.0。</translation>
+            <source>Plays videos and builds a memory of them that you can explore, question and correct. Nothing leaves this machine. Apache-2.0.</source>
+            <translation>播放视频，同时建立可供浏览、提问和更正的记忆。任何数据都不会离开本机。Apache-2.0。</translation>
         </message>
         <message>
-            <source>The language changes everywhere when M3Desk is started again.</source>
+            <source>Restart M3Desk to apply the language everywhere.</source>
             <translation>重新启动 M3Desk 后，语言会在所有地方更改。</translation>
         </message>
         <message>
-            <source>This new memory is kept in %1.</source>
+            <source>This new memory is stored in %1.</source>
             <translation>这个新记忆保存在 %1。</translation>
         </message>
     </context>
@@ -933,7 +929,7 @@
             <translation>%1 / %2</translation>
         </message>
         <message>
-            <source>No memory fits this filter.</source>
+            <source>No memory matches this filter.</source>
             <translation>没有符合筛选条件的记忆。</translation>
         </message>
         <message>
@@ -945,8 +941,8 @@
             <translation>播放</translation>
         </message>
         <message>
-            <source>Why is this here?</source>
-            <translation>为什么有这条？</translation>
+            <source>Where does this come from?</source>
+            <translation>这条从何而来？</translation>
         </message>
         <message>
             <source>Show in the graph</source>
@@ -996,11 +992,11 @@
             <translation>失败</translation>
         </message>
         <message>
-            <source>not here</source>
+            <source>not installed</source>
             <translation>不在本机</translation>
         </message>
         <message>
-            <source>fetched in part</source>
+            <source>partly fetched</source>
             <translation>已部分获取</translation>
         </message>
         <message>
@@ -1035,32 +1031,32 @@
             <translation>查找人脸</translation>
         </message>
         <message>
-            <source>tells faces apart</source>
-            <translation>区分人脸</translation>
+            <source>recognises faces</source>
+            <translation>识别人脸</translation>
         </message>
         <message>
-            <source>hears when somebody speaks</source>
-            <translation>听出何时有人说话</translation>
+            <source>detects speech</source>
+            <translation>检测语音</translation>
         </message>
         <message>
-            <source>tells voices apart</source>
-            <translation>区分声音</translation>
+            <source>recognises voices</source>
+            <translation>识别声音</translation>
         </message>
         <message>
-            <source>hears when two speak at once</source>
-            <translation>听出两人同时说话</translation>
+            <source>detects overlapping speech</source>
+            <translation>检测重叠语音</translation>
         </message>
         <message>
-            <source>another model that tells faces apart (optional)</source>
-            <translation>另一个区分面孔的模型（可选）</translation>
+            <source>another model that recognises faces (optional)</source>
+            <translation>另一个识别人脸的模型（可选）</translation>
         </message>
         <message>
-            <source>writes down what is said</source>
-            <translation>记下所说的话</translation>
+            <source>transcribes speech</source>
+            <translation>转写语音</translation>
         </message>
         <message>
-            <source>names things in view</source>
-            <translation>识别画面中的物品</translation>
+            <source>detects objects</source>
+            <translation>检测物体</translation>
         </message>
         <message>
             <source>reads text on the screen</source>
@@ -1071,8 +1067,8 @@
             <translation>按含义查找记忆</translation>
         </message>
         <message>
-            <source>draws conclusions and answers in its own words</source>
-            <translation>得出结论并用自己的话回答</translation>
+            <source>writes knowledge and answers in its own words</source>
+            <translation>写出知识，并用自己的话回答</translation>
         </message>
         <message>
             <source>the demo clip, public domain</source>
@@ -1083,11 +1079,11 @@
             <translation>模型</translation>
         </message>
         <message>
-            <source>Everything works on this machine. Models are fetched only when you ask for them, and checked when they arrive.</source>
-            <translation>一切都在这台机器上运行。只有在您要求时才获取模型，到达后会进行校验。</translation>
+            <source>All models run on this machine. They are fetched only when you ask for them, and verified afterwards.</source>
+            <translation>所有模型都在本机运行。仅在您要求时才获取，获取后会校验。</translation>
         </message>
         <message>
-            <source>Looking …</source>
+            <source>Checking …</source>
             <translation>正在查看…</translation>
         </message>
         <message>
@@ -1103,11 +1099,11 @@
             <translation>本机占用 %1</translation>
         </message>
         <message>
-            <source>Answers in its own words, and knowledge beside what happened</source>
+            <source>Answers in its own words, and general knowledge in addition to events</source>
             <translation>用自己的话回答，并在事件之外写下知识</translation>
         </message>
         <message>
-            <source>The language model %1 (%2, %3) does this here, on this machine. Without it, answers quote the best memories.</source>
+            <source>The language model %1 (%2, %3) does this on this machine. Without it, answers quote the best matching memories.</source>
             <translation>语言模型 %1（%2，%3）在本机完成这些工作。没有它时，回答会引用最相关的记忆。</translation>
         </message>
         <message>
@@ -1123,8 +1119,8 @@
             <translation>正在校验 %1…</translation>
         </message>
         <message>
-            <source>%1 is as it should be.</source>
-            <translation>%1 完好无误。</translation>
+            <source>%1 is complete and undamaged.</source>
+            <translation>%1 完整无损。</translation>
         </message>
         <message>
             <source>Remove model</source>
@@ -1135,7 +1131,7 @@
             <translation>从这台机器移除 %1？</translation>
         </message>
         <message>
-            <source>It can be fetched again. Memories stay as they are.</source>
+            <source>It can be fetched again. Memories are not changed.</source>
             <translation>可以重新获取。记忆保持不变。</translation>
         </message>
         <message>
@@ -1154,8 +1150,8 @@
             <translation>复制报告</translation>
         </message>
         <message>
-            <source>Copy what M3Desk knows about this error, to send it to somebody</source>
-            <translation>复制 M3Desk 所知的错误信息，以便发给他人</translation>
+            <source>Copy the details of this error, to send them to the developers</source>
+            <translation>复制此错误的详情，以便发送给开发者</translation>
         </message>
         <message>
             <source>Close this notice</source>
@@ -1166,7 +1162,7 @@
             <translation>撤销</translation>
         </message>
         <message>
-            <source>What was committed is safe. Close the memory and open it again to go on.</source>
+            <source>Everything saved so far is safe. Close the memory and open it again to continue.</source>
             <translation>已提交的内容是安全的。请关闭并重新打开记忆以继续。</translation>
         </message>
         <message>
@@ -1189,7 +1185,7 @@
             <translation>说话 %1</translation>
         </message>
         <message>
-            <source>no time yet</source>
+            <source>not seen or heard yet</source>
             <translation>暂无时长</translation>
         </message>
     </context>
@@ -1212,7 +1208,7 @@
             <translation>重做</translation>
         </message>
         <message>
-            <source>Nobody yet. People appear here as soon as a face or a voice was recognised.</source>
+            <source>No people yet. They appear here as soon as a face or voice is recognised.</source>
             <translation>还没有人。一旦识别出人脸或声音，人物就会出现在这里。</translation>
         </message>
         <message>
@@ -1228,7 +1224,7 @@
             <translation>%1 个问题</translation>
         </message>
         <message>
-            <source>Answer what the memory is in doubt about</source>
+            <source>Answer questions about people that the memory is unsure of</source>
             <translation>回答记忆拿不准的问题</translation>
         </message>
         <message>
@@ -1256,7 +1252,7 @@
             <translation>询问%1</translation>
         </message>
         <message>
-            <source>Take the name away</source>
+            <source>Remove the name</source>
             <translation>去掉名字</translation>
         </message>
         <message>
@@ -1322,11 +1318,11 @@
             <translation>在图中显示</translation>
         </message>
         <message>
-            <source>Same person as somebody else…</source>
+            <source>Same person as…</source>
             <translation>与他人是同一人…</translation>
         </message>
         <message>
-            <source>Two people: make the selected faces somebody else</source>
+            <source>Two people: split off the selected faces</source>
             <translation>是两个人：把选中的面孔归为另一个人</translation>
         </message>
         <message>
@@ -1362,8 +1358,8 @@
             <translation>又名%1</translation>
         </message>
         <message>
-            <source>Known (%1)</source>
-            <translation>已知 (%1)</translation>
+            <source>Knowledge (%1)</source>
+            <translation>知识 (%1)</translation>
         </message>
         <message>
             <source>Moments (%1)</source>
@@ -1402,16 +1398,16 @@
             <translation>还一无所知。</translation>
         </message>
         <message>
-            <source>no longer</source>
-            <translation>已不再如此</translation>
+            <source>no longer true</source>
+            <translation>不再成立</translation>
         </message>
         <message>
             <source>Play %1</source>
             <translation>播放 %1</translation>
         </message>
         <message>
-            <source>(talks, nobody understood what)</source>
-            <translation>（在说话，听不清内容）</translation>
+            <source>(speech not understood)</source>
+            <translation>（听不清内容）</translation>
         </message>
         <message>
             <source>not %1</source>
@@ -1450,7 +1446,7 @@
             <translation>不是脸</translation>
         </message>
         <message>
-            <source>Two people: these are somebody else</source>
+            <source>Two people: split off the selected ones</source>
             <translation>是两个人：这些是另一个人</translation>
         </message>
         <message>
@@ -1532,11 +1528,11 @@
             <translation>这是 %1 吗？</translation>
         </message>
         <message>
-            <source>Drag to the other side (or double-click) what is on the wrong one.</source>
+            <source>Drag (or double-click) an item that is on the wrong side.</source>
             <translation>把放错的拖到另一边（或双击）。</translation>
         </message>
         <message>
-            <source>Click what is somebody else: it is taken out of the answer.</source>
+            <source>Click items that show somebody else to leave them out of the answer.</source>
             <translation>点击不是此人的：它不计入回答。</translation>
         </message>
     </context>
@@ -1547,7 +1543,7 @@
             <translation>返回所有人</translation>
         </message>
         <message>
-            <source>No open questions. New ones come when clips leave something in doubt.</source>
+            <source>No open questions. New ones appear when the memory is unsure who somebody is.</source>
             <translation>没有待回答的问题。片段有疑问时会出现新的。</translation>
         </message>
         <message>
@@ -1585,7 +1581,7 @@
             <translation>界面语言</translation>
         </message>
         <message>
-            <source>Look</source>
+            <source>Theme</source>
             <translation>外观</translation>
         </message>
         <message>
@@ -1593,16 +1589,16 @@
             <translation>记忆的语言</translation>
         </message>
         <message>
-            <source>Models that work</source>
-            <translation>使用的模型</translation>
+            <source>Model profile</source>
+            <translation>模型配置</translation>
         </message>
         <message>
             <source>Length of a clip</source>
             <translation>片段长度</translation>
         </message>
         <message>
-            <source>Pictures looked at</source>
-            <translation>查看的画面</translation>
+            <source>Pictures analysed</source>
+            <translation>分析的画面</translation>
         </message>
         <message>
             <source>Threads</source>
@@ -1613,23 +1609,23 @@
             <translation>知识</translation>
         </message>
         <message>
-            <source>For memories written from now on.</source>
+            <source>Applies to memories written from now on.</source>
             <translation>适用于今后写下的记忆。</translation>
         </message>
         <message>
-            <source>Your own profiles are written in the settings file.</source>
+            <source>You can define your own profiles in the settings file.</source>
             <translation>您自己的配置写在设置文件中。</translation>
         </message>
         <message>
-            <source>A memory keeps the length it began with.</source>
+            <source>An existing memory keeps its clip length.</source>
             <translation>一份记忆始终保持最初的长度。</translation>
         </message>
         <message>
-            <source>More finds faces that are seen briefly, and takes longer.</source>
+            <source>More pictures find faces that appear briefly, but take longer.</source>
             <translation>数值越大，越能发现短暂出现的脸，但耗时更长。</translation>
         </message>
         <message>
-            <source>0 = as many as there are cores, at most 4.</source>
+            <source>0 = the number of cores, at most 4.</source>
             <translation>0 = 与核心数相同，最多 4。</translation>
         </message>
         <message>
@@ -1637,7 +1633,7 @@
             <translation>需要语言模型。</translation>
         </message>
         <message>
-            <source>As the system</source>
+            <source>Same as the system</source>
             <translation>跟随系统</translation>
         </message>
         <message>
@@ -1661,7 +1657,7 @@
             <translation>设置</translation>
         </message>
         <message>
-            <source>Kept in %1</source>
+            <source>Stored in %1</source>
             <translation>保存在 %1</translation>
         </message>
         <message>
@@ -1673,7 +1669,7 @@
             <translation>取消</translation>
         </message>
         <message>
-            <source>Write what is true, too, not only what happened</source>
+            <source>Also write general knowledge, not only events</source>
             <translation>不仅写下发生的事，也写下成立的事</translation>
         </message>
         <message>
@@ -1681,11 +1677,11 @@
             <translation> 秒</translation>
         </message>
         <message>
-            <source> a second</source>
+            <source> per second</source>
             <translation> 次/秒</translation>
         </message>
         <message>
-            <source>Settings of the work take effect when a memory is opened again.</source>
+            <source>Settings for memorizing take effect when a memory is opened again.</source>
             <translation>工作方面的设置在重新打开记忆后生效。</translation>
         </message>
         <message>
@@ -1748,7 +1744,7 @@
             <translation>Shift + 滚轮，或按住中键拖动</translation>
         </message>
         <message>
-            <source>Ask or search only in a span</source>
+            <source>Ask or search only in a time span</source>
             <translation>只在一段时间内提问或搜索</translation>
         </message>
         <message>
@@ -1775,8 +1771,8 @@
     <context>
         <name>SideList</name>
         <message>
-            <source>(talks)</source>
-            <translation>（说话）</translation>
+            <source>(speech not understood)</source>
+            <translation>（听不清内容）</translation>
         </message>
     </context>
     <context>
@@ -1814,7 +1810,7 @@
             <translation>将视频或文件夹拖到这里。</translation>
         </message>
         <message>
-            <source>Go on memorizing</source>
+            <source>Resume memorizing</source>
             <translation>继续记忆</translation>
         </message>
         <message>
@@ -1881,7 +1877,7 @@
             <translation>M3Desk 与您一起观看视频，记下谁出现、说了什么、发生了什么，并回答有关的问题。</translation>
         </message>
         <message>
-            <source>All on this machine.</source>
+            <source>Everything runs on this machine.</source>
             <translation>一切都在这台机器上完成。</translation>
         </message>
         <message>
@@ -1925,11 +1921,11 @@
             <translation>最近的记忆</translation>
         </message>
         <message>
-            <source>Looking at what this machine can do …</source>
+            <source>Checking what this machine can do …</source>
             <translation>正在查看这台机器的能力…</translation>
         </message>
         <message>
-            <source>No set of models is complete yet (%1). Fetch them with Models.</source>
+            <source>Models are missing (%1). Fetch them with Models.</source>
             <translation>还没有完整的模型组合（%1）。请在“模型”中获取。</translation>
         </message>
         <message>
@@ -1941,7 +1937,7 @@
             <translation>未发现 GPU</translation>
         </message>
         <message>
-            <source>Could not look at this machine: %1</source>
+            <source>Could not check this machine: %1</source>
             <translation>无法查看这台机器：%1</translation>
         </message>
     </context>
@@ -1968,7 +1964,7 @@
             <translation>缺少模型：%1</translation>
         </message>
         <message>
-            <source>engine starts again</source>
+            <source>engine is restarting</source>
             <translation>引擎正在重新启动</translation>
         </message>
         <message>
@@ -2000,16 +1996,16 @@
             <translation>进度</translation>
         </message>
         <message>
-            <source>%1 behind</source>
-            <translation>落后 %1</translation>
+            <source>%1 behind playback</source>
+            <translation>落后播放 %1</translation>
         </message>
         <message>
-            <source>ahead of the picture</source>
-            <translation>领先于画面</translation>
+            <source>ahead of playback</source>
+            <translation>领先于播放</translation>
         </message>
         <message>
-            <source>knowledge still to come: %1</source>
-            <translation>待写知识：%1</translation>
+            <source>clips without knowledge yet: %1</source>
+            <translation>尚无知识的片段：%1</translation>
         </message>
         <message>
             <source>clips memorized: %1 · people: %2</source>
@@ -2103,7 +2099,7 @@
             <translation>已记忆，知识待写</translation>
         </message>
         <message>
-            <source>memorized in part</source>
+            <source>partly memorized</source>
             <translation>部分记忆</translation>
         </message>
         <message>
@@ -2123,15 +2119,15 @@
             <translation>正在观看和聆听</translation>
         </message>
         <message>
-            <source>written down</source>
-            <translation>已写下</translation>
+            <source>memories written</source>
+            <translation>记忆已写下</translation>
         </message>
         <message>
             <source>drawing conclusions</source>
             <translation>得出结论</translation>
         </message>
         <message>
-            <source>embedding again</source>
+            <source>re-embedding</source>
             <translation>重新计算特征向量</translation>
         </message>
         <message>
@@ -2237,7 +2233,7 @@
             <translation>此处的记忆</translation>
         </message>
         <message>
-            <source>Take the span back (Esc)</source>
+            <source>Clear the time span (Esc)</source>
             <translation>取消所选时段 (Esc)</translation>
         </message>
     </context>
@@ -2291,7 +2287,7 @@
             <translation>上一帧 (,)</translation>
         </message>
         <message>
-            <source>One frame on (.)</source>
+            <source>One frame forward (.)</source>
             <translation>下一帧 (.)</translation>
         </message>
         <message>
@@ -2354,7 +2350,7 @@
             <translation>获取语言模型</translation>
         </message>
         <message>
-            <source>No language model is here yet, so the best supported memories are quoted.</source>
+            <source>There is no language model yet, so the best matching memories are quoted.</source>
             <translation>这里还没有语言模型，因此引用了证据最充分的记忆。</translation>
         </message>
         <message>
@@ -2369,7 +2365,7 @@
             <translation>将视频拖到这里，或选择“文件 → 打开视频”。</translation>
         </message>
         <message>
-            <source>%1 is not there any more. Its memories are. Use Sources → Locate file to play it again.</source>
+            <source>The file %1 is missing, but its memories are still here. Use Sources → Locate file to play it again.</source>
             <translation>%1 已不在原处，但它的记忆还在。请用“来源 → 定位文件”再次播放。</translation>
         </message>
         <message>
@@ -2399,20 +2395,20 @@
             <translation>此记忆已损坏</translation>
         </message>
         <message>
-            <source>The last good copy is of %1. What was memorized or corrected later is not in it. The damaged file is kept.</source>
+            <source>The last good copy is from %1. What was memorized or corrected later is not in it. The damaged file is kept.</source>
             <translation>最近的完好副本是 %1 的。之后记住或更正的内容不在其中。损坏的文件会保留。</translation>
         </message>
         <message>
-            <source>Put the copy in place</source>
-            <translation>使用该副本</translation>
+            <source>Restore the copy</source>
+            <translation>恢复副本</translation>
         </message>
         <message>
-            <source>There is no copy of it here. Put memory.sqlite back from a backup of your own.</source>
+            <source>There is no copy of it. Restore memory.sqlite from your own backup.</source>
             <translation>这里没有它的副本。请用您自己的备份恢复 memory.sqlite。</translation>
         </message>
         <message>
-            <source>The copy of %1 is in place.</source>
-            <translation>已使用 %1 的副本。</translation>
+            <source>The copy from %1 was restored.</source>
+            <translation>已恢复 %1 的副本。</translation>
         </message>
     </context>
 </TS>

@@ -74,7 +74,7 @@ def test_nothing_is_written_into_a_memory(
         answer(monkeypatch, folder / name)
         said = press("OK")
         assert files.where_to_write(parent, "Export", "", KINDS) is None
-        assert "lies in a memory" in said[0]
+        assert "is inside a memory" in said[0]
 
 
 def test_a_file_that_is_there_is_replaced_only_after_a_question(

@@ -1,1 +1,1 @@
-"""The window: shows events, passes on commands, decides nothing."""
+"""The window: shows the engine's events and sends it commands; contains no decisions about the memory."""

@@ -1,4 +1,4 @@
-"""Starts the window: first what is needed to show it (within 2 s), everything heavy behind it."""
+"""Starts the window: shows it first (within 2 s), then loads the rest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _translators: list[QTranslator] = []
 
 
 def use_language(app: QApplication, language: str) -> None:
-    """Show texts in a language ("en", "zh", or "system": the system's, where there is a translation)."""
+    """Set the language of the texts: "en", "zh", or "system" (the system's, if there is a translation)."""
     for old in _translators:
         app.removeTranslator(old)
     _translators.clear()
@@ -54,7 +54,7 @@ def use_language(app: QApplication, language: str) -> None:
 
 
 def make_app(arguments: list[str] | None = None) -> QApplication:
-    """Return the QApplication (made once), with its name and a font that has Chinese."""
+    """Return the QApplication (created once), with its name and a font that has Chinese characters."""
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing
@@ -109,9 +109,9 @@ def _follow_system(window: MainWindow) -> None:
 
 
 def _take_care(window: MainWindow) -> list[int]:
-    """See to faults and Ctrl-C: a fault of ours is logged and told with a report, and the window goes on; Ctrl-C closes it.
+    """Handle exceptions and Ctrl-C: an unexpected exception is logged and shown with a report, and the window stays open; Ctrl-C closes it.
 
-    Returns a list that holds the signal once there was one.
+    Returns a list that contains the signal once one was received.
     """
     with contextlib.suppress(OSError):
         private.folder(paths.log_dir())
@@ -146,7 +146,7 @@ def _take_care(window: MainWindow) -> list[int]:
 
 
 def _settings() -> tuple[str, str]:
-    """Return theme and language; a settings file that can't be read must not keep the window from opening."""
+    """Return theme and language; an unreadable settings file must not prevent the window from opening."""
     try:
         return str(config.get_value("theme")), str(config.get_value("language"))
     except M3DeskError:
@@ -171,9 +171,9 @@ def _after_show(window: MainWindow, memory: str | None, source: str | None) -> N
 
 
 def _freeze() -> None:
-    """Take what was loaded out of the collector's rounds: a full one over it costs the window tens of milliseconds.
+    """Exclude loaded modules from garbage collection: a full collection over them costs the window tens of milliseconds.
 
-    No collection before it: that would be such a round (134 ms measured), and little of what is loaded is garbage.
+    No collection is run first: it would take that long itself (134 ms measured), and little of it is garbage.
     """
     gc.freeze()
 

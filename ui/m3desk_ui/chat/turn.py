@@ -1,4 +1,4 @@
-"""One question with its rounds and its answer, as a widget of the chat; and how an answer becomes text with links."""
+"""The chat widget of one question with its rounds and answer; turns answers into text with links."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def from_chat(chat: dict[str, Any]) -> tuple[str, list[events.AskRound], events.
 
 
 class Round(QWidget):
-    """One round in a line; unfolds to what was found."""
+    """One search round as a line that expands to its results."""
 
     def __init__(self, happened: events.AskRound, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -144,7 +144,7 @@ class Round(QWidget):
 
 
 class Turn(QFrame):
-    """A question and what became of it."""
+    """A question with its rounds and answer."""
 
     followed = Signal(str)
     hovered = Signal(str, object)
@@ -252,7 +252,7 @@ class Turn(QFrame):
         notes = []
         if done.quoted:
             offer = self.tr("Fetch the language model")
-            why = self.tr("No language model is here yet, so the best supported memories are quoted.")
+            why = self.tr("There is no language model yet, so the best matching memories are quoted.")
             notes.append(f'{plain.html(why)} <a href="fetch">{plain.html(offer)}</a>')
         if done.model and not done.error:
             notes.append(plain.html(f"{done.model} · {done.seconds:.1f} s"))

@@ -1,4 +1,4 @@
-"""The chat dock: ask the memory; rounds and answer stream in, citations play their moment, history stays with the memory."""
+"""The chat dock: questions to the memory; rounds and answers stream in, citations play their moment, the history stays in the memory."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class ChatView(QWidget):
         )
         examples = (self.tr("Who appears?"), about, self.tr("What happens at the end?"))
         tries = "<br>".join(links.link(e, "ask", e) for e in examples)
-        lead = self.tr("Ask what happened, who said what, and when. Answers cite the moments they rest on.")
+        lead = self.tr("Ask what happened, who said what, and when. Answers cite the moments that support them.")
         self.hint.setText(f'<span style="color:{theme.colours().muted}">{lead}</span><br><br>{tries}')
 
     def _show_go(self) -> None:

@@ -1,4 +1,4 @@
-"""Where the graph is looked at from: centre and zoom, fitting, zooming about a point, flying from place to place. Knows no Qt."""
+"""The graph's camera: centre and zoom, fit to view, zoom about a point, animated moves. Independent of Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph as one painted widget: pan, zoom, hover, select, drag. Shows a Scene at given places; knows neither desk nor layout.
+"""Paints the graph in one widget: pan, zoom, hover, select, drag. Shows a Scene at given positions; independent of desk and layout.
 
 Everything is drawn from arrays in a few calls (`drawLines`, `drawPixmapFragments`): one item object a node would cost ten times as much.
 """

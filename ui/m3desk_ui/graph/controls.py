@@ -1,4 +1,4 @@
-"""What stands around the graph: the bar with search, filters and buttons above it, and the legend below, which also filters."""
+"""The graph's controls: the bar with search, filters and buttons above it, and the legend below, which also filters."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ class GraphBar(QWidget):
         tips = {
             self.everything: self.tr("Show everything, not only the strongest memories"),
             self.filter: self.tr("Filter by person and weight"),
-            self.fit: self.tr("Show all of it (Ctrl+0)"),
-            self.arrange: self.tr("Arrange anew (pinned nodes stay)"),
-            self.as_list: self.tr("Show as a list as well"),
+            self.fit: self.tr("Fit to view (Ctrl+0)"),
+            self.arrange: self.tr("Rearrange (pinned nodes stay)"),
+            self.as_list: self.tr("Also show as a list"),
             self.export: self.tr("Save as a picture (PNG)"),
         }
         for button, tip in tips.items():
@@ -113,8 +113,8 @@ class GraphBar(QWidget):
             button.setAccessibleName(tip)
             button.setIcon(theme.icon(button.property("icon_name")))
         self._words[0].setText(self.tr("Only about"))
-        self._words[1].setText(self.tr("At least this strong"))
-        self.weight.setAccessibleName(self.tr("Least weight"))
+        self._words[1].setText(self.tr("Minimum weight"))
+        self.weight.setAccessibleName(self.tr("Minimum weight"))
         if self.person.count():
             self.person.setItemText(0, self.tr("everybody"))
         self._say_weight()
@@ -151,7 +151,7 @@ class GraphBar(QWidget):
             self.hit.emit(self.hits[rows.index(text)])
 
     def reset(self) -> None:
-        """Take every filter back, without a word."""
+        """Reset all filters without emitting signals."""
         for widget in (self.everything, self.person, self.weight):
             widget.blockSignals(True)
         self.everything.setChecked(False)
@@ -207,7 +207,7 @@ class Legend(QWidget):
         return None if len(on) == len(self.chips) else on
 
     def reset(self) -> None:
-        """Turn every kind on, without a word."""
+        """Show all kinds again without emitting signals."""
         for chip in self.chips.values():
             chip.blockSignals(True)
             chip.setChecked(True)

@@ -1,4 +1,4 @@
-"""The graph's labels: which come first, where they have room, and drawing them; written each frame, so every step is cheap."""
+"""Chooses, places and draws the graph's labels; runs for every frame, so every step is cheap."""
 
 from __future__ import annotations
 

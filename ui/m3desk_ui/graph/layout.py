@@ -1,4 +1,4 @@
-"""Where the graph's nodes stand: a force layout in plain numpy that keeps what the eye has learned. Knows no Qt.
+"""The graph's layout: a force-directed layout in numpy that keeps existing positions stable. Independent of Qt.
 
 LinLog attraction along links, repulsion by balanced cells (exact inside a cell, by the cells' centres elsewhere), one thread.
 This file is the seam for a faster engine: `LayoutThread.show`, `pin`, `release`, `arrange`, `take`, `stop` are all a view calls.

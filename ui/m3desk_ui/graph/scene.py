@@ -1,4 +1,4 @@
-"""Which part of a memory's graph is on show: people first, with their strongest memories; the rest on demand. Pure: no Qt, no IO."""
+"""Selects the visible part of a memory's graph: people with their strongest memories first, the rest on demand. Pure: no Qt, no IO."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the graph looks: kinds by shape and colour (told apart without seeing colour), light and dark, and the atlas they are drawn from."""
+"""The graph's appearance: shapes and colours of node kinds (distinguishable without colour), light and dark, and the sprite atlas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph dock: the canvas with its search, filters, legend, menu and the list that says the same in words."""
+"""The graph dock: the canvas with search, filters, legend, menu, and the same graph as a list."""
 
 from __future__ import annotations
 
@@ -337,14 +337,14 @@ class GraphView(QWidget):
             menu.addAction(self.tr("Expand (E)"), lambda: self.expand(id_))
             menu.addAction(self.tr("Collapse (C)"), lambda: self.collapse(id_))
             pinned = id_ in self.canvas.pinned
-            menu.addAction(self.tr("Let go (P)") if pinned else self.tr("Pin here (P)"), lambda: self.toggle_pin(id_))
+            menu.addAction(self.tr("Unpin (P)") if pinned else self.tr("Pin here (P)"), lambda: self.toggle_pin(id_))
             if node.kind == "person":
-                menu.addAction(plain.entry(self.tr("Only what concerns %1").replace("%1", node.label)), lambda: self._only(id_))
+                menu.addAction(plain.entry(self.tr("Only what is linked to %1").replace("%1", node.label)), lambda: self._only(id_))
             menu.addSeparator()
-        menu.addAction(self.tr("Show all of it"), self.canvas.fit)
-        menu.addAction(self.tr("Open as at first"), self._reset)
+        menu.addAction(self.tr("Fit to view"), self.canvas.fit)
+        menu.addAction(self.tr("Reset view"), self._reset)
         if self.canvas.pinned:
-            menu.addAction(self.tr("Let go of all pins"), self._release_all)
+            menu.addAction(self.tr("Unpin all"), self._release_all)
         menu.addAction(self.tr("Save as a picture…"), self.export_picture)
         menu.popup(where)
 
@@ -358,7 +358,7 @@ class GraphView(QWidget):
         self.canvas.camera.own = False
 
     def _reset(self) -> None:
-        """Open as at first: every filter off, nothing unfolded, all of it in view."""
+        """Reset the view: all filters off, nothing expanded, everything in view."""
         self.bar.reset()
         self.legend.reset()
         self.wish = scenes.Wish()

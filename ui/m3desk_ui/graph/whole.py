@@ -1,4 +1,4 @@
-"""The whole graph with people as nodes, kept up to date by what changes: adding a clip costs what the clip adds. Pure: no Qt, no IO.
+"""The whole graph with people as nodes, updated incrementally: the cost of a clip depends only on what it adds. Pure: no Qt, no IO.
 
 A person stands for its face and voice nodes; sentences are linked to the person, not to its faces; doubled links are one.
 """

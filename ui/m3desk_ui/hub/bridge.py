@@ -1,4 +1,4 @@
-"""Between the engine and the widgets: events become Qt signals, reads and futures come back to the GUI thread.
+"""Connects the engine and the widgets: events become Qt signals; results of reads and futures are delivered on the GUI thread.
 
 The GUI thread never reads a file, a database or JSON: views call `hub.read(key, fn, then)`, where `fn(reader)` runs in the one
 reading thread and `then(result)` on the GUI thread. A view is made with one argument, the `Hub`.
@@ -49,7 +49,7 @@ PATIENCE = 30.0
 
 
 class _Courier(QObject):
-    """Runs functions on the thread it was made on (the GUI's), from any thread."""
+    """Runs functions on the thread that created it (the GUI thread); may be called from any thread."""
 
     _go = Signal(object)
 
@@ -66,7 +66,7 @@ class _Courier(QObject):
 
 
 class Reads(QObject):
-    """One reading thread with one Reader. The latest request of a key wins; answers to older ones are dropped."""
+    """One reading thread with one Reader. A newer request replaces an older one of the same key, whose result is dropped."""
 
     def __init__(self, courier: _Courier, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +88,7 @@ class Reads(QObject):
         self._thread.start()
 
     def open(self, opening: Callable[[], Reader] | None, making: threading.Event | None = None) -> None:
-        """Read from another memory from now on; what waits or runs for the old one is dropped. `making`: set once it is made."""
+        """Switch to another memory; drop pending and running requests of the old one. `making`: set once the memory is created."""
         with self._changed:
             if self._making is not None:
                 self._making.set()
@@ -155,7 +155,7 @@ class Reads(QObject):
             reader.close()
 
     def _open_reader(self, opening: Callable[[], Reader], generation: int) -> Reader | None:
-        """Open a reader; a memory that the engine is just making is waited for. None when another memory was chosen meanwhile."""
+        """Open a reader; wait for a memory that the engine is creating. None if another memory was opened meanwhile."""
         until = time.monotonic() + PATIENCE
         if self._making is not None and not self._making.is_set():
             self._making.wait(PATIENCE / 3)
@@ -272,9 +272,9 @@ class Hub(QObject):
     # ------------------------------------------------------------ the engine
 
     def open(self, desk: Desk | None, path: str = "", *, new: bool = False) -> None:
-        """Show another memory (or none). The old desk is closed in a thread.
+        """Switch the window to another memory (or none). The old desk is closed in a thread.
 
-        `new`: the engine is still to make the memory; nothing is read before it says that it is there.
+        `new`: the engine has yet to create the memory; nothing is read before it reports that it exists.
         """
         if self._unsubscribe is not None:
             self._unsubscribe()
@@ -299,7 +299,7 @@ class Hub(QObject):
         self.opened.emit(path)
 
     def close(self) -> None:
-        """End the reading thread and the desk; the window is gone."""
+        """End the reading thread and the desk, when the window is closed."""
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
@@ -309,7 +309,7 @@ class Hub(QObject):
             self.desk = None
 
     def _heard(self, event: Any) -> None:
-        """Take an event, on whatever thread the engine tells it."""
+        """Receive an event, on any thread."""
         self._inbox.append(event)
         if self._made is not None and isinstance(event, (events.EngineReady, events.Notice)):
             self._made.set()
@@ -318,7 +318,7 @@ class Hub(QObject):
             self._courier.deliver(self._tick)
 
     def _tick(self) -> None:
-        """Pass on events until the budget is spent; the rest waits for the next turn of the event loop, after painting."""
+        """Deliver events until the time budget is used; the rest waits for the next turn of the event loop, after painting."""
         self._woken = False
         until = time.perf_counter() + BUDGET
         for _ in range(EVENTS_PER_TICK):
@@ -360,7 +360,7 @@ class Hub(QObject):
             self._note_changed(Changed(self._version, self._ready_at, whole=True))
 
     def _note_changed(self, changed: Changed) -> None:
-        """Put changes together until they are told; where one was missed (the engine was started again), anything may have changed."""
+        """Merge changes until they are delivered; after a missed one (the engine was restarted), anything may have changed."""
         if self._version not in (None, changed.before):
             changed = Changed(self._version or 0, changed.version, whole=True)
         self._version = changed.version
@@ -380,7 +380,7 @@ class Hub(QObject):
     ) -> None:
         """Run `fn(reader)` in the reading thread, then `then(result)` here. A newer read of the same key replaces this one.
 
-        Nothing is read (and nothing called) while no memory is open. `failed` gets the exception; without it the user is told.
+        While no memory is open, nothing is read or called. `failed` gets the exception; without it the user sees a notice.
         """
         if self.desk is not None:
             self._reads.read(key, fn, then, failed or self.tell)
@@ -390,13 +390,13 @@ class Hub(QObject):
         return self._reads.thread_id()
 
     def drop_read(self, key: str) -> None:
-        """Forget what was asked for by this key: no answer comes."""
+        """Cancel the request of this key: no result is delivered."""
         self._reads.drop(key)
 
     def when(
         self, future: Future[Any], then: Callable[[Any], None] | None = None, failed: Callable[[Exception], None] | None = None
     ) -> None:
-        """Call `then(result)` (or `failed(error)`; without it the user is told) on the GUI thread once a future is done."""
+        """Call `then(result)` (or `failed(error)`; default: a notice) on the GUI thread once a future is done."""
 
         def finished(done: Future[Any]) -> None:
             def run() -> None:
@@ -415,7 +415,7 @@ class Hub(QObject):
     def work(
         self, fn: Callable[[], Any], then: Callable[[Any], None] | None = None, failed: Callable[[Exception], None] | None = None
     ) -> None:
-        """Run something slow in a thread of its own, then `then(result)` here."""
+        """Run a slow function in its own thread, then `then(result)` on the GUI thread."""
         future: Future[Any] = Future()
 
         def run() -> None:
@@ -428,7 +428,7 @@ class Hub(QObject):
         self.when(future, then, failed)
 
     def later(self, run: Callable[[], None]) -> None:
-        """Run something on the GUI thread, from any thread."""
+        """Run a function on the GUI thread; may be called from any thread."""
         self._courier.deliver(run)
 
     def correct(
@@ -440,7 +440,7 @@ class Hub(QObject):
         why: str | None = None,
         quiet: bool = False,
     ) -> None:
-        """Apply a correction and, unless `quiet`, say its effect with a button to undo it. Views are told by `corrected` and `changed`."""
+        """Apply a correction and, unless `quiet`, show its effect with an undo button. Views are notified by `corrected` and `changed`."""
         if self.desk is None:
             return
 
@@ -467,7 +467,7 @@ class Hub(QObject):
             self.tell(error)
 
     def tell(self, error: Exception) -> None:
-        """Tell the user of an error: our own in its own words, a bug with a report to copy."""
+        """Show an error to the user: an M3DeskError by its message, any other with a report to copy."""
         if isinstance(error, Cancelled):
             return
         report = "".join(traceback.format_exception(error))
@@ -478,4 +478,4 @@ class Hub(QObject):
             self.notice.emit("error", str(error), error.hint, "" if slip else report)
         else:
             text = self.tr("Something went wrong inside M3Desk: %1").replace("%1", str(error) or type(error).__name__)
-            self.notice.emit("error", text, self.tr("The app goes on. Copy the report for whoever mends it."), report)
+            self.notice.emit("error", text, self.tr("The app keeps running. Copy the report and send it to the developers."), report)

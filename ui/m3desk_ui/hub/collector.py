@@ -1,7 +1,7 @@
-"""Collects Python's cyclic garbage on the GUI thread only.
+"""Runs Python's cyclic garbage collection on the GUI thread only.
 
-Left to itself the collector runs on whatever thread allocates, and a Qt object that dies on another thread leaves its timers behind:
-the event loop then calls into freed memory (seen as a crash in QTimerInfoList::activateTimers).
+By default the collector runs on whichever thread allocates, and a Qt object that is destroyed on another thread leaves its timers
+registered: the event loop then calls into freed memory (seen as a crash in QTimerInfoList::activateTimers).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MIDDLE, OLD = 10, 60
 
 
 class Collector(QObject):
-    """Turns the automatic collector off for the process and does its rounds by a timer; lives as long as its parent."""
+    """Disables automatic collection for the process and collects by a timer instead; lives as long as its parent."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -27,7 +27,7 @@ class Collector(QObject):
         self._timer.start(LOOK_MS)
 
     def look(self) -> None:
-        """Do the round that is due, the oldest generation rarely: it is the one that takes long."""
+        """Run the collection that is due; the oldest generation rarely, because it takes longest."""
         young, middle, old = gc.get_count()
         if old > OLD:
             gc.collect(2)

@@ -1,4 +1,4 @@
-"""How a view follows the memory: it reads everything once, then only what each commit names, and changes only that of what it shows."""
+"""Keeps a view in sync with the memory: it reads everything once, then only the rows that each commit changed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ AGAIN_MS = 300
 
 
 class Following(QObject, Generic[W, P]):
-    """Keeps what one view shows in step with the open memory.
+    """Keeps one view in sync with the open memory.
 
-    `load()` and `patch(changed)` are called on the GUI thread, note there what they need to know of the view, and return what the reading
-    thread does: the first reads everything that is shown, the second only what a change names. `show` and `apply` take the results.
-    There is one read of a view at a time; changes that come meanwhile are put together and read next. Everything is read again only
-    when another memory is opened, when a change is too large to list, and by `restart` (another filter).
+    `load()` and `patch(changed)` are called on the GUI thread, where they copy the view state they need, and return a function for the
+    reading thread: the first reads everything shown, the second only the changed rows. `show` and `apply` take the results. A view has
+    one read at a time; changes that come meanwhile are merged and read next. Everything is read again only when another memory is
+    opened, when a change is too large to list, and by `restart` (another filter).
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Following(QObject, Generic[W, P]):
         failed: Callable[[Exception], None] | None = None,
         parent: QObject | None = None,
     ) -> None:
-        """`patch` returns None for what does not concern the view. `busy`: whether the view can take no news now."""
+        """`patch` returns None for a change that does not concern the view. `busy`: whether the view can't be updated now."""
         super().__init__(parent)
         self._hub, self._key = hub, key
         self._load, self._show, self._patch, self._apply = load, show, patch, apply
@@ -56,7 +56,7 @@ class Following(QObject, Generic[W, P]):
 
     @property
     def at_rest(self) -> bool:
-        """Say whether nothing is being read, and nothing is due."""
+        """Return whether no read is running or pending."""
         return not self._reading and self._due is None
 
     def restart(self) -> None:
@@ -66,7 +66,7 @@ class Following(QObject, Generic[W, P]):
         self._hub.read(self._key, self._load(), self._loaded_now, self._failed)
 
     def stop(self) -> None:
-        """Follow no more, until `restart`."""
+        """Stop following until `restart`."""
         self._due, self._loaded, self._reading = None, False, False
         self._later.stop()
         self._hub.drop_read(self._key)
@@ -77,7 +77,7 @@ class Following(QObject, Generic[W, P]):
             self.go_on()
 
     def go_on(self) -> None:
-        """Read what is due, if the view can take it now."""
+        """Start the pending read, if the view can be updated now."""
         if self._reading or self._due is None:
             return
         if self._busy():
@@ -105,6 +105,6 @@ class Following(QObject, Generic[W, P]):
         self.go_on()
 
     def _failed(self, error: Exception) -> None:
-        """Tell, and read everything with the next change: what this one named was not read."""
+        """Report the error, and read everything with the next change, because this one's rows were not read."""
         self._reading, self._loaded, self._missed = False, True, True
         (self._told or self._hub.tell)(error)

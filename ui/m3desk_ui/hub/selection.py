@@ -1,4 +1,4 @@
-"""What the user points at: one object through which the views follow each other, so that none knows another.
+"""The shared selection: views follow each other through it without knowing each other.
 
 Times are microseconds. Signals carry them as `object`: Qt's own int has 32 bits and ends after 36 minutes.
 """
@@ -41,12 +41,12 @@ class Selection(QObject):
         self.at = ("", 0)
 
     def select(self, kind: str, id_: str) -> None:
-        """Select a thing; what is selected already is not told again."""
+        """Select a thing; no signal if it is already selected."""
         if (kind, id_) != self.current:
             self.selected.emit(kind, id_)
 
     def play(self, source: str | None, at: int | None) -> None:
-        """Go to a moment and play it; without one (knowledge has no time), do nothing."""
+        """Go to a time and play; do nothing without one (knowledge has no time)."""
         if source and at is not None:
             self.seek.emit(source, at, True)
 

@@ -1,4 +1,4 @@
-"""What the window needs from outside the engine's desk: opening memories, players, and a look at the machine. Tests give their own."""
+"""What the window needs besides the desk: opening memories, players, and machine information. Tests replace it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All are called in threads and may be slow. `default_memory`: where the memory of a video lies."""
+    """Functions that are called in threads and may be slow. `default_memory`: the path of a video's memory."""
 
     open_desk: Callable[[str], Desk]
     make_player: Callable[[Callable[[Any], None], Callable[[Any], None]], Any]
@@ -31,7 +31,7 @@ class Services:
 
 
 def real() -> Services:
-    """Return the services of the installed engine. Nothing of it is imported before it is needed."""
+    """Return the services of the installed engine, which is imported on first use."""
 
     def open_desk(path: str) -> Desk:
         from m3desk.desk import EngineDesk
@@ -62,7 +62,7 @@ def real() -> Services:
 
 
 def doctor() -> dict[str, Any]:
-    """Ask `m3desk doctor` in a process of its own: looking for devices takes seconds and would hold up the window's interpreter."""
+    """Run `m3desk doctor` in its own process: looking for devices takes seconds and would block the window's interpreter."""
     command = (
         [sys.executable, "doctor", "--json"] if getattr(sys, "frozen", False) else [sys.executable, "-m", "m3desk", "doctor", "--json"]
     )

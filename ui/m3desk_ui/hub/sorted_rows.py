@@ -1,4 +1,4 @@
-"""The rows of a list or table in order, of which single ones are put in, changed, moved and taken out: views keep place and selection."""
+"""Sorted rows of a list or table, updated row by row, so that views keep their scroll position and selection."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST = 500
 
 
 class SortedRows(Generic[R, X]):
-    """Rows of `model`, by `key`. `name` is a row's id; `key` sorts, and is unique: let it end with the id.
+    """The rows of `model`, sorted by `key`. `name`: a row's id; `key` must be unique, so let it end with the id.
 
-    `beside`: what is kept of each row in a list of its own, `extra`, such as the text that a filter looks through.
+    `beside`: computes a value per row, kept in the list `extra`, such as the text that a filter searches.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class SortedRows(Generic[R, X]):
         return iter(self._key_of)
 
     def row_of(self, id_: str) -> int:
-        """Return the place of a row, −1 where there is none of that id."""
+        """Return the position of a row, −1 if the id is unknown."""
         key = self._key_of.get(id_)
         return -1 if key is None else bisect_left(self._keys, key)
 
@@ -55,7 +55,7 @@ class SortedRows(Generic[R, X]):
         return self.rows[row] if row >= 0 else None
 
     def show(self, rows: Iterable[R]) -> None:
-        """Take new rows in place of all."""
+        """Replace all rows."""
         keyed = sorted(((self._key(r), r) for r in rows), key=lambda k: k[0])
         self._model.beginResetModel()
         self._keys = [k for k, _ in keyed]
@@ -65,7 +65,7 @@ class SortedRows(Generic[R, X]):
         self._model.endResetModel()
 
     def patch(self, rows: Iterable[R], gone: Iterable[str] = ()) -> None:
-        """Put in or change these rows, and take those of the ids `gone` out. What is not there is not taken out."""
+        """Insert or change these rows, and remove those with the ids `gone`; unknown ids are ignored."""
         put = {self._name(r): r for r in rows}
         out = {id_ for id_ in gone if id_ in self._key_of and id_ not in put}
         same: list[tuple[Key, str, R]] = []
@@ -122,7 +122,7 @@ class SortedRows(Generic[R, X]):
         self._tell(place, place)
 
     def _put_in(self, rows: Sequence[tuple[Key, str, R]]) -> None:
-        """Put in rows (in order): from the end, so that the places before stay what they are."""
+        """Insert rows (in order), from the end, so that earlier positions stay valid."""
         for first, group in reversed([(place, list(g)) for place, g in groupby(rows, key=lambda n: bisect_left(self._keys, n[0]))]):
             self._model.beginInsertRows(QModelIndex(), first, first + len(group) - 1)
             self.rows[first:first] = [row for _, _, row in group]
@@ -133,7 +133,7 @@ class SortedRows(Generic[R, X]):
 
 
 def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Return rising places as runs (first, last) without a gap."""
+    """Return increasing positions as contiguous runs (first, last)."""
     runs: list[tuple[int, int]] = []
     for place in places:
         if runs and place == runs[-1][1] + 1:

@@ -1,6 +1,6 @@
-"""Measures how evenly the GUI thread answers: a 16 ms timer whose intervals say when it was held up. For the benchmark.
+"""Measures stalls of the GUI thread by the intervals of a 16 ms timer. For the benchmark.
 
-On with the environment variable M3DESK_STALL_LOG=FILE; written when the window is closed.
+Enabled by the environment variable M3DESK_STALL_LOG=FILE; the file is written when the window is closed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ START_SECONDS = 5.0
 
 
 class StallProbe(QObject):
-    """Keeps each interval between two ticks, in milliseconds, with when it ended."""
+    """Records each interval between two ticks in milliseconds, with its end time."""
 
     def __init__(self, place: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,7 +53,7 @@ class StallProbe(QObject):
             return 0.0
 
     def summary(self) -> dict[str, object]:
-        """Return milliseconds. Stalls: what intervals exceed the period by; `worst`: [at_seconds, stall, own time, wait for a core]."""
+        """Return milliseconds. Stall: an interval minus the period; `worst`: [at_seconds, stall, own time, wait for a core]."""
         at, ends = 0.0, []
         for x, own, queued in zip(self.intervals, self.busy, self.queued, strict=True):
             at += x / 1000

@@ -1,1 +1,1 @@
-"""How things look and read: colours, words and numbers, foreign text, pictures, links."""
+"""Appearance: colours, formatting of texts and numbers, display of foreign text, pictures, links."""

@@ -1,4 +1,4 @@
-"""Links inside texts: `m3://play/s1/374000000`, `m3://node/ID`, …: how they are written and what a click does (some correct)."""
+"""Links inside texts, such as `m3://play/s1/374000000` and `m3://node/ID`: creates them and handles clicks (some apply corrections)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SELECTABLE = ("person", "node", "observation", "clip", "source")
 
 
 def href(kind: str, *parts: object) -> str:
-    """Return the address of a thing or a moment."""
+    """Return the address of a thing or a time."""
     return "m3://" + "/".join([kind, *(quote(str(p), safe="", errors="replace") for p in parts)])
 
 
@@ -27,7 +27,7 @@ def link(text: str, kind: str, *parts: object) -> str:
 
 
 def moment(source: str | None, at: int | None, end: int | None = None) -> str:
-    """Return a link that plays a moment, shown as its time; nothing where it has none."""
+    """Return a link that plays from a time, shown as that time; "" without a time."""
     if not source or at is None:
         return ""
     shown = clock(at) if end is None or clock(end) == clock(at) else f"{clock(at)}–{clock(end)}"
@@ -35,13 +35,13 @@ def moment(source: str | None, at: int | None, end: int | None = None) -> str:
 
 
 def parts(url: QUrl | str) -> list[str]:
-    """Return what an m3:// address is made of; nothing for any other address."""
+    """Return the parts of an m3:// address; nothing for any other address."""
     text = url.toString(QUrl.ComponentFormattingOption.FullyEncoded) if isinstance(url, QUrl) else url
     return [unquote(p) for p in text[5:].split("/")] if text.startswith("m3://") else []
 
 
 def follow(hub: Hub, url: QUrl | str) -> bool:
-    """Do what a link says: seek and play, or select. False where this is no link of ours."""
+    """Follow a link: seek and play, or select. False if it is not an m3:// link."""
     match parts(url):
         case ["play", source, at] if at.isdecimal():
             hub.selection.play(source, int(at))

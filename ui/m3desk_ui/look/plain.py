@@ -1,6 +1,6 @@
-"""Foreign text on the screen: names, words, file names, answers and errors are shown as plain text, whatever they hold.
+"""Shows foreign text (names, words, file names, answers, errors) as plain text only, never as markup.
 
-Qt guesses: a label, a tooltip or a message box whose text looks like HTML becomes HTML, and an image in it is a file that is opened.
+Qt guesses the format: a label, tooltip or message box whose text looks like HTML is shown as HTML, and an image in it opens a file.
 `&` in a menu or on a button is a mnemonic, `[*]` in a window's title is left out, a tab in a menu begins a shortcut. So every view
 puts foreign text on the screen by this module (tests/ui/test_plain_text.py looks that none goes around it).
 """
@@ -115,7 +115,7 @@ def _broken(word: str) -> str:
 
 
 def _joined(before: str, after: str) -> bool:
-    """Say whether two characters belong together (an accent, parts of one emoji)."""
+    """Return whether two characters form one (an accent, parts of one emoji)."""
     return unicodedata.category(before) == "Cf" or unicodedata.category(after) in ("Mn", "Mc", "Me", "Cf", "Sk")
 
 
@@ -283,7 +283,7 @@ def box(parent: QWidget, icon: QMessageBox.Icon, head: str, question: object, mo
 
 
 def sure(parent: QWidget, head: str, question: object, more: object, yes: str) -> bool:
-    """Ask before something is lost; return whether the user said yes. Cancel is what Enter and Escape mean."""
+    """Ask for confirmation before something is lost; return the answer. Enter and Escape mean Cancel."""
     asked = box(parent, QMessageBox.Icon.Warning, head, question, more)
     go = asked.addButton(entry(yes), QMessageBox.ButtonRole.DestructiveRole)
     asked.setDefaultButton(asked.addButton(QMessageBox.StandardButton.Cancel))
@@ -292,7 +292,7 @@ def sure(parent: QWidget, head: str, question: object, more: object, yes: str) -
 
 
 def choose(parent: QWidget, head: str, question: str, rows: Sequence[str], *, editable: bool = False) -> str | None:
-    """Let the user choose one of the rows (or write another text, with `editable`); return it as it was given, None for Cancel."""
+    """Let the user choose one of the rows (with `editable`, or type another text); return it unchanged, None for Cancel."""
     shown = [line(row, ENTRY) for row in rows]
     chosen, good = QInputDialog.getItem(parent, title(head), question, shown, 0, editable)
     if not good:
@@ -301,7 +301,7 @@ def choose(parent: QWidget, head: str, question: str, rows: Sequence[str], *, ed
 
 
 def edited(parent: QWidget, head: str, question: str, before: str) -> str | None:
-    """Let the user edit a text; None where it was cancelled, left as it was, or emptied."""
+    """Let the user edit a text; None if cancelled, unchanged, or emptied."""
     shown = paragraph(before, len(before) + 1)
     now, good = QInputDialog.getMultiLineText(parent, title(head), question, shown)
     return now.strip() if good and now.strip() and now.strip() != shown.strip() else None

@@ -1,4 +1,4 @@
-"""Words and numbers as people read them, in the language of the window."""
+"""Formats states, durations, sizes and other values in the window's language."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def precise_clock(at: int) -> str:
 
 
 def duration(microseconds: int) -> str:
-    """Return how long something takes: `8 s`, `3 min 20 s`, `1 h 5 min`."""
+    """Format a duration: `8 s`, `3 min 20 s`, `1 h 5 min`."""
     total = round(max(0, microseconds) / MICROSECOND)
     if total < 60:
         return QCoreApplication.translate("Texts", "%1 s").replace("%1", str(total))
@@ -28,7 +28,7 @@ def duration(microseconds: int) -> str:
 
 
 def megabytes(size: int) -> str:
-    """Return a size as people read it (1.1 GB), in the window's language."""
+    """Format a size (1.1 GB) in the window's language."""
     return QLocale().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
@@ -45,7 +45,7 @@ def source_state(state: str) -> str:
         "paused": QCoreApplication.translate("Texts", "paused"),
         "done": QCoreApplication.translate("Texts", "memorized"),
         "episodic": QCoreApplication.translate("Texts", "memorized, knowledge follows"),
-        "partial": QCoreApplication.translate("Texts", "memorized in part"),
+        "partial": QCoreApplication.translate("Texts", "partly memorized"),
         "failed": QCoreApplication.translate("Texts", "failed"),
         "cancelled": QCoreApplication.translate("Texts", "cancelled"),
         "skipped": QCoreApplication.translate("Texts", "skipped"),
@@ -57,9 +57,9 @@ def stage(name: str) -> str:
     """Return a stage of the work in words."""
     words = {
         "watching": QCoreApplication.translate("Texts", "watching and listening"),
-        "written": QCoreApplication.translate("Texts", "written down"),
+        "written": QCoreApplication.translate("Texts", "memories written"),
         "knowledge": QCoreApplication.translate("Texts", "drawing conclusions"),
-        "embedding": QCoreApplication.translate("Texts", "embedding again"),
+        "embedding": QCoreApplication.translate("Texts", "re-embedding"),
     }
     return words.get(name, name)
 
@@ -117,7 +117,7 @@ def profile(name: str, reason: str) -> str:
 
 
 def not_encrypted(folder: bool = False) -> str:
-    """Return what everybody should know who makes a memory; of one memory, with `folder`."""
+    """Return the warning that memories are not encrypted; about one memory, with `folder`."""
     if folder:
         return QCoreApplication.translate(
             "Texts", "Memories are not encrypted. Anyone who can read this folder can read names, faces and speech in it."

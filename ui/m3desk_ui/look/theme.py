@@ -1,4 +1,4 @@
-"""Colours, palette and style sheet of the window, light and dark: every colour that a view paints with comes from here."""
+"""Colours, palette and style sheet of the window, light and dark; views take all colours from here."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _now = LIGHT
 
 
 def colours() -> Colours:
-    """Return the colours in force."""
+    """Return the current colours."""
     return _now
 
 
@@ -107,7 +107,7 @@ def person_place(person: str) -> int:
 
 
 def system_is_dark() -> bool:
-    """Say whether the desktop asks for dark; without a desktop that says, light."""
+    """Return whether the desktop prefers dark; False if unknown."""
     from PySide6.QtCore import Qt
 
     app = QApplication.instance()
@@ -151,7 +151,7 @@ def palette(c: Colours) -> QPalette:
 
 
 def apply(app: QApplication, wanted: str = "system") -> None:
-    """Put "light", "dark" or the system's theme on the whole app."""
+    """Apply "light", "dark" or the system's theme to the whole app."""
     global _now
     _now = DARK if wanted == "dark" or (wanted == "system" and system_is_dark()) else LIGHT
     app.setStyle(QStyleFactory.create("Fusion"))

@@ -84,7 +84,7 @@ class FilteredRows(QAbstractProxyModel):
     # ------------------------------------------------------------ what fits
 
     def fit(self) -> None:
-        """Filter anew, after what `fitting` says changed."""
+        """Filter again after the result of `fitting` changed."""
         self.beginResetModel()
         self._show(self._arranged())
         self.endResetModel()

@@ -1,4 +1,4 @@
-"""The inspector dock: the selected thing with its pictures, times, links and where it came from; everything in it is a link."""
+"""The inspector dock: shows the selected thing with its pictures, times, links and evidence; every item is a link."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Inspector(QWidget):
     def _themed(self) -> None:
         self.text.setAccessibleName(self.tr("Inspector"))
         for button, icon, tip in (
-            (self.back, "mdi6.arrow-left", self.tr("What was shown before")),
+            (self.back, "mdi6.arrow-left", self.tr("Back")),
             (self.play, "mdi6.play", self.tr("Play this moment")),
             (self.listen, "mdi6.volume-high", self.tr("Listen to the voice")),
             (self.ask, "mdi6.chat-question-outline", self.tr("Ask about this")),

@@ -1,4 +1,4 @@
-"""What the inspector says of a thing: reads it (in the reading thread, touching no widget) and puts it in words and links."""
+"""Reads a thing for the inspector and describes it in words and links (in the reading thread, without widgets)."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ def labels() -> dict[str, str]:
         "from": QCoreApplication.translate("Inspector", "From"),
         "clip": QCoreApplication.translate("Inspector", "Clip"),
         "model": QCoreApplication.translate("Inspector", "Written by"),
-        "rests": QCoreApplication.translate("Inspector", "Rests on"),
+        "rests": QCoreApplication.translate("Inspector", "Based on"),
         "linked": QCoreApplication.translate("Inspector", "Linked to"),
         "also": QCoreApplication.translate("Inspector", "Also called"),
         "seen": QCoreApplication.translate("Inspector", "Seen"),
         "speaks": QCoreApplication.translate("Inspector", "Speaks"),
         "known": QCoreApplication.translate("Inspector", "Known"),
         "topic": QCoreApplication.translate("Inspector", "Topic"),
-        "score": QCoreApplication.translate("Inspector", "Sure"),
+        "score": QCoreApplication.translate("Inspector", "Confidence"),
         "decided": QCoreApplication.translate("Inspector", "Decided by"),
         "faces": QCoreApplication.translate("Inspector", "Faces"),
         "voices": QCoreApplication.translate("Inspector", "Voices"),
         "language": QCoreApplication.translate("Inspector", "Language"),
-        "runner_up": QCoreApplication.translate("Inspector", "Next best"),
+        "runner_up": QCoreApplication.translate("Inspector", "Runner-up"),
         "memories": QCoreApplication.translate("Inspector", "Memories"),
         "things": QCoreApplication.translate("Inspector", "In view"),
         "screen": QCoreApplication.translate("Inspector", "On screen"),
@@ -85,19 +85,19 @@ def labels() -> dict[str, str]:
         "size": QCoreApplication.translate("Inspector", "Picture"),
         "state": QCoreApplication.translate("Inspector", "State"),
         "why": QCoreApplication.translate("Inspector", "Why"),
-        "flips": QCoreApplication.translate("Inspector", "Without this one it would be somebody else"),
+        "flips": QCoreApplication.translate("Inspector", "Without this one, the result would be somebody else"),
         "set_aside": QCoreApplication.translate("Inspector", "set it aside"),
         "whole_clip": QCoreApplication.translate("Inspector", "the whole clip"),
     }
 
 
 def read_thing(reader: Any, kind: str, id_: str) -> Found:
-    """Return what there is to say of a thing. Raises KeyError or M3DeskError where it is gone."""
+    """Return the description of a thing. Raises KeyError or M3DeskError if it no longer exists."""
     return Words().read(reader, kind, id_)
 
 
 def reread(reader: Any, kind: str, id_: str, old: Found, changed: Changed) -> Found | None:
-    """Return what there is to say of a thing after a change; None where it is the same. Raises as `read_thing`."""
+    """Return the description of a thing after a change; None if it is unchanged. Raises as `read_thing`."""
     ids = changed.people | changed.nodes | changed.observations | changed.clips | changed.sources
     concerned = not old.rests.isdisjoint(ids) or any(e[0] in old.rests or e[1] in old.rests for e in changed.edges)
     if not concerned and old.whose and (told := sentences(changed)):

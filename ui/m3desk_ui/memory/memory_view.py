@@ -89,7 +89,7 @@ class MemoryModel(QAbstractTableModel):
 
     @property
     def hay(self) -> list[str]:
-        """Return what the filter looks through, by row."""
+        """Return the searchable text of each row."""
         return self._sorted.extra
 
     @property
@@ -437,7 +437,7 @@ class MemoryView(QWidget):
         self.table.setVisible(bool(shown))
         self.empty.setVisible(not shown)
         self.empty.setText(
-            self.tr("No memory fits this filter.")
+            self.tr("No memory matches this filter.")
             if total
             else self.tr("Nothing is remembered yet. Memories appear as clips are memorized.")
         )
@@ -471,7 +471,7 @@ class MemoryView(QWidget):
         row: StoredSentence = index.data(SENTENCE)
         menu = QMenu(self)
         menu.addAction(self.tr("Play"), lambda: self._play(row))
-        menu.addAction(self.tr("Why is this here?"), lambda: self._why(row))
+        menu.addAction(self.tr("Where does this come from?"), lambda: self._why(row))
         menu.addAction(self.tr("Show in the graph"), lambda: self._reveal(row, "graph"))
         menu.addSeparator()
         menu.addAction(self.tr("Edit…"), lambda: self.edit(row))
@@ -504,7 +504,7 @@ class MemoryView(QWidget):
             self.hub.correct("edit", {"node": row.id, "text": text})
 
     def pin(self, row: StoredSentence) -> None:
-        """Pin a memory, or let it go again."""
+        """Pin or unpin a memory."""
         self.hub.correct("pin", {"node": row.id, "pinned": not row.pinned})
 
     def delete(self, row: StoredSentence) -> None:

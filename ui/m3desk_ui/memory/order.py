@@ -1,4 +1,4 @@
-"""In which order sentences and observations are shown, and which ids of a change are sentences."""
+"""Sort keys of sentences and observations, and the sentence ids of a change."""
 
 from __future__ import annotations
 

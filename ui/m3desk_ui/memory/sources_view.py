@@ -1,4 +1,4 @@
-"""What was memorized and what waits: the queue with its order, states and progress; drop, pause, cancel, retry, locate, remove."""
+"""The sources dock: memorized and queued sources with order, state and progress; drop, pause, cancel, retry, locate, remove."""
 
 from __future__ import annotations
 
@@ -292,14 +292,14 @@ class SourcesView(QWidget):
         self._show_paused()
 
     def _show_paused(self) -> None:
-        text = self.tr("Go on memorizing") if self._paused else self.tr("Pause memorizing")
+        text = self.tr("Resume memorizing") if self._paused else self.tr("Pause memorizing")
         self.pause.setIcon(theme.icon("mdi6.play-circle-outline" if self._paused else "mdi6.pause-circle-outline"))
         plain.tip(self.pause, text)
         self.pause.setAccessibleName(text)
         self.pause.setChecked(self._paused)
 
     def set_paused(self, paused: bool) -> None:
-        """Pause the engine's work, or go on."""
+        """Pause or resume the engine's work."""
         self._paused = paused
         if self._hub.desk is not None:
             self._hub.desk.pause(paused)
@@ -397,14 +397,14 @@ class SourcesView(QWidget):
             self._hub.desk.retry(source)
 
     def locate(self, row: Row) -> None:
-        """Ask where a moved file is now; the engine checks that it is the same one."""
+        """Ask for the new path of a moved file; the engine checks that it is the same file."""
         head = plain.title(self.tr("Where is %1 now?").replace("%1", plain.line(Path(row.source.uri).name, plain.ENTRY)))
         path, _ = QFileDialog.getOpenFileName(self, head, str(Path(row.source.uri).parent))
         if path and self._hub.desk is not None:
             self._hub.when(self._hub.desk.relink(row.source.id, path))
 
     def remove(self, row: Row) -> None:
-        """Show what rests on a source, then forget it if the user still wants that."""
+        """Show what depends on a source, then remove it if the user confirms."""
         if self._hub.desk is not None:
             self._hub.when(self._hub.desk.remove_source(row.source.id, dry_run=True), lambda effect: self._confirm_removal(row, effect))
 
@@ -430,7 +430,7 @@ class SourcesView(QWidget):
 
 
 def in_queue_order(rows: list[Row], queue: list[str]) -> list[Row]:
-    """Put the sources that wait below the others, next first."""
+    """Put the queued sources after the others, in queue order."""
     place = {id_: i for i, id_ in enumerate(queue)}
     return sorted(rows, key=lambda r: (r.waiting, place.get(r.source.id, len(place)) if r.waiting else 0))
 

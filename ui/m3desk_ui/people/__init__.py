@@ -1,1 +1,1 @@
-"""The people list, a person's page, and the questions about who is who."""
+"""The people list, the person page, and the identity questions."""

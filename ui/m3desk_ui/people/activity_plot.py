@@ -1,4 +1,4 @@
-"""When a person is seen (bars up) and speaks (bars down) over a source, as a small plot; a click plays that moment."""
+"""A small plot of when a person is seen (bars up) and speaks (bars down) in a source; a click plays that time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shares(times: Times, source: str, duration: int, bins: int = BINS) -> NDArra
 
 
 class _Clock(pg.AxisItem):  # type: ignore[misc]
-    """An axis whose numbers are times."""
+    """An axis labelled with times."""
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         return [clock(round(v * MICROSECOND)) for v in values]

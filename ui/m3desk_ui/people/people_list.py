@@ -1,4 +1,4 @@
-"""The rows of the people list: a model of persons and the delegate that paints their heads, names and times."""
+"""The people list: the item model of persons and the delegate that paints their portraits, names and times."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def fallback_head(person: str, letter: str, size: int, ratio: float) -> QPixmap:
 
 
 def initial(person: Person) -> str:
-    """Return what stands in a head without a picture: the first letter of a name, or the number."""
+    """Return the text of a portrait without a picture: the first letter of a name, or the number."""
     return plain.visible(person.shown[:1]).upper() if person.name_state != "none" else str(person.number)
 
 
 def most_present(person: Person) -> tuple[bool, int, int, str]:
-    """Return what sorts people: who is hidden last, else who is seen and heard most first."""
+    """Return the sort key of a person: most seen and heard first, hidden people last."""
     return person.ignored, -(person.screen_time + person.speech_time), person.number, person.id
 
 
@@ -93,13 +93,13 @@ class PeopleModel(QAbstractListModel):
         return self._sorted.rows
 
     def show(self, people: Iterable[Person]) -> None:
-        """Take new rows in place of all."""
+        """Replace all rows."""
         self._sorted.show(people)
         self._with_portrait.clear()
         self._note_portraits(self.people)
 
     def patch(self, people: Sequence[Person], gone: Iterable[str]) -> None:
-        """Put in or change these rows, and take others out."""
+        """Insert or change these rows, and remove others."""
         self._note_portraits(people)
         self._sorted.patch(people, gone)
 
@@ -148,7 +148,7 @@ class PeopleModel(QAbstractListModel):
             parts.append(self.tr("seen %1").replace("%1", texts.duration(person.screen_time)))
         if person.speech_time:
             parts.append(self.tr("speaks %1").replace("%1", texts.duration(person.speech_time)))
-        return " · ".join(parts) or self.tr("no time yet")
+        return " · ".join(parts) or self.tr("not seen or heard yet")
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         text = str(value).strip()

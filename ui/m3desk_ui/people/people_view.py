@@ -1,4 +1,4 @@
-"""The people dock: who is in this memory. Name in place, confirm a heard name, merge by dropping, open a person's page."""
+"""The people dock: lists everybody in the memory; rename in place, confirm a heard name, merge by dropping, open a person's page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_people(reader: Any) -> list[Person]:
 
 
 class PeopleView(QWidget):
-    """The list, and over it the page of one person."""
+    """The list of people, and the page of one person, shown in its place."""
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -159,7 +159,7 @@ class PeopleView(QWidget):
         self.following.restart()
 
     def _editing(self) -> bool:
-        """Say whether a name is being written: news would close the editor."""
+        """Return whether a name is being edited: an update would close the editor."""
         return self.delegate.editing
 
     def _show(self, people: list[Person]) -> None:
@@ -185,12 +185,12 @@ class PeopleView(QWidget):
         self._follow(*self.hub.selection.current)
 
     def _fits(self, person: Person) -> bool:
-        """Say whether somebody is called what stands in the filter."""
+        """Return whether a person's name matches the filter."""
         called = " ".join((person.shown, person.id, *person.aliases)).casefold()
         return all(w in called for w in self.filter.text().casefold().split())
 
     def _fill(self, *_: object) -> None:
-        """Show everybody who fits the filter."""
+        """Show everybody who matches the filter."""
         if self.delegate.editing:
             return
         bar = self.list.verticalScrollBar()
@@ -204,7 +204,7 @@ class PeopleView(QWidget):
         self.list.setVisible(bool(rows))
         self.empty.setVisible(not rows)
         if not self._everybody:
-            self.empty.setText(self.tr("Nobody yet. People appear here as soon as a face or a voice was recognised."))
+            self.empty.setText(self.tr("No people yet. They appear here as soon as a face or voice is recognised."))
         else:
             self.empty.setText(self.tr("Nobody here is called “%1”.").replace("%1", plain.line(self.filter.text())))
 
@@ -240,7 +240,7 @@ class PeopleView(QWidget):
     def _counted(self, count: int) -> None:
         self._count = count
         self.ask.setText(self.tr("1 question") if count == 1 else self.tr("%1 questions").replace("%1", str(count)))
-        plain.tip(self.ask, self.tr("Answer what the memory is in doubt about"))
+        plain.tip(self.ask, self.tr("Answer questions about people that the memory is unsure of"))
         self.ask.setVisible(count > 0)
 
     def _menu(self, where: QPoint) -> None:
@@ -266,7 +266,7 @@ class PeopleView(QWidget):
         menu.addSeparator()
         menu.addAction(plain.entry(self.tr("Ask about %1").replace("%1", person.shown)), lambda: self.page.ask_about(person))
         if person.name is not None:
-            menu.addAction(self.tr("Take the name away"), lambda: self.hub.correct("name", {"person": person.id, "name": None}))
+            menu.addAction(self.tr("Remove the name"), lambda: self.hub.correct("name", {"person": person.id, "name": None}))
         hide = self.tr("Show person again") if person.ignored else self.tr("Hide person")
         menu.addAction(hide, lambda: self.hub.correct("ignore", {"person": person.id, "ignored": not person.ignored}))
         menu.popup(self.list.viewport().mapToGlobal(where))
@@ -274,7 +274,7 @@ class PeopleView(QWidget):
     # ------------------------------------------------------------ correcting
 
     def _in_order(self) -> list[Person]:
-        """Return everybody, also whom the filter hides, as the list sorts them."""
+        """Return everybody in list order, including those hidden by the filter."""
         return sorted(self._everybody.values(), key=most_present)
 
     def name(self, person: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""A person's page: what is known of them, their moments, their faces and what they said, each a click from the video."""
+"""The person page: knowledge about the person, their moments, faces and speech, each linked to the video."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def read_part(reader: Any, id_: str, changed: Changed) -> Part:
 
 
 def patched(page: Page, part: Part) -> Page:
-    """Return a page with what changed; the same object where nothing of it did."""
+    """Return the page with the changes applied; the same object if nothing changed."""
     person = part.person or page.person
     memories = _put(page.memories, part.memories, part.nodes, lambda m: m.id, in_time)
     tracks = _put(page.tracks, part.tracks, part.observations, lambda r: r.track.id, lambda r: when(r.track.id, r.track.start))
@@ -215,8 +215,8 @@ class PersonPage(QWidget):
             (self.first, "mdi6.play", self.tr("Play the first moment")),
             (self.ask, "mdi6.chat-question-outline", self.tr("Ask about this person")),
             (self.graph, "mdi6.graph-outline", self.tr("Show in the graph")),
-            (self.merge, "mdi6.account-multiple-plus-outline", self.tr("Same person as somebody else…")),
-            (self.split, "mdi6.call-split", self.tr("Two people: make the selected faces somebody else")),
+            (self.merge, "mdi6.account-multiple-plus-outline", self.tr("Same person as…")),
+            (self.split, "mdi6.call-split", self.tr("Two people: split off the selected faces")),
         ):
             button.setIcon(theme.icon(icon))
             plain.tip(button, tip)
@@ -244,7 +244,7 @@ class PersonPage(QWidget):
         self.following.restart()
 
     def leave(self) -> None:
-        """Follow nobody: the page is not on show."""
+        """Stop following: the page is hidden."""
         self.following.stop()
 
     def _changed(self, changed: Changed) -> Read[Part] | None:
@@ -262,7 +262,7 @@ class PersonPage(QWidget):
             self._fill(now)
 
     def _fill(self, page: Page) -> None:
-        """Show a page; what is the same as in the one before stays as it is."""
+        """Show a page; unchanged parts are not touched."""
         old, self.page = self.page, page
         person = page.person
         self.person_id = person.id
@@ -278,7 +278,7 @@ class PersonPage(QWidget):
             self._show_voices(page)
         self._chosen()
         titles = (
-            self.tr("Known (%1)").replace("%1", str(len(page.memories))),
+            self.tr("Knowledge (%1)").replace("%1", str(len(page.memories))),
             self.tr("Moments (%1)").replace("%1", str(self.moments.count())),
             self.tr("Faces (%1)").replace("%1", str(len(page.tracks))),
             self.tr("Speech (%1)").replace("%1", str(len(page.speech))),
@@ -372,14 +372,14 @@ class PersonPage(QWidget):
 
     def _line(self, m: StoredSentence, *, strength: bool = False) -> str:
         weight = f" <span style='color:{theme.colours().muted}'>×{m.weight:g}</span>" if strength and m.weight > 1 else ""
-        over = self.tr("no longer")
+        over = self.tr("no longer true")
         ended = f" <span style='color:{theme.colours().muted}'>({plain.html(over)})</span>" if m.valid_until else ""
         as_text = f"color:{theme.colours().text};text-decoration:none"
         words = f'<a style="{as_text}" href="{links.href("node", m.id)}">{plain.html(m.shown)}</a>'
         return f"<p style='margin:3px 0'>{links.moment(m.source, m.start)}&nbsp; {words}{weight}{ended}</p>"
 
     def _set_html(self, browser: plain.Page, html: str) -> None:
-        """Replace a text without losing the place in it."""
+        """Replace a text and keep the scroll position."""
         if browser.property("shown") == html:
             return
         browser.setProperty("shown", html)
@@ -413,7 +413,7 @@ class PersonPage(QWidget):
             self.hub.read("person moments", lambda reader: reader.thumbnails(lacking), put)
 
     def _show_faces(self, page: Page) -> None:
-        """Show a crop of each track, the least certain first: what is wrong is seen at once."""
+        """Show a crop of each track, the least certain first, so that errors are seen at once."""
         rows = sorted(page.tracks, key=lambda r: (r.set_aside, r.track.quality * r.track.score))[:MOST_FACES]
         cells = []
         for r in rows:
@@ -460,7 +460,7 @@ class PersonPage(QWidget):
 
     def _show_voices(self, page: Page) -> None:
         rows = []
-        talks = self.tr("(talks, nobody understood what)")
+        talks = self.tr("(speech not understood)")
         for r in page.speech[:500]:
             when = links.moment(source_of(r.utterance.id), r.utterance.start)
             not_them = links.link(
@@ -494,7 +494,7 @@ class PersonPage(QWidget):
         menu.addAction(not_them, lambda: self.hub.correct("exclude", {"observations": chosen, "person": self.person_id}))
         menu.addAction(self.tr("Not a face"), lambda: self.hub.correct("set-aside", {"observations": chosen}))
         if 0 < len(chosen) < self.faces.count():
-            menu.addAction(self.tr("Two people: these are somebody else"), self._split_off)
+            menu.addAction(self.tr("Two people: split off the selected ones"), self._split_off)
         why = plain.entry(self.tr("Why %1?").replace("%1", self.page.person.shown.removesuffix("?")))
         menu.addAction(why, lambda: self._inspect(observation))
         menu.popup(self.faces.viewport().mapToGlobal(where))
@@ -510,7 +510,7 @@ class PersonPage(QWidget):
         )
 
     def _split_off(self) -> None:
-        """Make the selected faces somebody else."""
+        """Split the selected faces off as another person."""
         chosen = self.chosen_faces()
         if chosen and self.page is not None:
             self.hub.correct("split", {"person": self.person_id, "observations": chosen})

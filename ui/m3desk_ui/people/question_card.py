@@ -1,4 +1,4 @@
-"""A card with one question of the memory: the two sides, what a yes would do, and four answers, each a key."""
+"""A card with one identity question: the two sides, the effect of a yes, and four answers with keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SideList(QListWidget):
         blank = QPixmap(FACE, FACE)
         blank.fill(Qt.GlobalColor.transparent)
         words = plain.line(item.words, SHOWN_WORDS)
-        said = f"“{words}”" if words else self.tr("(talks)")
+        said = f"“{words}”" if words else self.tr("(speech not understood)")
         text = clock(item.at) if item.crop else f"{clock(item.at)}  {said}"
         row = QListWidgetItem(QIcon(blank), text) if item.crop else QListWidgetItem(theme.icon("mdi6.volume-high"), text)
         row.setData(ITEM, item)
@@ -95,7 +95,7 @@ class SideList(QListWidget):
         return [r.data(ITEM).observation for r in rows if r.data(OUT)]
 
     def toggle(self, row: QListWidgetItem) -> None:
-        """Take an item out of the answer, or in again; what is out is crossed out."""
+        """Exclude an item from the answer, or include it again; excluded items are crossed out."""
         out = not row.data(OUT)
         row.setData(OUT, out)
         font = row.font()
@@ -276,9 +276,9 @@ class QuestionCard(QFrame):
     def _hint(self, shown: Shown) -> str:
         kind = shown.question.kind
         if kind == "two_people":
-            return self.tr("Drag to the other side (or double-click) what is on the wrong one.")
+            return self.tr("Drag (or double-click) an item that is on the wrong side.")
         if kind == "same":
-            return self.tr("Click what is somebody else: it is taken out of the answer.")
+            return self.tr("Click items that show somebody else to leave them out of the answer.")
         return ""
 
     # ------------------------------------------------------------ acting

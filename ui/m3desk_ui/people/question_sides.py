@@ -1,4 +1,4 @@
-"""What a question card shows of each side: a few faces or sentences, and where they are. Read in the reading thread."""
+"""Reads what a question card shows of each side: a few faces or sentences and their times. Runs in the reading thread."""
 
 from __future__ import annotations
 

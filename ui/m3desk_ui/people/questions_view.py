@@ -1,4 +1,4 @@
-"""The memory's questions, one card at a time, most useful first: each answered by one key, applied at once, undone by a click."""
+"""The view of identity questions, one card at a time, most useful first: answered by one key, applied at once, undone by a click."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class QuestionsView(QWidget):
         self.to_list.setIcon(theme.icon("mdi6.arrow-left"))
         plain.tip(self.to_list, tip)
         self.to_list.setAccessibleName(tip)
-        self.none.setText(self.tr("No open questions. New ones come when clips leave something in doubt."))
+        self.none.setText(self.tr("No open questions. New ones appear when the memory is unsure who somebody is."))
         self.card.dress()
 
     # ------------------------------------------------------------ reading
@@ -80,7 +80,7 @@ class QuestionsView(QWidget):
         self._show([])
 
     def enter(self) -> None:
-        """Fetch the questions: the list is on show now."""
+        """Fetch the questions when the view is shown."""
         self._open = True
         self.refresh()
 
@@ -88,7 +88,7 @@ class QuestionsView(QWidget):
         self._open = False
 
     def tell(self) -> None:
-        """Take how many questions there are; fetch them only where they are on show."""
+        """Set the number of questions; fetch them only if the view is shown."""
         if self._open:
             self.refresh()
         else:
@@ -127,7 +127,7 @@ class QuestionsView(QWidget):
     # ------------------------------------------------------------ answering
 
     def accept(self) -> None:
-        """Apply what the card says, with what the user moved or took out."""
+        """Apply the suggestion with the items that the user moved or excluded."""
         shown, desk = self.card.shown, self.hub.desk
         if shown is None or desk is None or self._busy:
             return
@@ -153,7 +153,7 @@ class QuestionsView(QWidget):
         self.hub.when(desk.accept(q.n), done, self._failed)
 
     def reject(self) -> None:
-        """Say that it is not so; it is not asked again."""
+        """Reject the suggestion; it is not asked again."""
         if self.card.shown is not None and self.hub.desk is not None and not self._busy:
             self._busy = True
             self.hub.when(self.hub.desk.reject(self.card.shown.question.n), self._applied, self._failed)
@@ -166,7 +166,7 @@ class QuestionsView(QWidget):
             self._show(list(self.questions))
 
     def put_off(self) -> None:
-        """Do not ask it again in this sitting."""
+        """Do not ask it again in this session."""
         if self.card.shown is not None:
             self._later.add(self.card.shown.question.key)
             self._show(list(self.questions))

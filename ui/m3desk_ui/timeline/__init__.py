@@ -1,1 +1,1 @@
-"""The timeline: what it shows as arrays, the canvas that paints it, and its dock."""
+"""The timeline: its data as arrays, the canvas that paints it, and its dock."""

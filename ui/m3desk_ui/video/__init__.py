@@ -1,1 +1,1 @@
-"""The picture with its boxes and subtitles, the transport below it, and the transcript."""
+"""The video picture with boxes and subtitles, the transport controls, and the transcript."""

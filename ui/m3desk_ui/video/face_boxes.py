@@ -1,6 +1,6 @@
-"""Where the faces are at the exact time of a frame, who they are, and who speaks: looked up, never guessed beyond a track.
+"""Looks up the face boxes, names and speaker at a frame's exact time; never extrapolates beyond a track.
 
-Made in the reading thread from rows; asked on the GUI thread for every frame shown, so everything is arrays. Knows no Qt.
+Built in the reading thread; queried on the GUI thread for every frame, so everything is arrays. Independent of Qt.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SUBTITLE_WORDS = 16
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One box at one moment: x, y, width, height in pixels of the frame as displayed. `track` is "" for early boxes."""
+    """One box at one time: x, y, width, height in pixels of the frame as displayed. `track` is "" for uncommitted boxes."""
 
     track: str
     person: str | None
@@ -52,7 +52,7 @@ class Track:
     boxes: NDArray[np.float64]
 
     def at(self, time: int) -> tuple[float, float, float, float] | None:
-        """Return the box at a time, interpolated between samples of this track only; None where the face is not there."""
+        """Return the box at a time, interpolated between samples of this track; None outside of the track."""
         i = int(np.searchsorted(self.times, time, side="right"))
         if 0 < i < len(self.times):
             before, after = int(self.times[i - 1]), int(self.times[i])
@@ -80,7 +80,7 @@ class Said:
     words: tuple[tuple[int, int, str], ...]
 
     def line(self, at: int) -> str:
-        """Return what to show at a time: all of a short utterance, the part being said of a long one."""
+        """Return the subtitle at a time: the whole of a short utterance, the current part of a long one."""
         joint = "" if len(self.words) > 1 and all(len(w[2].strip()) == 1 and ord(w[2].strip()) > 0x2E80 for w in self.words[:3]) else " "
         room = SUBTITLE_WORDS if joint else 2 * SUBTITLE_WORDS
         if len(self.words) <= room:
@@ -92,7 +92,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """All that is known of [start, end) of a source, ready to be looked up by frame time."""
+    """Everything known about [start, end) of a source, indexed by time."""
 
     source: str
     start: int
@@ -102,7 +102,7 @@ class Window:
     committed: tuple[tuple[int, int], ...] = ()
 
     def boxes(self, at: int) -> list[Shown]:
-        """Return the boxes at a time, larger first, so that the smaller is drawn and hit on top."""
+        """Return the boxes at a time, larger first, so that smaller ones are on top."""
         speaking = {s.person for s in self.said if s.start <= at < s.end and s.person}
         shown = []
         for t in self.tracks:
@@ -112,11 +112,11 @@ class Window:
         return sorted(shown, key=lambda s: -s.box[2] * s.box[3])
 
     def subtitles(self, at: int) -> list[Said]:
-        """Return who speaks at a time, the first to start first."""
+        """Return the utterances at a time, ordered by start."""
         return [s for s in self.said if s.start <= at < s.end]
 
     def knows(self, at: int) -> bool:
-        """Say whether the clip at this time is committed (its early boxes are out of date then)."""
+        """Return whether the clip at this time is committed (then its early boxes are outdated)."""
         return any(start <= at < end for start, end in self.committed)
 
 
@@ -146,7 +146,7 @@ def load(reader: Reader, source: str, start: int, end: int) -> Window:
 
 
 def concerned(reader: Reader, window: Window, changed: Changed) -> bool:
-    """Say whether a change concerns a window: the name of somebody in it, or a clip that reaches into it (any thread)."""
+    """Return whether a change affects a window: a person in it, or an overlapping clip (any thread)."""
     shown = {t.person: t.name for t in window.tracks} | {s.person: s.name for s in window.said}
     named = {person: name for person, name in shown.items() if person is not None and person in changed.people}
     if named and {p.id: p.shown for p in reader.people_of(named.keys())} != named:
@@ -157,7 +157,7 @@ def concerned(reader: Reader, window: Window, changed: Changed) -> bool:
 
 
 class Early:
-    """Boxes of the clip in work, before its commit: shown at once, without names."""
+    """Boxes of the clip being processed, shown without names before its commit."""
 
     def __init__(self) -> None:
         self._clips: dict[str, NDArray[np.float64]] = {}
@@ -175,7 +175,7 @@ class Early:
         self._clips.clear()
 
     def boxes(self, at: int) -> list[Shown]:
-        """Return the boxes of the nearest looked-at frame, if it is near enough."""
+        """Return the boxes of the nearest analysed frame, if it is near enough."""
         for rows in self._clips.values():
             if not len(rows) or not rows[0, 0] - EARLY <= at <= rows[-1, 0] + EARLY:
                 continue

@@ -1,4 +1,4 @@
-"""The chip that opens on a face or a speaker: *This is… · Not Ann · Not a face · Why*."""
+"""The popup for a face or a speaker: *This is… · Not Ann · Not a face · Why*."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FaceChip(QFrame):
         self.edit.returnPressed.connect(self.assign)
         self.ok = QPushButton(self.tr("This is…"))
         self.ok.setProperty("primary", True)
-        plain.tip(self.ok, self.tr("Say who this is; every memory follows"))
+        plain.tip(self.ok, self.tr("Say who this is; all memories are updated"))
         self.ok.clicked.connect(self.assign)
         title = plain.Label(plain.line(name, plain.ENTRY) or (self.tr("Unknown voice") if speech else self.tr("Unknown face")))
         title.setProperty("heading", True)
@@ -47,14 +47,14 @@ class FaceChip(QFrame):
         grid.addWidget(self.ok, 1, 1)
         row = QHBoxLayout()
         self.deny = QPushButton(plain.entry(self.tr("Not %1").replace("%1", plain.line(name.removesuffix("?"), 30))))
-        plain.tip(self.deny, self.tr("Take this out of that person"))
+        plain.tip(self.deny, self.tr("Remove this from that person"))
         self.deny.setVisible(bool(name and person))
         self.deny.clicked.connect(self._exclude)
         self.aside = QPushButton(self.tr("Not speech") if speech else self.tr("Not a face"))
-        plain.tip(self.aside, self.tr("Set this aside: it was found by mistake"))
+        plain.tip(self.aside, self.tr("Set this aside: it was detected by mistake"))
         self.aside.clicked.connect(self._set_aside)
         self.why = QPushButton(self.tr("Why"))
-        plain.tip(self.why, self.tr("Show what this rests on"))
+        plain.tip(self.why, self.tr("Show the reasons"))
         self.why.clicked.connect(self._why)
         for button in (self.deny, self.aside, self.why):
             row.addWidget(button)
@@ -75,7 +75,7 @@ class FaceChip(QFrame):
         self.edit.setFocus()
 
     def assign(self) -> None:
-        """Give the observation to whom the line names: somebody known, or somebody new."""
+        """Assign the observation to the person named in the input: a known or a new person."""
         text = self.edit.text().strip()
         if not text:
             self.edit.setFocus()
@@ -87,7 +87,7 @@ class FaceChip(QFrame):
         elif person is None or person != self._person:
             self._hub.correct("assign", {"observations": [self._observation], "person": person, "name": None if person else text})
         elif text.casefold() != self._name.casefold():  # found by number or alias: it is them already
-            self._hub.notice.emit("info", self.tr("This is %1 already.").replace("%1", self._name), "", "")
+            self._hub.notice.emit("info", self.tr("This is already %1.").replace("%1", self._name), "", "")
         elif self._person in self._unnamed and self._name.endswith("?"):
             self._hub.correct("name", {"person": self._person, "name": self._name.removesuffix("?")})
         self.close()

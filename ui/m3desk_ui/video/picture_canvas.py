@@ -1,4 +1,4 @@
-"""The picture of the video with face boxes, names and subtitles painted over it, in step with the frame's own time."""
+"""Paints the video picture with face boxes, names and subtitles for the frame's exact time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GROW = 0.15
 
 
 class PictureCanvas(QWidget):
-    """Paints one frame at a time. `show_frame` gives the picture with its exact time, `set_window` what is known around it."""
+    """Paints one frame at a time. `show_frame` sets the picture and its time, `set_window` the evidence around it."""
 
     face_clicked = Signal(object, QPointF)
     """Shown, global position."""
@@ -60,7 +60,7 @@ class PictureCanvas(QWidget):
         self.update()
 
     def clear(self, message: str = "") -> None:
-        """Show no picture, but a line that says why."""
+        """Show a line of text instead of a picture."""
         self.image, self._window, self._held, self._hovered, self.message = None, None, None, None, message
         self.early.clear()
         self.update()
@@ -68,7 +68,7 @@ class PictureCanvas(QWidget):
     # ------------------------------------------------------------ what is where
 
     def boxes(self) -> list[Shown]:
-        """Return the boxes shown now: those of the frame's time, or held still while the mouse is on one."""
+        """Return the boxes shown now: those of the frame's time, or the held ones while the mouse is on one."""
         if self._held is not None:
             return self._held
         boxes = self._window.boxes(self.at) if self._window is not None else []
@@ -80,7 +80,7 @@ class PictureCanvas(QWidget):
         return self._window.subtitles(self.at) if self._window is not None else []
 
     def picture_rect(self) -> QRectF:
-        """Return where the picture lies in the widget."""
+        """Return the picture's rectangle in the widget."""
         if self.image is None or not self.image.width():
             return QRectF(self.rect())
         scale = min(self.width() / self.image.width(), self.height() / self.image.height())
@@ -88,7 +88,7 @@ class PictureCanvas(QWidget):
         return QRectF((self.width() - w) / 2, (self.height() - h) / 2, w, h)
 
     def place(self, shown: Shown) -> QRectF:
-        """Return where a box lies in the widget. Boxes are in pixels of the frame as displayed; the picture may be smaller."""
+        """Return a box's rectangle in the widget. Boxes are in pixels of the frame as displayed; the picture may be smaller."""
         area = self.picture_rect()
         width, height = self.frame_size()
         x, y, w, h = shown.box
@@ -97,7 +97,7 @@ class PictureCanvas(QWidget):
         )
 
     def frame_size(self) -> tuple[int, int]:
-        """Return the size in which boxes are given: the source's, or the picture's while that is unknown."""
+        """Return the frame size to which boxes refer: the source's, or the picture's while that is unknown."""
         if self._size is not None:
             return self._size
         return (self.image.width(), self.image.height()) if self.image is not None else (1, 1)
@@ -135,7 +135,7 @@ class PictureCanvas(QWidget):
         self.update()
 
     def release_hold(self) -> None:
-        """Let the boxes move again."""
+        """Stop holding the boxes."""
         self._held = self._hovered = None
         self.update()
 

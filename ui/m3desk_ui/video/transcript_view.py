@@ -1,4 +1,4 @@
-"""Who said what, as text: the current line follows the picture, a click on a word goes there, *This is…* names the speaker."""
+"""The transcript: highlights the current line, a click on a word seeks to it, *This is…* names the speaker."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class Lines(QAbstractListModel):
         return None
 
     def show(self, rows: Sequence[SpeechRow]) -> None:
-        """Take new rows in place of all."""
+        """Replace all rows."""
         self._names = {row.person: row.shown for row in rows if row.person}
         self._sorted.show(rows)
 
     def patch(self, part: Part) -> None:
-        """Take the rows that changed, and the names of who speaks; nothing else changes."""
+        """Update the changed rows and the names of their speakers."""
         rows = {_id(r): r for r in part.rows}
         renamed = {person: name for person, name in part.names.items() if self._names.get(person) != name}
         if renamed:
@@ -101,7 +101,7 @@ def _place(row: SpeechRow) -> tuple[int, str]:
 
 
 class _Paint(QStyledItemDelegate):
-    """Paints a line: time, speaker, words; knows which word is where."""
+    """Paints a line (time, speaker, words) and finds the word at a point."""
 
     def __init__(self, view: QAbstractItemView, lines: Lines) -> None:
         super().__init__(view)
@@ -141,7 +141,7 @@ class _Paint(QStyledItemDelegate):
         return QSize(self._view.viewport().width(), self.height(self._lines.rows[index.row()]))
 
     def word_at(self, row: SpeechRow, area: QRectF, point: QPointF) -> int | None:
-        """Return when the word under a point is said; None when the point is beside the text."""
+        """Return the time of the word under a point; None if the point is outside of the text."""
         layout = self._layout(row, self._text_width())
         inside = point - QPointF(area.x() + MARGIN + GUTTER, area.y() + HEAD)
         for i in range(layout.lineCount()):
@@ -218,7 +218,7 @@ def _word_starts(row: SpeechRow) -> list[int]:
 
 
 def _word_span(row: SpeechRow, at: int) -> tuple[int, int] | None:
-    """Return (start, length) in the text of the word said at a time."""
+    """Return (start, length) in the text of the word spoken at a time."""
     for word, start in zip(row.utterance.words, _word_starts(row), strict=True):
         if word.start <= at < word.end:
             return start, len(word.text.strip())
@@ -226,7 +226,7 @@ def _word_span(row: SpeechRow, at: int) -> tuple[int, int] | None:
 
 
 def said_at(row: SpeechRow, character: int) -> int:
-    """Return when the word at a character of the text is said."""
+    """Return the time of the word at a character position."""
     when = row.utterance.start
     for word, start in zip(row.utterance.words, _word_starts(row), strict=True):
         if start <= character:
@@ -338,7 +338,7 @@ class TranscriptView(QWidget):
             self._scroll_to_now()
 
     def _scroll_to_now(self) -> None:
-        """Bring the line being said into view, unless the user reads elsewhere. (A hidden list has no layout to scroll in.)"""
+        """Scroll to the current line, unless the user reads elsewhere. (A hidden list has no layout to scroll in.)"""
         now = self._line_at(self.paint.at)
         if now is not None and self.isVisible() and self.follow.isChecked() and not self.list.underMouse():
             self.list.scrollTo(self.lines.index(now), QAbstractItemView.ScrollHint.EnsureVisible)
@@ -348,7 +348,7 @@ class TranscriptView(QWidget):
         QTimer.singleShot(60, self, self._scroll_to_now)
 
     def _line_at(self, at: int) -> int | None:
-        """Return the row being said at a time (the last to start, where two talk)."""
+        """Return the row spoken at a time (if two overlap, the one that starts last)."""
         low, high = 0, len(self.lines.rows)
         while low < high:
             middle = (low + high) // 2
@@ -417,7 +417,7 @@ class TranscriptView(QWidget):
     _found = -1
 
     def _find_next(self) -> None:
-        """Scroll to the next line that holds what was typed, round and round."""
+        """Scroll to the next line that contains the search text, wrapping around."""
         count = len(self.lines.rows)
         for k in range(1, count + 1):
             i = (self._found + k) % count

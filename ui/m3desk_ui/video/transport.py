@@ -1,4 +1,4 @@
-"""Under the picture: play, step, skip, the slider to scrub with, time, speed and volume."""
+"""The playback controls under the picture: play, step, skip, seek slider, time, speed and volume."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TICKS = 1000
 
 
 class _ScrubBar(QSlider):
-    """A slider that goes where it is clicked."""
+    """A slider that jumps to the clicked position."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
@@ -38,7 +38,7 @@ class _ScrubBar(QSlider):
 
 
 class Transport(QWidget):
-    """Says what is wanted by signals; shows what is by `set_…`. Times are microseconds (as `object`: Qt's int has 32 bits)."""
+    """Emits user requests as signals; `set_…` shows the state. Times are microseconds (as `object`: Qt's int has 32 bits)."""
 
     play_pause = Signal()
     step = Signal(int)
@@ -58,7 +58,7 @@ class Transport(QWidget):
         self.play_button = self._button(self.tr("Play or pause (Space)"), self.play_pause.emit)
         self._back = self._button(self.tr("Back 5 seconds (Left)"), lambda: self.skipped.emit(-SKIP))
         self._step_back = self._button(self.tr("One frame back (,)"), lambda: self.step.emit(-1))
-        self._step_on = self._button(self.tr("One frame on (.)"), lambda: self.step.emit(1))
+        self._step_on = self._button(self.tr("One frame forward (.)"), lambda: self.step.emit(1))
         self._on = self._button(self.tr("Forward 5 seconds (Right)"), lambda: self.skipped.emit(SKIP))
         self.slider = _ScrubBar(Qt.Orientation.Horizontal)
         self.slider.setRange(0, 0)
@@ -102,7 +102,7 @@ class Transport(QWidget):
         self.retheme()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out what is wanted least where there is no room; every part left out is in the menu as well."""
+        """Hide the least important parts if there is no room; every hidden part is also in the menu."""
         super().resizeEvent(event)
         room = event.size().width()
         for widget, needs in (
@@ -125,7 +125,7 @@ class Transport(QWidget):
         return button
 
     def retheme(self) -> None:
-        """Fetch icons in the theme's colours."""
+        """Reload icons in the theme's colours."""
         icons: tuple[tuple[QToolButton, str], ...] = (
             (self._back, "mdi6.rewind-5"),
             (self._step_back, "mdi6.step-backward"),
@@ -147,7 +147,7 @@ class Transport(QWidget):
         self.setEnabled(True)
 
     def set_position(self, at: int) -> None:
-        """Show where the picture is; a slider being dragged stays with the mouse."""
+        """Show the position; a slider being dragged stays with the mouse."""
         if not self.slider.isSliderDown():
             self.slider.setValue(at * TICKS // 1_000_000)
         self.time.setText(f"{texts.precise_clock(at)} / {texts.clock(self._duration)}")
@@ -168,7 +168,7 @@ class Transport(QWidget):
         self.speeds.setCurrentIndex(max(0, min(len(SPEEDS) - 1, self.speeds.currentIndex() + steps)))
 
     def set_silent(self, reason: str | None) -> None:
-        """Say why nothing is heard, where that is so."""
+        """Show why there is no sound, if so."""
         plain.tip(self.mute, self.tr("No sound: %1").replace("%1", reason) if reason else self.tr("Mute (Ctrl+M)"))
         self._silent = bool(reason)
         self._show_volume()

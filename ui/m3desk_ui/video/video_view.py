@@ -1,7 +1,7 @@
-"""The video with its transport: plays a source, keeps boxes and subtitles in step, goes where the selection says.
+"""The video view: plays a source, synchronizes boxes and subtitles, and follows the selection.
 
-The player (`m3desk.media.player`, made by the engine's `make_player`) decodes in its own threads and offers the newest frame;
-this view takes it when it can, so a slow window drops pictures and never sound.
+The player (`m3desk.media.player`, created by the engine's `make_player`) decodes in its own threads and offers the newest frame; this
+view takes it when it can, so a slow window drops pictures, never sound.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class VideoView(QWidget):
     # ------------------------------------------------------------ what is played
 
     def reset(self) -> None:
-        """Show nothing: another memory opens."""
+        """Clear the view when another memory opens."""
         self.close_player()
         self._sources, self.source, self.path, self._loaded, self._wanted_path = {}, "", "", ("", 0, 0), None
         self._begin, self._restore, self.duration = None, ("", 0), 0
@@ -147,11 +147,11 @@ class VideoView(QWidget):
         self._open(path, at, play)
 
     def start_at(self, source: str, at: int) -> None:
-        """Show this moment, paused, once the sources are read (instead of the start of the first one)."""
+        """Show this time, paused, once the sources are read (instead of the start of the first one)."""
         self._restore = (source, at)
 
     def go(self, source: str, at: int, play: bool) -> None:
-        """Go to a moment of a source, and play it (or stay paused there)."""
+        """Go to a time of a source, and play (or stay paused)."""
         s = self._sources.get(source)
         if s is None:
             return
@@ -178,7 +178,7 @@ class VideoView(QWidget):
             return
         if not there:
             self.canvas.clear(
-                self.tr("%1 is not there any more. Its memories are. Use Sources → Locate file to play it again.").replace(
+                self.tr("The file %1 is missing, but its memories are still here. Use Sources → Locate file to play it again.").replace(
                     "%1", plain.line(Path(path).name, plain.ENTRY)
                 )
             )
@@ -196,7 +196,7 @@ class VideoView(QWidget):
     # ------------------------------------------------------------ the player
 
     def _do(self, command: Callable[[Any], None]) -> None:
-        """Give the player a command; the first one makes it, in a thread (it imports decoders)."""
+        """Send the player a command; the first one creates it, in a thread (it imports decoders)."""
         if self._player is not None:
             try:
                 command(self._player)
@@ -315,14 +315,14 @@ class VideoView(QWidget):
             self._do(lambda p: p.set_muted(muted))
 
     def _fit(self) -> None:
-        """Ask for pictures no larger than the canvas, so that painting never scales a large one down."""
+        """Request pictures no larger than the canvas, so that painting never scales down."""
         if self._player is not None:
             ratio = self.canvas.devicePixelRatioF()
             size = (round(self.canvas.width() * ratio), round(self.canvas.height() * ratio))
             self._do(lambda p: p.set_target_size(*size))
 
     def step(self, frames: int) -> None:
-        """Go on (or back) by whole frames, paused."""
+        """Pause and step by whole frames."""
         if self.path:
             self._do(lambda p: p.step(frames))
 

@@ -65,7 +65,7 @@ class Actions:
         self.enable(self.window.hub.desk is not None)
 
     def enable(self, memory_open: bool) -> None:
-        """Grey what needs an open memory while none is."""
+        """Disable actions that need an open memory while none is open."""
         for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
                      "step_on", "faster", "slower", "mute", "boxes", "subtitles", "history"):  # fmt: skip
             if name in self.all:
@@ -124,7 +124,7 @@ class Actions:
         self._add(m, "back", translate("Actions", "Back 5 seconds"), lambda: t.skipped.emit(-5_000_000), "Left")
         self._add(m, "on", translate("Actions", "Forward 5 seconds"), lambda: t.skipped.emit(5_000_000), "Right")
         self._add(m, "step_back", translate("Actions", "One frame back"), lambda: w.video.step(-1), ",")
-        self._add(m, "step_on", translate("Actions", "One frame on"), lambda: w.video.step(1), ".")
+        self._add(m, "step_on", translate("Actions", "One frame forward"), lambda: w.video.step(1), ".")
         # Only where the picture or the timeline has the focus: elsewhere these keys type, press buttons and walk lists.
         for name in ("play", "back", "on", "step_back", "step_on"):
             action = self.all[name]
@@ -150,8 +150,8 @@ class Actions:
         w, translate = self.window, QCoreApplication.translate
         m = self._menu(translate("Actions", "&Memorizing"))
         pause = self._add(m, "pause", translate("Actions", "Pause memorizing"), w.toggle_pause, "Ctrl+P", checkable=True)
-        plain.tip(pause, translate("Actions", "The video goes on; perception and writing wait"))
-        self._add(m, "retry", translate("Actions", "Retry what failed"), w.retry_failed)
+        plain.tip(pause, translate("Actions", "The video plays on; memorizing waits"))
+        self._add(m, "retry", translate("Actions", "Retry failed sources"), w.retry_failed)
 
     def _view(self) -> None:
         w, translate = self.window, QCoreApplication.translate
@@ -159,7 +159,7 @@ class Actions:
         self._add(m, "layout_explore", translate("Actions", "Layout: Explore"), lambda: w.dock_area.use_layout("explore"), "Ctrl+1")
         self._add(m, "layout_live", translate("Actions", "Layout: Live"), lambda: w.dock_area.use_layout("live"), "Ctrl+2")
         self._add(m, "layout_people", translate("Actions", "Layout: People"), lambda: w.dock_area.use_layout("people"), "Ctrl+3")
-        self._add(m, "layout_reset", translate("Actions", "Put this layout back as it was"), w.dock_area.reset_layout)
+        self._add(m, "layout_reset", translate("Actions", "Reset this layout"), w.dock_area.reset_layout)
         m.addSeparator()
         for action in w.dock_area.actions():
             m.addAction(action)
@@ -169,7 +169,7 @@ class Actions:
             translate("Actions", "Theme"),
             "theme",
             (
-                ("system", translate("Actions", "As the system")),
+                ("system", translate("Actions", "Same as the system")),
                 ("light", translate("Actions", "Light")),
                 ("dark", translate("Actions", "Dark")),
             ),
@@ -178,7 +178,7 @@ class Actions:
             m,
             translate("Actions", "Language"),
             "language",
-            (("system", translate("Actions", "As the system")), ("en", "English"), ("zh", "简体中文")),
+            (("system", translate("Actions", "Same as the system")), ("en", "English"), ("zh", "简体中文")),
         )
         self._add(m, "full", translate("Actions", "Full screen"), w.toggle_full_screen, "F11", checkable=True)
 
@@ -201,7 +201,7 @@ class Actions:
 
 
 class ShortcutList(QDialog):
-    """All actions with their shortcuts, found as you type; Enter does one."""
+    """All actions with their shortcuts, filtered as you type; Enter runs one."""
 
     def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -244,7 +244,7 @@ class ShortcutList(QDialog):
             (self.tr("Hold moving boxes still"), self.tr("point at a face")),
             (self.tr("Zoom the timeline"), self.tr("wheel")),
             (self.tr("Move along the timeline"), self.tr("Shift + wheel, or drag with the middle button")),
-            (self.tr("Ask or search only in a span"), self.tr("drag on the timeline")),
+            (self.tr("Ask or search only in a time span"), self.tr("drag on the timeline")),
             (self.tr("Go to a word"), self.tr("click it in the transcript")),
             (self.tr("Say who speaks"), self.tr("click the speaker's name")),
         ):

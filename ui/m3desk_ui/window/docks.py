@@ -1,4 +1,4 @@
-"""The docks around the video: made with the window, filled with views as their modules arrive, laid out in three ways."""
+"""The docks around the video: created with the window, filled with views as these load, arranged in three layouts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LAYOUT_VERSION = 1
 
 
 class Docks(QObject):
-    """`all`: the docks by name; `views`: what is in them (without those still to come)."""
+    """`all`: the docks by name; `views`: the loaded views."""
 
     def __init__(self, window: MainWindow, hub: Hub, state: WindowState, views: dict[str, QWidget]) -> None:
         super().__init__(window)
@@ -70,7 +70,7 @@ class Docks(QObject):
         self.window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
 
     def _show_titles(self) -> None:
-        """Give a title bar to docks that stand alone only: a tab says the name already (and can be dragged the same)."""
+        """Show a title bar only on docks that are not tabbed: a tab already shows the name (and can be dragged too)."""
         for dock in self.all.values():
             tabbed = any(not d.isHidden() for d in self.window.tabifiedDockWidgets(dock)) and not dock.isFloating()
             bare = dock.titleBarWidget() is not None
@@ -83,7 +83,7 @@ class Docks(QObject):
         return [d.toggleViewAction() for d in self.all.values()]
 
     def load_rest(self) -> None:
-        """Import and make the other views one after the other, each in its own turn of the event loop. Call once shown."""
+        """Import and create the other views, each in its own turn of the event loop. Call it once the window is shown."""
         waiting = list(LATER)
 
         def next_one() -> None:
@@ -134,7 +134,7 @@ class Docks(QObject):
             arrange(self.window, self.layout)
 
     def use_layout(self, name: str) -> None:
-        """Keep the present layout as the user left it, and show another."""
+        """Save the current layout and switch to another."""
         if self.hub.desk is None:
             return
         self.keep_layout()

@@ -1,4 +1,4 @@
-"""Files that the user names: whether one is there, and where to write one without losing another."""
+"""Checks files that the user names, and asks where to write a file without overwriting another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from m3desk_ui.look import plain
 
 
 def is_file(path: str | Path) -> bool:
-    """Say whether there is a regular file; a name that no file can have is no file, and no fault."""
+    """Return whether a regular file exists; False for invalid names."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):
@@ -23,7 +23,7 @@ def is_file(path: str | Path) -> bool:
 
 
 def check_name(path: str) -> None:
-    """Raise MemoryProblem for a folder in which no memory can be kept: its name is not UTF-8, or longer than any can be."""
+    """Raise MemoryProblem for a folder name that is not UTF-8 or too long."""
     name = plain.line(path, 2 * plain.ENTRY)
     try:
         path.encode()
@@ -37,7 +37,7 @@ def check_name(path: str) -> None:
 
 
 def is_memory(folder: str | Path) -> bool:
-    """Say whether a folder is a memory, or what is left of one."""
+    """Return whether a folder is a memory, even a damaged one."""
     place = Path(folder)
     try:
         return is_file(place / "memory.sqlite") or (place.suffix == ".m3desk" and place.is_dir() and any(place.iterdir()))
@@ -46,7 +46,7 @@ def is_memory(folder: str | Path) -> bool:
 
 
 def memory_around(path: str | Path) -> Path | None:
-    """Return the memory folder that a place lies in (or is), through links too; None where it lies in none."""
+    """Return the memory folder that contains (or is) a path, with links resolved; None if there is none."""
     try:
         place = Path(path).resolve()
         return next((p for p in (place, *place.parents) if p.suffix == ".m3desk" or (p / "memory.sqlite").exists()), None)
@@ -55,10 +55,10 @@ def memory_around(path: str | Path) -> Path | None:
 
 
 def where_to_write(parent: QWidget, head: str, suggested: str, kinds: str) -> str | None:
-    """Let the user say where to write a file; None where they gave it up.
+    """Ask the user where to write a file; None if cancelled.
 
-    Nothing may be written into a memory folder, where a file could take the place of the memory itself, and what is there already is
-    replaced only after a question. A name without one of the endings gets the chosen kind's.
+    Nothing may be written into a memory folder, where it could overwrite the memory's own files. An existing file is replaced only after
+    confirmation. A name without one of the extensions gets that of the chosen type.
     """
     asked, kind = QFileDialog.getSaveFileName(parent, plain.title(head), suggested, kinds, options=QFileDialog.Option.DontConfirmOverwrite)
     if not asked:
@@ -69,7 +69,7 @@ def where_to_write(parent: QWidget, head: str, suggested: str, kinds: str) -> st
         path = Path(asked + next(iter(re.findall(r"\*(\.\w+)", kind)), endings[0]))
     memory = memory_around(path)
     if memory is not None:
-        text = QCoreApplication.translate("Files", "%1 lies in a memory.").replace("%1", plain.line(path, 2 * plain.ENTRY))
+        text = QCoreApplication.translate("Files", "%1 is inside a memory.").replace("%1", plain.line(path, 2 * plain.ENTRY))
         more = QCoreApplication.translate("Files", "The folder %1 belongs to M3Desk. Choose a place outside of it.")
         box = plain.box(parent, QMessageBox.Icon.Warning, head, text, more.replace("%1", plain.line(memory, 2 * plain.ENTRY)))
         box.addButton(QMessageBox.StandardButton.Ok)
@@ -77,7 +77,7 @@ def where_to_write(parent: QWidget, head: str, suggested: str, kinds: str) -> st
         return None
     if path.exists() or path.is_symlink():
         text = QCoreApplication.translate("Files", "Replace %1?").replace("%1", plain.line(path.name, 2 * plain.ENTRY))
-        more = QCoreApplication.translate("Files", "There is a file of this name in %1. Its content is lost.")
+        more = QCoreApplication.translate("Files", "A file with this name exists in %1. Its content will be lost.")
         more = more.replace("%1", plain.line(path.parent, 2 * plain.ENTRY))
         if not plain.sure(parent, head, text, more, QCoreApplication.translate("Files", "Replace")):
             return None

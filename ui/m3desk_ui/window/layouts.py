@@ -1,4 +1,4 @@
-"""The three layouts as they come: Explore (everything at hand), Live (picture and words), People (who is who)."""
+"""The three default layouts: Explore (everything), Live (picture and words), People (who is who)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOTTOM_HEIGHT = 0.27
 
 
 def arrange(window: MainWindow, name: str) -> None:
-    """Put the docks of a layout in their places, sized as parts of the window."""
+    """Place the docks of a layout, with sizes relative to the window."""
     sides = LAYOUTS[name]
     for dock in window.docks.values():
         window.removeDockWidget(dock)

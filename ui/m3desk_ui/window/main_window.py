@@ -1,4 +1,4 @@
-"""The window: the video in the middle, everything else in docks around it, three layouts; opens memories and takes dropped files."""
+"""The main window: the video in the centre, docks around it, three layouts; opens memories and accepts dropped files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class MainWindow(QMainWindow):
-    """One memory at a time. `services` opens memories and makes players."""
+    """The main window; shows one memory at a time. `services` opens memories and creates players."""
 
     def __init__(self, services: Services, state: WindowState) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class MainWindow(QMainWindow):
     # ------------------------------------------------------------ opening
 
     def open_memory(self, path: str, then: Callable[[Desk], None] | None = None) -> None:
-        """Open a memory (making it where there is none), and do something with it once its engine is started."""
+        """Open a memory (created if missing), and call a function once its engine is started."""
         path = str(Path(path).absolute())
         if path == self.hub.path and self.hub.desk is not None:
             self._opening = ""
@@ -155,13 +155,13 @@ class MainWindow(QMainWindow):
         self.hub.work(start, made, lambda error: self._not_opened(error) if opening == self._openings else None)
 
     def expect_memory(self) -> None:
-        """Arrange the docks before the window is shown first, where a memory opens at once: later it costs a visible moment."""
+        """Arrange the docks before the window is first shown, if a memory opens at once: later the change would be visible."""
         self.pages.setCurrentWidget(self.video)
         self.dock_area.show(True)
         self._arranged = True
 
     def show_desk(self, desk: Desk, path: str, then: Callable[[Desk], None] | None = None, *, new: bool = False) -> None:
-        """Show a memory whose desk is there."""
+        """Show the memory of a started desk."""
         self._opening = ""
         self.hub.open(desk, path, new=new)
         self.pages.setCurrentWidget(self.video)
@@ -173,7 +173,7 @@ class MainWindow(QMainWindow):
         self._title()
         self.video.canvas.setFocus()
         if new:
-            where = self.tr("This new memory is kept in %1.").replace("%1", plain.line(path))
+            where = self.tr("This new memory is stored in %1.").replace("%1", plain.line(path))
             self.hub.notice.emit("info", where, texts.not_encrypted(folder=True), "")
         if then is not None:
             then(desk)
@@ -200,7 +200,7 @@ class MainWindow(QMainWindow):
         self._title()
 
     def _leave(self) -> None:
-        """Keep what the user would miss of the memory that is open."""
+        """Save the window state of the open memory."""
         if self.hub.desk is None:
             return
         self.dock_area.keep_layout()
@@ -210,7 +210,7 @@ class MainWindow(QMainWindow):
         self.video.close_player()
 
     def open_video(self, path: str, memory: str | None = None) -> None:
-        """Play a video at once and memorize it, in its own memory."""
+        """Play a video at once and memorize it into its own memory."""
 
         def go(memory_: str) -> None:
             self.open_memory(memory_, lambda desk: self._memorize(desk, [path], play=True))
@@ -226,7 +226,7 @@ class MainWindow(QMainWindow):
         self.hub.when(desk.memorize(list(videos)))
 
     def take_files(self, dropped: Sequence[str]) -> None:
-        """Do what is meant by dropping files: open a memory, or memorize videos (in the open memory, else in a new one)."""
+        """Handle dropped files: open a memory, or memorize videos (into the open memory, else a new one)."""
         memories = [f for f in dropped if f.rstrip("/").endswith(".m3desk")]
         if memories:
             self.open_known(memories[0])
@@ -243,7 +243,7 @@ class MainWindow(QMainWindow):
             )
 
     def try_demo(self) -> None:
-        """Fetch the demo clip if it is not here yet, then play and memorize it."""
+        """Fetch the demo clip if missing, then play and memorize it."""
         self.start.demo.setEnabled(False)
         memory = paths.data_dir() / "memories" / "demo.m3desk"
 
@@ -257,7 +257,7 @@ class MainWindow(QMainWindow):
             place = next((Path(r["path"]) for r in rows if r["name"] == "demo" and r.get("path")), None)
             clips = [place] if place is not None and place.is_file() else sorted(place.glob("*.mp4")) if place is not None else []
             if not clips:
-                failed(DownloadError(self.tr("The demo clip is not here."), self.tr("Fetch it with “m3desk models pull”.")))
+                failed(DownloadError(self.tr("The demo clip is not installed."), self.tr("Fetch it with “m3desk models pull”.")))
                 return
             self._memorize(desk, [str(clips[0])], play=True)
 
@@ -269,7 +269,7 @@ class MainWindow(QMainWindow):
         self.open_memory(str(memory), fetch)
 
     def _keep_picture(self) -> None:
-        """Keep a small picture of this memory for the start page (in the reading thread)."""
+        """Save a small picture of this memory for the start page (in the reading thread)."""
         place = picture_of(self.hub.path)
 
         def keep(reader: Reader) -> None:
@@ -317,7 +317,7 @@ class MainWindow(QMainWindow):
             self.open_known(folder)
 
     def open_known(self, folder: str) -> None:
-        """Open a memory that is there, if damaged: opening by a wrong name must not make an empty one."""
+        """Open an existing memory, even a damaged one; a wrong name must not create an empty one."""
         if not files.is_memory(folder):
             hint = self.tr("A memory is a folder NAME.m3desk that holds memory.sqlite.")
             self.hub.notice.emit(
@@ -382,7 +382,7 @@ class MainWindow(QMainWindow):
 
     def about(self) -> None:
         text = self.tr(
-            "Plays videos while it builds, shows, answers from and mends a memory of them. Nothing leaves this machine. Apache-2.0."
+            "Plays videos and builds a memory of them that you can explore, question and correct. Nothing leaves this machine. Apache-2.0."
         )
         box = plain.box(self, QMessageBox.Icon.Information, self.tr("About M3Desk"), f"M3Desk {__version__}", text)
         box.addButton(QMessageBox.StandardButton.Ok)
@@ -396,7 +396,7 @@ class MainWindow(QMainWindow):
         return str(config.get_value(key))
 
     def apply_settings(self, changed: dict[str, Any]) -> None:
-        """Keep changed settings and put them in force at once."""
+        """Save changed settings and apply them at once."""
         from m3desk_ui import launch
 
         try:
@@ -412,7 +412,7 @@ class MainWindow(QMainWindow):
                 theme.apply(app, self.setting("theme"))
             if "language" in changed:
                 launch.use_language(app, self.setting("language"))
-                self.hub.notice.emit("info", self.tr("The language changes everywhere when M3Desk is started again."), "", "")
+                self.hub.notice.emit("info", self.tr("Restart M3Desk to apply the language everywhere."), "", "")
         self._retheme()
 
     def _retheme(self) -> None:

@@ -1,4 +1,4 @@
-"""The models dialog: what is on this machine, what is missing and how big it is; fetch, check, remove."""
+"""The models dialog: lists installed and missing models with their sizes; fetches, checks and removes them."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ SHIPPED = ("shipped",)
 
 
 def purpose(name: str) -> str:
-    """Return what a model is for, by its name; nothing for one we don't know."""
+    """Return the purpose of a model by its name; "" for an unknown one."""
     say = (
         ("yunet", QCoreApplication.translate("ModelsDialog", "finds faces")),
-        ("sface", QCoreApplication.translate("ModelsDialog", "tells faces apart")),
-        ("silero", QCoreApplication.translate("ModelsDialog", "hears when somebody speaks")),
-        ("campplus", QCoreApplication.translate("ModelsDialog", "tells voices apart")),
-        ("pyannote", QCoreApplication.translate("ModelsDialog", "hears when two speak at once")),
-        ("dlib", QCoreApplication.translate("ModelsDialog", "another model that tells faces apart (optional)")),
-        ("whisper", QCoreApplication.translate("ModelsDialog", "writes down what is said")),
-        ("ssd", QCoreApplication.translate("ModelsDialog", "names things in view")),
+        ("sface", QCoreApplication.translate("ModelsDialog", "recognises faces")),
+        ("silero", QCoreApplication.translate("ModelsDialog", "detects speech")),
+        ("campplus", QCoreApplication.translate("ModelsDialog", "recognises voices")),
+        ("pyannote", QCoreApplication.translate("ModelsDialog", "detects overlapping speech")),
+        ("dlib", QCoreApplication.translate("ModelsDialog", "another model that recognises faces (optional)")),
+        ("whisper", QCoreApplication.translate("ModelsDialog", "transcribes speech")),
+        ("ssd", QCoreApplication.translate("ModelsDialog", "detects objects")),
         ("rapidocr", QCoreApplication.translate("ModelsDialog", "reads text on the screen")),
         ("e5", QCoreApplication.translate("ModelsDialog", "finds memories by meaning")),
-        ("qwen", QCoreApplication.translate("ModelsDialog", "draws conclusions and answers in its own words")),
+        ("qwen", QCoreApplication.translate("ModelsDialog", "writes knowledge and answers in its own words")),
         ("demo", QCoreApplication.translate("ModelsDialog", "the demo clip, public domain")),
     )
     return next((text for key, text in say if key in name.lower()), "")
 
 
 def is_llm(row: dict[str, Any]) -> bool:
-    """Say whether a row of `models list` is the language model."""
+    """Return whether a row of `models list` is the language model."""
     return row.get("profile") == "llm" or "qwen" in str(row.get("name", "")).lower()
 
 
 def is_needed(row: dict[str, Any]) -> bool:
-    """Say whether the app needs a model for its main job: neither the language model nor the demo clip."""
+    """Return whether the app needs a model for its main function: neither the language model nor the demo clip."""
     return not is_llm(row) and row.get("profile") not in ("demo", "extra")
 
 
@@ -67,7 +67,7 @@ def _command(*words: str) -> list[str]:
 
 
 def ask_engine(*words: str) -> str:
-    """Run `m3desk models …` and return what it printed (blocking). Raises M3DeskError with its own line where it failed."""
+    """Run `m3desk models …` and return its output (blocking). Raises M3DeskError with the command's message if it fails."""
     done = subprocess.run(_command(*words), capture_output=True, text=True, check=False)
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines()
@@ -76,7 +76,7 @@ def ask_engine(*words: str) -> str:
 
 
 class ModelRow(QFrame):
-    """One model: what it is, its size, licence, state, and what can be done."""
+    """One model: purpose, size, licence, state, and available actions."""
 
     fetch = Signal(str)
     verify = Signal(str)
@@ -128,8 +128,8 @@ class ModelRow(QFrame):
         names = {
             "working": self.tr("fetching …"),
             "failed": self.tr("failed"),
-            "missing": self.tr("not here"),
-            "incomplete": self.tr("fetched in part"),
+            "missing": self.tr("not installed"),
+            "incomplete": self.tr("partly fetched"),
             "damaged": self.tr("damaged"),
             "shipped": self.tr("comes with the app"),
         }
@@ -145,7 +145,7 @@ class ModelRow(QFrame):
         self.bar.setVisible(state == "working")
 
     def progress(self, done: int, total: int) -> None:
-        """Show how far a download is; total 0 = unknown."""
+        """Show a download's progress; total 0 = unknown."""
         if self.now != "working":
             self.show_state("working")
         self.bar.setRange(0, 1000 if total else 0)
@@ -158,7 +158,7 @@ class ModelRow(QFrame):
 
 
 class ModelsDialog(QDialog):
-    """Rows of `models list`; asks the open desk, or the command where no memory is open."""
+    """Shows `models list`; uses the open desk, or runs the command if no memory is open."""
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,7 +168,7 @@ class ModelsDialog(QDialog):
         self.setWindowTitle(self.tr("Models"))
         self.resize(640, 560)
         lead = plain.Label(
-            self.tr("Everything works on this machine. Models are fetched only when you ask for them, and checked when they arrive."), self
+            self.tr("All models run on this machine. They are fetched only when you ask for them, and verified afterwards."), self
         )
         lead.setWordWrap(True)
         lead.setProperty("muted", True)
@@ -193,7 +193,7 @@ class ModelsDialog(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setWidget(self._list)
-        self.state = plain.Label(self.tr("Looking …"), self)
+        self.state = plain.Label(self.tr("Checking …"), self)
         self.state.setWordWrap(True)
         self.state.setProperty("muted", True)
         self.missing = QPushButton(self.tr("Fetch what is missing"), self)
@@ -245,8 +245,10 @@ class ModelsDialog(QDialog):
         self.offer.setVisible(llm is not None and llm.get("state") not in HERE)
         if llm is not None:
             size = texts.megabytes(int(llm.get("bytes") or 0))
-            head = self.tr("Answers in its own words, and knowledge beside what happened")
-            text = self.tr("The language model %1 (%2, %3) does this here, on this machine. Without it, answers quote the best memories.")
+            head = self.tr("Answers in its own words, and general knowledge in addition to events")
+            text = self.tr(
+                "The language model %1 (%2, %3) does this on this machine. Without it, answers quote the best matching memories."
+            )
             text = text.replace("%1", str(llm["name"])).replace("%2", size).replace("%3", str(llm.get("licence") or ""))
             self.offer_text.setText(f"<b>{plain.html(head)}</b><br>{plain.html(text)}")
             self.offer_go.setText(self.tr("Fetch %1").replace("%1", size))
@@ -271,7 +273,7 @@ class ModelsDialog(QDialog):
         self.fetch([str(r["name"]) for r in self._all if r.get("state") not in HERE and is_needed(r)])
 
     def fetch(self, names: list[str], *, llm: bool = False) -> None:
-        """Fetch models; progress arrives as Downloading events (or only its end, where no memory is open)."""
+        """Fetch models; progress arrives as Downloading events (only the end if no memory is open)."""
         llm = llm or any(is_llm(r) for r in self._all if r["name"] in names)
         for name in names:
             if name in self.rows:
@@ -300,13 +302,13 @@ class ModelsDialog(QDialog):
 
     def _verify(self, name: str) -> None:
         self.state.setText(self.tr("Checking %1 …").replace("%1", name))
-        good = self.tr("%1 is as it should be.").replace("%1", name)
+        good = self.tr("%1 is complete and undamaged.").replace("%1", name)
         self.hub.work(lambda: ask_engine("verify", name), lambda _out: self.state.setText(good), self._failed)
 
     def _ask_remove(self, name: str) -> None:
         text, more = (
             self.tr("Remove %1 from this machine?").replace("%1", name),
-            self.tr("It can be fetched again. Memories stay as they are."),
+            self.tr("It can be fetched again. Memories are not changed."),
         )
         box = plain.box(self, QMessageBox.Icon.Question, self.tr("Remove model"), text, more)
         go = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)

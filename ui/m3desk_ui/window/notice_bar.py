@@ -1,4 +1,4 @@
-"""A bar under the menu for errors and news: what happened, what to do, a report to copy, and at times one action (Undo)."""
+"""A bar under the menu for errors and messages: what happened, what to do, a report to copy, and optionally one action (Undo)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Notice:
 
 
 class NoticeBar(QFrame):
-    """Shows one notice at a time; errors that come while one is shown wait their turn, news replaces news."""
+    """Shows one notice at a time; further errors are queued, a message replaces a message."""
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +48,7 @@ class NoticeBar(QFrame):
         self._act = QPushButton()
         self._act.clicked.connect(self._do)
         self._copy = QPushButton(self.tr("Copy report"))
-        plain.tip(self._copy, self.tr("Copy what M3Desk knows about this error, to send it to somebody"))
+        plain.tip(self._copy, self.tr("Copy the details of this error, to send them to the developers"))
         self._copy.clicked.connect(self._copy_report)
         self._close = QToolButton()
         plain.tip(self._close, self.tr("Close this notice"))
@@ -71,15 +71,15 @@ class NoticeBar(QFrame):
         hub.themed.connect(self._paint)
 
     def add(self, level: str, text: str, hint: str = "", report: str = "") -> None:
-        """Show a notice, or queue it behind an error that is being shown."""
+        """Show a notice, or queue it behind the error that is shown."""
         self._take(_Notice(level if level in SECONDS else "info", text, hint, report))
 
     def offer(self, text: str, label: str, action: Callable[[], None] | None) -> None:
-        """Show news with a button; the label "undo" is put into the window's language."""
+        """Show a message with a button; the label "undo" is translated."""
         self._take(_Notice("info", text, label=self.tr("Undo") if label == "undo" else label, action=action))
 
     def dismiss(self) -> None:
-        """Close what is shown and show what waits."""
+        """Close the current notice and show the next in the queue."""
         self._timer.stop()
         self._shown = None
         if self._waiting:
@@ -88,7 +88,7 @@ class NoticeBar(QFrame):
             self.hide()
 
     def _corrected(self, event: events.Corrected) -> None:
-        """Take back an offered button once what it was offered for is undone, redone or followed by another correction.
+        """Remove an undo button once its correction is undone, redone or followed by another one.
 
         A correction's own offer has its text and stays: event and offer may come in either order.
         """
@@ -101,7 +101,7 @@ class NoticeBar(QFrame):
             self.dismiss()
 
     def _engine_lost(self, event: events.EngineLost) -> None:
-        hint = event.hint or self.tr("What was committed is safe. Close the memory and open it again to go on.")
+        hint = event.hint or self.tr("Everything saved so far is safe. Close the memory and open it again to continue.")
         self._take(_Notice("warning" if event.restarting else "error", event.message, hint))
 
     def _take(self, notice: _Notice) -> None:

@@ -1,4 +1,4 @@
-"""A memory whose database is damaged: what is wrong, and the offer to put its last good copy in its place. Never without being asked."""
+"""The dialog for a damaged memory: says what is wrong and offers to restore the last good copy; never restores unasked."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def offer(window: MainWindow, wrong: Damaged, then: Callable[[], None]) -> QMessageBox:
-    """Say what is wrong and, where there is a copy, ask whether to put it in place; then go on with `then`."""
+    """Show what is wrong and, if there is a copy, ask whether to restore it; then call `then`."""
     head = QCoreApplication.translate("Restoring", "This memory is damaged")
     if wrong.copy:
         more = QCoreApplication.translate(
             "Restoring",
-            "The last good copy is of %1. What was memorized or corrected later is not in it. The damaged file is kept.",
+            "The last good copy is from %1. What was memorized or corrected later is not in it. The damaged file is kept.",
         ).replace("%1", wrong.copy)
     else:
-        more = QCoreApplication.translate("Restoring", "There is no copy of it here. Put memory.sqlite back from a backup of your own.")
+        more = QCoreApplication.translate("Restoring", "There is no copy of it. Restore memory.sqlite from your own backup.")
     box = plain.box(window, QMessageBox.Icon.Warning, head, wrong.text, more)
     if wrong.copy:
-        put = box.addButton(QCoreApplication.translate("Restoring", "Put the copy in place"), QMessageBox.ButtonRole.AcceptRole)
+        put = box.addButton(QCoreApplication.translate("Restoring", "Restore the copy"), QMessageBox.ButtonRole.AcceptRole)
         put.clicked.connect(lambda: _restore(window, wrong.path, then))
         box.addButton(QMessageBox.StandardButton.Cancel)
     else:
@@ -39,7 +39,7 @@ def offer(window: MainWindow, wrong: Damaged, then: Callable[[], None]) -> QMess
 
 def _restore(window: MainWindow, path: str, then: Callable[[], None]) -> None:
     def done(copy: str) -> None:
-        text = QCoreApplication.translate("Restoring", "The copy of %1 is in place.").replace("%1", copy)
+        text = QCoreApplication.translate("Restoring", "The copy from %1 was restored.").replace("%1", copy)
         window.hub.notice.emit("info", text, "", "")
         then()
 

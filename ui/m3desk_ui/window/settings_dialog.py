@@ -33,11 +33,11 @@ def title(name: str) -> str:
     """Return a setting's name as people read it."""
     names = {
         "language": QCoreApplication.translate("SettingsDialog", "Language of the app"),
-        "theme": QCoreApplication.translate("SettingsDialog", "Look"),
+        "theme": QCoreApplication.translate("SettingsDialog", "Theme"),
         "memory_language": QCoreApplication.translate("SettingsDialog", "Language of memories"),
-        "profile": QCoreApplication.translate("SettingsDialog", "Models that work"),
+        "profile": QCoreApplication.translate("SettingsDialog", "Model profile"),
         "clip_seconds": QCoreApplication.translate("SettingsDialog", "Length of a clip"),
-        "fps": QCoreApplication.translate("SettingsDialog", "Pictures looked at"),
+        "fps": QCoreApplication.translate("SettingsDialog", "Pictures analysed"),
         "threads": QCoreApplication.translate("SettingsDialog", "Threads"),
         "semantic": QCoreApplication.translate("SettingsDialog", "Knowledge"),
     }
@@ -47,11 +47,11 @@ def title(name: str) -> str:
 def explained(name: str) -> str:
     """Return what a setting does, in a line."""
     lines = {
-        "memory_language": QCoreApplication.translate("SettingsDialog", "For memories written from now on."),
-        "profile": QCoreApplication.translate("SettingsDialog", "Your own profiles are written in the settings file."),
-        "clip_seconds": QCoreApplication.translate("SettingsDialog", "A memory keeps the length it began with."),
-        "fps": QCoreApplication.translate("SettingsDialog", "More finds faces that are seen briefly, and takes longer."),
-        "threads": QCoreApplication.translate("SettingsDialog", "0 = as many as there are cores, at most 4."),
+        "memory_language": QCoreApplication.translate("SettingsDialog", "Applies to memories written from now on."),
+        "profile": QCoreApplication.translate("SettingsDialog", "You can define your own profiles in the settings file."),
+        "clip_seconds": QCoreApplication.translate("SettingsDialog", "An existing memory keeps its clip length."),
+        "fps": QCoreApplication.translate("SettingsDialog", "More pictures find faces that appear briefly, but take longer."),
+        "threads": QCoreApplication.translate("SettingsDialog", "0 = the number of cores, at most 4."),
         "semantic": QCoreApplication.translate("SettingsDialog", "Needs the language model."),
     }
     return lines.get(name, "")
@@ -60,7 +60,7 @@ def explained(name: str) -> str:
 def word(value: str) -> str:
     """Return a choice as people read it."""
     words = {
-        "system": QCoreApplication.translate("SettingsDialog", "As the system"),
+        "system": QCoreApplication.translate("SettingsDialog", "Same as the system"),
         "light": QCoreApplication.translate("SettingsDialog", "Light"),
         "dark": QCoreApplication.translate("SettingsDialog", "Dark"),
         "scene": QCoreApplication.translate("SettingsDialog", "As spoken in the video"),
@@ -94,7 +94,7 @@ class SettingsDialog(QDialog):
         self.problem.setWordWrap(True)
         self.problem.setStyleSheet(f"color: {theme.colours().bad};")
         self.problem.hide()
-        where = plain.Label(self.tr("Kept in %1").replace("%1", str(paths.config_file())), self)
+        where = plain.Label(self.tr("Stored in %1").replace("%1", str(paths.config_file())), self)
         where.setProperty("muted", True)
         where.setWordWrap(True)
         where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -174,7 +174,7 @@ class SettingsDialog(QDialog):
             box.setCurrentIndex(max(0, box.findData(value)))
             return box
         if isinstance(key.default, bool):
-            tick = QCheckBox(self.tr("Write what is true, too, not only what happened"), self)
+            tick = QCheckBox(self.tr("Also write general knowledge, not only events"), self)
             tick.setChecked(bool(value))
             return tick
         if isinstance(key.default, int):
@@ -189,7 +189,7 @@ class SettingsDialog(QDialog):
             number.setRange(max(key.low, -1e9), min(key.high, 1e9))
             number.setValue(float(value))
             number.lineEdit().setTextMargins(5, 0, 0, 0)
-            number.setSuffix(self.tr(" s") if key.name == "clip_seconds" else self.tr(" a second") if key.name == "fps" else "")
+            number.setSuffix(self.tr(" s") if key.name == "clip_seconds" else self.tr(" per second") if key.name == "fps" else "")
             return number
         return QLineEdit(str(value), self)
 
@@ -228,7 +228,7 @@ class SettingsDialog(QDialog):
                 self.changed.emit(done)
         later = {"profile", "fps", "threads", "memory_language", "clip_seconds", "semantic"} & set(done)
         if later:
-            self.hub.notice.emit("info", self.tr("Settings of the work take effect when a memory is opened again."), "", "")
+            self.hub.notice.emit("info", self.tr("Settings for memorizing take effect when a memory is opened again."), "", "")
         self.accept()
 
     def _complain(self, error: Exception) -> None:

@@ -75,7 +75,7 @@ class StartPage(QWidget):
         lead = plain.Label(
             self.tr("M3Desk watches a video with you, notes who appears, what they say and what happens, and answers questions about it.")
             + " "
-            + self.tr("All on this machine.")
+            + self.tr("Everything runs on this machine.")
         )
         lead.setWordWrap(True)
         lead.setProperty("muted", True)
@@ -124,7 +124,7 @@ class StartPage(QWidget):
         self.recent.itemClicked.connect(lambda item: self.recent_chosen.emit(item.data(Qt.ItemDataRole.UserRole)))
         self.strip = QFrame()
         self.strip.setProperty("card", True)
-        self.machine = plain.Label(self.tr("Looking at what this machine can do …"))
+        self.machine = plain.Label(self.tr("Checking what this machine can do …"))
         self.machine.setWordWrap(True)
         self.machine.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.strip.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
@@ -212,7 +212,7 @@ class StartPage(QWidget):
         parts = [", ".join(texts.profile(p["name"], p.get("reason", "")) for p in ready)] if ready else []
         if not ready:
             reasons = "; ".join(texts.profile(p["name"], p.get("reason", "")) for p in facts.get("profiles", []))
-            parts.append(self.tr("No set of models is complete yet (%1). Fetch them with Models.").replace("%1", reasons or "—"))
+            parts.append(self.tr("Models are missing (%1). Fetch them with Models.").replace("%1", reasons or "—"))
         parts.append(texts.processor(str(facts.get("cpu", ""))))
         if facts.get("memory_bytes"):
             parts.append(self.tr("%1 of memory").replace("%1", texts.megabytes(int(facts["memory_bytes"]))))
@@ -221,7 +221,7 @@ class StartPage(QWidget):
         self.machine.setText(" · ".join(p for p in parts if p))
 
     def machine_unknown(self, error: Exception) -> None:
-        self.machine.setText(self.tr("Could not look at this machine: %1").replace("%1", str(error)))
+        self.machine.setText(self.tr("Could not check this machine: %1").replace("%1", str(error)))
 
     def _downloading(self, event: events.Downloading) -> None:
         self.fetching.setVisible(event.state == "working")

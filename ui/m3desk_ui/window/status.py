@@ -99,7 +99,7 @@ class Status(QStatusBar):
     def _on_lost(self, event: events.EngineLost) -> None:
         self._working.clear()
         self._loading.clear()
-        self._device.setText(self.tr("engine starts again") if event.restarting else self.tr("engine stopped"))
+        self._device.setText(self.tr("engine is restarting") if event.restarting else self.tr("engine stopped"))
         self._rest()
 
     def _on_loading(self, event: events.ModelLoading) -> None:
@@ -180,7 +180,7 @@ class Status(QStatusBar):
             return
         behind = at - self._progress.done
         self._behind.setText(
-            self.tr("%1 behind").replace("%1", texts.duration(behind)) if behind > 500_000 else self.tr("ahead of the picture")
+            self.tr("%1 behind playback").replace("%1", texts.duration(behind)) if behind > 500_000 else self.tr("ahead of playback")
         )
 
     def _changed(self, changed: Changed) -> Read[Part] | None:
@@ -204,7 +204,7 @@ class Status(QStatusBar):
             return
         states = Counter(self._clips.values())
         clips, waiting, knowledge, people = states["episodic"] + states["done"], states["queued"], states["episodic"], len(self._people)
-        self._knowledge.setText(self.tr("knowledge still to come: %1").replace("%1", str(knowledge)) if knowledge else "")
+        self._knowledge.setText(self.tr("clips without knowledge yet: %1").replace("%1", str(knowledge)) if knowledge else "")
         if not self._bar.isVisible() and not self._loading:
             if clips:
                 text = self.tr("clips memorized: %1 · people: %2").replace("%1", str(clips)).replace("%2", str(people))

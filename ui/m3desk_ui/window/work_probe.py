@@ -1,4 +1,4 @@
-"""Measures what one commit costs the window: the processor time of the GUI thread and of the reading thread. For the benchmark."""
+"""Measures the window's cost of one commit: CPU time of the GUI thread and the reading thread. For the benchmark."""
 
 from __future__ import annotations
 
