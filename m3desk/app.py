@@ -109,10 +109,10 @@ class App:
         elif not Path(self.path).is_dir():
             raise MemoryMissing(f"there is no memory at {self.path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(self.path)}")
         elif pending.marks(Path(self.path)):
-            text = "Forgetting somebody was begun in this memory and is not finished: traces of them may be left."
+            text = "Forgetting a person was started in this memory but is not finished: traces of them may be left."
             self.emit(
                 events.Notice(
-                    "warning", text, f"The next command that writes finishes it: m3desk check --repair -m {shlex.quote(self.path)}"
+                    "warning", text, f"The next command that writes will finish it: m3desk check --repair -m {shlex.quote(self.path)}"
                 )
             )
 
@@ -337,7 +337,7 @@ class App:
             try:
                 self.write(lambda m: m.add_chat(kept))
             except MemoryProblem as error:  # a full disk: the answer was given all the same
-                self.emit(events.Notice("warning", f"The answer could not be kept with the memory: {error}", error.hint))
+                self.emit(events.Notice("warning", f"The answer could not be stored in the memory: {error}", error.hint))
 
     def stop_asking(self, ask: str) -> None:
         """Stop an answer at once, even if it has not begun."""

@@ -135,7 +135,9 @@ class Backends:
                 return opened
         kind = port.removesuffix("_vectors")
         raise ModelMissing(
-            f"this memory tells {kind}s apart by {model}, which is not here" + (f" ({'; '.join(reasons)})" if reasons else "") + ".",
+            f"this memory recognises {kind}s with the model {model}, which is not installed"
+            + (f" ({'; '.join(reasons)})" if reasons else "")
+            + ".",
             "Fetch it, or use another model from now on: m3desk reembed MODEL --switch.",
         )
 

@@ -87,7 +87,7 @@ class Fetcher:
                 time.sleep(0.5 * fruitless)
         if sha256 is not None and digest(part, self.cancelled) != sha256:
             part.unlink()
-            raise DownloadError(f"{_host(url)}: the bytes are not those expected (sha256 differs), so they were thrown away.")
+            raise DownloadError(f"{_host(url)}: the bytes are not those expected (sha256 differs), so they were deleted.")
         part.replace(to)
         return to
 

@@ -109,7 +109,7 @@ def finish(memory: Opened) -> list[dict[str, Any]]:
             if not isinstance(error, (M3DeskError, OSError)):
                 log.exception("a forgetting that was cut off could not be finished")
             hint = error.line() if isinstance(error, M3DeskError) else f"{type(error).__name__}: {error}"
-            memory.emit(events.Notice("warning", "Forgetting somebody was cut off earlier, and could not be finished now.", hint))
+            memory.emit(events.Notice("warning", "Forgetting a person was interrupted earlier and could not be finished now.", hint))
             continue
         finished.append(report)
         rest = "; ".join((*report["findings"], *report["not_searched"]))

@@ -133,7 +133,7 @@ def _size(file: Path) -> int | None:
 
 
 def rows() -> list[dict[str, Any]]:
-    """Return the rows of `m3desk models list --json` (contract.md); `path` is None for what is not here."""
+    """Return the rows of `m3desk models list --json` (contract.md); `path` is None for what is not installed."""
     listed = []
     for m in catalogue():
         now = state(m)
@@ -215,10 +215,10 @@ def verify() -> list[str]:
             if m.shipped:
                 problems.append(f"{m.name}: its file is missing from the installation. Install M3Desk again.")
         elif now == "incomplete":
-            problems.append(f"{m.name}: only part of it is here. Fetch the rest: {m.command}")
+            problems.append(f"{m.name}: partly downloaded. Fetch the rest: {m.command}")
         elif wrong := _wrong_files(m, afresh=True):
             fix = "Install M3Desk again." if m.shipped else f"m3desk models remove {m.name}, then {m.command}"
-            problems.append(f"{m.name}: {', '.join(wrong)} is not what it should be (sha256 differs). {fix}")
+            problems.append(f"{m.name}: {', '.join(wrong)} is damaged (sha256 differs). {fix}")
     return problems
 
 
@@ -229,7 +229,7 @@ def remove(name: str) -> None:
         raise UsageError(f"{name} is part of M3Desk and cannot be removed.", "Fetched models can: see m3desk models list.")
     there = [place for place in (model.folder, folder() / _CACHE / name) if place.exists()]
     if not there:
-        raise ModelMissing(f"{name} is not here.", "See m3desk models list.")
+        raise ModelMissing(f"{name} is not installed.", "See m3desk models list.")
     for place in there:
         shutil.rmtree(place)
 
@@ -287,8 +287,8 @@ def _check_room(needed: Sequence[ModelEntry]) -> None:
     free = shutil.disk_usage(place).free
     if free < wanted:
         raise DownloadError(
-            f"There is not enough room for the weights: {wanted / 1e9:.2f} GB are needed in {folder()}, {free / 1e9:.2f} GB are free.",
-            "Make room, or choose another place with M3DESK_MODELS.",
+            f"Not enough disk space for the weights: {wanted / 1e9:.2f} GB are needed in {folder()}, {free / 1e9:.2f} GB are free.",
+            "Free disk space, or choose another folder with M3DESK_MODELS.",
         )
 
 
@@ -347,7 +347,7 @@ def _pull_file(model: ModelEntry, f: ModelFile, fetcher: Fetcher, report: _Repor
             if digest(joined, fetcher.cancelled) != f.sha256:
                 joined.unlink()
                 _steps(joined).unlink(missing_ok=True)
-                raise DownloadError(f"{source[0]}: the bytes are not those expected (sha256 differs), so they were thrown away.")
+                raise DownloadError(f"{source[0]}: the bytes are not those expected (sha256 differs), so they were deleted.")
             joined.replace(model.folder / f.name)
             for rest in fetcher.cache.glob(f"{f.name}.*"):
                 rest.unlink()

@@ -222,7 +222,7 @@ class Memorizer:
         except Exception as error:
             log.exception("clip %s failed", clip.id)
             report = traceback.format_exc()
-            self._emit(events.Notice("error", f"{clip.id} could not be memorized: {error}", "It is kept for a retry.", report))
+            self._emit(events.Notice("error", f"{clip.id} could not be memorized: {error}", "It can be retried.", report))
             self._give_up(clip, "failed", f"{type(error).__name__}: {error}")
             return replace(tally, failed=tally.failed + 1)
         return replace(tally, committed=tally.committed + 1)
@@ -280,7 +280,7 @@ class Memorizer:
             try:
                 draft = self._concluded(clip, knowledge, flagged)
             except ModelFailed as error:
-                self._emit(events.Notice("warning", f"{clip.id}: no knowledge written: {error}", "It is tried again the next time."))
+                self._emit(events.Notice("warning", f"{clip.id}: no semantic memories written: {error}", "It is tried again next time."))
                 return count  # strictly in clip order: later clips wait for this one
             self._check()
             vectors = _embed(self._models.text_vectors, draft)
@@ -308,7 +308,7 @@ class Memorizer:
 
     def _check(self) -> None:
         if self._stop():
-            raise Cancelled("stopped.", "What was committed stays; run the same command to go on.")
+            raise Cancelled("stopped.", "What was committed is kept; run the same command to continue.")
 
     def _progress(self, source: Source, clip: Clip, stage: events.Stage, done: int, total: int, began: float, tally: Tally) -> None:
         spent = time.monotonic() - began

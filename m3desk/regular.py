@@ -96,16 +96,16 @@ def _must_be_regular(path: str | Path, mode: int, problem: Problem) -> None:
     if stat.S_ISREG(mode):
         return
     kind = next((words for test, words in _KINDS if test(mode)), "something else")
-    hint = "Give the folder's files one by one." if stat.S_ISDIR(mode) else "Copy what it gives into a file, and give that."
+    hint = "Name the folder's files one by one." if stat.S_ISDIR(mode) else "Copy its output into a file, and use that file."
     raise problem(f"{path} is {kind}, not a file.", hint)
 
 
 def _said(path: str | Path, error: Exception, problem: Problem, missing: Problem) -> M3DeskError:
     if isinstance(error, ValueError):
-        return missing(f"There is no file {str(path)!r}: no file can have this name.", "Check the path and its spelling.")
+        return missing(f"There is no file {str(path)!r}: the name is not valid.", "Check the path and its spelling.")
     number = getattr(error, "errno", None)
     if number in (errno.ENOENT, errno.ENOTDIR):
         return missing(f"There is no file {path}.", "Check the path and its spelling.")
     if number in (errno.EACCES, errno.EPERM):
         return problem(f"You may not read {path}.", "Ask its owner, or change its permissions.")
-    return problem(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.", "Check the path and the disk that it lies on.")
+    return problem(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.", "Check the path and the disk.")

@@ -176,7 +176,7 @@ class Work:
             if is_regular(source.uri):
                 self.queue.put(source.id)
             else:
-                self._set_state(source.id, "failed", f"{source.uri} is not there any more; use “Locate file”.")
+                self._set_state(source.id, "failed", f"{source.uri} no longer exists; use “Locate file”.")
         return [s.id for s in unfinished]
 
     # ------------------------------------------------------------------ doing it
@@ -322,7 +322,7 @@ class Work:
         old = self._store.source(source)
         tried(path)
         if file.fingerprint(path, self._brake.stopping.is_set) != old.sha256:
-            raise SourceChanged(f"{path} is not the file that was memorized as {source}.", "Choose the same file, wherever it lies now.")
+            raise SourceChanged(f"{path} is not the file that was memorized as {source}.", "Choose the same file at its new path.")
         self._store.relink(source, str(Path(path).resolve()))
         self._emit(events.SourceChanged(source, old.state))
 
@@ -346,7 +346,7 @@ def readable(sources: Sequence[str | Path], emit: Callable[[Any], None] = lambda
     for given in sources:
         for path in expand(given):
             try:
-                found.append((path, tried(path, lambda text: emit(events.Notice("warning", text, "The rest is left out.")))))
+                found.append((path, tried(path, lambda text: emit(events.Notice("warning", text, "It is skipped.")))))
             except SourceError as error:
                 if not Path(given).is_dir():
                     raise
@@ -373,5 +373,5 @@ def _check_unchanged(path: Path, source: Source, known: Sequence[Source], option
     if changed and not options.rebuild:
         raise SourceChanged(
             f"{path} is not the file that was memorized as {changed[0].id} (its content changed).",
-            "Memorize it anew under your corrections with --rebuild, or keep the old memory and put the new file elsewhere.",
+            "Re-memorize it with --rebuild (your corrections are applied again), or keep the old memory and move the new file elsewhere.",
         )

@@ -41,7 +41,7 @@ def _run(arguments: list[str]) -> int:
         leftovers.remove_once()
         return int(options.run(options, output.Out(json=getattr(options, "json", False), quiet=options.quiet)) or 0)
     except KeyboardInterrupt:
-        output.error("stopped; what was committed stays, the next run resumes.")
+        output.error("stopped; what was committed is kept, the next run resumes.")
         return Cancelled.exit_code
     except BrokenPipeError:
         # The reader of our output went away (`m3desk … | head`): not a failure. Keep Python from complaining at exit.
@@ -60,9 +60,9 @@ def _failed(error: Exception) -> int:
             output.error(error.line())
             return error.exit_code
         case MemoryError():
-            output.error("this needs more memory than there is. Close other programs, or work on a smaller file.")
+            output.error("not enough memory (RAM). Close other programs, or work on a smaller file.")
         case OSError(errno=number) if number in _OF_THE_MACHINE:
-            output.error(f"{error.filename or 'a file'}: {error.strerror}. What was committed stays; {_OF_THE_MACHINE[number]}.")
+            output.error(f"{error.filename or 'a file'}: {error.strerror}. What was committed is kept; {_OF_THE_MACHINE[number]}.")
         case _:
             logging.getLogger(__name__).debug("bug", exc_info=True)
             told = shortened(f"{type(error).__name__}: {error}")
@@ -71,8 +71,8 @@ def _failed(error: Exception) -> int:
 
 
 _OF_THE_MACHINE = {
-    errno.ENOSPC: "make room and run it again",
-    errno.EDQUOT: "make room and run it again",
+    errno.ENOSPC: "free disk space and run it again",
+    errno.EDQUOT: "free disk space and run it again",
     errno.EFBIG: "choose another disk",
     errno.EROFS: "choose a place that can be written to",
     errno.EACCES: "check its permissions",

@@ -28,14 +28,14 @@ def lines(report: dict[str, Any]) -> list[str]:
     for key, what, many in (("faces", "face tracks", "face nodes"), ("voices", "utterances", "voice nodes")):
         r = report[key]
         if not r["labelled"]:
-            told.append(f"{key}: none that the truth names")
+            told.append(f"{key}: none has a true person")
             continue
         told.append(
             f"{key}: pairwise precision {share(r['pairwise']['precision'])}, recall {share(r['pairwise']['recall'])};"
             f" B-cubed {share(r['bcubed']['precision'])}, {share(r['bcubed']['recall'])}"
         )
         told.append(
-            f"  {r['labelled']} {what} of {r['true_people']} people ({r['unlabelled']} more that the truth doesn't name);"
+            f"  {r['labelled']} {what} of {r['true_people']} people ({r['unlabelled']} more without a true person);"
             f" {number(r['fragmentation'])} {many} and {number(r['people_per_person'])} people for each"
         )
         if across := r["across_sources"]:
@@ -52,7 +52,7 @@ def lines(report: dict[str, Any]) -> list[str]:
             told.append(f"  {f['source']}: {share(f['der'])}, {f['speakers_found']} speakers found of {f['speakers']}")
     linked, sentences = report["links"], report["attribution_detail"]["sentences"]
     if linked["possible"]:
-        unjudged = f", {linked['unjudged']} links that the truth can't judge" if linked["unjudged"] else ""
+        unjudged = f", {linked['unjudged']} links that can't be judged" if linked["unjudged"] else ""
         told.append(f"links: right for {linked['right']} of {linked['possible']} people, {linked['wrong']} wrong{unjudged}")
         told += [
             f"  wrong: {w['face']} of {w['face_of']} with {w['voice']} of {w['voice_of']} in {w['person']}" for w in linked["wrong_links"]

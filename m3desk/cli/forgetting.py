@@ -12,8 +12,8 @@ from m3desk.errors import CorrectionError
 from m3desk.store.forgetting.removing import How
 
 CHOICES = (
-    "to choose: (nothing) forget, they may reappear as somebody new · --spans also remove what else was remembered while they were there · "
-    "--sources also remove the sources · --never-again keep one template, to leave them out from now on"
+    "options: (none) forget; they may reappear as a new person · --spans also remove everything else remembered while they were present · "
+    "--sources also remove the sources · --never-again keep one template, to leave them out in future"
 )
 
 

@@ -18,7 +18,7 @@ from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
 from m3desk.errors import CorrectionError, UsageError
 
-STALE = "  (stale: what it rests on was corrected)"
+STALE = "  (stale: its evidence was corrected)"
 
 
 def person_json(p: Person) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _split(options: Any) -> dict[str, Any]:
     """Return the observations to split off: those named, those of a clip, or the second side of a suggestion."""
     chosen = [n for n in ("observations", "clip", "suggestion") if getattr(options, n) is not None]
     if len(chosen) != 1:
-        raise UsageError("split needs to know what becomes somebody else.", "Give one of --observations OBS…, --clip C or --suggestion N.")
+        raise UsageError("split needs the observations to split off.", "Give one of --observations OBS…, --clip C or --suggestion N.")
     taken: dict[str, Any] = {"person": options.person, "name": options.name}
     if options.clip is not None:
         return taken | {"clip": _clip(options.clip, options.memory)}
@@ -249,7 +249,7 @@ def memories(options: Any, out: Out) -> int:
 def _rewrite(options: Any, out: Out) -> int:
     """Update sentences that quote corrected words; each update is an edit that undo reverts."""
     if bool(options.args) == options.stale:
-        raise UsageError("rewrite needs memories, or --stale for all that need it.", "For example: m3desk memories rewrite --stale.")
+        raise UsageError("rewrite needs memories, or --stale for all stale ones.", "For example: m3desk memories rewrite --stale.")
     with App(options.memory) as app:
         with app.reader() as reader:
             stale = [s.id for s in reader.memories() if s.stale]
@@ -264,7 +264,7 @@ def _rewrite(options: Any, out: Out) -> int:
         if done and not options.dry_run:
             app.embed_lacking()
     would = "Would: " if options.dry_run else ""
-    lines = [would + e.text for e in done] + [f"{id_} is left as it is: {error}" for id_, error in left]
+    lines = [would + e.text for e in done] + [f"{id_} is not changed: {error}" for id_, error in left]
     document = {"rewritten": [asdict(e) for e in done], "left": [id_ for id_, _ in left], "dry_run": options.dry_run}
     out.result(document, lines or ["Nothing is stale."])
     return 0

@@ -113,7 +113,9 @@ class Grammar(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of every command; each sets `run(options, out) -> exit status`."""
-    top = Grammar(prog="m3desk", description="Watch, explore, ask and mend an M3-Agent memory, on your own machine.")
+    top = Grammar(
+        prog="m3desk", description="Watch videos and build, explore, question and correct an M3-Agent memory of them, on your own machine."
+    )
     top.add_argument("--version", action="version", version=f"m3desk {__version__}")
     _manners(top, top=True)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -176,18 +178,18 @@ def _app_commands(command: Any) -> None:
     p.add_argument("source", type=place, help="a video or sound file")
     _memory(p, required=False)
     p.add_argument("--no-audio", action="store_true", help="live: without the microphone")
-    p = command("memorize", "Build the memory of files, without a window; resumes by itself.", ("work", "memorize"))
+    p = command("memorize", "Build the memory of files, without a window; an interrupted run resumes.", ("work", "memorize"))
     p.add_argument("sources", nargs="+", type=place, metavar="SOURCE", help="video or sound files, or folders of them")
     _memory(p)
     _json(p)
     p.add_argument("--profile", help="which set of backends (default: the settings')")
     p.add_argument("--clip-seconds", type=number, help="length of a clip (default 30)")
-    p.add_argument("--fps", type=number, help="pictures looked at a second (default 5)")
+    p.add_argument("--fps", type=number, help="pictures analysed per second (default 5)")
     p.add_argument("--start", metavar="T", help="begin here: 90, 1:30, 00:01:30")
     p.add_argument("--end", metavar="T", help="end here")
     p.add_argument("--language", help="language of the sentences: en, zh (default: the scene's)")
     p.add_argument("--no-semantic", action="store_true", help="evidence and episodic memories only")
-    p.add_argument("--rebuild", action="store_true", help="make the memory of a changed (or known) file anew")
+    p.add_argument("--rebuild", action="store_true", help="re-memorize a changed (or known) file")
 
 
 def _memory_commands(command: Any) -> None:
@@ -219,18 +221,18 @@ def _memory_commands(command: Any) -> None:
     p = command("memories", "List, add, edit, delete, pin or rewrite sentences.", ("mending", "memories"))
     p.add_argument("action", choices=("list", "add", "edit", "delete", "pin", "rewrite"))
     p.add_argument("args", nargs="*")
-    p.add_argument("--stale", action="store_true", help="list, rewrite: those that rest on what was corrected since")
+    p.add_argument("--stale", action="store_true", help="list, rewrite: those whose evidence was corrected since")
     _memory(p)
     _json(p)
     _change(p)
-    for name, text in (("undo", "Take back corrections."), ("redo", "Apply again what undo took back.")):
+    for name, text in (("undo", "Undo corrections."), ("redo", "Redo corrections that were undone.")):
         p = command(name, text, ("mending", name))
         p.add_argument("count", nargs="?", type=positive, default=1, metavar="N", help="how many steps (default 1)")
         _memory(p)
         _json(p)
     p = command("revert", "Append the inverse of an older correction.", ("mending", "revert"))
     p.add_argument("step", type=positive)
-    p.add_argument("--with-dependents", action="store_true", help="also take back the later steps that rest on it")
+    p.add_argument("--with-dependents", action="store_true", help="also revert the later steps that depend on it")
     _memory(p)
     _json(p)
     _change(p)
@@ -243,20 +245,20 @@ def _memory_commands(command: Any) -> None:
     p = command("export", "Write a memory in another format.", ("work", "export"))
     _memory(p)
     p.add_argument("-o", "--output", type=place, required=True, metavar="FILE|-")
-    p.add_argument("--format", help="json graphml rttm vtt srt csv html (default: by the file's ending)")
-    p.add_argument("--source", help="where there are several")
+    p.add_argument("--format", help="json graphml rttm vtt srt csv html (default: by the file's extension)")
+    p.add_argument("--source", help="which source, if there are several")
     p.add_argument("--with-media", action="store_true", help="json: crops, speech and embeddings in a folder beside it")
-    p.add_argument("--force", "--yes", action="store_true", help="overwrite a file that is there, without asking")
+    p.add_argument("--force", "--yes", action="store_true", help="overwrite an existing file, without asking")
     p = command("check", "Check a memory's integrity, index, constraints and graph.", ("work", "check"))
     _memory(p)
     _json(p)
     p.add_argument("--repair", action="store_true", help="rebuild what can be rebuilt")
-    p.add_argument("--restore", action="store_true", help="put the last good copy in the place of a damaged database, which is kept aside")
+    p.add_argument("--restore", action="store_true", help="replace a damaged database with its last good copy; the damaged one is kept")
     p.add_argument("--yes", action="store_true", help="restore without asking")
 
 
 def _people_commands(command: Any, commands: Any) -> None:
-    people = commands.add_parser("people", help="List, show, name and mend people.", description="List, show, name and mend people.")
+    people = commands.add_parser("people", help="List, show, name and correct people.", description="List, show, name and correct people.")
     actions = people.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     def verb(name: str, text: str, change: bool = True, module: str = "mending") -> argparse.ArgumentParser:
@@ -269,15 +271,17 @@ def _people_commands(command: Any, commands: Any) -> None:
 
     p = verb("list", "Everybody in this memory.", change=False)
     p.add_argument("--before", metavar="[s1@]T|clip:ID", help="hide what was learned later")
-    p.add_argument("--believed-at", metavar="ISO", help="as it was believed at a date")
-    p = verb("show", "One person: what is known, where seen and heard.", change=False)
+    p.add_argument("--believed-at", metavar="ISO", help="as believed at a date")
+    p = verb("show", "One person: knowledge, names, and where they are seen and heard.", change=False)
     p.add_argument("person")
     p.add_argument("--before", metavar="[s1@]T|clip:ID", help="hide what was learned later")
-    p.add_argument("--believed-at", metavar="ISO", help="as it was believed at a date")
+    p.add_argument("--believed-at", metavar="ISO", help="as believed at a date")
     _whole_people(verb)
     _observed(verb)
     _weighed(verb)
-    observations = commands.add_parser("observations", help="Mend what was seen and heard.", description="Mend what was seen and heard.")
+    observations = commands.add_parser(
+        "observations", help="Correct what was seen and heard.", description="Correct what was seen and heard."
+    )
     _observations(command, observations.add_subparsers(dest="action", metavar="ACTION", required=True))
 
 
@@ -286,56 +290,62 @@ def _whole_people(verb: Any) -> None:
     p = verb("name", "Confirm a person's name.")
     p.add_argument("person")
     p.add_argument("name")
-    p = verb("merge", "Join people who are one. They go by the named one, of two names by KEEP's, of none by the older number.")
+    p = verb(
+        "merge",
+        "Merge people who are the same person. The result keeps the confirmed name; of two names KEEP's; without names the older number.",
+    )
     p.add_argument("keep")
     p.add_argument("others", nargs="+")
-    p = verb("distinct", "Say that two people are not one.")
+    p = verb("distinct", "State that two people are different persons.")
     p.add_argument("person")
     p.add_argument("other")
-    p = verb("split", "Part a person in two.")
+    p = verb("split", "Split a person in two.")
     p.add_argument("person")
-    p.add_argument("--observations", nargs="+", action="extend", metavar="OBS", help="these become somebody else")
-    p.add_argument("--clip", help="what was seen and heard in this clip becomes somebody else")
+    p.add_argument("--observations", nargs="+", action="extend", metavar="OBS", help="these become another person")
+    p.add_argument("--clip", help="what was seen and heard in this clip becomes another person")
     p.add_argument("--suggestion", type=positive, metavar="N", help="as suggested: see people suggestions")
     p.add_argument("--name", help="the new person's name")
-    for name, text in (("link", "Say that a face and a voice are one person's."), ("unlink", "Say that a face and a voice are not.")):
+    for name, text in (
+        ("link", "State that a face and a voice belong to one person."),
+        ("unlink", "State that a face and a voice belong to different persons."),
+    ):
         p = verb(name, text)
         p.add_argument("face", help="a face node, such as face_3")
         p.add_argument("voice", help="a voice node, such as voice_5")
     p = verb("ignore", "Hide a bystander (or show them again).")
     p.add_argument("person")
     p.add_argument("--show", action="store_true", help="no longer hide them")
-    p = verb("forget", "Remove everything derived of a person, for good, and prove it.", module="forgetting")
+    p = verb("forget", "Permanently remove everything derived from a person, and prove it.", module="forgetting")
     p.add_argument("person")
     how = p.add_mutually_exclusive_group()
     how.add_argument("--sources", action="store_true", help="also remove the sources that show them")
-    how.add_argument("--spans", action="store_true", help="also remove whatever else was remembered while they were there")
-    how.add_argument("--never-again", action="store_true", help="keep one template, so as never to remember them again")
+    how.add_argument("--spans", action="store_true", help="also remove everything else remembered while they were present")
+    how.add_argument("--never-again", action="store_true", help="keep one template, to recognise and never remember them again")
     p.add_argument("--yes", action="store_true", help="do not ask")
-    p = verb("enroll", "Teach a person by name from photos and speech.")
+    p = verb("enroll", "Enrol a person by name from photos and recordings.")
     p.add_argument("name")
     p.add_argument("files", nargs="+", type=place, metavar="FILE")
 
 
 def _observed(verb: Any) -> None:
     """Add the verbs for single observations."""
-    p = verb("assign", "Say whose face or speech an observation is.")
+    p = verb("assign", "Assign observations to a person.")
     p.add_argument("observations", nargs="+", metavar="OBS… P", help="observation ids, then the person (or --new)")
     p.add_argument("--new", nargs="?", const="", metavar="NAME", help="a new person")
-    p = verb("exclude", "Say that an observation is not this person.")
+    p = verb("exclude", "State that an observation is not this person.")
     p.add_argument("observation")
     p.add_argument("person")
-    verb("set-aside", "Say that an observation is not a face, or not speech.").add_argument("observation")
+    verb("set-aside", "State that an observation is not a face, or not speech.").add_argument("observation")
 
 
 def _weighed(verb: Any) -> None:
     """Add suggestions, reasons and the scorecard."""
-    p = verb("suggestions", "What a person could decide, most useful first.", change=False, module="suggesting")
+    p = verb("suggestions", "List identity questions for you to decide, most useful first.", change=False, module="suggesting")
     p.add_argument("-k", type=positive, default=20, help="how many (default 20)")
-    for name, text in (("accept", "Do what is suggested."), ("reject", "Say that a suggestion is wrong.")):
+    for name, text in (("accept", "Apply a suggestion."), ("reject", "Reject a suggestion.")):
         verb(name, text, module="suggesting").add_argument("number", type=positive, metavar="N")
-    verb("why", "Why an observation is taken for somebody's.", change=False, module="suggesting").add_argument("observation")
-    p = verb("scorecard", "Ask 20 pairs, then state how right this memory's identities are.", change=False, module="suggesting")
+    verb("why", "Explain why an observation is assigned to its person.", change=False, module="suggesting").add_argument("observation")
+    p = verb("scorecard", "Ask about 20 pairs, then estimate the accuracy of this memory's identities.", change=False, module="suggesting")
     p.add_argument("--answers", type=place, metavar="FILE", help="a truth file (RTTM, timeline JSON) or a JSON list of pairs with `same`")
     p.add_argument("--pairs", type=positive, default=20, help="how many pairs (default 20)")
 
@@ -351,11 +361,11 @@ def _observations(command: Any, actions: Any) -> None:
     p = verb("split-at", "Split a face track or an utterance at a time.")
     p.add_argument("observation")
     p.add_argument("at", metavar="T")
-    p = verb("bounds", "Change when an utterance begins and ends.")
+    p = verb("bounds", "Change the start and end of an utterance.")
     p.add_argument("observation")
     p.add_argument("start", metavar="T")
     p.add_argument("end", metavar="T")
-    p = verb("words", "Change what an utterance says.")
+    p = verb("words", "Change the words of an utterance.")
     p.add_argument("observation")
     p.add_argument("text")
     p = verb("add-face", "Add a face that was missed: a box in pixels of the frame as displayed.")
@@ -379,9 +389,9 @@ def _machine_commands(command: Any, commands: Any) -> None:
     p.add_argument("key", nargs="?")
     p.add_argument("value", nargs="?")
     _json(p)
-    p = command("doctor", "Say what this machine can run.", ("setup", "doctor"))
+    p = command("doctor", "Show what this machine can run.", ("setup", "doctor"))
     _json(p)
-    p = command("evaluate", "Measure a memory against the truth.", ("evaluating", "evaluate"))
+    p = command("evaluate", "Measure a memory against ground truth.", ("evaluating", "evaluate"))
     p.add_argument("what", choices=("identity",))
     p.add_argument(
         "--truth",
@@ -391,18 +401,18 @@ def _machine_commands(command: Any, commands: Any) -> None:
         metavar="FILE",
         help="RTTM, timeline JSON, boxes or segments; may be repeated",
     )
-    p.add_argument("--source", help="the source that a truth without a file name speaks of")
+    p.add_argument("--source", help="the source of a truth file that names no file")
     p.add_argument("--uem", type=place, metavar="FILE", help="which parts of the files are labelled")
     _memory(p)
     _json(p)
-    p = command("reembed", "Embed stored crops and speech with another model, beside the old one.", ("reembedding", "reembed"))
+    p = command("reembed", "Embed stored crops and speech with another model; the old vectors are kept.", ("reembedding", "reembed"))
     p.add_argument("model", help="the name of a face or voice model: see m3desk models list")
     _memory(p)
     _json(p)
     p.add_argument("--switch", action="store_true", help="use it from now on (without: only show what would change)")
     p = command("bench", "Run the project's benchmarks.", ("setup", "bench"))
     p.add_argument("name", nargs="?", help="one benchmark; without it, list them")
-    p.add_argument("args", nargs="*", help="its files and numbers")
+    p.add_argument("args", nargs="*", help="arguments of the benchmark")
     p.add_argument("--llm", action="store_true", help="with the language model")
     p.add_argument(
         "--keep",

@@ -45,21 +45,21 @@ def as_json(found: Reembedded, embedded: int, switched: bool) -> dict[str, Any]:
 def lines(found: Reembedded, embedded: int, switched: bool) -> list[str]:
     """Return the effect of a model change as readable lines."""
     what = "face tracks" if found.kind == "face" else "utterances"
-    said = [f"{embedded} {what} embedded with {found.model}, beside what was there."] if embedded else []
+    said = [f"{embedded} {what} embedded with {found.model}; the old vectors are kept."] if embedded else []
     verb = "" if switched else "would "
     change = "changed" if switched else "change"
     said += [
         f"{len(found.moved)} {what} {verb}{change} node or person; {found.people[0]} people {'became' if switched else 'would become'} "
         f"{found.people[1]}.",
-        f"Of pairs of {what}: {found.joined} {verb}{'joined' if switched else 'join'}, {found.parted} {verb}"
-        f"{'parted' if switched else 'part'}, {found.kept} stay together.",
+        f"Pairs of {what}: {found.joined} {'were' if switched else 'would be'} merged, {found.parted} "
+        f"{'were' if switched else 'would be'} split, {found.kept} stay together.",
     ]
     said += [f"  {m.observation}: {m.person[0] or 'nobody'} → {m.person[1] or 'nobody'}" for m in found.moved if m.person[0] != m.person[1]]
     total = sum(found.constraints.values())
     said.append(f"{found.constraints['broken']} of {total} constraints broken; {len(found.touched)} touched.")
     if found.unknown:
         said.append(
-            f"{found.unknown} people who are never to be remembered again are known to another model only, and would be remembered."
+            f"{found.unknown} people who are never to be remembered again are known only to another model, and would be remembered."
         )
     said += [f"  step {c.step}: {c.kind} {c.a} {c.b} was {c.state}, is {s}" for c, s in found.touched]
     said.append(f"{found.model} is in use now." if switched else "Nothing was changed; to use it from now on: --switch.")

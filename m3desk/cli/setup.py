@@ -30,7 +30,7 @@ def models_(options: Any, out: Out) -> int:
             return _pull(options, out)
         case "verify":
             problems = models.verify()
-            out.result({"ok": not problems, "problems": problems}, problems or ["Every model file is as it should be."])
+            out.result({"ok": not problems, "problems": problems}, problems or ["All model files are complete and undamaged."])
             return 1 if problems else 0
         case _:
             if not options.names:
@@ -46,7 +46,7 @@ def _pull(options: Any, out: Out) -> int:
     if options.demo and "demo" not in options.names:
         plan = [*plan, *models.plan_pull(names=["demo"])]
     if not plan:
-        out.result([], ["Everything is here already."])
+        out.result([], ["Everything is already installed."])
         return 0
     for entry in plan:
         out.line(f"{entry.name} {entry.version}: {size(entry.bytes)}, {entry.licence}, sha256 {entry.sha256[:12]}…")
@@ -129,7 +129,7 @@ def bench(options: Any, out: Out) -> int:
     except subprocess.CalledProcessError as error:
         said = (error.stderr or b"").decode("utf-8", "replace") if isinstance(error.stderr, bytes) else error.stderr or ""
         last = said.strip().splitlines()[-1:] or [f"status {error.returncode}"]
-        raise M3DeskError(f"a run of the program that {options.name} measures failed: {last[0]}") from error
+        raise M3DeskError(f"a program run by the benchmark {options.name} failed: {last[0]}") from error
     except FileNotFoundError as error:
         raise M3DeskError(
             f"the benchmark's material is not here: {error.filename}.", "It lies in ../shared/data beside the checkout."

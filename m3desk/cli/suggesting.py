@@ -89,13 +89,13 @@ def _reasons(v: Verdict, shown: Mapping[str, str]) -> list[str]:
     whose = shown.get(v.person, v.person) if v.person else "nobody's"
     lines = [f"{v.observation} is {whose}" + (f" ({v.node})" if v.node else "") + f", decided by {v.by}"]
     if v.score is not None:
-        rival = f"; next best {shown.get(v.runner_up, v.runner_up)}, {v.margin:.2f} behind" if v.runner_up and v.margin is not None else ""
-        lines.append(f"  likeness {v.score:.2f}{rival}")
+        rival = f"; runner-up {shown.get(v.runner_up, v.runner_up)}, {v.margin:.2f} lower" if v.runner_up and v.margin is not None else ""
+        lines.append(f"  similarity {v.score:.2f}{rival}")
     elif v.runner_up:
-        lines.append(f"  nothing else to compare it with; the next best person would be {shown.get(v.runner_up, v.runner_up)}")
+        lines.append(f"  nothing else to compare it with; the runner-up would be {shown.get(v.runner_up, v.runner_up)}")
     lines += [f"  {r.weight:5.2f}  {r.text}" for r in v.votes] or ["  no votes"]
     if v.flips:
-        lines.append(f"  Without {v.flips} the verdict would be another.")
+        lines.append(f"  Without {v.flips} the result would be different.")
     return lines
 
 
@@ -142,8 +142,8 @@ def _tell(score: Score, pairs: Mapping[tuple[str, str], bool | None], out: Out) 
         "answered": score.answered,
     }
     lines = [
-        f"Of the pairs held for one person {_share(score.precision)} are.",
-        f"Of the pairs that are one person {_share(score.recall)} are held for one.",
+        f"Precision: of the pairs assigned to one person, {_share(score.precision)} are one person.",
+        f"Recall: of the pairs that are one person, {_share(score.recall)} are assigned to one person.",
         f"({score.answered} pairs answered; 95 % interval)",
     ]
     out.result(document, lines)

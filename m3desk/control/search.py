@@ -121,7 +121,7 @@ class Search:
         self._read: dict[str, StoredSentence] = {}
         self._sentence = sentence or (lambda id_, read: self._read.get(id_) or self._read.setdefault(id_, read(id_)))
         if text_vectors is None:
-            self.notices.append("Searched by words alone: the text model is not here.")
+            self.notices.append("Searched by keywords only: the text model is not installed.")
 
     # ------------------------------------------------------------ what commands and the window ask for
 

@@ -61,8 +61,8 @@ def by_source(truth: Truth, sources: Sequence[Source], only: str | None = None) 
     if not found:
         wanted, there = ", ".join(sorted(truth.files())[:5]), ", ".join(_name(s.uri) for s in sources[:5])
         raise M3DeskError(
-            f"the truth speaks of no source of this memory: it names {wanted or 'no file'}, the memory holds {there or 'nothing'}.",
-            "A truth names a file as its source is called, with or without its ending.",
+            f"the truth names no source of this memory: it names {wanted or 'no file'}, the memory holds {there or 'nothing'}.",
+            "A truth file must name a source's file, with or without extension.",
         )
     return found
 

@@ -92,7 +92,7 @@ def read_truth(path: str | Path) -> Truth:
             return _segment_lines(path.stem, text)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise M3DeskError(f"{path.name} can't be read as the truth of a memory ({_said(error)}).", KNOWN) from error
-    raise M3DeskError(f"{path.name} is no truth that this version reads.", KNOWN)
+    raise M3DeskError(f"{path.name} is not a truth file in a known format.", KNOWN)
 
 
 def _named(truth: Truth) -> Truth:
@@ -125,7 +125,7 @@ def _text(path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise M3DeskError(f"{path.name} is no truth that this version reads.", KNOWN) from error
+        raise M3DeskError(f"{path.name} is not a truth file in a known format.", KNOWN) from error
 
 
 def _said(error: Exception) -> str:
@@ -189,7 +189,7 @@ def _json_truth(path: Path, document: dict[str, Any]) -> Truth:
         return _boxes(document)
     if "tests" in document:
         return _falcon(document)
-    raise M3DeskError(f"{path.name} is no truth that this version reads.", KNOWN)
+    raise M3DeskError(f"{path.name} is not a truth file in a known format.", KNOWN)
 
 
 @dataclass(slots=True)

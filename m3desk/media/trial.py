@@ -51,7 +51,7 @@ SECONDS = 120.0
 
 POLL = 0.02
 
-_HINT = "It is damaged, or made to do harm. Copy it again, or convert it to .mp4."
+_HINT = "It is damaged or malicious. Copy it again, or convert it to .mp4."
 _KINDS: dict[str, type[SourceError]] = {c.__name__: c for c in (SourceMissing, SourceUnreadable, SourceChanged)}
 _known: dict[tuple[Any, ...], tuple[Source, list[str]]] = {}
 _lock = threading.Lock()
@@ -125,7 +125,7 @@ def _watch(child: subprocess.Popen[bytes], processor: float, seconds: float) -> 
                 pass
             taken = process.cpu_times()
             if taken.user + taken.system > processor + 1 or time.monotonic() > end:
-                return "takes longer to open than a video needs"
+                return "takes longer to open than a video should"
     except psutil.Error:  # it ended in between
         child.wait()
         return _ended(child)
@@ -137,12 +137,12 @@ def _watch(child: subprocess.Popen[bytes], processor: float, seconds: float) -> 
 def _ended(child: subprocess.Popen[bytes]) -> str:
     """Return why the child was ended; "" if it was not."""
     if child.returncode == TOO_MUCH:
-        return "wants more memory than a video needs"
+        return "needs more memory than a video should"
     if sys.platform != "win32":
         import signal
 
         if child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-            return "takes longer to open than a video needs"
+            return "takes longer to open than a video should"
     return ""
 
 

@@ -50,12 +50,12 @@ class Watched:
         except SourceMissing as error:
             if self.sha256 is None:
                 raise
-            hint = "Put it back, or say where it is now: m3desk sources relink. What was memorized of it stays."
-            raise SourceMissing(f"{self.path} is not there any more.", hint) from error
+            hint = "Put it back, or give its new path: m3desk sources relink. What was memorized of it is kept."
+            raise SourceMissing(f"{self.path} no longer exists.", hint) from error
         return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
 
     def _changed(self) -> SourceChanged:
         return SourceChanged(
-            f"{self.path} is not the file any more that was begun with.",
-            "What was memorized before stays. Put that file back and run the same command, or memorize the new one with --rebuild.",
+            f"{self.path} has changed since memorizing started.",
+            "What was memorized is kept. Restore the original file and run the same command, or memorize the new one with --rebuild.",
         )

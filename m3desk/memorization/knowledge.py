@@ -97,10 +97,10 @@ class LlmKnowledgeWriter:
         for piece in self._model.reply(messages, grammar=grammar(slots), max_tokens=MOST_TOKENS * len(slots), cancelled=cancelled):
             pieces.append(piece)
             if cancelled():
-                raise Cancelled("stopped.", "What was committed stays; run the same command to go on.")
+                raise Cancelled("stopped.", "What was committed is kept; run the same command to continue.")
         reply = "".join(pieces)
         if not reply.strip():
-            raise ModelFailed(f"{self._model.name} gave an empty reply.", "It is tried again the next time.")
+            raise ModelFailed(f"{self._model.name} gave an empty reply.", "It is tried again next time.")
         return answers(reply)
 
 

@@ -89,7 +89,9 @@ def test_a_scorecard_takes_its_own_pairs_back_with_answers(memory: Path, tmp_pat
         assert status == 0 and card["precision"] == [1.0, 1.0, 1.0] and card["recall"] == [1.0, 1.0, 1.0]  # every pair was asked
         assert card["pairs"] == document["pairs"] and card["answered"] == 12
     status, text, _ = run(memory, capsys, "scorecard", "--answers", str(file))
-    assert status == 0 and text.splitlines()[0] == "Of the pairs held for one person 100.0% (100.0% to 100.0%) are."
+    assert (
+        status == 0 and text.splitlines()[0] == "Precision: of the pairs assigned to one person, 100.0% (100.0% to 100.0%) are one person."
+    )
 
 
 def test_a_scorecard_takes_a_truth(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +118,7 @@ def test_a_scorecard_is_answered_on_a_terminal(memory: Path, capsys: pytest.Capt
         ("[{]", "broken JSON"),
         ('[{"a": 1}]', "no list of pairs"),
         ("[]", "answers no pair"),
-        ("who knows", "no truth"),
+        ("who knows", "not a truth file"),
         (None, "There is no file"),
         ("[" * 100_000, "nested too deeply"),
     ],

@@ -159,7 +159,7 @@ def test_a_command_ends_with_one_clear_line(place: Path) -> None:
     ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert len(done.stderr.strip().splitlines()) == 1 and "is not the file any more that was begun with" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and "has changed since memorizing started" in done.stderr
     assert run("check", "-m", place / "m.m3desk").returncode == 0
 
 
@@ -169,13 +169,13 @@ def test_a_watched_file(tmp_path: Path) -> None:
     watched = Watched(file)
     watched.look()
     file.write_bytes(b"abd")
-    with pytest.raises(SourceChanged, match="not the file any more"):
+    with pytest.raises(SourceChanged, match="has changed since"):
         watched.look()
     file.write_bytes(b"abc")
     watched.look()
     watched.prove()
     file.unlink()
-    with pytest.raises(SourceMissing, match="not there any more"):
+    with pytest.raises(SourceMissing, match="no longer exists"):
         watched.look()
     with pytest.raises(SourceMissing, match="There is no file"):
         Watched(file)

@@ -157,7 +157,7 @@ def test_a_file_that_vanished_fails_with_what_to_do_and_the_next_goes_on(desk: D
     desk.file(gone).unlink()
     desk.work.run()
     assert (desk.state(gone), desk.store.states(gone)) == ("failed", ["failed"] * 2)
-    assert "not there any more" in (desk.store.known[gone].error or "")
+    assert "no longer exists" in (desk.store.known[gone].error or "")
     assert desk.told.of(events.Notice)[0].hint
     assert desk.state(there) == "done"
 

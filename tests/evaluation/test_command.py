@@ -39,7 +39,7 @@ def test_a_memory_that_is_right_is_measured_right(memory: Path, capsys: pytest.C
 def test_the_lines_say_what_was_measured(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "identity", "--truth", str(memory.with_name("a.rttm")), "-m", str(memory)]) == 0
     out = capsys.readouterr().out
-    assert "voices: pairwise precision 100 %, recall 100 %" in out and "faces: none that the truth names" in out
+    assert "voices: pairwise precision 100 %, recall 100 %" in out and "faces: none has a true person" in out
     assert "diarization error rate: 0.0%" in out and "Ann" in out
 
 
@@ -53,7 +53,7 @@ def test_another_file_names_the_source_by_its_id_and_limits_by_a_uem(memory: Pat
 
 @pytest.mark.parametrize(
     ("truth", "told"),
-    [("none.rttm", "There is no file"), ("b.rttm", "speaks of no source of this memory"), ("m.m3desk/memory.sqlite", "is no truth")],
+    [("none.rttm", "There is no file"), ("b.rttm", "names no source of this memory"), ("m.m3desk/memory.sqlite", "is not a truth file")],
 )
 def test_what_is_no_truth_of_this_memory_is_one_line(memory: Path, capsys: pytest.CaptureFixture[str], truth: str, told: str) -> None:
     memory.with_name("b.rttm").write_text(RTTM.replace("SPEAKER a", "SPEAKER b"), "utf-8")

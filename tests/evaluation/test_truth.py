@@ -89,7 +89,7 @@ def test_what_is_no_truth_is_refused_and_the_known_ones_named(tmp_path: Path, na
 
 def test_a_picture_or_a_missing_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
-    with pytest.raises(M3DeskError, match=r"x\.png is no truth"):
+    with pytest.raises(M3DeskError, match=r"x\.png is not a truth file"):
         read_truth(tmp_path / "x.png")
     with pytest.raises(M3DeskError, match="There is no file"):
         read_truth(tmp_path / "none.rttm")

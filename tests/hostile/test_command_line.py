@@ -222,5 +222,5 @@ def test_search_and_questions_are_answered_on_a_full_disk(
         with monkeypatch.context() as patch:
             patch.setattr(Memory, "add_chat", lambda *_: (_ for _ in ()).throw(MemoryProblem("the disk is full.", "Make room.")))
             code, said = run(capsys, "ask", "who says tea?", "-m", str(memory))
-            assert code == 0 and "could not be kept" in said
+            assert code == 0 and "could not be stored" in said
     assert run(capsys, "search", "nodes", "tea", "-m", str(memory))[0] == 0 and run(capsys, "check", "-m", str(memory))[0] == 0

@@ -266,7 +266,7 @@ def test_damaged_weights_are_found_and_fetched_again(listed: Callable[..., None]
 def test_without_room_nothing_is_begun(listed: Callable[..., None], monkeypatch: pytest.MonkeyPatch, site: Site) -> None:
     listed(PARTS)
     monkeypatch.setattr(models.shutil, "disk_usage", lambda _p: type("Usage", (), {"free": 1000})())
-    with pytest.raises(DownloadError, match="not enough room"):
+    with pytest.raises(DownloadError, match="Not enough disk space"):
         models.pull()
     assert site.asked == []
 

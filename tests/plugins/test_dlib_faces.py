@@ -47,5 +47,5 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_memory_whose_model_nobody_has_says_so() -> None:
-    with pytest.raises(ModelMissing, match="tells faces apart by somebody's model 3, which is not here"):
+    with pytest.raises(ModelMissing, match="recognises faces with the model somebody's model 3, which is not installed"):
         Backends(models.weights).of_model("face_vectors", "somebody's model 3")
