@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph.view import GraphView
 from m3desk_ui.graph.whole import Whole, whole
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.hub.following import Following
 from m3desk_ui.memory import memory_view, sources_view
 from m3desk_ui.memory.inspector import Inspector
 from m3desk_ui.memory.inspector_words import read_thing
@@ -35,7 +37,7 @@ from pytestqt.qtbot import QtBot
 
 from m3desk.domain.changed import Changed
 from m3desk.domain.people import SpeechRow, TrackRow
-from m3desk.errors import CorrectionError, M3DeskError
+from m3desk.errors import CorrectionError, M3DeskError, MemoryBusy
 from m3desk.store import derived, rows
 from m3desk.store.memory import Memory
 from m3desk.store.reader import Reader
@@ -238,3 +240,25 @@ def test_after_random_commits_and_corrections_every_view_shows_what_a_fresh_one_
             window.follow()
             window.check()
         window.close()
+
+
+def test_what_is_committed_while_a_read_fails_is_read(qtbot: QtBot) -> None:
+    hub, shown, reads = Hub(), [], []
+    hold = threading.Event()
+
+    def read(_reader: Any) -> int:
+        reads.append(1)
+        if len(reads) == 1:
+            hold.wait(5)
+            raise MemoryBusy("it is busy.")
+        return len(reads)
+
+    following: Following[int, int] = Following(
+        hub, "x", load=lambda: read, show=shown.append, patch=lambda _changed: read, apply=shown.append
+    )
+    hub.open(FakeDesk(World(0)), "/m")
+    following.restart()
+    hub.changed.emit(Changed(1, 2, people=frozenset({"person_1"})))
+    hold.set()
+    qtbot.waitUntil(lambda: shown == [2] and following.at_rest, timeout=5000)
+    hub.close()

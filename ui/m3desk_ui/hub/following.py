@@ -108,3 +108,4 @@ class Following(QObject, Generic[W, P]):
         """Report the error, and read everything with the next change, because this one's rows were not read."""
         self._reading, self._loaded, self._missed = False, True, True
         (self._told or self._hub.tell)(error)
+        self.go_on()  # with what came meanwhile
