@@ -46,6 +46,17 @@ class Numbers(QAbstractTableModel):
         del self.rows[at : at + count]
         self.endRemoveRows()
 
+    def move(self, at: int, before: int, value: int) -> None:
+        """Move a row, which changes, as `SortedRows` does."""
+        if before in (at, at + 1):
+            return
+        self.beginMoveRows(QModelIndex(), at, at, QModelIndex(), before)
+        del self.rows[at]
+        at = before - (before > at)
+        self.rows.insert(at, value)
+        self.endMoveRows()
+        self.dataChanged.emit(self.index(at, 0), self.index(at, 1))
+
     def alter(self, at: int, value: int) -> None:
         self.rows[at] = value
         self.dataChanged.emit(self.index(at, 0), self.index(at, 1))
@@ -58,7 +69,7 @@ def test_whatever_comes_goes_or_changes_the_rows_are_those_that_fit_in_order(qtb
     tester = QAbstractItemModelTester(proxy, QAbstractItemModelTester.FailureReportingMode.Fatal)
     for turn in range(150):
         size = len(table.rows)
-        action = dice.choice(["insert", "insert", "remove", "alter", "sort", "filter"])
+        action = dice.choice(["insert", "insert", "remove", "alter", "move", "sort", "filter"])
         if action == "insert":
             count = 300 if turn == 100 else dice.randint(1, 4)
             table.insert(dice.randint(0, size), [dice.randrange(1000) for _ in range(count)])
@@ -67,6 +78,8 @@ def test_whatever_comes_goes_or_changes_the_rows_are_those_that_fit_in_order(qtb
             table.remove(at, dice.randint(1, 2))
         elif action == "alter" and size:
             table.alter(dice.randrange(size), dice.randrange(1000))
+        elif action == "move" and size:
+            table.move(dice.randrange(size), dice.randint(0, size), dice.randrange(1000))
         elif action == "sort":
             proxy.sort(dice.choice([0, 1]), dice.choice([Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder]))
         elif action == "filter":
@@ -97,6 +110,9 @@ def test_a_marked_row_stays_marked_while_others_come_and_go_and_the_order_change
     assert mark.data() == 40
     table.alter(table.rows.index(20), 60)
     assert [proxy.index(n, 0).data() for n in range(proxy.rowCount())] == [60, 40, 2]
+    assert mark.data() == 40
+    table.move(table.rows.index(2), len(table.rows), 80)
+    assert [proxy.index(n, 0).data() for n in range(proxy.rowCount())] == [80, 60, 40]
     assert mark.data() == 40
     table.alter(table.rows.index(40), 41)
     assert not mark.isValid()

@@ -42,6 +42,7 @@ class FilteredRows(QAbstractProxyModel):
         source.rowsInserted.connect(self._inserted)
         source.rowsAboutToBeRemoved.connect(self._leaving)
         source.rowsRemoved.connect(self._removed)
+        source.rowsMoved.connect(self._moved)
         source.dataChanged.connect(self._altered)
         source.headerDataChanged.connect(self.headerDataChanged)
         self._rows = self._arranged()
@@ -126,6 +127,25 @@ class FilteredRows(QAbstractProxyModel):
 
     def _removed(self, _parent: Index, first: int, last: int) -> None:
         self._show(np.where(self._rows > last, self._rows - (last - first + 1), self._rows))
+
+    def _moved(self, _parent: Index, first: int, last: int, _to: Index, before: int) -> None:
+        """Follow rows to their new places in the table; whether they fit now, and where, is asked when they are told to have changed."""
+        order = np.arange(self.sourceModel().rowCount())
+        order = np.insert(
+            np.delete(order, slice(first, last + 1)), before if before < first else before - (last - first + 1), order[first : last + 1]
+        )
+        now = np.empty_like(order)
+        now[order] = np.arange(len(order))
+        rows = now[self._rows]
+        if self._keys(self._column, ()) is None:
+            rows = np.sort(rows)[::-1] if self._descending else np.sort(rows)
+        self.layoutAboutToBeChanged.emit()
+        held = [(index, int(now[self._rows[index.row()]])) for index in self.persistentIndexList()]
+        self._show(rows)
+        self.changePersistentIndexList(
+            [index for index, _ in held], [self.mapFromSource(self.sourceModel().index(row, index.column())) for index, row in held]
+        )
+        self.layoutChanged.emit()
 
     def _altered(self, top: Index, bottom: Index, roles: Sequence[int] = ()) -> None:
         first, last = top.row(), bottom.row()
