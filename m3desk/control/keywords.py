@@ -26,6 +26,9 @@ _ROUNDING = 1 - 1e-9
 _MERGE = 4_000
 """Rows added since the last merge that trigger a merge; a tenth of all rows if that is more."""
 
+_MOST = 0xFFFF
+"""How often a word counts in one sentence at most: the times are kept in 16 bits."""
+
 Scores = NDArray[np.float64]
 
 Split = Callable[[str], list[str]]
@@ -67,7 +70,7 @@ class Keywords:
             found = held(outline, split)
             lengths[n] = len(found)
             for word, times in Counter(found).items():
-                added.setdefault(word, []).append((self.count + n, times))
+                added.setdefault(word, []).append((self.count + n, min(times, _MOST)))
         column.extend(lengths)
         gone = int(column.data[list(died)].sum()) if died else 0
         count = self.count + len(fresh)
@@ -197,7 +200,7 @@ class Gathered:
         for word, times in Counter(found).items():
             self._words.append(self._codes.setdefault(word, len(self._codes)))
             self._rows.append(row)
-            self._times.append(min(times, 0xFFFF))
+            self._times.append(min(times, _MOST))
 
     def keywords(self) -> Keywords:
         """Return the index of what was added."""

@@ -52,3 +52,11 @@ def test_the_best_by_words_are_the_same_as_when_every_sentence_is_scored(seed: i
         assert found.items() <= wanted.items()
         left_out += len(wanted) - len(found)
     assert left_out > 1000  # or nothing was gained
+
+
+def test_a_sentence_that_holds_a_word_more_often_than_16_bits_count_is_taken_in_and_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = _outline(1, "again " * 70_000)
+    words = Keywords.of([_outline(0, "again")], str.split).changed([], [long], str.split)
+    assert words.holding("again")[1].tolist() == [1, 0xFFFF]
+    monkeypatch.setattr("m3desk.control.keywords._MERGE", 0)
+    assert words.changed([], [_outline(2, "again")], str.split).holding("again")[1].tolist() == [1, 0xFFFF, 1]
