@@ -17,6 +17,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
+from m3desk import events
 from tests.ui.fakes import HEIGHT, WIDTH, FakeDesk, FakeReader, World
 
 SECOND = 1_000_000
@@ -158,6 +159,14 @@ def test_the_timelines_list_of_files_shows_the_one_that_plays(hub, qtbot):
         hub.selection.watching.emit(source, 0)
         qtbot.waitUntil(lambda s=source: view.sources.currentData() == s, timeout=4000)
         assert view.canvas.plan.source.id == source
+
+
+def test_a_clip_of_another_memory_is_not_shown_as_far_as_the_one_of_the_same_name_before(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    hub.progress.emit(events.Progress("s1", "s1.c5", "watching", 170_000_000, 180_000_000, None, None))
+    assert view.canvas.working == ("s1.c5", 170_000_000)
+    hub.open(FakeDesk(), "/other")
+    assert view.canvas.working == ("", 0)
 
 
 def test_a_click_on_the_timeline_seeks_there(hub, qtbot):

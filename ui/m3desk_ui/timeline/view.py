@@ -158,6 +158,7 @@ class TimelineView(QWidget):
         self._source = ""
         self.canvas.rows = Rows()
         self.canvas.plan = Plan(None, (), {}, {})
+        self.canvas.working = ("", 0)
         self._begin_anew()
         self.sources.clear()
         self.clear_span()
