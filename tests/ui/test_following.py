@@ -33,8 +33,10 @@ from m3desk_ui.video.transcript_view import TranscriptView
 from m3desk_ui.video.video_view import VideoView
 from m3desk_ui.window import status
 from m3desk_ui.window.status import Status
+from PySide6.QtWidgets import QTabWidget
 from pytestqt.qtbot import QtBot
 
+from m3desk.bench import scale, scale_window
 from m3desk.domain.changed import Changed
 from m3desk.domain.people import SpeechRow, TrackRow
 from m3desk.errors import CorrectionError, M3DeskError, MemoryBusy
@@ -262,3 +264,47 @@ def test_what_is_committed_while_a_read_fails_is_read(qtbot: QtBot) -> None:
     hold.set()
     qtbot.waitUntil(lambda: shown == [2] and following.at_rest, timeout=5000)
     hub.close()
+
+
+def test_what_views_read_after_a_commit_does_not_grow_with_the_memory(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = {}
+    for count in (4, 24):
+        path = tmp_path / f"{count}.m3desk"
+        scale_window.grow(path, count)
+        with Memory.open(path, write=True) as memory:
+            window = Window(qtbot, memory, monkeypatch)
+            window.reader.rows.clear()
+            clip = memory.next_clips("s1")[0]
+            perceived, draft, vectors = scale.invented(clip, random.Random(1))
+            memory.commit_episodic(clip, perceived, draft, text_vectors=vectors, text_model=scale.TEXTS, models=scale.MODELS)
+            window.follow()
+            read[count] = dict(window.reader.rows)
+            window.close()
+    assert sum(read[24].values()) <= sum(read[4].values()) + 10, read
+
+
+def test_a_view_behind_another_reads_nothing_and_catches_up_when_it_is_shown(
+    qtbot: QtBot, life: lives.Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lives._clip(life)
+    window = Window(qtbot, life.memory, monkeypatch)
+    tabs = QTabWidget()
+    tabs.addTab(window.people, "people")
+    tabs.addTab(window.memories, "memories")
+    tabs.addTab(window.graph, "graph")
+    tabs.show()
+    lives._clip(life)
+    window.reader.rows.clear()
+    window.follow()
+    assert not window.reader.rows.keys() & {"memories", "nodes_of", "graph"}
+    assert (window.memories.following.at_rest, window.graph.following.at_rest) == (False, False)
+    for view in (window.memories, window.graph):
+        tabs.setCurrentWidget(view)
+        qtbot.waitUntil(lambda view=view: view.following.at_rest, timeout=3000)  # type: ignore[misc]
+    window.check()
+    window.close()
+    while tabs.count():  # the views are closed one by one
+        tabs.widget(0).setParent(None)
+    tabs.close()

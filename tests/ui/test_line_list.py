@@ -93,3 +93,11 @@ def test_another_width_measures_again_and_keeps_the_place(qtbot: QtBot, lines: L
     qtbot.waitUntil(lambda: not lines.list._rest.isActive())
     assert set(lines.asked) >= set(range(3_000))
     assert abs(lines.top(1_000)) <= 1
+
+
+def test_a_row_far_away_is_in_view_though_the_rows_around_it_were_not_measured(qtbot: QtBot) -> None:
+    lines = Lines(qtbot, [20 + n % 7 for n in range(3_000)])
+    lines.list.forget()
+    lines.list.scrollTo(lines.model.index(2_000))
+    area = lines.list.visualRect(lines.model.index(2_000))
+    assert area.top() >= 0 and area.bottom() < lines.list.viewport().height()

@@ -63,7 +63,14 @@ class GraphView(QWidget):
         self.canvas.menu_wanted.connect(self._menu)
         self.canvas.key_wanted.connect(self._key)
         self.following = Following(
-            hub, "graph", load=lambda: _read_whole, show=self._show_whole, patch=self._changed, apply=self._patch, parent=self
+            hub,
+            "graph",
+            load=lambda: _read_whole,
+            show=self._show_whole,
+            patch=self._changed,
+            apply=self._patch,
+            idle=self,
+            parent=self,
         )
         hub.opened.connect(self._forget)
         hub.themed.connect(self._themed)

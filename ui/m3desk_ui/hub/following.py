@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 
 from m3desk.domain.changed import Changed
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
     from m3desk_ui.hub.bridge import Hub
 
 W = TypeVar("W")
@@ -41,18 +43,34 @@ class Following(QObject, Generic[W, P]):
         apply: Callable[[P], None],
         busy: Callable[[], bool] = lambda: False,
         failed: Callable[[Exception], None] | None = None,
+        idle: QWidget | None = None,
         parent: QObject | None = None,
     ) -> None:
-        """`patch` returns None for a change that does not concern the view. `busy`: whether the view can't be updated now."""
+        """`patch` returns None for a change that does not concern the view. `busy`: whether the view can't be updated now.
+
+        `idle`: a view that reads nothing while it is behind another dock or closed, and catches up when it is shown.
+        """
         super().__init__(parent)
         self._hub, self._key = hub, key
         self._load, self._show, self._patch, self._apply = load, show, patch, apply
         self._busy, self._told = busy, failed
         self._reading = self._loaded = self._missed = False
         self._due: Changed | None = None
-        self._later = QTimer(self, singleShot=True, interval=AGAIN_MS)
+        self._later = QTimer(self, singleShot=True)
         self._later.timeout.connect(self.go_on)
+        self._idle, self._asleep = idle, False
+        if idle is not None:
+            idle.installEventFilter(self)
         hub.changed.connect(self._changed)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and watched is self._idle:
+            self._later.start(0)  # it is visible only after this event
+        return False
+
+    def _is_hidden(self) -> bool:
+        """Say whether the view is in a window, but not to be seen."""
+        return self._idle is not None and not self._idle.isVisible() and self._idle.window() is not self._idle
 
     @property
     def at_rest(self) -> bool:
@@ -62,12 +80,17 @@ class Following(QObject, Generic[W, P]):
     def restart(self) -> None:
         """Read everything again."""
         self._due, self._loaded, self._missed = None, False, False
+        self._asleep = self._is_hidden()
+        if self._asleep:
+            self._reading = False
+            self._hub.drop_read(self._key)
+            return
         self._reading = self._hub.desk is not None
         self._hub.read(self._key, self._load(), self._loaded_now, self._failed)
 
     def stop(self) -> None:
         """Stop following until `restart`."""
-        self._due, self._loaded, self._reading = None, False, False
+        self._due, self._loaded, self._reading, self._asleep = None, False, False, False
         self._later.stop()
         self._hub.drop_read(self._key)
 
@@ -78,10 +101,14 @@ class Following(QObject, Generic[W, P]):
 
     def go_on(self) -> None:
         """Start the pending read, if the view can be updated now."""
+        if self._is_hidden():
+            return
+        if self._asleep:
+            self.restart()
         if self._reading or self._due is None:
             return
         if self._busy():
-            self._later.start()
+            self._later.start(AGAIN_MS)
             return
         changed, self._due = self._due, None
         if changed.whole or self._missed:

@@ -265,7 +265,15 @@ class MemoryView(QWidget):
         self._wait.timeout.connect(self._filter)
         self._build()
         self.following = Following(
-            hub, "memories", load=lambda: read_all, show=self._show, patch=self._changed, apply=self._patch, busy=self._editing, parent=self
+            hub,
+            "memories",
+            load=lambda: read_all,
+            show=self._show,
+            patch=self._changed,
+            apply=self._patch,
+            busy=self._editing,
+            idle=self,
+            parent=self,
         )
         hub.opened.connect(self._forget)
         hub.themed.connect(self._themed)

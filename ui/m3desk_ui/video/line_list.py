@@ -194,9 +194,17 @@ class LineList(QListView):
         return self.model().index(self._row_at(y), 0)
 
     def scrollTo(self, index: Index, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible) -> None:
-        row, room, bar = index.row(), self.viewport().height(), self.verticalScrollBar()
-        if not index.isValid() or row >= len(self._heights):
+        if not index.isValid() or index.row() >= len(self._heights):
             return
+        for _ in range(4):  # rows come into view that are measured now, and move the others
+            self._go_to(index.row(), hint)
+            place = self.visualRect(index)
+            self._shown()
+            if self.visualRect(index) == place:
+                break
+
+    def _go_to(self, row: int, hint: QAbstractItemView.ScrollHint) -> None:
+        room, bar = self.viewport().height(), self.verticalScrollBar()
         if not self._exact[row]:
             self._know([row])
         at, height = int(self._top()[row]), int(self._heights[row])
@@ -208,7 +216,6 @@ class LineList(QListView):
             bar.setValue(top)
         elif hint == hints.PositionAtBottom or bottom > bar.value():
             bar.setValue(bottom)
-        self._shown()  # rows that are measured now stay below the top
 
     def moveCursor(self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         count, row, actions = len(self._heights), self.currentIndex().row(), QAbstractItemView.CursorAction
