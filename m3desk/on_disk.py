@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -50,15 +50,16 @@ class VectorsOnDisk:
             return None
         last = state.last
 
-        def asked(vector: Floats, k: int) -> Sequence[str]:
+        def asked(vector: Floats, k: int) -> Sequence[str] | None:
             owners = self.index.near(vector, k, last)
-            if owners is None:  # damaged, dropped by a forgetting, or being made anew: the next question compares all
+            if owners is None:  # damaged, dropped by a forgetting, or being made anew: this question compares all
                 self.kept.drop()
-            return [owner.partition("@")[0] for owner in owners or ()]
+                return None
+            return [owner.partition("@")[0] for owner in owners]
 
-        def exact(ids: Collection[str]) -> list[tuple[list[str], Floats]]:
+        def exact(ids: Collection[str] | None) -> Iterator[tuple[list[str], Floats]]:
             with self._reader() as reader:
-                return list(reader.text_vectors(model, ids))
+                yield from reader.text_vectors(model, ids)
 
         found = OnDisk(asked, exact, table.row)
         with self._reader() as reader:

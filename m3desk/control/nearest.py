@@ -147,12 +147,13 @@ class Near(Protocol):
 class OnDisk:
     """The vectors of a table in an index on disk, which finds candidates; their cosines are computed from the vectors in the database.
 
-    `asked`: returns the ids of about that many sentences nearest to a vector, nearest first. `exact`: returns ids and vectors of sentences
-    from the database. `row`: a sentence's row. `late`: rows added since the index was written, with their vectors.
+    `asked`: returns the ids of about that many sentences nearest to a vector, nearest first; None if the index was deleted meanwhile.
+    `exact`: returns ids and vectors of sentences from the database (None: of all). `row`: a sentence's row. `late`: rows added since the
+    index was written, with their vectors.
     """
 
-    asked: Callable[[Floats, int], Sequence[str]]
-    exact: Callable[[Collection[str]], Iterable[tuple[Sequence[str], Floats]]]
+    asked: Callable[[Floats, int], Sequence[str] | None]
+    exact: Callable[[Collection[str] | None], Iterable[tuple[Sequence[str], Floats]]]
     row: Callable[[str], int | None]
     late: tuple[NDArray[np.int64], Floats] | None = None
 
@@ -176,6 +177,8 @@ class OnDisk:
         wanted = 2 * k
         while True:
             ids = self.asked(query[0], wanted)
+            if ids is None:
+                return self._all(query[0], only)
             rows = {id_: row for id_ in dict.fromkeys(ids) if (row := self.row(id_)) is not None}
             held = {id_: row for id_, row in rows.items() if row < len(only) and only[row]}
             if len(held) >= k or len(ids) < wanted or wanted >= MOST_ASKED:
@@ -189,6 +192,16 @@ class OnDisk:
             rows_, units = self.late
             may = only[rows_]
             found |= dict(zip(rows_[may].tolist(), np.vecdot(units[may], query[0]).tolist(), strict=True))
+        return np.fromiter(found, np.int64, len(found)), np.fromiter(found.values(), np.float64, len(found))
+
+    def _all(self, query: Floats, only: Mask) -> tuple[Rows, NDArray[np.float64]]:
+        """Compare all vectors in the memory with a query: its index went a moment ago."""
+        found: dict[int, float] = {}
+        for names, vectors in self.exact(None):
+            units, _ = _unit(vectors)
+            for id_, score in zip(names, np.vecdot(units, query).tolist(), strict=True):
+                if (row := self.row(id_)) is not None and row < len(only) and only[row]:
+                    found[row] = score
         return np.fromiter(found, np.int64, len(found)), np.fromiter(found.values(), np.float64, len(found))
 
 

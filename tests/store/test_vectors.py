@@ -175,6 +175,13 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
         assert [app.search_nodes(q) for q in queries] == expected, "an edit that was taken back has its first vector again"
         kept(app)
+        with app.reader() as reader:
+            search = app.search(reader).known
+            expected_rows = search.by_vector(rows[0], 700)
+            checking.drop_index(place / "vectors")  # as a forgetting elsewhere does, between two looks of one question
+            assert isinstance(search.nearest, OnDisk) and search.by_vector(rows[0], 700)[:20] == [
+                (i, pytest.approx(s, abs=1e-6)) for i, s in expected_rows[:20]
+            ]
         app.write(lambda m: m.forget("Ann", "forget", proof.tighten, at=invented.AT))
         assert not (place / "vectors" / "vectors.lance").exists() and app.on_disk.index.near(rows[0], 3) is None
 
