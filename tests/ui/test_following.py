@@ -33,7 +33,8 @@ from m3desk_ui.video.transcript_view import TranscriptView
 from m3desk_ui.video.video_view import VideoView
 from m3desk_ui.window import status
 from m3desk_ui.window.status import Status
-from PySide6.QtWidgets import QTabWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow
 from pytestqt.qtbot import QtBot
 
 from m3desk.bench import scale, scale_window
@@ -290,21 +291,29 @@ def test_a_view_behind_another_reads_nothing_and_catches_up_when_it_is_shown(
 ) -> None:
     lives._clip(life)
     window = Window(qtbot, life.memory, monkeypatch)
-    tabs = QTabWidget()
-    tabs.addTab(window.people, "people")
-    tabs.addTab(window.memories, "memories")
-    tabs.addTab(window.graph, "graph")
-    tabs.show()
+    main = QMainWindow()
+    docks = []
+    for view in (window.people, window.memories, window.graph):
+        dock = QDockWidget()
+        dock.setWidget(view)
+        main.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        if docks:
+            main.tabifyDockWidget(docks[-1], dock)
+        docks.append(dock)
+    docks[0].raise_()
+    main.show()
+    qtbot.waitExposed(main)
+    qtbot.waitUntil(lambda: window.graph.visibleRegion().isEmpty() and window.memories.visibleRegion().isEmpty(), timeout=3000)
     lives._clip(life)
     window.reader.rows.clear()
     window.follow()
     assert not window.reader.rows.keys() & {"memories", "nodes_of", "graph"}
     assert (window.memories.following.at_rest, window.graph.following.at_rest) == (False, False)
-    for view in (window.memories, window.graph):
-        tabs.setCurrentWidget(view)
-        qtbot.waitUntil(lambda view=view: view.following.at_rest, timeout=3000)  # type: ignore[misc]
+    for dock, behind in ((docks[1], window.memories), (docks[2], window.graph)):
+        dock.raise_()
+        qtbot.waitUntil(lambda view=behind: view.following.at_rest, timeout=3000)  # type: ignore[misc]
     window.check()
     window.close()
-    while tabs.count():  # the views are closed one by one
-        tabs.widget(0).setParent(None)
-    tabs.close()
+    for view in (window.people, window.memories, window.graph):  # they are closed one by one
+        view.setParent(None)
+    main.close()

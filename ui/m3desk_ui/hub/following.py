@@ -64,13 +64,13 @@ class Following(QObject, Generic[W, P]):
         hub.changed.connect(self._changed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Show and watched is self._idle:
-            self._later.start(0)  # it is visible only after this event
+        if event.type() == QEvent.Type.Paint and watched is self._idle and (self._asleep or self._due is not None):
+            self._later.start(0)  # a dock that comes to the front is painted, but neither shown nor moved
         return False
 
     def _is_hidden(self) -> bool:
-        """Say whether the view is in a window, but not to be seen."""
-        return self._idle is not None and not self._idle.isVisible() and self._idle.window() is not self._idle
+        """Say whether the view is in a window, but not to be seen. (Qt keeps a dock behind another visible, beside the window.)"""
+        return self._idle is not None and self._idle.window() is not self._idle and self._idle.visibleRegion().isEmpty()
 
     @property
     def at_rest(self) -> bool:

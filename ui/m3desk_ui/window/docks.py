@@ -99,7 +99,7 @@ class Docks(QObject):
 
         def make(name: str, module: Any, cls: str) -> None:
             try:
-                self._put_view(name, getattr(module, cls)(self.hub))
+                self._put_view(name, getattr(module, cls)(self.hub, self.all[name]))
             except Exception as error:
                 self.hub.tell(error)
             QTimer.singleShot(0, self, next_one)
