@@ -10,53 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from m3desk.domain.log import ObservationType
-
-SHORTEST, LONGEST = 0.5, 16.0
-"""Seconds of speech between which more of it tells more (as far as was measured)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """How strongly a cosine supports "one person": a natural log-likelihood ratio, by logistic regression.
-
-    `weights`: of 1, cosine, ln shorter, ln longer, cosine × ln shorter, cosine × ln longer (seconds of clear speech on either side).
-    """
-
-    weights: tuple[float, float, float, float, float, float]
-
-    @staticmethod
-    def columns(cosine: Any, shorter: Any, longer: Any) -> Any:
-        """Return (n, 6) what the weights are of."""
-        c, a, b = (np.asarray(x, np.float64) for x in (cosine, shorter, longer))
-        a, b = np.log(np.clip(a, SHORTEST, LONGEST)), np.log(np.clip(b, SHORTEST, LONGEST))
-        return np.stack([np.ones_like(c), c, a, b, c * a, c * b], axis=-1)
-
-    def ratio(self, cosine: Any, seconds: Any, others: Any) -> Any:
-        """Return the log-likelihood ratio of one person against two; arrays of one shape, or numbers."""
-        return self.columns(cosine, np.minimum(seconds, others), np.maximum(seconds, others)) @ np.array(self.weights)
-
-    def needed(self, ratio: float, seconds: float, others: float) -> float:
-        """Return the cosine at which the ratio is reached."""
-        base, slope = self._line(seconds, others)
-        return round((ratio - base) / slope, 6)
-
-    def lead(self, ratio: float, seconds: float, others: float) -> float:
-        """Return how much of cosine is so much of the ratio."""
-        return round(ratio / self._line(seconds, others)[1], 6)
-
-    def _line(self, seconds: float, others: float) -> tuple[float, float]:
-        w = self.weights
-        a, b = (float(np.log(np.clip(x, SHORTEST, LONGEST))) for x in sorted((seconds, others)))
-        return w[0] + w[2] * a + w[3] * b, max(1.0, w[1] + w[4] * a + w[5] * b)
-
-
-UNKNOWN_MODEL = Evidence((-14.0, 25.0, 0.0, 0.0, 0.0, 0.0))
-"""Of a voice model that nobody has calibrated: even at a cosine of .56, sure from .70 on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +26,6 @@ class Calibration:
     nodes are worth a question; `equal_odds`: cosine at which P(same person) = 0.5; `sure`: two nodes are one person, if both have a `sound`
     amount (microseconds of speech; for faces quality). `split_below`: two groups of one node less similar than this are two people.
     `asked`, `asked_margin`: enough for a search by photo or recording, with that lead.
-
-    `evidence`: voices are compared by the cosine of their means, and what that must be follows from how long both sides are heard. Then
-    `join`, `ahead`, `goes_on` and `surely` are log-likelihood ratios: to be somebody known, to be it rather than somebody else, for speech
-    that goes on over the border of a clip, and for two nodes to be joined without asking.
     """
 
     accept: float
@@ -97,26 +48,6 @@ class Calibration:
     split_below: float | None = None
     asked: float | None = None
     asked_margin: float = 0.0
-    evidence: Evidence | None = None
-    join: float = 0.0
-    ahead: float = 0.0
-    goes_on: float = 0.0
-    surely: float = 0.0
-
-    def needed(self, ratio: float, duration: int, other: int) -> float:
-        """Return the cosine at which two voices heard for so many microseconds have a ratio."""
-        assert self.evidence is not None
-        return self.evidence.needed(ratio, duration / 1e6, other / 1e6)
-
-    def lead(self, ratio: float, duration: int, other: int) -> float:
-        """Return how much more of cosine so much more of the ratio is."""
-        assert self.evidence is not None
-        return self.evidence.lead(ratio, duration / 1e6, other / 1e6)
-
-    def ratio(self, cosine: float, duration: int, other: int) -> float:
-        """Return the log-likelihood ratio of one person against two."""
-        assert self.evidence is not None
-        return round(float(self.evidence.ratio(cosine, duration / 1e6, other / 1e6)), 6)
 
     def threshold(self, duration: int, quality: float = 1.0, better: float = 1.0) -> float:
         """Return the similarity needed. `duration`: microseconds of the shorter side; `quality`, `better`: the lower and the higher one."""
@@ -151,14 +82,6 @@ VOICES = Calibration(
     accept=0.60, margin=0.06, least=1_000_000, born=1_500_000, whole=True, several=0.55, several_margin=0.08, carried=0.48,
     carried_margin=0.10, similar=0.54, equal_odds=0.64, sure=0.76, sound=4_000_000, split_below=0.62,
 )  # fmt: skip
-# The same model's vectors as `CamPlusWithin` evens them out. Weights of tests/perception/calibrate_voices.py (14 speakers, three speeds,
-# and 16 in meetings and talks; 2,715 pieces of 0.5–8 s, five folds over speakers): the ratios cost .13 bits held out (.09–.14 by fold);
-# of 13,000 trials of strangers with 1 s and more on both sides .1 % reach 4 and none 6, of the same voice 86 % and 74 %.
-EVIDENCE = Evidence((-3.709, 22.761, -2.505, -1.212, 0.791, 2.096))
-EVEN_VOICES = Calibration(
-    accept=0.45, margin=0.10, least=1_000_000, born=1_500_000, whole=True, similar=0.10, equal_odds=0.25, sure=0.60, sound=4_000_000,
-    split_below=0.30, evidence=EVIDENCE, join=6.0, ahead=2.0, goes_on=1.0, surely=9.0,
-)  # fmt: skip
 # Faces by dlib's ResNet, chips cut by YuNet's landmarks (dlib_faces.py), on the same 829 pictures: its vectors lie close, strangers
 # at .83. Different people, both good: 99 % below .906, 99.9 % .923, most .932; one good: most .957; two poor ones: 99.9 % .947, most .972.
 # The same, both good, different photos: 1 % below .910, 5 % .925, half .967; two poor ones half .943.
@@ -166,13 +89,7 @@ DLIB_FACES = Calibration(
     accept=0.935, margin=0.010, blurred=0.020, faint=0.010, carried=0.910, similar=0.920, sure=0.960, sound=0.5, split_below=0.900,
     asked=0.925, asked_margin=0.030,
 )  # fmt: skip
-CALIBRATIONS: Mapping[str, Calibration] = {
-    "sface": FACES,
-    "dlib": DLIB_FACES,
-    "campplus-zh-en-w16-n1": EVEN_VOICES,
-    "campplus": VOICES,
-    "cam++": VOICES,
-}
+CALIBRATIONS: Mapping[str, Calibration] = {"sface": FACES, "dlib": DLIB_FACES, "campplus": VOICES, "cam++": VOICES}
 FACE_DEFAULT = Calibration(accept=0.55, margin=0.08)
 VOICE_DEFAULT = Calibration(accept=0.65, margin=0.08, least=1_000_000)
 

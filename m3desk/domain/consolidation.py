@@ -112,7 +112,7 @@ def similar_pairs(
             near.get((x.node, c.node), 0.0) >= score - rule.margin and (y.person, c.person) in distinct
             for x, y in ((a, b), (b, a)) for c in nodes if c is not a and c is not b
         )  # fmt: skip
-        certainty = _certainty(a, b, score, rule)
+        certainty = _certainty(score - _poor(a, b, rule), min(_amount(a, rule), _amount(b, rule)), rule)
         pairs.append(Pair(a.node, b.node, score, min(certainty, 0.5) if twins else certainty))
     return sorted(pairs, key=lambda p: (-p.certainty, -p.score, numbered(p.a), numbered(p.b)))
 
@@ -151,26 +151,14 @@ def _amount(gallery: Gallery, rule: Calibration) -> float:
     return float(gallery.duration) if rule.whole else gallery.quality
 
 
-def _certainty(a: Gallery, b: Gallery, score: float, rule: Calibration) -> float:
-    """Return 0 at `similar`, 0.5 at `equal_odds`, 1 at `sure`; never more than 0.9 where either side rests on too little.
-
-    With evidence 0.5 where the ratio says nothing and 1 where it is `surely`.
-    """
+def _certainty(score: float, amount: float, rule: Calibration) -> float:
+    """Return 0 at `similar`, 0.5 at `equal_odds`, 1 at `sure`; never more than 0.9 where either side rests on too little."""
     assert rule.similar is not None and rule.sure is not None
-    if rule.evidence is not None:
-        value = 0.5 + 0.5 * rule.ratio(score, a.duration, b.duration) / rule.surely
-    elif (score := score - _poor(a, b, rule)) < rule.equal_odds:
+    if score < rule.equal_odds:
         value = 0.5 * (score - rule.similar) / max(1e-9, rule.equal_odds - rule.similar)
     else:
         value = 0.5 + 0.5 * (score - rule.equal_odds) / max(1e-9, rule.sure - rule.equal_odds)
-    enough = min(_amount(a, rule), _amount(b, rule)) >= rule.sound
-    return round(min(1.0 if enough else 0.9, max(0.0, value)), 6)
-
-
-def _as_likely(a: Gallery, b: Gallery, rule: Calibration) -> bool:
-    """Return whether two nodes are at least as likely one person as two."""
-    score = as_wholes(a, b, rule)
-    return rule.ratio(score, a.duration, b.duration) >= 0 if rule.evidence is not None else score >= rule.equal_odds
+    return round(min(1.0 if amount >= rule.sound else 0.9, max(0.0, value)), 6)
 
 
 def overwhelming(
@@ -189,7 +177,7 @@ def overwhelming(
         mine, theirs = groups[pair.a], groups[pair.b]
         if pair.certainty < 1.0 or mine is theirs:
             continue
-        if all(_as_likely(x, y, rule) and (x.person, y.person) not in distinct for x in mine for y in theirs):
+        if all(as_wholes(x, y, rule) >= rule.equal_odds and (x.person, y.person) not in distinct for x in mine for y in theirs):
             joined.append(pair)
             both = mine + theirs
             groups |= {g.node: both for g in both}

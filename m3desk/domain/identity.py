@@ -135,8 +135,6 @@ def similarity(vectors: Floats, gallery: Floats, rule: Calibration) -> float:
     Faces: by the best rows, since poses differ. Voices: all rows with all, so that a gallery with a few rows of somebody else does not
     draw that person in.
     """
-    if rule.evidence is not None:
-        return round(float(mean_of(vectors) @ mean_of(gallery)), 6)
     if rule.whole:
         return round(float(vectors.mean(0) @ gallery.mean(0)), 6)
     return top_similarity(vectors, gallery)
@@ -153,11 +151,9 @@ def similarities(candidates: Sequence[Candidate], galleries: Sequence[Gallery], 
         places = [j for j, g in enumerate(galleries) if len(g.vectors) and g.vectors.shape[1] == d]
         asking = [i for i, c in enumerate(candidates) if len(c.vectors) and c.vectors.shape[1] == d]
         if rule.whole:
-            straight = rule.evidence is not None
-            means = np.stack([galleries[j].direction if straight else galleries[j].mean for j in places])
+            means = np.stack([galleries[j].mean for j in places])
             for i in asking:
-                rows = candidates[i].vectors
-                table[i, places] = means @ (mean_of(rows) if straight else rows.mean(0))
+                table[i, places] = means @ candidates[i].vectors.mean(0)
             continue
         counts = np.array([len(galleries[j].vectors) for j in places])
         padded = np.zeros((len(places), int(counts.max()), d), np.float32)
@@ -202,10 +198,8 @@ def match(
     owner: dict[int, str] = {}
 
     def carried(i: int, j: int) -> bool:
-        if i >= len(held) or held[i] != together[j].node or candidates[i].duration < rule.least:
-            return False
-        least = _of_ratio(rule, rule.goes_on, candidates[i], together[j]) if rule.evidence is not None else rule.carried
-        return least is not None and scores[i][j] >= least
+        enough = rule.carried is not None and scores[i][j] >= rule.carried and candidates[i].duration >= rule.least
+        return enough and i < len(held) and held[i] == together[j].node
 
     # A track that continues over the clip's border is matched before those that are only similar.
     pairs = sorted(((not carried(i, j), -s, i, j) for i, row in enumerate(scores) for j, s in enumerate(row) if s > -1.0))
@@ -226,14 +220,14 @@ def match(
             if together[n].person != best.person
             and together[n].person not in excluded
             and s > -1.0
-            and not (s > score - _margin(rule, candidates[i], best) and _double(best, together[n], rule, distinct))
+            and not (s > score - rule.margin and _double(best, together[n], rule, distinct))
         ]  # fmt: skip
         runner = max(others, key=lambda o: (o[0], -numbered(o[1])), default=None)
         margin = None if runner is None else round(score - runner[0], 6)
         if not looks:
             certain = margin is None or margin >= rule.carried_margin
         else:
-            certain = enough and (margin is None or margin >= _margin(rule, candidates[i], best))
+            certain = enough and (margin is None or margin >= rule.margin)
             certain = certain or (ahead is not None and margin is not None and margin >= ahead)
         if certain:
             taken[i] = Match(best.node, score, runner[1] if runner else None, margin)
@@ -245,22 +239,9 @@ def match(
 
 def _needed(candidate: Candidate, gallery: Gallery, rule: Calibration) -> float:
     """Return the similarity that this comparison needs: more for short speech and poor faces."""
-    if rule.evidence is not None:
-        return _of_ratio(rule, rule.join, candidate, gallery)
     duration = min(candidate.duration, gallery.duration or candidate.duration)
     quality = sorted((candidate.quality, gallery.quality))
     return rule.threshold(duration, quality[0], quality[1])
-
-
-def _of_ratio(rule: Calibration, ratio: float, candidate: Candidate, gallery: Gallery) -> float:
-    return rule.needed(ratio, candidate.duration, gallery.duration or candidate.duration)
-
-
-def _margin(rule: Calibration, candidate: Candidate, gallery: Gallery) -> float:
-    """Return the lead over somebody else that this comparison needs."""
-    if rule.evidence is None:
-        return rule.margin
-    return rule.lead(rule.ahead, candidate.duration, gallery.duration or candidate.duration)
 
 
 def _ahead(candidate: Candidate, gallery: Gallery, score: float, rule: Calibration, asked: bool) -> float | None:
@@ -278,8 +259,6 @@ def _double(a: Gallery, b: Gallery, rule: Calibration, distinct: Container[tuple
     """Return whether two nodes of different persons may be one person."""
     if (a.person, b.person) in distinct:
         return False
-    if rule.evidence is not None:
-        return rule.ratio(float(a.direction @ b.direction), a.duration, b.duration) >= rule.join
     alike = round(float(a.mean @ b.mean), 6) if rule.whole else top_similarity(a.vectors, b.vectors)
     return alike >= rule.accept + rule.margin
 

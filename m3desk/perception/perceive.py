@@ -1,7 +1,6 @@
 """Everything seen and heard in one clip, put together, up to two clips ahead of whoever writes them down.
 
-Pictures and sound are perceived by a thread of their own each, both in clip order. Ears wait for one thing of the eyes, when they know the
-words: where the shot changes.
+Pictures and sound are perceived by a thread of their own each, both in clip order.
 """
 
 from __future__ import annotations
@@ -56,8 +55,7 @@ class Watcher:
         todo = iter(clips)
         while True:
             while len(waiting) <= AHEAD and (media := next(todo, None)) is not None:
-                seen = self._eyes.submit(self._see, media)
-                waiting.append(Watched(media, seen, self._ears.submit(self._hear, media, seen)))
+                waiting.append(Watched(media, self._eyes.submit(self._see, media), self._ears.submit(self._hear, media)))
             if not waiting:
                 return
             yield waiting.pop(0)
@@ -65,14 +63,11 @@ class Watcher:
     def _see(self, media: ClipMedia) -> Seen:
         return see(media, self._models, cancelled=self._stop, on_news=self._emit)
 
-    def _hear(self, media: ClipMedia, seen: Future[Seen]) -> Heard:
+    def _hear(self, media: ClipMedia) -> Heard:
         def tell(utterance: Utterance) -> None:
             self._emit(EvidenceSeen(media.source.id, utterance.clip, words=utterance.text))
 
-        def cuts() -> tuple[int, ...]:
-            return seen.result().cuts
-
-        heard = hear(media, self._models, heard_until=self._heard_until, cuts=cuts, cancelled=self._stop, on_words=tell)
+        heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=tell)
         # The same figure that the store would give after the commit, so that a resumed run hears the same words.
         self._heard_until = max((u.end for u in heard.utterances), default=None)
         return heard

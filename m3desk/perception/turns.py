@@ -8,14 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from m3desk.domain.evidence import Floats
-from m3desk.ports import SAMPLE_RATE, Sound
+from m3desk.domain.linkage import average_linkage
+from m3desk.ports import SAMPLE_RATE, Sound, VoiceEmbedder
 
 SPEECH_ON, SPEECH_OFF = 0.35, 0.20
 """Silero finds 72 % of a meeting's speech at 0.3 with 99.7 % precision (models.md §2); a stretch goes on while above the lower one."""
-
-FAINT, FAR = 0.05, 0.20
-"""Where the segmentation hears somebody go on from speech, so much is enough; where it hears somebody at all, FAR. In the meetings of
-calibration the speech found grew from 90 to 104 of 113 s."""
 
 PAUSE = round(0.30 * SAMPLE_RATE)
 """A shorter dip below SPEECH_OFF does not end a stretch of speech: stops and short breaths last up to 0.25 s."""
@@ -73,42 +70,91 @@ def stretches(sound: Sound, probabilities: Floats, hop: int) -> list[Stretch]:
     return found
 
 
-def faint(sound: Sound, probabilities: Floats, hop: int) -> list[Stretch]:
-    """Return where somebody may speak, far away or over noise: all of FAINT or more."""
-    found: list[Stretch] = []
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], (probabilities >= FAINT).astype(np.int8), [0]])))
-    for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        found.append(Stretch(a * hop, min(b * hop, len(sound)), float(np.mean(probabilities[a:b]))))
-    return found
-
-
-def with_faint(sound: Sound, spoken: Sequence[Stretch], heard: Sequence[tuple[int, int]], probabilities: Floats, hop: int) -> list[Stretch]:
-    """Return stretches of speech with what a segmentation heard besides (`heard`, samples), where voice activity is enough for that."""
-    said = np.zeros(len(probabilities), bool)
-    for s in spoken:
-        said[s.start // hop : -(-s.end // hop)] = True
-    for a, b in heard:
-        span = slice(a // hop, -(-b // hop))
-        said[span] |= probabilities[span] >= (FAINT if said[span].any() else FAR)
-    found: list[Stretch] = []
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], said.astype(np.int8), [0]])))
-    joined: list[tuple[int, int]] = []
-    for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        if joined and (a - joined[-1][1]) * hop < PAUSE:
-            joined[-1] = (joined[-1][0], b)
-        else:
-            joined.append((a, b))
-    for a, b in joined:
-        found += _stretch(sound, probabilities, hop, a, b)
-    return found
-
-
 def _stretch(sound: Sound, probabilities: Floats, hop: int, first: int, stop: int) -> list[Stretch]:
     start, end = first * hop, min(stop * hop, len(sound))
     loudness = float(np.sqrt(np.mean(np.square(sound[start:end], dtype=np.float64)))) if end > start else 0.0
     if end - start < SHORTEST or loudness < QUIETEST:
         return []
     return [Stretch(start, end, float(np.mean(probabilities[first:stop])))]
+
+
+def turns(sound: Sound, spoken: Sequence[Stretch], voices: VoiceEmbedder | None) -> list[Turn]:
+    """Cut stretches of speech where the voice changes; turns come in time order and fill the stretches exactly."""
+    if voices is None:
+        return [Turn(s.start, s.end, -1) for s in spoken]
+    windows = [_windows(s) for s in spoken]
+    flat = [w for group in windows for w in group]
+    if not flat:
+        return [Turn(s.start, s.end, -1) for s in spoken]
+    vectors = voices.embed([sound[a:b] for a, b in flat])
+    labels = _voices(vectors, [b - a for a, b in flat])
+    result: list[Turn] = []
+    at = 0
+    for stretch, group in zip(spoken, windows, strict=True):
+        mine = _smooth(labels[at : at + len(group)], vectors[at : at + len(group)], vectors, labels)
+        at += len(group)
+        result += _cut(sound, stretch, group, mine)
+    return result
+
+
+def _windows(stretch: Stretch) -> list[tuple[int, int]]:
+    """Return windows of 1.5 s every 0.75 s, the last one flush with the end; one shorter window for shorter speech; none below 0.5 s."""
+    length = stretch.end - stretch.start
+    if length < SHORTEST_VOICE:
+        return []
+    if length <= WINDOW:
+        return [(stretch.start, stretch.end)]
+    starts = list(range(stretch.start, stretch.end - WINDOW, HOP))
+    if stretch.end - WINDOW - starts[-1] > HOP // 3:
+        starts.append(stretch.end - WINDOW)
+    return [(s, s + WINDOW) for s in starts]
+
+
+def _voices(vectors: Floats, lengths: Sequence[int]) -> list[int]:
+    """Cluster windows: whole windows among themselves, then each shorter one to the voice it is most like, or to one of its own."""
+    whole = [i for i, n in enumerate(lengths) if n >= WINDOW * 2 // 3]
+    labels = [-1] * len(lengths)
+    if whole:
+        for i, k in zip(whole, average_linkage(vectors[whole] @ vectors[whole].T, SAME_VOICE).tolist(), strict=True):
+            labels[i] = k
+    for i in range(len(lengths)):
+        if labels[i] < 0:
+            means = {
+                k: float(np.mean(vectors[[j for j in range(len(labels)) if labels[j] == k]] @ vectors[i]))
+                for k in sorted(set(labels) - {-1})
+            }
+            best = max(means, key=lambda k: means[k], default=-1)
+            labels[i] = best if means and means[best] >= STRAY else max(labels) + 1
+    return labels
+
+
+def _smooth(mine: list[int], rows: Floats, vectors: Floats, labels: Sequence[int]) -> list[int]:
+    """Give a lone window between two of one voice to that voice, where it is not clearly another."""
+    result = list(mine)
+    for i in range(1, len(mine) - 1):
+        around = result[i - 1]
+        if mine[i] != around and mine[i + 1] == around:
+            theirs = vectors[[j for j, k in enumerate(labels) if k == around]]
+            if float(np.mean(theirs @ rows[i])) >= STRAY:
+                result[i] = around
+    return result
+
+
+def _cut(sound: Sound, stretch: Stretch, windows: Sequence[tuple[int, int]], labels: Sequence[int]) -> list[Turn]:
+    """Cut a stretch between windows of different voices, at the quietest moment where both windows could hold the change."""
+    if not windows:
+        return [Turn(stretch.start, stretch.end, -1)]
+    found: list[Turn] = []
+    start = stretch.start
+    for i in range(len(windows) - 1):
+        if labels[i] != labels[i + 1]:
+            # The first window is mostly one voice and the second mostly the other: the change lies where they overlap.
+            low, high = max(windows[i + 1][0], start + SHORTEST), windows[i][1]
+            cut = quietest(sound, low, high) if high > low else windows[i + 1][0]
+            found.append(Turn(start, cut, labels[i]))
+            start = cut
+    found.append(Turn(start, stretch.end, labels[-1]))
+    return [t for t in found if t.end > t.start]
 
 
 def quietest(sound: Sound, low: int, high: int) -> int:

@@ -10,19 +10,25 @@ from dataclasses import dataclass, field, replace
 import av
 import numpy as np
 
-from m3desk.domain.calibration import UNKNOWN_MODEL, Evidence, calibration
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Floats, Utterance, Word, media_id
 from m3desk.domain.ids import utterance_id
+from m3desk.domain.linkage import average_linkage
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception.embedding import AROUND, voice_rows
-from m3desk.perception.lines import Line, clean, common, compose, murmurs, overlaps, owned, placed, samples, time
-from m3desk.perception.speakers import Run, Segmented, gathered, segmented, who_speaks
-from m3desk.perception.turns import Stretch, Turn, faint, stretches, with_faint
-from m3desk.perception.words import Said, joined, language_of, phantom, recognise, simplified
+from m3desk.perception.lines import SHORT_PAUSE, Line, clean, common, compose, ends, murmurs, overlaps, owned, placed, samples, time
+from m3desk.perception.speakers import Run, gathered, who_speaks
+from m3desk.perception.turns import Stretch, Turn, stretches, turns
+from m3desk.perception.words import Said, ends_sentence, joined, language_of, phantom, recognise, simplified
 from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 
 log = logging.getLogger(__name__)
+
+SAME_SPEAKER = 0.57
+"""Mean cosine above which utterances of one clip are one voice; whole utterances are more alike than windows (see turns.SAME_VOICE)."""
+
+STRANGE = 0.46
+"""Mean cosine to the (two or more) other lines of its voice below which a line is somebody else's; see speakers.TWO."""
 
 SURE = 0.50
 """Where the segmentation hears nobody, voice activity must be as sure (mean over a stretch): music gives 0.1 to 0.4."""
@@ -43,15 +49,12 @@ def hear(
     models: Models,
     *,
     heard_until: int | None = None,
-    cuts: Callable[[], Sequence[int]] = tuple,
     cancelled: Callable[[], bool] = lambda: False,
     on_words: Callable[[Utterance], None] | None = None,
 ) -> Heard:
     """Return the utterances that start in a clip. `heard_until`: microseconds of the source; the clip before has heard what lies before it.
 
-    `cuts`: gives the first pictures of new shots (microseconds of the source); asked when the words are known, since whoever sees them may
-    take as long. Without a voice activity or speech model nothing is heard; without a voice model nobody is told apart.
-    Raises Cancelled, ModelError.
+    Without a voice activity or speech model nothing is heard; without a voice model nobody is told apart. Raises Cancelled, ModelError.
     """
     if models.speech_activity is None or models.speech is None:
         return Heard()
@@ -62,34 +65,28 @@ def hear(
 
     check()
     clip = media.clip
-    border = samples(clip.end, clip)
     sound = skip(media.sound(), clip, heard_until)
     first = 0 if heard_until is None else max(0, samples(heard_until, clip))
-    activity, hop = active(sound, models), models.speech_activity.hop
-    spoken = [s for s in _from(stretches(sound, activity, hop), first) if s.start < border]
-    tracks: Segmented | None = None
-    if models.speech_segmentation is not None and models.voice_vectors is not None:
-        maybe = [s for s in _from(faint(sound, activity, hop), first) if s.start < border]
-        check()
-        tracks = segmented(sound, maybe, models.speech_segmentation)
-        heard_too = [(max(a, first), b) for a, b in tracks.heard if b > first]
-        spoken = [s for s in with_faint(sound, spoken, heard_too, activity, hop) if s.start < border]
-        spoken = [s for s in spoken if s.sureness >= SURE or common([(s.start, s.end)], heard_too)]
+    spoken = [replace(s, start=max(s.start, first)) for s in listen(sound, models) if s.start < samples(clip.end, clip) and s.end > first]
     if not spoken:
         return Heard()
     check()
-    said = recognise(sound, spoken, models.speech, check=check)
-    if models.voice_vectors is not None:
-        # Pictures are taken 5 times a second: the shot changed within 0.2 s before the first of the new one.
-        shots = [samples(c, clip) - SAMPLE_RATE // 10 for c in cuts()]
-        # The segmentation may find nobody where voice activity does.
-        heard_by = models.speech_segmentation if tracks is not None and tracks.heard else None
-        found = who_speaks(sound, spoken, heard_by, models.voice_vectors, _evidence(models.voice_vectors), shots, tracks)
+    parts: list[Turn] = []
+    if models.speech_segmentation is not None and models.voice_vectors is not None:
+        found = who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors)
         parts = [replace(t, start=max(t.start, first)) for t in found if t.end > first]
+        heard_too = [(t.start, t.end) for t in parts]
+        spoken = [s for s in spoken if s.sureness >= SURE or common([(s.start, s.end)], heard_too)]
+        if not spoken:
+            return Heard()
+        check()
+    said = recognise(sound, spoken, models.speech, check=check)
+    if parts:
         mine = _heard_apart(sound, said, spoken, parts, clip, models.voice_vectors)
     else:
-        lines = compose(said, spoken, [Turn(s.start, s.end, -1) for s in spoken])
-        mine = owned([line for line in lines if _believable(line, clip)], sound, clip)
+        # No segmentation model, or it finds nobody where voice activity does.
+        lines = compose(said, spoken, turns(sound, spoken, models.voice_vectors))
+        mine = tell_apart(sound, owned([line for line in lines if _believable(line, clip)], sound, clip), spoken, models.voice_vectors)
     check()
     heard = _observe(sound, mine, clip)
     for utterance in heard.utterances if on_words else ():
@@ -98,24 +95,12 @@ def hear(
     return heard
 
 
-def _evidence(voices: VoiceEmbedder) -> Evidence:
-    return calibration(voices.name, "voice").evidence or UNKNOWN_MODEL
-
-
 def listen(sound: Sound, models: Models) -> list[Stretch]:
     """Return the stretches of speech in a sound; none where all of it is silence."""
-    return stretches(sound, active(sound, models), models.speech_activity.hop) if models.speech_activity is not None else []
-
-
-def active(sound: Sound, models: Models) -> Floats:
-    """Return the probabilities of speech in a sound; none where all of it is silence."""
     if models.speech_activity is None or not len(sound) or float(np.max(np.abs(sound))) < 1e-3:
-        return np.zeros(0, np.float32)
-    return models.speech_activity.probabilities(sound)
-
-
-def _from(spoken: Sequence[Stretch], first: int) -> list[Stretch]:
-    return [replace(s, start=max(s.start, first)) for s in spoken if s.end > first]
+        return []
+    activity = models.speech_activity.probabilities(sound)
+    return stretches(sound, activity, models.speech_activity.hop)
 
 
 def skip(sound: Sound, clip: Clip, heard_until: int | None) -> Sound:
@@ -135,9 +120,9 @@ def _believable(line: Line, clip: Clip) -> bool:
 
 
 def _heard_apart(
-    sound: Sound, said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Turn], clip: Clip, voices: VoiceEmbedder
+    sound: Sound, said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Turn], clip: Clip, voices: VoiceEmbedder | None
 ) -> list[Line]:
-    """Return the clip's lines where it is known who speaks when: each word belongs to who speaks then, two lines may overlap."""
+    """Return the clip's lines where a segmentation tells who speaks when: each word belongs to who speaks then, two lines may overlap."""
     lines = placed([line for line in compose(said, spoken, parts) if _believable(line, clip)], parts)
     mine = owned(lines, sound, clip)
     border = samples(clip.end, clip)
@@ -149,9 +134,44 @@ def _heard_apart(
             mine.append(replace(line, end=end))
     mine.sort(key=lambda line: (line.start, line.end, line.voice))
     mine = [replace(line, active=_within(line)) for line in mine]
-    mine = [replace(line, vectors=voice_rows(gathered(sound, clean(line, parts)), voices)) for line in mine]
+    if voices is not None:
+        clear = [gathered(sound, clean(line, parts)) for line in mine]
+        mine = strangers([replace(line, vectors=voice_rows(piece, voices)) for line, piece in zip(mine, clear, strict=True)])
+        mine = scraps(mine, clear, voices)
     order = {k: i for i, k in enumerate(dict.fromkeys(line.voice for line in mine))}
     return [replace(line, cluster=order[line.voice]) for line in mine]
+
+
+def strangers(lines: Sequence[Line]) -> list[Line]:
+    """Give a line that is unlike the others of its voice (two or more) to the voice it is like, or to one of its own."""
+    rows = {n: v[0] for n, line in enumerate(lines) if (v := line.vectors) is not None}
+    voice = {n: lines[n].voice for n in rows}
+
+    def like(n: int, k: int) -> float:
+        theirs = [float(rows[n] @ rows[m]) for m in rows if voice[m] == k and m != n]
+        return round(sum(theirs) / len(theirs), 5) if theirs else -1.0
+
+    spare = max((line.voice for line in lines), default=0) + 1
+    moved: set[int] = set()
+    while many := [n for n in rows if n not in moved and list(voice.values()).count(voice[n]) > 2]:
+        worst = min(many, key=lambda n: (like(n, voice[n]), n))
+        if like(worst, voice[worst]) >= STRANGE:
+            break
+        best = max(sorted({*voice.values()} - {voice[worst]}), key=lambda k: like(worst, k), default=spare)
+        voice[worst] = best if like(worst, best) >= SAME_SPEAKER else spare
+        spare += voice[worst] == spare
+        moved.add(worst)
+    return [replace(line, voice=voice.get(n, line.voice)) for n, line in enumerate(lines)]
+
+
+def scraps(lines: Sequence[Line], clear: Sequence[Sound], voices: VoiceEmbedder) -> list[Line]:
+    """Where a voice says all in scraps too short to tell it by, tell it by them together: the longest has the vectors."""
+    result = list(lines)
+    for k in sorted({line.voice for line in lines} - {line.voice for line in lines if line.vectors is not None}):
+        mine = [n for n, line in enumerate(lines) if line.voice == k]
+        longest = max(mine, key=lambda n: (bool(lines[n].words), len(clear[n]), -n))
+        result[longest] = replace(lines[longest], vectors=voice_rows(np.concatenate([clear[n] for n in mine]), voices))
+    return result
 
 
 def _within(line: Line) -> tuple[Run, ...]:
@@ -159,6 +179,45 @@ def _within(line: Line) -> tuple[Run, ...]:
 
 
 # ---------------------------------------------------------------- utterances to evidence
+
+
+def tell_apart(sound: Sound, lines: Sequence[Line], spoken: Sequence[Stretch], voices: VoiceEmbedder | None) -> list[Line]:
+    """Give lines their voice vectors and clusters, and join neighbours that a change of voice parted which whole lines don't show."""
+    if voices is None:
+        return list(lines)
+    known = _clustered([replace(line, vectors=voice_rows(sound[line.start : line.end], voices)) for line in lines])
+    joint: list[Line] = []
+    for line in known:
+        last = joint[-1] if joint else None
+        if last and last.cluster == line.cluster and not ends(last.words[0], last.words[-1], line.words[0], spoken):
+            both = replace(last, end=line.end, words=(*last.words, *line.words), sureness=(last.sureness + line.sureness) / 2)
+            joint[-1] = replace(both, vectors=voice_rows(sound[both.start : both.end], voices))
+        else:
+            joint.append(line)
+    return joint
+
+
+def _clustered(lines: Sequence[Line]) -> list[Line]:
+    """Number the voices of a clip from 0 in order of appearance: lines by their vectors, short ones with the voice of their turn."""
+    known = [n for n, line in enumerate(lines) if line.vectors is not None]
+    found: list[int] = [-1] * len(lines)
+    if known:
+        rows = np.stack([v[0] for line in lines if (v := line.vectors) is not None])
+        for n, k in zip(known, average_linkage(rows @ rows.T, SAME_SPEAKER).tolist(), strict=True):
+            found[n] = k
+    spare = max(found, default=-1) + 1
+    for n in (n for n in range(len(lines)) if found[n] < 0):
+        kin = [m for m in range(len(lines)) if found[m] >= 0 and (lines[m].voice == lines[n].voice or _goes_on(lines, n, m))]
+        nearest = min(kin, key=lambda m: (abs(lines[m].start - lines[n].start), m), default=None)
+        found[n] = spare if nearest is None else found[nearest]
+        spare += nearest is None
+    order = {k: i for i, k in enumerate(dict.fromkeys(found))}
+    return [replace(line, cluster=order[k]) for line, k in zip(lines, found, strict=True)]
+
+
+def _goes_on(lines: Sequence[Line], n: int, m: int) -> bool:
+    """Return whether the next line finishes the sentence of a line too short to have a voice of its own."""
+    return m == n + 1 and not ends_sentence(lines[n].words[-1].text) and lines[m].start - lines[n].end < SHORT_PAUSE
 
 
 def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> Heard:

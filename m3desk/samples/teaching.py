@@ -13,7 +13,6 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from m3desk.domain.calibration import UNKNOWN_MODEL, calibration
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.evidence import Box, FaceTrack, Floats, Observation, TimedBox, Utterance, media_id
@@ -103,14 +102,16 @@ def _piece(sound: Sound, embedder: VoiceEmbedder) -> tuple[Sample, int]:
 def _voices(sound: Sound, spoken: Sequence[turns.Stretch], models: Models) -> int:
     """Return how many people speak for more than a moment."""
     assert models.voice_vectors is not None
-    evidence = calibration(models.voice_vectors.name, "voice").evidence or UNKNOWN_MODEL
-    parts = speakers.who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors, evidence)
+    if models.speech_segmentation is not None:
+        parts = speakers.who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors)
+    else:
+        parts = turns.turns(sound, spoken, models.voice_vectors)
     length: dict[int, int] = {}
     for turn in parts:
-        length[turn.voice] = length.get(turn.voice, 0) + turn.end - turn.start
+        if turn.voice >= 0:
+            length[turn.voice] = length.get(turn.voice, 0) + turn.end - turn.start
     whole = sum(length.values())
-    # What is too short to tell whose it is counts as a voice of its own there.
-    return sum(n >= max(OTHER_VOICE * whole, 2 * speakers.CORE) for n in length.values())
+    return sum(n >= max(OTHER_VOICE * whole, SAMPLE_RATE) for n in length.values())
 
 
 # ---------------------------------------------------------------- what corrections made

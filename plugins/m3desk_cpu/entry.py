@@ -40,13 +40,6 @@ def pyannote_segmentation(weights: Weights, threads: int) -> Any:
 
 
 def campplus(weights: Weights, threads: int) -> Any:
-    from m3desk_cpu.voices import CamPlusWithin
-
-    return CamPlusWithin(weights("campplus"), 1)
-
-
-def campplus_raw(weights: Weights, threads: int) -> Any:
-    """For memories made before vectors were evened out."""
     from m3desk_cpu.voices import CamPlus
 
     return CamPlus(weights("campplus"), 1)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from m3desk.domain.evidence import Floats
-from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
+from m3desk.errors import BackendMissing, ModelFailed
 from m3desk.ports import SAMPLE_RATE, Sound
 from m3desk_cpu.runtimes import INSTALL, need, onnx_session
 
@@ -130,34 +130,4 @@ class CamPlus:
                     rows[these] = self._session.run(None, {"feats": features})[0]
                 except Exception as e:
                     raise ModelFailed(f"Making a voice vector failed: {e}") from e
-        return unit(rows)
-
-
-class CamPlusWithin:
-    """Makes voice vectors by CAM++ as they compare best: the mean of voices taken out, and evened out where one person's differ most.
-
-    `path`: the weights; beside them lie the mean and matrix, statistics of 14 speakers (tests/perception/calibrate_voices.py).
-    """
-
-    name = "campplus-zh-en-w16-n1"
-    dimension = 192
-
-    def __init__(self, path: Path, threads: int = 1) -> None:
-        self.raw = CamPlus(path, threads)
-        try:
-            table = np.load(Path(path).with_name("campplus_within.npy"), allow_pickle=False).astype(np.float32)
-        except (OSError, ValueError) as e:
-            raise ModelMissing(f"The statistics of {self.name} do not open: {e}", "Install M3Desk again.") from e
-        self._centre, self._matrix = table[0], table[1:]
-
-    def embed(self, sounds: Sequence[Sound]) -> Floats:
-        return self.even(self.raw.embed(sounds))
-
-    def even(self, rows: Floats) -> Floats:
-        """Return rows of the model evened out."""
-        return unit((rows - self._centre) @ self._matrix)
-
-
-def unit(rows: Floats) -> Floats:
-    """Return rows of length 1."""
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)

@@ -60,12 +60,12 @@ def sound_clips(sound: Sound, seconds: float = 30.0) -> list[SoundClip]:
 def opened(threads: int = 2, *, speech: bool = True) -> Models:
     """Open the embedded models of hearing; without `speech` those that ship."""
     from m3desk_cpu.speech import Whisper
-    from m3desk_cpu.voices import CamPlusWithin, Segmentation, Silero
+    from m3desk_cpu.voices import CamPlus, Segmentation, Silero
 
     return Models(
         speech_activity=Silero(1),
         speech_segmentation=Segmentation(resources() / "models" / "pyannote_seg3.onnx", 1),
-        voice_vectors=CamPlusWithin(resources() / "models" / "campplus_zh_en_w16.onnx", 1),
+        voice_vectors=CamPlus(resources() / "models" / "campplus_zh_en_w16.onnx", 1),
         speech=Whisper(models_dir() / "whisper-base", threads) if speech else None,
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from m3desk_cpu.voices import CamPlus, CamPlusWithin, Segmentation, Silero, fbank, mel_bands
+from m3desk_cpu.voices import CamPlus, Segmentation, Silero, fbank, mel_bands
 
 from m3desk.errors import ModelFailed, ModelMissing
 from m3desk.paths import resources
@@ -137,17 +137,3 @@ def test_missing_and_broken_weights_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ModelFailed) as failed:
         CamPlus(broken, 1)
     assert failed.value.hint
-
-
-def test_voices_are_evened_out_by_the_statistics_that_ship(campplus: CamPlus) -> None:
-    even = CamPlusWithin(CAMPLUS, 1)
-    sounds = [np.random.default_rng(n).standard_normal(24000).astype(np.float32) * 0.1 for n in range(2)]
-    rows = even.embed(sounds)
-    assert even.name != campplus.name, "vectors of one are not to be compared with the other's"
-    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5) and np.allclose(rows, even.even(campplus.embed(sounds)), atol=1e-5)
-
-
-def test_without_the_statistics_the_model_is_missing(tmp_path: Path) -> None:
-    (tmp_path / CAMPLUS.name).write_bytes(CAMPLUS.read_bytes())
-    with pytest.raises(ModelMissing, match="statistics"):
-        CamPlusWithin(tmp_path / CAMPLUS.name, 1)

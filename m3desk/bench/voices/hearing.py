@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from m3desk.evaluation.labelling import Local
 from m3desk.media.cutter import OVERRUN, FileClip, plan
 from m3desk.media.file import probe
 from m3desk.memorization.compose import ComposedWriter
-from m3desk.perception import scenes
 from m3desk.perception.voices import hear
 from m3desk.pipeline import RECENT
 from m3desk.ports import SAMPLE_RATE, ClipMedia, ClipView, Frame, Models, Sound
@@ -89,8 +87,7 @@ def remember(memory: Memory, recording: Recording, models: Models) -> None:
     until: int | None = None
     before: Perceived | None = None
     for media, clip in zip(clips, planned, strict=True):
-        part = _of(media, source, clip)
-        found = hear(part, models, heard_until=until, cuts=lambda part=part: shots(part))  # type: ignore[misc]
+        found = hear(_of(media, source, clip), models, heard_until=until)
         until = max((u.end for u in found.utterances), default=None)
         perceived = Perceived(
             clip=clip.id, utterances=found.utterances, vectors=found.vectors, media=found.media,
@@ -102,17 +99,6 @@ def remember(memory: Memory, recording: Recording, models: Models) -> None:
         )  # fmt: skip
         memory.commit_episodic(clip, perceived, writer.write(view, lambda: False), models=names, at=AT)
         before = perceived
-
-
-def shots(media: ClipMedia) -> tuple[int, ...]:
-    """Return where the shot changes, as the eyes find it."""
-    return _shots(str(media.path), media.clip.start, media.clip.end) if isinstance(media, FileClip) else ()
-
-
-@lru_cache(maxsize=1000)
-def _shots(path: str, start: int, end: int) -> tuple[int, ...]:
-    source = replace(probe(path), id="s1", sha256="")
-    return scenes.cuts([scenes.look(f) for f in FileClip(source, Clip("s1.c0", "s1", 0, start, end), path).frames()])
 
 
 def _of(media: ClipMedia, source: Source, clip: Clip) -> ClipMedia:

@@ -80,17 +80,6 @@ class KeptVoices:
         return np.stack([np.frombuffer(f or b"", np.float32) for f in found]) if found else np.zeros((0, self.dimension), np.float32)
 
 
-class KeptEven:
-    """A voice model that evens out what another makes, which is kept: its statistics may change."""
-
-    def __init__(self, model: Any, kept: Kept) -> None:
-        self.name, self.dimension, self._model, self._raw = model.name, model.dimension, model, KeptVoices(model.raw, kept)
-
-    def embed(self, sounds: Sequence[Sound]) -> Floats:
-        rows: Floats = self._model.even(self._raw.embed(sounds))
-        return rows
-
-
 class KeptSegmentation:
     """A segmentation model that remembers (as 16-bit numbers)."""
 
@@ -193,6 +182,6 @@ def opened(kept: Kept, *, words: bool, raw: bool = False) -> Models:
     return Models(
         speech_activity=activity,
         speech_segmentation=KeptSegmentation(made["speech_segmentation"], kept),
-        voice_vectors=KeptEven(voices, kept) if hasattr(voices := made["voice_vectors"], "raw") else KeptVoices(voices, kept),
+        voice_vectors=KeptVoices(made["voice_vectors"], kept),
         speech=KeptRecogniser(made["speech"], kept) if words else Babbler(activity),
     )

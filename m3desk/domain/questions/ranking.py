@@ -31,9 +31,6 @@ UNLIKE = 0.1
 EVEN_AT_ONE_SECOND, EVEN_PER_TENFOLD, EVEN_WIDTH = 0.56, 0.14, 0.03
 """Cosine of means (CAM++) at which P(same person) = 0.5 for two voices of 1 s; how much more with 10 s; and per unit of log odds."""
 
-STRANGERS = 1.5
-"""Natural logarithm of how many pairs of voices are two persons' for one that is one person's, among those that are not joined."""
-
 CLUSTERED_SEPARATELY = 0.4
 """The same, where both were heard or seen in one clip and not taken for one there."""
 
@@ -86,11 +83,7 @@ def _same(facts: Facts) -> list[Question]:
         by_node = {g.node: g for g in galleries}
         for pair in similar_pairs(galleries, facts.known.rules[type_], facts.who.distinct):
             a, b = by_node[pair.a], by_node[pair.b]
-            rule = facts.known.rules[type_]
-            if rule.evidence is not None:
-                p = 1.0 / (1.0 + math.exp(min(50.0, STRANGERS - rule.ratio(pair.score, a.duration, b.duration))))
-            else:
-                p = _same_voice(a, b, pair.score) if rule.whole else pair.certainty
+            p = _same_voice(a, b, pair.score) if facts.known.rules[type_].whole else pair.certainty
             p = _held_against(facts, type_, a, b, p)
             if p >= LEAST and {a.person, b.person} <= facts.who.people.keys():
                 found.append(_same_person(facts, a, b, p))
