@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # The same set-up as run.sh with the developers' tools, then every check: format, lint, types, imports, tests. Fails if one fails.
 # usage: bash packaging/test.sh [--quick] [PYTEST ARGUMENTS]     (M3DESK_VENV: where the Python environment goes, default .venv)
-#   --quick   for while you work: without the tests marked `slow`, and without installing again when only the code has changed
+#   --quick   for while you work: without the tests marked `slow` and those on ../shared/data, and without installing again when only the
+#             code has changed
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 quick=()
 if [ "${1:-}" = --quick ]; then
   shift
-  quick=(-m "not slow")
+  quick=(-m "not slow and not data")
   export PYTHONPATH=$root:$root/ui:$root/plugins # the code as it is in this checkout, whatever is installed
 fi
 if [ ${#quick[@]} = 0 ] || [ ! -f "$venv/.m3desk-installed[dev]" ] || [ "$root/pyproject.toml" -nt "$venv/.m3desk-installed[dev]" ]; then

@@ -63,7 +63,7 @@ def test_chinese_is_found_by_chinese_words(tmp_path):
 def test_without_a_text_model_words_find_and_it_says_so(tmp_path):
     search = searching(english(), tmp_path, vectors=False)
     assert "budget" in search.nodes("the budget")[0].content
-    assert search.notices and "words alone" in search.notices[0]
+    assert search.notices and "keywords only" in search.notices[0]
 
 
 def test_the_same_query_gives_the_same_results(search):
