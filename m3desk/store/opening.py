@@ -27,6 +27,9 @@ WAIT = 10.0
 UPGRADE = 60.0
 """Seconds to wait while somebody else upgrades a memory's format: it is copied first, which takes long where it is large."""
 
+RELEASE = 2.0
+"""Seconds that a reader who has just upgraded a memory may take to close it and to let its lock go."""
+
 
 def for_reading(folder: Path) -> sqlite3.Connection:
     """Open a memory's database. Raises MemoryMissing, MemoryTooNew, MemoryDamaged; MemoryBusy where an old one is open elsewhere."""
@@ -53,7 +56,7 @@ def for_reading(folder: Path) -> sqlite3.Connection:
 def _upgrade(folder: Path) -> None:
     """Bring a memory of an older format up to date, or wait until whoever opens it for writing has done so. Raises MemoryBusy."""
     try:
-        other, lock = for_writing(folder)
+        other, lock = for_writing(folder, release=0.0)
     except MemoryBusy:
         if not _is_old(folder):  # done by its writer
             return
@@ -73,14 +76,15 @@ def missing(folder: Path) -> MemoryMissing:
     return MemoryMissing(f"there is no memory at {folder}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(str(folder))}")
 
 
-def for_writing(folder: Path) -> tuple[sqlite3.Connection, FileLock]:
+def for_writing(folder: Path, release: float = RELEASE) -> tuple[sqlite3.Connection, FileLock]:
     """Open a memory's database as its only writer; create it if there is none. Raises MemoryBusy, MemoryTooNew, MemoryDamaged.
 
-    Where what is left of a memory has no database, that is damage, never a new memory.
+    Where what is left of a memory has no database, that is damage, never a new memory. Whoever has upgraded the format meanwhile
+    gets `release` seconds to let the lock go.
     """
     if not folder.is_dir():
         private.folder(folder)
-    lock = _only_writer(folder)
+    lock = _only_writer(folder, release)
     db: sqlite3.Connection | None = None
     try:
         place.check_file(folder)
@@ -104,14 +108,18 @@ def for_writing(folder: Path) -> tuple[sqlite3.Connection, FileLock]:
     return db, lock
 
 
-def _only_writer(folder: Path) -> FileLock:
+def _only_writer(folder: Path, release: float = RELEASE) -> FileLock:
     """Return the lock of a memory's one writer; wait while somebody upgrades an older format, also a reader. Raises MemoryBusy."""
     until = time.monotonic() + UPGRADE
+    patience = 0.0  # until when, by the same clock, the lock is still waited for though nothing is being upgraded
     while True:
         try:
             return FileLock(folder / "writer.lock")
         except Locked:
-            if time.monotonic() > until or not _is_being_upgraded(folder):
+            now = time.monotonic()
+            if now < until and _is_being_upgraded(folder):
+                patience = now + release
+            elif now >= patience:
                 raise MemoryBusy(
                     f"another M3Desk is writing to {folder}.",
                     "Close it there, or wait until it is done. Commands that only read work meanwhile.",

@@ -175,6 +175,7 @@ def test_two_who_open_a_memory_of_an_older_format_at_once_wait_for_its_upgrade(
         upgrading.set()
         time.sleep(0.5)
         migrate(*given)
+        time.sleep(0.3)  # upgraded, and the lock is still held
 
     monkeypatch.setattr(schema, "migrate", slowly)
     with ThreadPoolExecutor(1) as pool:
