@@ -17,7 +17,7 @@ import av
 import numpy as np
 
 from m3desk.bench.material import command
-from m3desk.bench.watched import Seen, watch
+from m3desk.bench.watched import SideEffects, watch
 from m3desk.errors import M3DeskError, UsageError
 from m3desk.paths import models_dir
 
@@ -83,7 +83,7 @@ def jobs(name: str, window_seconds: float) -> list[dict[str, Any]]:
     return [{"words": [sys.executable, "-c", EVERY_MODEL]}, *({"words": command(*words)} for words in told), window]
 
 
-def tried(source: Path | None, folder: Path, window_seconds: float, left_out: Sequence[str] = ()) -> Seen:
+def tried(source: Path | None, folder: Path, window_seconds: float, left_out: Sequence[str] = ()) -> SideEffects:
     """Do the main jobs on a film (None: a made one) below `folder`. `left_out`: jobs not to do, by their first word. Raises OSError."""
     (folder / "work").mkdir(parents=True)
     name = "film.mp4" if source is None else source.name

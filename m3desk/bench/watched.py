@@ -32,7 +32,7 @@ ANSWER = {1: "198.51.100.7", 28: "2001:db8::7"}
 
 
 @dataclass
-class Seen:
+class SideEffects:
     """What was noticed, in order. `written`: files that are there afterwards, beside those that may be."""
 
     lookups: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ def watch(
     env: dict[str, str],
     own: Sequence[str] = (),
     keep: Sequence[Path] = (),
-) -> Seen:
+) -> SideEffects:
     """Run commands one after another in `folder`/work and return what they did. `own`: folders below `folder` they may write to.
 
     A command is its words, or {"words", "until": a file that must be there, "stop": seconds after which it is asked to end, "env"}.
@@ -74,7 +74,7 @@ def watch(
         raise OSError(done.stderr.strip())
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip()[-2000:])
-    return Seen(**json.loads(done.stdout))
+    return SideEffects(**json.loads(done.stdout))
 
 
 # ---------------------------------------------------------------- inside
@@ -159,7 +159,7 @@ def _all_addresses_here() -> None:
 class _Ears:
     """Hears every packet of the loopback device, answers every name, and takes what is sent to the ports of the web."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: SideEffects) -> None:
         self._seen = seen
         packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
         packets.bind(("lo", 0))
@@ -266,8 +266,8 @@ def _files(folder: Path) -> Iterator[str]:
         yield from (str(Path(place) / f) for f in files)
 
 
-def _inside(order: dict[str, Any]) -> Seen:
-    folder, seen = Path(order["folder"]).resolve(), Seen()
+def _inside(order: dict[str, Any]) -> SideEffects:
+    folder, seen = Path(order["folder"]).resolve(), SideEffects()
     _enter()
     needed = [
         *order["keep"],

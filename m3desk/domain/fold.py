@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import COMPANY, MATE, Moment, company, enough, in_all, in_total, weigh
 from m3desk.domain.ids import numbered, source_id
-from m3desk.domain.log import Birth, Bound, Log, NameHeard, Seen, Voted, in_force
+from m3desk.domain.log import Birth, Bound, Log, NameHeard, ObservationRow, Voted, in_force
 from m3desk.domain.naming import plausible, whose
 from m3desk.domain.people import Binding, NameState, Person, SuggestedName
 from m3desk.domain.superseding import Standing, standing
@@ -254,7 +254,12 @@ def user_bindings(step: Step, log: Log) -> Iterator[tuple[str, str | None]]:
 
 
 def stand(
-    seen: Seen, models: Sequence[Bound], users: Sequence[UserBinding], evidence: Standing, replaced: Binding | None, before: Held | None
+    seen: ObservationRow,
+    models: Sequence[Bound],
+    users: Sequence[UserBinding],
+    evidence: Standing,
+    replaced: Binding | None,
+    before: Held | None,
 ) -> tuple[tuple[Binding, ...], Held, Binding | None]:
     """Return all bindings of an observation, its state, and the binding in force.
 
@@ -552,7 +557,7 @@ def _verdict(state: Identities, observation: str, step: Step, node: str | None) 
 def _people(log: Log, state: Identities, steps: list[Step]) -> None:
     names = names_given(steps)
     ignored, rejected = ignored_people(steps), rejected_names(steps, state.canonical)
-    seen: dict[str, list[Seen]] = defaultdict(list)
+    seen: dict[str, list[ObservationRow]] = defaultdict(list)
     for id_, held in state.held.items():
         if held.person:
             seen[held.person].append(log.observations[id_])

@@ -16,7 +16,7 @@ ObservationType = Literal["face", "voice"]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservationRow:
     """An observation, as far as the fold needs it. `picture`: its best crop. `replaces`: the observation it supersedes."""
 
     id: str
@@ -147,7 +147,7 @@ class Renamed:
 class Log:
     """All rows, each list in order of `sequence`."""
 
-    observations: dict[str, Seen] = field(default_factory=dict)
+    observations: dict[str, ObservationRow] = field(default_factory=dict)
     nodes: dict[str, Birth] = field(default_factory=dict)
     sentences: dict[str, Told] = field(default_factory=dict)
     bindings: list[Bound] = field(default_factory=list)
@@ -166,7 +166,7 @@ class Log:
             Bound: self.bindings, Voted: self.votes, NameHeard: self.names, tuple: self.cannot_links, Reinforced: self.reinforcements,
             Linked: self.links, Step: self.steps, Mark: self.marks, Renamed: self.renamed,
         }  # fmt: skip
-        tables: dict[type, dict[str, Any]] = {Seen: self.observations, Birth: self.nodes, Told: self.sentences}
+        tables: dict[type, dict[str, Any]] = {ObservationRow: self.observations, Birth: self.nodes, Told: self.sentences}
         for row in rows:
             if type(row) in tables:
                 tables[type(row)][row.id] = row

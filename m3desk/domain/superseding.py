@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from m3desk.domain.correction import Step
 from m3desk.domain.ids import step_of
-from m3desk.domain.log import Log, Seen
+from m3desk.domain.log import Log, ObservationRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Standing:
     `reworded`: superseded utterances whose old words a sentence may quote.
     """
 
-    seen: Mapping[str, Seen] = field(default_factory=dict)
+    seen: Mapping[str, ObservationRow] = field(default_factory=dict)
     successors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
     enrolled: frozenset[str] = frozenset()
@@ -67,12 +67,12 @@ def standing(log: Log, steps: Sequence[Step]) -> Standing:
     return stand(log.observations, sorted((n, o) for o in log.observations if (n := step_of(o)) is not None), steps)
 
 
-def stand(observations: Mapping[str, Seen], made: Sequence[tuple[int, str]], steps: Sequence[Step]) -> Standing:
+def stand(observations: Mapping[str, ObservationRow], made: Sequence[tuple[int, str]], steps: Sequence[Step]) -> Standing:
     """Return which observations are in force. `made`: (step, id) of those that corrections made, in order."""
     if not made:
         return Standing(observations)
     active = {s.step: s for s in steps}
-    in_place: dict[str, dict[int, list[Seen]]] = defaultdict(dict)
+    in_place: dict[str, dict[int, list[ObservationRow]]] = defaultdict(dict)
     absent: set[str] = set()
     for step, id_ in made:
         seen = observations[id_]

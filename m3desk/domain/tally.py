@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from m3desk.domain.ids import clip_order, source_number
-from m3desk.domain.log import Seen
+from m3desk.domain.log import ObservationRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Tally:
     picture: str | None = None
 
     @classmethod
-    def of(cls, observations: Iterable[Seen], enrolled: Collection[str] = ()) -> Tally:
+    def of(cls, observations: Iterable[ObservationRow], enrolled: Collection[str] = ()) -> Tally:
         """Return the sum of observations, of which `enrolled` are from enrolment files."""
         return cls().with_(observations, enrolled)
 
-    def with_(self, observations: Iterable[Seen], enrolled: Collection[str] = ()) -> Tally:
+    def with_(self, observations: Iterable[ObservationRow], enrolled: Collection[str] = ()) -> Tally:
         """Return the sum of these and more observations."""
         more = list(observations)
         shots = [((o.quality, o.id), o.picture) for o in more if o.picture]

@@ -29,7 +29,7 @@ from m3desk.domain.evidence import FaceTrack, Floats, Utterance, media_id
 from m3desk.domain.fold import identities
 from m3desk.domain.ids import clip_id, clip_index, clip_of, numbered, person_id
 from m3desk.domain.imported import ForeignGraph, ForeignNode, ForeignText, ForeignVote
-from m3desk.domain.log import Birth, Bound, Log, ObservationType, Seen, Voted
+from m3desk.domain.log import Birth, Bound, Log, ObservationRow, ObservationType, Voted
 from m3desk.domain.memory import Sentence
 from m3desk.domain.questions.graph_cuts import DERIVED
 from m3desk.domain.tags import untag
@@ -453,8 +453,8 @@ def _companion(
 def _log(graph: ForeignGraph) -> Log:
     """Return as much of a log as the fold of persons needs."""
     log = Log()
-    log.add(Seen(o.id, "face", o.clip, o.start, o.end, 0.0, None, None, 1) for o in graph.faces)
-    log.add(Seen(o.id, "voice", o.clip, o.start, o.end, 0.0, None, None, 1) for o in graph.utterances)
+    log.add(ObservationRow(o.id, "face", o.clip, o.start, o.end, 0.0, None, None, 1) for o in graph.faces)
+    log.add(ObservationRow(o.id, "voice", o.clip, o.start, o.end, 0.0, None, None, 1) for o in graph.utterances)
     log.add(Birth(n.id, n.number, n.type, "", person_id(n.person), n.clip, None, None, 1) for n in graph.nodes)
     log.add(Bound(o, n, None, None, None, graph.model, "", 1) for o, n in graph.bindings.items())
     log.add(Voted(v.a, v.b, v.by, v.weight, v.clip, 1) for v in graph.votes)

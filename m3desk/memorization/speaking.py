@@ -21,7 +21,7 @@ from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, Utterance
 from m3desk.domain.memory import HeardName, Vote
 from m3desk.memorization import mouths
 
-Seen = TypeVar("Seen", FaceTrack, Utterance)
+AnyObservation = TypeVar("AnyObservation", FaceTrack, Utterance)
 Faces = Mapping[int, Sequence[FaceTrack]]
 
 STRONG = 3.0
@@ -188,8 +188,8 @@ def _clip(perceived: Perceived, end: int) -> _Clip:
     return _Clip(voices, _by_cluster(perceived.faces), bodies)
 
 
-def _by_cluster(observations: Iterable[Seen]) -> dict[int, list[Seen]]:
-    groups: dict[int, list[Seen]] = {}
+def _by_cluster(observations: Iterable[AnyObservation]) -> dict[int, list[AnyObservation]]:
+    groups: dict[int, list[AnyObservation]] = {}
     for o in sorted(observations, key=lambda o: (o.start, o.id)):
         groups.setdefault(o.cluster, []).append(o)
     return groups

@@ -37,7 +37,7 @@ NEWS_EVERY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisualEvidence:
     """The visual half of a clip's evidence, in the words of `domain.evidence.Perceived`."""
 
     faces: tuple[FaceTrack, ...] = ()
@@ -86,7 +86,7 @@ def see(
     cancelled: Callable[[], bool] = lambda: False,
     on_news: Callable[[EvidenceSeen], None] | None = None,
     watch: Stopwatch | None = None,
-) -> Seen:
+) -> VisualEvidence:
     """Return what is seen in a clip; what has no model is left out. Raises Cancelled when `cancelled` says so between two pictures."""
     watch = watch or Stopwatch()
     gathered = _watch_through(media, models, cancelled, on_news, watch)
@@ -100,7 +100,7 @@ def see(
     picture = None if gathered.standing is None else jpeg(gathered.standing, 80)
     if picture is not None:
         stored[media_id(picture, ".jpg")] = picture
-    seen = Seen(
+    seen = VisualEvidence(
         faces=faces,
         objects=objects_seen(clip.id, gathered.glances, cut_times, clip.start, clip.end),
         texts=texts_on_screen(clip.id, gathered.readings, gathered.greys, gathered.grey_scale, clip.end),

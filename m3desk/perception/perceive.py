@@ -14,7 +14,7 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Perceived, Utterance
 from m3desk.domain.ids import face_id, utterance_id
 from m3desk.events import EvidenceSeen
-from m3desk.perception.faces import Seen, see
+from m3desk.perception.faces import VisualEvidence, see
 from m3desk.perception.voices import Heard, hear
 from m3desk.ports import ClipMedia, Models
 
@@ -27,7 +27,7 @@ class Watched:
     """A clip that is being perceived."""
 
     media: ClipMedia
-    seen: Future[Seen]
+    seen: Future[VisualEvidence]
     heard: Future[Heard]
 
     def result(self) -> Perceived:
@@ -60,7 +60,7 @@ class Watcher:
                 return
             yield waiting.pop(0)
 
-    def _see(self, media: ClipMedia) -> Seen:
+    def _see(self, media: ClipMedia) -> VisualEvidence:
         return see(media, self._models, cancelled=self._stop, on_news=self._emit)
 
     def _hear(self, media: ClipMedia) -> Heard:
@@ -79,7 +79,7 @@ class Watcher:
         self._ears.shutdown(wait=True, cancel_futures=True)
 
 
-def merge(clip: Clip, seen: Seen, heard: Heard) -> Perceived:
+def merge(clip: Clip, seen: VisualEvidence, heard: Heard) -> Perceived:
     """Return the clip's evidence: face tracks `s1.c12.f0…` and utterances `s1.c12.u0…`, each numbered in order of (start, id)."""
     names = {u.id: utterance_id(clip.id, n) for n, u in enumerate(sorted(heard.utterances, key=lambda u: (u.start, u.id)))}
     by_start = sorted(seen.faces, key=lambda t: (t.start, int(t.id.rsplit("f", 1)[1])))

@@ -14,7 +14,7 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.domain.ids import source_of
-from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, NameHeard, Reinforced, Renamed, Seen, Told, Voted
+from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, NameHeard, ObservationRow, Reinforced, Renamed, Told, Voted
 from m3desk.domain.memory import Span
 from m3desk.domain.people import Person, SuggestedName
 from m3desk.store.schema import CHUNK
@@ -164,11 +164,11 @@ def load(db: sqlite3.Connection, since: int = 0) -> Iterator[Any]:
     by = "+" if since else ""
     for r in db.execute("SELECT * FROM face_track WHERE sequence > ? ORDER BY sequence, start, id", after):
         crops = json.loads(r["crops"])
-        yield Seen(
+        yield ObservationRow(
             r["id"], "face", r["clip"], r["start"], r["end"], r["quality"], crops[0] if crops else None, r["replaces"], r["sequence"]
         )
     for r in db.execute("SELECT * FROM utterance WHERE sequence > ? ORDER BY sequence, start, id", after):
-        yield Seen(r["id"], "voice", r["clip"], r["start"], r["end"], r["confidence"], None, r["replaces"], r["sequence"])
+        yield ObservationRow(r["id"], "voice", r["clip"], r["start"], r["end"], r["confidence"], None, r["replaces"], r["sequence"])
     yield from _load_nodes(db, after, by)
     for r in db.execute(f"SELECT * FROM binding WHERE sequence > ? ORDER BY {by}id", after):
         yield Bound(r["observation"], r["node"], r["score"], r["runner_up"], r["margin"], r["by"], r["at"], r["sequence"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from m3desk.domain.fold import identities
-from m3desk.domain.log import Birth, Bound, Log, Seen, Voted
+from m3desk.domain.log import Birth, Bound, Log, ObservationRow, Voted
 
 
 def log(*by: str) -> Log:
@@ -11,7 +11,7 @@ def log(*by: str) -> Log:
     made = Log()
     for n in (1, 2):
         made.add([
-            Seen(f"s1.c0.f{n}", "face", "s1.c0", n, n + 1, 0.9, None, None, 1),
+            ObservationRow(f"s1.c0.f{n}", "face", "s1.c0", n, n + 1, 0.9, None, None, 1),
             Birth(f"face_{n}", n, "face", "", f"person_{n}", "s1.c0", n, n + 1, 1),
         ])  # fmt: skip
     for sequence, model in enumerate(by, 1):

@@ -13,7 +13,7 @@ from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities
 from m3desk.domain.identity import Gallery
 from m3desk.domain.ids import numbered
-from m3desk.domain.log import Birth, Log, ObservationType, Renamed, Seen, in_force
+from m3desk.domain.log import Birth, Log, ObservationRow, ObservationType, Renamed, in_force
 from m3desk.domain.people import Person, SuggestedName
 from m3desk.domain.questions.facts import Known
 from m3desk.domain.questions.ranking import SHORT, ask, numbers, settled_keys, suggest
@@ -29,7 +29,7 @@ def known(people: dict[str, list[tuple[str, str, int]]], alike: dict[str, np.nda
         for o, node, seconds in mine:
             type_ = "face" if node.startswith("face") else "voice"
             who.held[o] = Held(node, person)
-            log.observations[o] = Seen(o, type_, o.rsplit(".", 1)[0], 0, seconds * S, 0.5, None, None, 1)  # type: ignore[arg-type]
+            log.observations[o] = ObservationRow(o, type_, o.rsplit(".", 1)[0], 0, seconds * S, 0.5, None, None, 1)  # type: ignore[arg-type]
             who.nodes[node] = log.nodes[node] = Birth(node, numbered(node), type_, "", person, None, 0, 0, 1)
             who.person_of[node] = person
         nodes = list(dict.fromkeys(n for _, n, _ in mine))

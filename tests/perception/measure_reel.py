@@ -14,7 +14,7 @@ from m3desk.domain.evidence import FaceTrack
 from m3desk.media.cutter import FileClip, plan
 from m3desk.media.file import probe
 from m3desk.paths import models_dir, resources
-from m3desk.perception.faces import Seen, Stopwatch, see
+from m3desk.perception.faces import Stopwatch, VisualEvidence, see
 from m3desk.ports import Models
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "video"
@@ -53,14 +53,16 @@ def visual_models() -> Models:
     )
 
 
-def watch(path: Path, models: Models, *, start: float = 0, until: float | None = None, clock: Stopwatch | None = None) -> list[Seen]:
+def watch(
+    path: Path, models: Models, *, start: float = 0, until: float | None = None, clock: Stopwatch | None = None
+) -> list[VisualEvidence]:
     """Return what is seen in each clip of a file."""
     source = probe(path)
     clips = plan(source, start=round(start * 1e6), end=None if until is None else round(until * 1e6))
     return [see(FileClip(source, c, str(path), threads=1), models, watch=clock) for c in clips]
 
 
-def scenes(seen: list[Seen], timeline: list[dict[str, object]], until: float | None = None) -> list[Scene]:
+def scenes(seen: list[VisualEvidence], timeline: list[dict[str, object]], until: float | None = None) -> list[Scene]:
     """Compare tracks with the labelled scenes that lie before `until` seconds."""
     rows = []
     for row in timeline:

@@ -9,7 +9,7 @@ import pytest
 from m3desk.domain.evidence import media_id
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
-from m3desk.perception.faces import Seen, see
+from m3desk.perception.faces import VisualEvidence, see
 from m3desk.ports import Models, Picture
 from tests.perception.invented import CaptionReader, ColourEmbedder, DrawnClip, LaptopEverywhere, SquareDetector, draw
 
@@ -18,7 +18,7 @@ def models() -> Models:
     return Models(faces=SquareDetector(), face_vectors=ColourEmbedder(), objects=LaptopEverywhere(), screen_text=CaptionReader())
 
 
-def seen(pictures: list[Picture], given: Models | None = None) -> Seen:
+def seen(pictures: list[Picture], given: Models | None = None) -> VisualEvidence:
     return see(DrawnClip(pictures), given or models())
 
 
@@ -122,7 +122,7 @@ def test_without_face_vectors_tracks_are_linked_by_place() -> None:
 
 
 def test_a_clip_without_pictures_shows_nothing() -> None:
-    assert seen([]) == Seen()
+    assert seen([]) == VisualEvidence()
 
 
 def test_a_single_picture_is_looked_at() -> None:

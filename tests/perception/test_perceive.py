@@ -12,7 +12,7 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.continuing import continued
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance
 from m3desk.errors import Cancelled, ModelFailed
-from m3desk.perception.faces import Seen
+from m3desk.perception.faces import VisualEvidence
 from m3desk.perception.perceive import Watcher, merge
 from m3desk.perception.voices import Heard
 from m3desk.ports import DetectedFace, Models, Picture
@@ -32,7 +32,9 @@ def track(id_: str, start: int) -> FaceTrack:
 def test_ids_are_given_in_order_of_start() -> None:
     row = np.ones((1, 2), np.float32)
     heard = Heard((said("b", 5), said("a", 2)), {"a": row}, {"x.flac": b"x"}, frozenset({("b", "a")}))
-    seen = Seen((track("s1.c3.f0", 9), track("s1.c3.f1", 1)), vectors={"s1.c3.f0": row}, cannot_link=frozenset({("s1.c3.f0", "s1.c3.f1")}))
+    seen = VisualEvidence(
+        (track("s1.c3.f0", 9), track("s1.c3.f1", 1)), vectors={"s1.c3.f0": row}, cannot_link=frozenset({("s1.c3.f0", "s1.c3.f1")})
+    )
     merged = merge(CLIP, seen, heard)
     assert [(u.id, u.start, u.clip) for u in merged.utterances] == [("s1.c3.u0", 2, "s1.c3"), ("s1.c3.u1", 5, "s1.c3")]
     assert [(t.id, t.start, t.clip) for t in merged.faces] == [("s1.c3.f0", 1, "s1.c3"), ("s1.c3.f1", 9, "s1.c3")]
@@ -42,7 +44,7 @@ def test_ids_are_given_in_order_of_start() -> None:
 
 
 def test_more_than_ten_tracks_keep_their_order() -> None:
-    merged = merge(CLIP, Seen(tuple(track(f"s1.c3.f{i}", i) for i in range(12))), Heard())
+    merged = merge(CLIP, VisualEvidence(tuple(track(f"s1.c3.f{i}", i) for i in range(12))), Heard())
     assert [t.id for t in merged.faces] == [f"s1.c3.f{i}" for i in range(12)]
     assert [t.start for t in merged.faces] == list(range(12))
 

@@ -37,7 +37,7 @@ pathlib.Path("asked for").write_text("x")
 """
 
 
-def watch(folder: Path, *codes: str, **env: str) -> watched.Seen:
+def watch(folder: Path, *codes: str, **env: str) -> watched.SideEffects:
     """Run lines of Python, each in a process of its own, or skip where namespaces can't be made."""
     (folder / "work").mkdir(parents=True, exist_ok=True)
     try:

@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities, UserBinding, stand
 from m3desk.domain.ids import step_of
-from m3desk.domain.log import Bound, Log, Seen
+from m3desk.domain.log import Bound, Log, ObservationRow
 from m3desk.domain.people import Binding
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.tables import Index, Table, Tables
@@ -60,7 +60,7 @@ class Evidence:
             observation = seen.replaces
         return observation
 
-    def add(self, seen: Iterable[Seen]) -> bool:
+    def add(self, seen: Iterable[ObservationRow]) -> bool:
         """Add new observations; return whether some replace others or were made by corrections."""
         made = list(self._made.get("all", ()))
         known, altered = len(made), False

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities, constraints, equivalence, pair_constraints, person
-from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, Reinforced, Renamed, Seen, Told
+from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, ObservationRow, Reinforced, Renamed, Told
 from m3desk.domain.people import Person
 from m3desk.domain.projection.decisions import Decisions, people_of, things_of
 from m3desk.domain.projection.evidence import Evidence, Moved
@@ -212,8 +212,8 @@ class Projection:
 
     def _take_in(self, new: _Rows, touched: _Touched) -> tuple[Decisions, set[tuple[str, str, str]]]:
         """Add new rows to the indexes; return the corrections in force and the new typed links."""
-        touched.altered = self._evidence.add(new.of(Seen))
-        touched.observations |= {o.id for o in new.of(Seen)} | self._evidence.add_bound(new.of(Bound))
+        touched.altered = self._evidence.add(new.of(ObservationRow))
+        touched.observations |= {o.id for o in new.of(ObservationRow)} | self._evidence.add_bound(new.of(Bound))
         for birth in new.of(Birth):
             touched.nodes.add(birth.id)
             if birth.step is not None:

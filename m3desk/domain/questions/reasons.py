@@ -11,7 +11,7 @@ from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats
 from m3desk.domain.fold import Held, Identities, identities
 from m3desk.domain.identity import Candidate, Gallery, match, similarity
-from m3desk.domain.log import Log, Seen
+from m3desk.domain.log import Log, ObservationRow
 from m3desk.domain.people import Binding
 from m3desk.domain.questions.types import Reason, Verdict
 
@@ -58,7 +58,7 @@ def _who_decided(held: Held, bound: Binding | None) -> str:
     return "user" if held.step is not None else bound.by if bound else "nobody"
 
 
-def _scores(case: Case, held: Held, seen: Seen) -> list[tuple[float, Gallery]]:
+def _scores(case: Case, held: Held, seen: ObservationRow) -> list[tuple[float, Gallery]]:
     """Return the similarity of the observation to each gallery, highest first; its own gallery without itself."""
     rows = case.vectors.get(seen.id)
     if rows is None or not len(rows):
@@ -147,7 +147,7 @@ def _by_name(case: Case, held: Held) -> list[Reason]:
 # ---------------------------------------------------------------- what decides
 
 
-def _flips(case: Case, held: Held, seen: Seen) -> str | None:
+def _flips(case: Case, held: Held, seen: ObservationRow) -> str | None:
     """Return the one observation without which this one would be bound to another person or to nobody; None if there is none.
 
     Similar observations are left out one at a time, the nearest first, and it is matched again; then voters, and the log is folded again.
@@ -155,7 +155,7 @@ def _flips(case: Case, held: Held, seen: Seen) -> str | None:
     return _flips_by_similarity(case, held, seen) or _flips_by_votes(case, held, seen)
 
 
-def _flips_by_similarity(case: Case, held: Held, seen: Seen) -> str | None:
+def _flips_by_similarity(case: Case, held: Held, seen: ObservationRow) -> str | None:
     rows = case.vectors.get(seen.id)
     if rows is None or not len(rows) or held.node is None:
         return None
@@ -178,7 +178,7 @@ def _flips_by_similarity(case: Case, held: Held, seen: Seen) -> str | None:
     return None
 
 
-def _flips_by_votes(case: Case, held: Held, seen: Seen) -> str | None:
+def _flips_by_votes(case: Case, held: Held, seen: ObservationRow) -> str | None:
     """Return the voting observation without which the face and voice nodes would no longer be one person."""
     weights: dict[str, float] = {}
     for mine, other, _by, weight in _cast(case.who, case.log, held):
