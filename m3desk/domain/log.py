@@ -47,7 +47,7 @@ class Birth:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SentenceRow:
     """A text node as it was written. `step`: the correction that added it, None where a writer did."""
 
     id: str
@@ -149,7 +149,7 @@ class Log:
 
     observations: dict[str, ObservationRow] = field(default_factory=dict)
     nodes: dict[str, Birth] = field(default_factory=dict)
-    sentences: dict[str, Told] = field(default_factory=dict)
+    sentences: dict[str, SentenceRow] = field(default_factory=dict)
     bindings: list[Bound] = field(default_factory=list)
     votes: list[Voted] = field(default_factory=list)
     names: list[NameHeard] = field(default_factory=list)
@@ -166,7 +166,7 @@ class Log:
             Bound: self.bindings, Voted: self.votes, NameHeard: self.names, tuple: self.cannot_links, Reinforced: self.reinforcements,
             Linked: self.links, Step: self.steps, Mark: self.marks, Renamed: self.renamed,
         }  # fmt: skip
-        tables: dict[type, dict[str, Any]] = {ObservationRow: self.observations, Birth: self.nodes, Told: self.sentences}
+        tables: dict[type, dict[str, Any]] = {ObservationRow: self.observations, Birth: self.nodes, SentenceRow: self.sentences}
         for row in rows:
             if type(row) in tables:
                 tables[type(row)][row.id] = row

@@ -10,7 +10,7 @@ from typing import Any
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Equivalence, Identities, identities
 from m3desk.domain.ids import clip_order, numbered
-from m3desk.domain.log import Birth, Linked, Log, Reinforced, Told, in_force
+from m3desk.domain.log import Birth, Linked, Log, Reinforced, SentenceRow, in_force
 from m3desk.domain.memory import Span
 from m3desk.domain.tags import render
 from m3desk.domain.tally import Tally, joined
@@ -112,7 +112,7 @@ def spans_of(rows: Iterable[Any]) -> tuple[Span, ...]:
     return tuple(Span(int(s), int(e), tuple(o)) for s, e, o in rows)
 
 
-def sentence(told: Told, log: Log, who: Identities, changes: Changes) -> NodeNow:
+def sentence(told: SentenceRow, log: Log, who: Identities, changes: Changes) -> NodeNow:
     """Return the present form of a sentence, before it is weighted."""
     text, spans, embedded, citations = told.text, told.spans, told.id, told.citations
     if (edit := changes.edited.get(told.id)) is not None:
@@ -262,7 +262,7 @@ def _edges(log: Log, state: State) -> None:
     state.edges = weights
 
 
-def ends(told: Told, node: NodeNow, state: State) -> tuple[str, ...]:
+def ends(told: SentenceRow, node: NodeNow, state: State) -> tuple[str, ...]:
     """Return the nodes that a sentence mentions, none if it is deleted."""
     if node.deleted:
         return ()

@@ -15,7 +15,7 @@ from m3desk.domain.memory import Draft, Sentence
 from m3desk.memorization import captions, names, presence, scenery, speaking
 from m3desk.memorization.phrases import Line, Who, say, word, writing_language
 from m3desk.memorization.presence import Shot, Stay
-from m3desk.memorization.telling import Told, told
+from m3desk.memorization.telling import QuotedSpeech, told
 from m3desk.memorization.things import number
 from m3desk.ports import ClipView, Cluster
 
@@ -230,7 +230,7 @@ def _at_once(group: Sequence[presence.Move], move: presence.Move) -> bool:
 
 def _speech(view: ClipView, language: str) -> list[Item]:
     items: list[Item] = []
-    before: Told | None = None
+    before: QuotedSpeech | None = None
     for one in told(speaking.crosstalk(view.perceived, view.clip)):
         rank = 0 if len(one.text) > REMARK else 2
         if one.cluster == speaking.NOBODY:

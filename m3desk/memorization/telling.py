@@ -19,7 +19,7 @@ LONGEST = 320
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class QuotedSpeech:
     """Words of one speaker for one sentence: a few utterances, or a part of a long one."""
 
     start: int
@@ -30,10 +30,10 @@ class Told:
     language: str | None
 
 
-def told(utterances: Sequence[Utterance]) -> list[Told]:
+def told(utterances: Sequence[Utterance]) -> list[QuotedSpeech]:
     """Return the pieces of a clip's speech to quote, in time order, as few pieces as MOST_SPOKEN where joining allows."""
     spoken = _whole(sorted((u for u in utterances if u.text.strip()), key=lambda u: (u.start, u.end, u.id)))
-    joined: list[Told] = []
+    joined: list[QuotedSpeech] = []
     for length in LENGTHS:
         joined = _join(spoken, length)
         if len(joined) <= MOST_SPOKEN:
@@ -52,32 +52,34 @@ def _whole(utterances: Sequence[Utterance]) -> list[Utterance]:
     return whole
 
 
-def _join(utterances: Sequence[Utterance], length: int) -> list[Told]:
+def _join(utterances: Sequence[Utterance], length: int) -> list[QuotedSpeech]:
     """Join an utterance to the one before when the same voice goes on within a second and a half and the whole stays short."""
-    told: list[Told] = []
+    told: list[QuotedSpeech] = []
     for u in utterances:
         text = " ".join(u.text.split())
         last = told[-1] if told else None
         gap = "" if u.language in ("zh", "ja") else " "
         fits = last is not None and len(last.text) + len(text) < length * _density(u.language)
         if last and fits and last.cluster == u.cluster and u.start - last.end < 1.5 * MICROSECOND:
-            told[-1] = Told(last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language)
+            told[-1] = QuotedSpeech(
+                last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language
+            )
         else:
-            told.append(Told(u.start, u.end, text, u.cluster, (u.id,), u.language))
+            told.append(QuotedSpeech(u.start, u.end, text, u.cluster, (u.id,), u.language))
     return told
 
 
-def _split(told: Told, utterances: Sequence[Utterance]) -> list[Told]:
+def _split(told: QuotedSpeech, utterances: Sequence[Utterance]) -> list[QuotedSpeech]:
     """Cut long speech into pieces at the best places; a piece's times come from its utterance's words where there are any."""
     longest = int(LONGEST * _density(told.language))
     if len(told.text) <= longest:
         return [told]
-    pieces: list[Told] = []
+    pieces: list[QuotedSpeech] = []
     rest, done = told.text, 0
     while rest:
         piece = rest if len(rest) <= longest else rest[: _break(rest, longest)]
         start, end = (_moment(told, at, utterances) for at in (done, done + len(piece)))
-        pieces.append(Told(start, max(end, start), piece.strip(), told.cluster, told.utterances, told.language))
+        pieces.append(QuotedSpeech(start, max(end, start), piece.strip(), told.cluster, told.utterances, told.language))
         done += len(piece)
         rest = rest[len(piece) :]
     return pieces
@@ -97,7 +99,7 @@ def _break(text: str, longest: int) -> int:
     return longest
 
 
-def _moment(told: Told, at: int, utterances: Sequence[Utterance]) -> int:
+def _moment(told: QuotedSpeech, at: int, utterances: Sequence[Utterance]) -> int:
     """Return the time at a letter of the told text, by the share of letters of its words that come before."""
     words = [w for u in utterances if u.id in told.utterances for w in u.words]
     letters = sum(len(w.text.strip()) for w in words)

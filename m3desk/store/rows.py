@@ -14,7 +14,7 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.domain.ids import source_of
-from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, NameHeard, ObservationRow, Reinforced, Renamed, Told, Voted
+from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, NameHeard, ObservationRow, Reinforced, Renamed, SentenceRow, Voted
 from m3desk.domain.memory import Span
 from m3desk.domain.people import Person, SuggestedName
 from m3desk.store.schema import CHUNK
@@ -199,7 +199,7 @@ def _load_nodes(db: sqlite3.Connection, after: tuple[int], by: str) -> Iterator[
     mentioned = _lists(db.execute(f"SELECT t.node, t.place, t.entity {texts.format('mention')}", after))
     for r in db.execute(f"SELECT * FROM node WHERE sequence > ? ORDER BY {by}number", after):
         if r["type"] in ("episodic", "semantic"):
-            yield Told(
+            yield SentenceRow(
                 r["id"], r["number"], r["type"], r["content"], r["language"], tuple(spans.get(r["id"], ())), tuple(cited.get(r["id"], ())),
                 tuple(mentioned.get(r["id"], ())), r["clip"], r["start"], r["end"], r["topic"], r["sequence"], r["step"],
             )  # fmt: skip

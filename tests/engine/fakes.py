@@ -216,7 +216,7 @@ class FakeBackends:
 
 
 @dataclass
-class Told:
+class RecordedEvents:
     """Events as they came."""
 
     all: list[Any] = field(default_factory=list)

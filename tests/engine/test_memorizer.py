@@ -13,14 +13,14 @@ from m3desk.domain.memory import Draft, Sentence
 from m3desk.errors import Cancelled, M3DeskError, MemoryProblem, ModelFailed, SourceChanged
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.pipeline import Memorizer, Tally
-from tests.engine.fakes import FakeBackends, FakeStore, Faulty, Film, Told, fail
+from tests.engine.fakes import FakeBackends, FakeStore, Faulty, Film, RecordedEvents, fail
 
 
 class Run:
     """A memorizer of one source of three clips; `stop` is asked as the user's stop."""
 
     def __init__(self, *, clips: int = 3, writer: Any = None, **models: Any) -> None:
-        self.store, self.told = FakeStore(), Told()
+        self.store, self.told = FakeStore(), RecordedEvents()
         self.source = self.store.source(self.store.add("/film.mkv", clips))
         self.stopping = False
         self.memorizer = Memorizer(

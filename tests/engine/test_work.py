@@ -16,7 +16,7 @@ from m3desk.domain.memory import Draft
 from m3desk.errors import Cancelled, MemoryProblem, ModelFailed, ModelMissing, SourceChanged, SourceMissing, UsageError
 from m3desk.media import cutter
 from m3desk.work import Work
-from tests.engine.fakes import FakeBackends, FakeStore, Faulty, Film, Told, fail
+from tests.engine.fakes import FakeBackends, FakeStore, Faulty, Film, RecordedEvents, fail
 
 PATIENCE = 20.0
 
@@ -25,7 +25,7 @@ class Desk:
     """Work on files of a folder; `source` puts one in, of some clips."""
 
     def __init__(self, folder: Path, **models: Any) -> None:
-        self.folder, self.store, self.told = folder, FakeStore(), Told()
+        self.folder, self.store, self.told = folder, FakeStore(), RecordedEvents()
         self.backends = FakeBackends(**models)
         self.work = Work(self.store, self.backends, Settings.defaults(), self.told)  # type: ignore[arg-type]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 
-from m3desk.domain.log import Linked, Log, Reinforced, Told
+from m3desk.domain.log import Linked, Log, Reinforced, SentenceRow
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.evidence import Evidence
 from m3desk.domain.projection.joining import Joining
@@ -40,7 +40,7 @@ class Graph:
         self._typed: Table[Edge, Linked] = tables.table()
         self._typed_of: Index[str, Edge] = tables.index()
 
-    def add(self, told: Iterable[Told], reinforced: Iterable[Reinforced], links: Iterable[Linked]) -> tuple[set[str], set[Edge]]:
+    def add(self, told: Iterable[SentenceRow], reinforced: Iterable[Reinforced], links: Iterable[Linked]) -> tuple[set[str], set[Edge]]:
         """Add new rows; return the sentences and the typed links that they affect."""
         touched: set[str] = set()
         for t in told:
@@ -120,7 +120,7 @@ class Graph:
                     rebuilt.add(id_)
         return things, rebuilt
 
-    def _changed(self, ground: str, told: Told, decisions: Decisions) -> bool:
+    def _changed(self, ground: str, told: SentenceRow, decisions: Decisions) -> bool:
         """Return whether a sentence that another one was derived from has changed. Later ones (of an import) count as written."""
         if ground in decisions.changes.edited or ground in decisions.changes.deleted:
             return True
@@ -129,7 +129,7 @@ class Graph:
         node = self._raw.get(ground, self._state.nodes.get(ground)) if later else self._state.nodes.get(ground)
         return node is not None and node.stale
 
-    def _speak(self, told: Told, old: NodeNow | None, node: NodeNow | None) -> set[str]:
+    def _speak(self, told: SentenceRow, old: NodeNow | None, node: NodeNow | None) -> set[str]:
         """Update the indexes of a sentence; return the entities whose mentions changed."""
         if old is None or node is None or old.people != node.people:
             for person in old.people if old else ():

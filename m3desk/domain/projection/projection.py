@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import Held, Identities, constraints, equivalence, pair_constraints, person
-from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, ObservationRow, Reinforced, Renamed, Told
+from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, ObservationRow, Reinforced, Renamed, SentenceRow
 from m3desk.domain.people import Person
 from m3desk.domain.projection.decisions import Decisions, people_of, things_of
 from m3desk.domain.projection.evidence import Evidence, Moved
@@ -220,7 +220,7 @@ class Projection:
                 self._made_by.add(birth.step, birth.id)
         self._joining.add(new.votes, new.cannot_links)
         self._names.add(new.names)
-        told, edges = self._graph.add(new.of(Told), new.of(Reinforced), new.of(Linked))
+        told, edges = self._graph.add(new.of(SentenceRow), new.of(Reinforced), new.of(Linked))
         touched.told |= told
         decisions = self._decisions["now"]
         if new.any(Step, Mark, Renamed):

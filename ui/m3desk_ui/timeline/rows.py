@@ -87,7 +87,7 @@ class Plan:
         return first, max(first, int(np.searchsorted(self.spans[:, 0], end)))
 
 
-Told = tuple[int, int, str, str, str]
+MemoryRow = tuple[int, int, str, str, str]
 """A memory: start, end, node, kind, text."""
 
 
@@ -98,7 +98,7 @@ class Piece:
     clip: str
     seen: tuple[tuple[str, int, int], ...]
     heard: tuple[tuple[str, int, int], ...]
-    memories: tuple[Told, ...]
+    memories: tuple[MemoryRow, ...]
 
     @property
     def people(self) -> set[str]:
@@ -127,7 +127,7 @@ class Rows:
     pieces: dict[str, Piece] = field(default_factory=dict)
     lanes: tuple[Lane, ...] = ()
     times: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    memories: list[Told] = field(default_factory=list)
+    memories: list[MemoryRow] = field(default_factory=list)
     semantic: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     lane_of: dict[str, Lane] = field(default_factory=dict)
     clips_of: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -167,7 +167,7 @@ class Rows:
         return Rows(pieces, lanes, *self._told([m for p in old for m in p.memories], [m for p in new.values() for m in p.memories]),
                     lane_of, clips_of, clip_of)  # fmt: skip
 
-    def _told(self, gone: Sequence[Told], new: Sequence[Told]) -> tuple[NDArray[np.int64], list[Told], NDArray[np.bool_]]:
+    def _told(self, gone: Sequence[MemoryRow], new: Sequence[MemoryRow]) -> tuple[NDArray[np.int64], list[MemoryRow], NDArray[np.bool_]]:
         """Return times, memories and which of them are semantic, without some and with others."""
         left = list(self.memories)
         out = sorted((bisect_left(left, m) for m in gone), reverse=True)
@@ -314,7 +314,7 @@ def pieces(reader: Reader, clips: Sequence[Clip]) -> dict[str, Piece]:
     ids = [c.id for c in clips]
     seen: dict[str, list[tuple[str, int, int]]] = {id_: [] for id_ in ids}
     heard: dict[str, list[tuple[str, int, int]]] = {id_: [] for id_ in ids}
-    told: dict[str, list[Told]] = {id_: [] for id_ in ids}
+    told: dict[str, list[MemoryRow]] = {id_: [] for id_ in ids}
     for row in reader.presence(ids):
         (heard if row.heard else seen)[row.clip].append((row.person, row.start, row.end))
     for m in reader.moments(ids):
