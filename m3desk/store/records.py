@@ -33,8 +33,7 @@ from m3desk.store import (
 from m3desk.store.corrections import enrolling, superseding
 from m3desk.store.forgetting import pending, proving, removing
 from m3desk.store.index import outlines
-from m3desk.store.index.vectors import State as IndexState
-from m3desk.store.index.vectors import VectorIndex
+from m3desk.store.index.vectors import IndexState, VectorIndex
 from m3desk.store.reader import Reader
 
 

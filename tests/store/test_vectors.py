@@ -54,7 +54,7 @@ def test_the_graph_finds_the_nearest_that_comparing_all_finds(
     state = index.sync(db, MODEL)
     assert state is not None and state.rows == 1_500 and index._table.list_indices()
     put(db, 1_500, late)
-    assert index.sync(db, MODEL) == vectors.State(vectors.FORMAT, MODEL, invented.DIMENSION, 1_800, "episodic_1799", 0, 1_800)
+    assert index.sync(db, MODEL) == vectors.IndexState(vectors.FORMAT, MODEL, invented.DIMENSION, 1_800, "episodic_1799", 0, 1_800)
     every, found = np.concatenate([rows, late]), 0
     for query in [*invention.vectors(15), *late[:5]]:
         best = {f"episodic_{n}" for n in np.argsort(-(every @ query))[:20].tolist()}

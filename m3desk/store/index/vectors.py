@@ -55,7 +55,7 @@ def most_in_memory() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class IndexState:
     """What the index holds: embeddings of `model` up to the row `last` of their table, which is that of `owner`.
 
     `removed`: the last commit before it that took rows of the log away.
@@ -78,20 +78,20 @@ class VectorIndex:
         self._lock = threading.RLock()
         self._table: Any = None
 
-    def state(self) -> State | None:
+    def state(self) -> IndexState | None:
         """Return what the index holds; None where there is none that can be used."""
         try:
-            state = State(**json.loads((self.folder / "state.json").read_text("utf-8")))
+            state = IndexState(**json.loads((self.folder / "state.json").read_text("utf-8")))
         except (OSError, ValueError, TypeError):
             return None
         return state if state.format == FORMAT else None
 
-    def state_for(self, db: DB) -> State | None:
+    def state_for(self, db: DB) -> IndexState | None:
         """Return what the index holds; None where it was not made of the table of embeddings as it is now, but for what came since."""
         state = self.state()
         return state if state is not None and _mirrors(state, db) else None
 
-    def sync(self, db: DB, model: str, stopped: Callable[[], bool] = lambda: False) -> State | None:
+    def sync(self, db: DB, model: str, stopped: Callable[[], bool] = lambda: False) -> IndexState | None:
         """Write the embeddings that are not in the index yet; all, where there is no index of this model. Return what it holds then.
 
         None where another process is writing it, there is nothing to write, or `stopped` turned true.
@@ -103,7 +103,7 @@ class VectorIndex:
         except Locked:
             return None
 
-    def _synced(self, db: DB, model: str, stopped: Callable[[], bool]) -> State | None:
+    def _synced(self, db: DB, model: str, stopped: Callable[[], bool]) -> IndexState | None:
         state = self.state_for(db)
         if state is not None and (state.model != model or self._opened() is None):
             state = None
@@ -117,7 +117,7 @@ class VectorIndex:
                 self._clear()  # another model of the same name: the next sync takes it
                 return None
             self._append(owners, vectors)
-            state = State(FORMAT, model, vectors.shape[1], last, owner, removed, (state.rows if state else 0) + len(owners))
+            state = IndexState(FORMAT, model, vectors.shape[1], last, owner, removed, (state.rows if state else 0) + len(owners))
             self._put(state)
         if state is not None:
             self._graph(state.rows)
@@ -215,14 +215,14 @@ class VectorIndex:
             self._table = None
         return self._table
 
-    def _put(self, state: State) -> None:
+    def _put(self, state: IndexState) -> None:
         handle, name = tempfile.mkstemp(dir=self.folder, prefix="state.")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(asdict(state), file)
         Path(name).replace(self.folder / "state.json")
 
 
-def _mirrors(state: State, db: DB) -> bool:
+def _mirrors(state: IndexState, db: DB) -> bool:
     """Return whether an index was made of the table of embeddings as it is now, but for what came since."""
     row = db.execute("SELECT owner FROM embedding WHERE rowid = ? AND model = ?", (state.last, state.model)).fetchone()
     return row is not None and row[0] == state.owner and state.removed == _removed(db)
