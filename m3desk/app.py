@@ -84,7 +84,7 @@ class App:
         )
         self._asks: dict[str, threading.Event] = {}
         self.on_disk = VectorsOnDisk(Path(self.path), self.reader, told=write)
-        self.searching = Searching(self.on_disk.kept, words, self.reader, self.on_disk.write)
+        self.searching = Searching(self.on_disk.cache, words, self.reader, self.on_disk.write)
         self._untold: Changed | None = None
         self.questions = OpenQuestions(self.reader, emit)
         self._writer: Writer | None = None
@@ -440,9 +440,9 @@ class App:
         """Notify listeners that a person was forgotten."""
         self._corrected("forget", Effect(text))
 
-    def drop_kept(self) -> None:
+    def drop_search_cache(self) -> None:
         """Drop the search state of the memory; the next question loads it again."""
-        self.searching.kept.drop()
+        self.searching.cache.drop()
 
     def forget(self, person: str, how: How = "forget", *, sources: bool = False) -> dict[str, Any]:
         """Remove everything derived from a person permanently, then search the rest of the memory for traces; return that report.

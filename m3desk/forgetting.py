@@ -34,7 +34,7 @@ class Opened(Protocol):
     def reader(self) -> Records: ...
     def models_in_use(self, *ports: str) -> Models: ...
     def embed_lacking(self) -> int: ...
-    def drop_kept(self) -> None:
+    def drop_search_cache(self) -> None:
         """Drop the search state of the memory."""
         ...
 
@@ -62,7 +62,7 @@ def _prove(memory: Opened, gone: Pending) -> dict[str, Any]:
         models = memory.models_in_use("faces", "face_vectors", "voice_vectors") if known.vectors else Models()
     except ModelMissing:
         models = Models()  # then the report says what could not be searched
-    memory.drop_kept()
+    memory.drop_search_cache()
     if gone.with_sources:
         with memory.reader() as reader:
             there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now

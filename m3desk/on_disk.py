@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from m3desk.control.kept import Kept
 from m3desk.control.nearest import OnDisk
+from m3desk.control.snapshots import SnapshotCache
 from m3desk.control.table import Table
 from m3desk.domain.evidence import Floats
 from m3desk.store.index.scratch import room
@@ -21,22 +21,22 @@ log = logging.getLogger(__name__)
 
 
 class VectorsOnDisk:
-    """The vector index of one memory on disk, written from its store and used by its search state (`kept`)."""
+    """The vector index of one memory on disk, written from its store and used by its search state (`cache`)."""
 
     def __init__(self, memory: Path, reader: Callable[[], Records], *, told: bool) -> None:
-        """`told`: whether `kept` is notified of every commit."""
+        """`told`: whether `cache` is notified of every commit."""
         self.index = VectorIndex(memory / INDEX)
-        self.kept = Kept(words, told=told, room=partial(room, memory), disk=self.of)
+        self.cache = SnapshotCache(words, told=told, room=partial(room, memory), disk=self.of)
         self._reader = reader
 
     def write(self, reader: Records, stop: Callable[[], bool] = lambda: False) -> None:
         """If the vectors are too many for the process, write them to the index on disk; searches use it from then on."""
-        now = self.kept.now
+        now = self.cache.now
         if now is None or not now.model or now.table.size <= most_in_memory():
             return
         try:
             if reader.index_vectors(self.index, now.model, stop):
-                self.kept.settle()
+                self.cache.settle()
         except OSError as error:  # a full disk, a memory that can't be written to: they stay in the process
             log.warning("the index of vectors can't be written: %s", error)
 
@@ -53,7 +53,7 @@ class VectorsOnDisk:
         def asked(vector: Floats, k: int) -> Sequence[str] | None:
             owners = self.index.near(vector, k, last)
             if owners is None:  # damaged, dropped by a forgetting, or being made anew: this question compares all
-                self.kept.drop()
+                self.cache.drop()
                 return None
             return [owner.partition("@")[0] for owner in owners]
 

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from m3desk.control.kept import Evidence, SearchReader, Snapshot
 from m3desk.control.query import Asked, read
+from m3desk.control.snapshots import Evidence, SearchReader, Snapshot
 from m3desk.control.table import ENDED, NOBODY, PINNED, STALE, Mask, Rows, index_of
 from m3desk.control.times import FOREVER, TimeSpan
 from m3desk.control.wording import GENERIC
@@ -47,7 +47,7 @@ RRF = 10
 
 
 class Index(Protocol):
-    """Finds sentences by vector and by keywords (`control.kept.Snapshot`).
+    """Finds sentences by vector and by keywords (`control.snapshots.Snapshot`).
 
     `only`: kinds, source, start, end, before (source, time).
     """
@@ -106,7 +106,7 @@ class Search:
     ) -> None:
         """Search the snapshot `known` (None: read it now) with the results of `index`.
 
-        `sentence`: returns a cached sentence, or reads it by the given function (`Kept.sentence`).
+        `sentence`: returns a cached sentence, or reads it by the given function (`SnapshotCache.sentence`).
         """
         self.reader = reader
         self.notices: list[str] = []

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Generic, Protocol, TypeVar
 
-from m3desk.control.kept import Kept, Snapshot
 from m3desk.control.keywords import Split
 from m3desk.control.search import ResultReader, Search
+from m3desk.control.snapshots import Snapshot, SnapshotCache
 from m3desk.domain.changed import Changed
 from m3desk.ports import TextEmbedder
 
@@ -39,12 +39,16 @@ S = TypeVar("S", bound=Searched)
 
 
 class Searching(Generic[S]):
-    """Creates searches. `reader` opens the current memory; `beside` is called after the background update of `kept`."""
+    """Creates searches. `reader` opens the current memory; `beside` is called after the background update of `cache`."""
 
     def __init__(
-        self, kept: Kept, split: Split, reader: Callable[[], AbstractContextManager[S]], beside: Callable[[S, Callable[[], bool]], None]
+        self,
+        cache: SnapshotCache,
+        split: Split,
+        reader: Callable[[], AbstractContextManager[S]],
+        beside: Callable[[S, Callable[[], bool]], None],
     ) -> None:
-        self.kept = kept
+        self.cache = cache
         self._split, self._reader, self._beside = split, reader, beside
         self._changed = threading.Event()
         self._closing = threading.Event()
@@ -57,18 +61,18 @@ class Searching(Generic[S]):
         """
         model = embedder.name if embedder else ""
         if reader.looks_back is None:
-            now = self.kept.snapshot(reader, model)
-            return Search(reader, now, embedder, now, self.kept.sentence)
+            now = self.cache.snapshot(reader, model)
+            return Search(reader, now, embedder, now, self.cache.sentence)
         if reader.looks_back.sequence is not None:
             then = Snapshot.read(reader, self._split, model)
             return Search(reader, then, embedder, then)
         with self._reader() as everything:
-            now = self.kept.snapshot(everything, model)
+            now = self.cache.snapshot(everything, model)
         return Search(reader, now, embedder, Snapshot.read(reader, self._split))
 
     def note(self, changed: Changed) -> None:
         """Note that something was committed; returns at once."""
-        self.kept.note(changed)
+        self.cache.note(changed)
         self._changed.set()
 
     def start(self) -> None:
@@ -84,9 +88,9 @@ class Searching(Generic[S]):
         while not self._closing.is_set():
             try:
                 with self._reader() as reader:
-                    model = self.kept.model  # what questions use; before the first, no model is opened for this
+                    model = self.cache.model  # what questions use; before the first, no model is opened for this
                     model = reader.settings().get("text_vectors", "") if model is None else model
-                    self.kept.snapshot(reader, model).evidence(reader)
+                    self.cache.snapshot(reader, model).evidence(reader)
                     self._beside(reader, self._closing.is_set)
             except Exception:  # questions read what they need by themselves
                 log.exception("what search keeps was not brought up to date")

@@ -53,7 +53,7 @@ def suggestions(db: DB, state: State, log: Log) -> list[Suggestion]:
     return suggest(known(db, state, log))
 
 
-class Kept:
+class QuestionCache:
     """The input of questions, kept between calls: only rows added since are read."""
 
     def __init__(self) -> None:

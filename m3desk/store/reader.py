@@ -54,7 +54,7 @@ class Reader:
         self._guard = self._ledger.guard
         self._closed = False
         self._folded: tuple[int, State, Log] | None = None
-        self._questions: questions.Kept | None = None
+        self._questions: questions.QuestionCache | None = None
         self.looks_back: as_of.LookBack | None = None
 
     @classmethod
@@ -204,7 +204,7 @@ class Reader:
         """
         with self.snapshot() as db:
             if altered or self._questions is None:
-                self._questions = questions.Kept()
+                self._questions = questions.QuestionCache()
             return reading.version(db), self._questions.suggestions(db)
 
     # ------------------------------------------------------------------ sentences, graph, journal

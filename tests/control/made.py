@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from m3desk.control.kept import Snapshot
 from m3desk.control.search import Search
+from m3desk.control.snapshots import Snapshot
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, Utterance
 from m3desk.domain.graph import GraphView, NodeRow

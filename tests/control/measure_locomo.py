@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from m3desk.control.kept import Snapshot
 from m3desk.control.search import Search
+from m3desk.control.snapshots import Snapshot
 from m3desk.store.index.words import words
 from tests.control.made import MadeReader, person
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from m3desk.app import App
-from m3desk.control.kept import Snapshot
+from m3desk.control.snapshots import Snapshot
 from m3desk.store.records import Records
 from tests.control.made import BagOfWords
 from tests.store.invented import clips, remember, source
@@ -91,10 +91,10 @@ def test_looks_back_read_for_themselves_and_leave_what_is_kept(app: App, reading
 def test_a_thread_reads_after_each_commit_so_that_a_question_need_not(app: App, readings: list[Any]) -> None:
     app.keep_up()
     version = app.write(Records.version)
-    assert _soon(lambda: app.searching.kept.version == version)
+    assert _soon(lambda: app.searching.cache.version == version)
     commit(app, (1, 3))
     version = app.write(Records.version)
-    assert _soon(lambda: app.searching.kept.version == version)
+    assert _soon(lambda: app.searching.cache.version == version)
     known = len(readings)
     assert app.search_nodes("We drink tea") and len(readings) == known
 
@@ -108,10 +108,10 @@ def test_a_memory_that_another_process_writes_is_searched_as_it_is(app: App) -> 
 
 def test_a_very_large_memory_keeps_its_vectors_in_a_file_and_finds_the_same(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = app.search_nodes("We drink tea", k=50)
-    app.searching.kept.drop()
+    app.searching.cache.drop()
     monkeypatch.setattr("m3desk.control.nearest.IN_MEMORY", 3)
     assert app.search_nodes("We drink tea", k=50) == expected
-    rows = app.searching.kept.snapshot(app.reader(), BagOfWords.name).nearest.rows
+    rows = app.searching.cache.snapshot(app.reader(), BagOfWords.name).nearest.rows
     assert rows.room is not None and isinstance(rows.data.base, object) and type(rows.data.base).__name__ in ("memmap", "mmap")
     commit(app, (1, 3))
     with app.reader() as reader:

@@ -141,8 +141,8 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
     monkeypatch.setattr(on_disk, "most_in_memory", lambda: 100)
 
     def kept(app: App) -> OnDisk:
-        assert app.searching.kept.now is not None and isinstance(app.searching.kept.now.nearest, OnDisk)
-        return app.searching.kept.now.nearest
+        assert app.searching.cache.now is not None and isinstance(app.searching.cache.now.nearest, OnDisk)
+        return app.searching.cache.now.nearest
 
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
         assert [app.search_nodes(q) for q in queries] == expected, "until it is written, all is compared in the process"

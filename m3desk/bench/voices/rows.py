@@ -16,8 +16,8 @@ from m3desk.bench.identity import reel_links
 from m3desk.bench.identity_material import Workshop
 from m3desk.bench.material import data
 from m3desk.bench.voices import division, material
+from m3desk.bench.voices.cached_models import ResultCache, folder, opened
 from m3desk.bench.voices.hearing import Found, found, mixed_share, pairs, rates, remembered, summary, wrongly_given
-from m3desk.bench.voices.kept import Kept, folder, opened
 from m3desk.bench.voices.material import Recording
 from m3desk.bench.voices.simulated import Conversation, conversation
 from m3desk.domain.questions.types import Suggestion
@@ -48,7 +48,7 @@ class Bench:
 
     def __init__(self, calibrating: bool, conversations: int, kept: Path | None) -> None:
         self.calibrating, self.conversations, self.kept = calibrating, conversations, kept
-        self._results = Kept(folder() / "kept.sqlite")
+        self._results = ResultCache(folder() / "kept.sqlite")
         self._models: dict[bool, Models] = {}
         self._found: dict[tuple[str, ...], Found] = {}
         self._place = Path(tempfile.mkdtemp(prefix="m3desk-voices-"))

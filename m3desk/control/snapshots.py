@@ -275,7 +275,7 @@ def _vectors(reader: SearchReader, table: Table, model: str, ids: Collection[str
         yield [row for row in rows if row is not None], vectors if len(held) == len(rows) else vectors[held]
 
 
-class Kept:
+class SnapshotCache:
     """The current search state of one memory; thread-safe. `told`: whether `note` is called after every commit."""
 
     def __init__(self, split: Split, *, told: bool = False, room: Room | None = None, disk: Disk | None = None) -> None:

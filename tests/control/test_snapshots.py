@@ -13,9 +13,9 @@ import pytest
 
 from m3desk.bench import invented
 from m3desk.control import nearest
-from m3desk.control.kept import Kept, Snapshot
 from m3desk.control.nearest import Nearest, again_of
 from m3desk.control.search import Search
+from m3desk.control.snapshots import Snapshot, SnapshotCache
 from m3desk.errors import CorrectionError
 from m3desk.store.index.words import words
 from m3desk.store.memory import Memory
@@ -114,7 +114,7 @@ def evidence(s: Snapshot, reader: Memory) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("seed", range(16))
 def test_after_whatever_happens_it_is_what_reading_all_gives(seed: int, tmp_path: Path) -> None:
-    kept = Kept(words, told=True)
+    kept = SnapshotCache(words, told=True)
     with born(tmp_path) as memory:
         memory.watch(kept.note)
         life = Life(memory, random.Random(seed))
@@ -152,16 +152,16 @@ class Counting:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[tuple[Memory, Kept, Counting]]:
+def small(tmp_path: Path) -> Iterator[tuple[Memory, SnapshotCache, Counting]]:
     with Memory.create(tmp_path / "m.m3desk") as made:
         made.plan_clips(made.add_source(source()).id, clips("s1"), fps=5.0)
         remember(made, made.next_clips("s1")[0], (1, 2))
-        kept = Kept(words, told=True)
+        kept = SnapshotCache(words, told=True)
         made.watch(kept.note)
         yield made, kept, Counting(made)
 
 
-def test_a_chat_changes_nothing_that_search_reads(small: tuple[Memory, Kept, Counting]) -> None:
+def test_a_chat_changes_nothing_that_search_reads(small: tuple[Memory, SnapshotCache, Counting]) -> None:
     memory, kept, reader = small
     first = kept.snapshot(reader, "e5 1")
     memory.add_chat({"question": "who?"})
@@ -171,7 +171,7 @@ def test_a_chat_changes_nothing_that_search_reads(small: tuple[Memory, Kept, Cou
     assert second.table is first.table and second.nearest is first.nearest and (reader.whole, reader.rows) == (1, 0)
 
 
-def test_a_clip_is_found_by_the_next_question_and_only_its_rows_are_read(small: tuple[Memory, Kept, Counting]) -> None:
+def test_a_clip_is_found_by_the_next_question_and_only_its_rows_are_read(small: tuple[Memory, SnapshotCache, Counting]) -> None:
     memory, kept, reader = small
     first = kept.snapshot(reader, "e5 1")
     before = contents(first)
@@ -183,16 +183,16 @@ def test_a_clip_is_found_by_the_next_question_and_only_its_rows_are_read(small: 
     assert {id_ for id_, _ in first.by_words(words("drink tea"), 20)} <= set(before["rows"])
 
 
-def test_what_nobody_told_of_is_read_anew(small: tuple[Memory, Kept, Counting], tmp_path: Path) -> None:
+def test_what_nobody_told_of_is_read_anew(small: tuple[Memory, SnapshotCache, Counting], tmp_path: Path) -> None:
     memory, _, reader = small
-    stranger = Kept(words)
+    stranger = SnapshotCache(words)
     first = stranger.snapshot(reader, "e5 1")
     remember(memory, memory.next_clips("s1")[0], (1, 3))
     assert contents(stranger.snapshot(reader, "e5 1")) == contents(Snapshot.read(memory, words, "e5 1")) != contents(first)
     assert stranger.snapshot(reader, "another model").nearest.has.sum() == 0
 
 
-def test_a_write_that_fails_is_not_told_of(small: tuple[Memory, Kept, Counting]) -> None:
+def test_a_write_that_fails_is_not_told_of(small: tuple[Memory, SnapshotCache, Counting]) -> None:
     memory, kept, reader = small
     kept.snapshot(reader, "e5 1")
     with pytest.raises(CorrectionError):

@@ -1,4 +1,4 @@
-"""Models of hearing whose results are kept between runs in a temporary folder, by content and model: a second run takes minutes."""
+"""Wraps the audio models so that their results are cached between benchmark runs, in a temporary folder, by content and model."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from m3desk.ports import (
 )
 
 
-class Kept:
-    """Results by the hash of what went in."""
+class ResultCache:
+    """Model results in a SQLite file, by the hash of the model's input."""
 
     def __init__(self, path: Path) -> None:
         self._db = sqlite3.connect(path, isolation_level=None)
@@ -63,66 +63,66 @@ def _key(model: str, sound: Sound, more: str = "") -> bytes:
     return hashlib.sha256(f"{model}\0{more}\0".encode() + np.ascontiguousarray(sound, np.float32).tobytes()).digest()
 
 
-class KeptVoices:
-    """A voice model that remembers."""
+class CachedVoiceEmbedder:
+    """A voice embedding model whose results are cached."""
 
-    def __init__(self, model: VoiceEmbedder, kept: Kept) -> None:
-        self.name, self.dimension, self._model, self._kept = model.name, model.dimension, model, kept
+    def __init__(self, model: VoiceEmbedder, cache: ResultCache) -> None:
+        self.name, self.dimension, self._model, self._cache = model.name, model.dimension, model, cache
 
     def embed(self, sounds: Sequence[Sound]) -> Floats:
         keys = [_key(self.name, s) for s in sounds]
-        found = [self._kept.get(k) for k in keys]
+        found = [self._cache.get(k) for k in keys]
         new = [i for i, f in enumerate(found) if f is None]
         if new:
             for i, row in zip(new, self._model.embed([sounds[i] for i in new]), strict=True):
                 found[i] = np.asarray(row, np.float32).tobytes()
-                self._kept.put(keys[i], found[i] or b"")
+                self._cache.put(keys[i], found[i] or b"")
         return np.stack([np.frombuffer(f or b"", np.float32) for f in found]) if found else np.zeros((0, self.dimension), np.float32)
 
 
-class KeptSegmentation:
-    """A segmentation model that remembers (as 16-bit numbers)."""
+class CachedSegmentation:
+    """A segmentation model whose results are cached (as 16-bit numbers)."""
 
-    def __init__(self, model: SpeechSegmentation, kept: Kept) -> None:
-        self._model, self._kept = model, kept
+    def __init__(self, model: SpeechSegmentation, cache: ResultCache) -> None:
+        self._model, self._cache = model, cache
         self.name, self.window, self.hop, self.lead, self.classes = model.name, model.window, model.hop, model.lead, model.classes
 
     def segment(self, sound: Sound) -> Floats:
         key = _key(self.name, sound)
-        kept = self._kept.get(key)
+        kept = self._cache.get(key)
         if kept is None:
             kept = zlib.compress(self._model.segment(sound).astype(np.float16).tobytes(), 1)
-            self._kept.put(key, kept)
+            self._cache.put(key, kept)
         return np.frombuffer(zlib.decompress(kept), np.float16).astype(np.float32).reshape(-1, len(self.classes))
 
 
-class KeptActivity:
-    """A model of voice activity that remembers."""
+class CachedVoiceActivity:
+    """A voice activity model whose results are cached."""
 
-    def __init__(self, model: VoiceActivity, kept: Kept) -> None:
-        self.name, self.hop, self._model, self._kept = model.name, model.hop, model, kept
+    def __init__(self, model: VoiceActivity, cache: ResultCache) -> None:
+        self.name, self.hop, self._model, self._cache = model.name, model.hop, model, cache
 
     def probabilities(self, sound: Sound) -> Floats:
         key = _key(self.name, sound)
-        kept = self._kept.get(key)
+        kept = self._cache.get(key)
         if kept is None:
             kept = self._model.probabilities(sound).astype(np.float32).tobytes()
-            self._kept.put(key, kept)
+            self._cache.put(key, kept)
         return np.frombuffer(kept, np.float32)
 
 
-class KeptRecogniser:
-    """A recogniser that remembers."""
+class CachedRecogniser:
+    """A speech recogniser whose results are cached."""
 
-    def __init__(self, model: SpeechRecogniser, kept: Kept) -> None:
-        self.name, self._model, self._kept = model.name, model, kept
+    def __init__(self, model: SpeechRecogniser, cache: ResultCache) -> None:
+        self.name, self._model, self._cache = model.name, model, cache
 
     def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
         key = _key(self.name, sound, language or "")
-        kept = self._kept.get(key)
+        kept = self._cache.get(key)
         if kept is None:
             kept = json.dumps(asdict(self._model.transcribe(sound, language))).encode()
-            self._kept.put(key, kept)
+            self._cache.put(key, kept)
         found = json.loads(kept)
         return Transcript(**{**found, "words": tuple(RecognisedWord(**w) for w in found["words"])})
 
@@ -131,7 +131,7 @@ WORD = 0.30
 """Seconds of a word of the stand-in."""
 
 
-class Babbler:
+class StandInRecogniser:
     """Stands in for a recogniser where thousands of seconds are heard: writes a word every 0.3 s of speech, with no sentence ends.
 
     It knows no more than voice activity does, so words can't help to tell speakers apart.
@@ -164,7 +164,7 @@ class Babbler:
 PORTS = ("speech_activity", "speech_segmentation", "voice_vectors", "speech")
 
 
-def opened(kept: Kept, *, words: bool, raw: bool = False) -> Models:
+def opened(cache: ResultCache, *, words: bool, raw: bool = False) -> Models:
     """Open the embedded models of hearing. `words`: with the real recogniser, else the stand-in. `raw`: vectors as the model makes them.
 
     Raises ModelError.
@@ -178,10 +178,10 @@ def opened(kept: Kept, *, words: bool, raw: bool = False) -> Models:
             raise ModelMissing(source.missing.get(port, f"there is no model for {port}."), "Fetch it: m3desk models pull")
     if raw:
         made["voice_vectors"] = made["voice_vectors"].raw
-    activity = KeptActivity(made["speech_activity"], kept)
+    activity = CachedVoiceActivity(made["speech_activity"], cache)
     return Models(
         speech_activity=activity,
-        speech_segmentation=KeptSegmentation(made["speech_segmentation"], kept),
-        voice_vectors=KeptVoices(made["voice_vectors"], kept),
-        speech=KeptRecogniser(made["speech"], kept) if words else Babbler(activity),
+        speech_segmentation=CachedSegmentation(made["speech_segmentation"], cache),
+        voice_vectors=CachedVoiceEmbedder(made["voice_vectors"], cache),
+        speech=CachedRecogniser(made["speech"], cache) if words else StandInRecogniser(activity),
     )
