@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from m3desk.domain.changed import Changed
+from m3desk.domain.live import DeviceState, LiveFace, LiveState, WatchKind
 
 Event = Any
 """Any of the classes below (dispatch by type)."""
@@ -208,3 +209,94 @@ class Notice:
     text: str
     hint: str = ""
     report: str = ""
+
+
+# ---------------------------------------------------------------- live
+
+
+@dataclass(frozen=True, slots=True)
+class LiveStarted:
+    """A live source is recorded from now on. `address`: without credentials; `preview`: name of the newest picture in shared memory."""
+
+    source: str
+    address: str
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveEnded:
+    """Recording ended; clips that are not memorized yet follow. `reason`: "" if the user stopped it."""
+
+    source: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveStatus:
+    """The state of a live source, about twice a second. Times: microseconds of the source.
+
+    `recorded`: end of the recording; `remembered`: end of the last memorized clip. `behind`: seconds of closed clips that are not
+    memorized yet. `skipped`: clips lost. `given_up`: what is left out of clips at present, in order (`m3desk.live.pace`). `catch_up`:
+    estimated seconds until nothing waits, at the measured speed; None if not known or not catching up. `level`: dBFS of the sound, None
+    without sound. `disk_free`: bytes; `budget`: bytes that the recording may use, None = no limit. `waits`: clips that wait on disk.
+    """
+
+    source: str
+    state: LiveState
+    recorded: int
+    remembered: int
+    behind: float
+    skipped: int
+    given_up: tuple[str, ...]
+    catch_up: float | None
+    camera: DeviceState
+    microphone: DeviceState
+    level: float | None
+    disk_free: int
+    budget: int | None
+    waits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFaces:
+    """The faces on a picture of the clip that is being recorded: provisional, never stored. `at`: microseconds of the source."""
+
+    source: str
+    at: int
+    faces: tuple[LiveFace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWords:
+    """Words of the clip that is being recorded: provisional, never stored. Later words with the same `start` replace earlier ones.
+
+    `final`: no later event changes them. `person`: person id, None if nobody known; `sure`: see `domain.live.LiveFace`.
+    """
+
+    source: str
+    start: int
+    end: int
+    text: str
+    person: str | None = None
+    name: str = ""
+    sure: bool = False
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WatchHit:
+    """A rule of *watch for* applies. `rule`: its id; `at`: microseconds of the source; `text`: what happened, for the user."""
+
+    rule: int
+    kind: WatchKind
+    source: str
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskWaits:
+    """A question waits until the last seconds of a live source are memorized; `text` says so."""
+
+    ask: str
+    text: str

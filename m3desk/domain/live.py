@@ -1,0 +1,84 @@
+"""What the engine and the window say to each other about a live source: its devices, its state, names before a clip ends, watch rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Keep = Literal["always", "until remembered"] | float
+"""How long a recording is kept: for ever, until its clips are memorized, or this many hours."""
+
+LiveState = Literal["starting", "recording", "paused", "reconnecting", "stopping"]
+
+DeviceState = Literal["on", "off", "lost", "busy", "silent", "stalled", "none"]
+"""The real state of a capture device. `off`: closed by us (paused, ended); `silent`: open, but only zeros come; `none`: the source has none."""
+
+DeviceKind = Literal["camera", "microphone"]
+
+GivenUp = Literal["semantic memories", "objects and text on screen", "2.5 pictures per second", "1 picture per second"]
+"""What is left out of a clip while memorizing is behind, in this order (`m3desk.live.pace`); never sound, faces or commits."""
+
+WatchKind = Literal["person", "word", "object"]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A camera or microphone of this machine. `id`: what a live address takes; `ok`: result of a short test, None if not tested.
+
+    `test`: what the test found, such as "1280×720, 29.9 pictures per second" or "−31 dBFS".
+    """
+
+    kind: DeviceKind
+    id: str
+    name: str
+    formats: tuple[str, ...] = ()
+    ok: bool | None = None
+    test: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFace:
+    """A face on the newest picture, with the provisional owner of its track. Box: pixels of the picture as displayed.
+
+    `person`: person id of the memory, None if nobody known. `sure`: False until the track was compared often enough to keep the name.
+    """
+
+    track: str
+    x: float
+    y: float
+    width: float
+    height: float
+    person: str | None = None
+    name: str = ""
+    sure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRule:
+    """A rule of *watch for*. `value`: person id, word, or object label; `label`: what the user calls it."""
+
+    id: int
+    kind: WatchKind
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpanForgotten:
+    """What forgetting a span of a source removes, or would remove in a dry run. Times: microseconds of the source.
+
+    `people`: those seen or heard nowhere else. `recording`: whether the recording of the span goes too (never a user's own file).
+    `found`: what the search afterwards still found of it (empty = proven); empty in a dry run.
+    """
+
+    source: str
+    start: int
+    end: int
+    clips: int
+    observations: int
+    sentences: int
+    people: tuple[str, ...]
+    chats: int
+    recording: bool
+    found: tuple[str, ...] = ()
+    text: str = ""
