@@ -49,13 +49,13 @@ def at_a_date(options: Any, app: App, out: Out) -> str | None:
     if options.believed_at is None:
         return None
     with app.reader(believed_at=options.believed_at) as reader:
-        if reader.looks_back is not None and reader.looks_back.empty:
-            began = reader.looks_back.began
+        if reader.as_of is not None and reader.as_of.empty:
+            began = reader.as_of.began
             out.warn(f"nothing was believed yet at {options.believed_at}: this memory " + (f"begins at {began}." if began else "is empty."))
     return str(options.believed_at)
 
 
-def look_back(options: Any, app: App, out: Out) -> Records:
+def open_as_of(options: Any, app: App, out: Out) -> Records:
     """Return a reader of the state selected by `--before` and `--believed-at` (both may be given)."""
     return app.reader(before=known_before(options, app), believed_at=at_a_date(options, app, out))
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from m3desk.cli.asking import look_back
+from m3desk.cli.asking import open_as_of
 from m3desk.cli.opening import App
 from m3desk.cli.output import Out, span, table
 from m3desk.cli.parser import moment
@@ -174,7 +174,7 @@ def _tell(effect: Effect, dry_run: bool, out: Out) -> int:
 
 
 def _list(options: Any, out: Out) -> int:
-    with App(options.memory, write=False) as app, look_back(options, app, out) as reader:
+    with App(options.memory, write=False) as app, open_as_of(options, app, out) as reader:
         everybody = reader.people()
     rows = [
         (
@@ -193,7 +193,7 @@ def _list(options: Any, out: Out) -> int:
 
 
 def _show(options: Any, out: Out) -> int:
-    with App(options.memory, write=False) as app, look_back(options, app, out) as reader:
+    with App(options.memory, write=False) as app, open_as_of(options, app, out) as reader:
         p = reader.person(options.person)
         known = reader.memories(person=p.id)
         bound = [b for b in reader.bindings() if b.superseded is None and b.node in (*p.faces, *p.voices)]

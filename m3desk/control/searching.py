@@ -20,8 +20,11 @@ SETTLE = 0.3
 """Seconds from a commit to the update of the search state; commits often come in groups."""
 
 
-class LookBack(Protocol):
-    """An earlier state that is read. `sequence`: the last commit of what was believed at a date; None for what was known by a clip."""
+class AsOfCommit(Protocol):
+    """The part of `store.as_of.AsOf` that search needs.
+
+    `sequence`: the last commit of what was believed at a date; None for what was known by a clip.
+    """
 
     @property
     def sequence(self) -> int | None: ...
@@ -31,7 +34,7 @@ class Searched(ResultReader, Protocol):
     """What search needs from a memory, in its current or an earlier state."""
 
     @property
-    def looks_back(self) -> LookBack | None: ...
+    def as_of(self) -> AsOfCommit | None: ...
     def settings(self) -> dict[str, str]: ...
 
 
@@ -60,10 +63,10 @@ class Searching(Generic[S]):
         clip is found with the current index.
         """
         model = embedder.name if embedder else ""
-        if reader.looks_back is None:
+        if reader.as_of is None:
             now = self.cache.snapshot(reader, model)
             return Search(reader, now, embedder, now, self.cache.sentence)
-        if reader.looks_back.sequence is not None:
+        if reader.as_of.sequence is not None:
             then = Snapshot.read(reader, self._split, model)
             return Search(reader, then, embedder, then)
         with self._reader() as everything:

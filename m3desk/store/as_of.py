@@ -31,7 +31,7 @@ ORDERED = ("face_track", "utterance")
 
 
 @dataclass(frozen=True, slots=True)
-class LookBack:
+class AsOf:
     """What a reader sees: the log up to commit `sequence` (None: all of it). `began`: the date of the first commit, None without one."""
 
     sequence: int | None
@@ -68,7 +68,7 @@ def last_commit(db: DB, at: datetime) -> int:
     return found
 
 
-def look_back(db: DB, before: tuple[str, int] | None = None, believed_at: str | None = None) -> LookBack:
+def read_as_of(db: DB, before: tuple[str, int] | None = None, believed_at: str | None = None) -> AsOf:
     """Make this (reading) connection see the state as known by a clip, or as believed at a date: temporary tables shadow the real ones.
 
     `before`: corrections of today stay; of other sources, those memorized earlier (a smaller number) are known, later ones not.
@@ -85,7 +85,7 @@ def look_back(db: DB, before: tuple[str, int] | None = None, believed_at: str | 
     except BaseException:
         db.execute("ROLLBACK")
         raise
-    return LookBack(cut, first[0] if first else None)
+    return AsOf(cut, first[0] if first else None)
 
 
 def _cut(db: DB, cut: int) -> None:

@@ -24,7 +24,7 @@ DB = sqlite3.Connection
 TYPES: tuple[ObservationType, ...] = ("face", "voice")
 
 
-def look_back(db: DB, ledger: Ledger, clip: Clip, models: Mapping[str, str], at: str) -> None:
+def consolidate(db: DB, ledger: Ledger, clip: Clip, models: Mapping[str, str], at: str) -> None:
     """Cast votes between nodes that are one person after all, now that a clip added evidence."""
     if found := votes(db, ledger.state_with(db), clip, models, ledger.galleries):
         sequence = commits.begin(db, "consolidation", at, clip.id, models)

@@ -187,7 +187,7 @@ class Memory(Records):
             db.execute("UPDATE clip SET state = 'episodic', error = NULL WHERE id = ?", (clip.id,))
             if self.log().steps:
                 self._find_again(db, at)
-            consolidation.look_back(db, self._ledger, clip, models, at)
+            consolidation.consolidate(db, self._ledger, clip, models, at)
         return self._read(commits.committed, clip.id, "episodic")
 
     def commit_semantic(

@@ -55,7 +55,7 @@ class Reader:
         self._closed = False
         self._folded: tuple[int, State, Log] | None = None
         self._questions: questions.QuestionCache | None = None
-        self.looks_back: as_of.LookBack | None = None
+        self.as_of: as_of.AsOf | None = None
 
     @classmethod
     def open(cls, path: Path | str, *, before: tuple[str, int] | None = None, believed_at: str | None = None) -> Self:
@@ -68,7 +68,7 @@ class Reader:
         memory = cls(folder, opening.for_reading(folder))
         try:
             if before is not None or believed_at is not None:
-                memory.looks_back = as_of.look_back(memory._db, before, believed_at)
+                memory.as_of = as_of.read_as_of(memory._db, before, believed_at)
         except BaseException:
             memory.close()
             raise

@@ -44,7 +44,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 def queries(count: int, seed: int = 4) -> Iterator[tuple[str, tuple[str, ...], tuple[str, int] | None]]:
-    """Yield invented queries with kinds and a look back: words rare and frequent, people, times, clips, things."""
+    """Yield invented queries with kinds and an earlier state: words rare and frequent, people, times, clips, things."""
     dice = random.Random(seed)
     for _ in range(count):
         asked = [invented.word(dice.choice([dice.randrange(30), dice.randrange(3000)])) for _ in range(dice.randint(1, 4))]

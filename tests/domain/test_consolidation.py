@@ -1,4 +1,4 @@
-"""Looking back: nodes that turn out to be one person are found, whole persons against each other; a node of two people is noticed."""
+"""Consolidation: nodes that turn out to be one person are found, whole persons against each other; a node of two people is noticed."""
 
 from __future__ import annotations
 

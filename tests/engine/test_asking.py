@@ -77,7 +77,7 @@ def test_what_the_evidence_answers_follows_a_correction_and_a_clip(app: App) -> 
     assert told("How many people appear?").startswith("Three")
 
 
-def test_looks_back_read_for_themselves_and_leave_what_is_kept(app: App, readings: list[Any]) -> None:
+def test_earlier_states_are_read_separately_and_leave_the_cache_alone(app: App, readings: list[Any]) -> None:
     commit(app, (1, 3))
     now = app.search_nodes("drink tea", k=50)
     then = app.search_nodes("drink tea", k=50, before=("s1", 0))

@@ -448,15 +448,15 @@ def can_undo_before(memory: Memory, count: int) -> list[int]:
 
 
 def check_beliefs(life: Life) -> None:
-    """Look back at a date at random: what was believed then is what the tables held then."""
+    """Read the memory as of a random date: what was believed then is what the tables held then."""
     if not life.snapshots:
         return
     at, then = life.dice.choice(life.snapshots)
     with Memory.open(life.memory.path, believed_at=at) as past, past.snapshot() as db:
         if wrong := derived.differences(derived.stored(db), then):
             raise Wrong(f"belief at {at} is not what was believed: {wrong[:5]}")
-        if (looks := past.looks_back) is None or not isinstance(looks, as_of.LookBack):
-            raise Wrong("a look back does not say that it is one")
+        if not isinstance(past.as_of, as_of.AsOf):
+            raise Wrong("an earlier state does not say that it is one")
 
 
 def check_export(life: Life, folder: Path) -> None:

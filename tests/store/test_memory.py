@@ -140,7 +140,7 @@ def test_knowledge_is_added_reinforced_and_contradicted(memory: Memory) -> None:
     assert memory.to_conclude() == [] and {c.state for c in memory.clips()} == {"done"}
 
 
-def test_a_look_back_shows_only_what_was_known(memory: Memory) -> None:
+def test_an_earlier_state_shows_only_what_was_known(memory: Memory) -> None:
     for clip, people in zip(memory.next_clips("s1"), [(1,), (1, 2), (3,)], strict=True):
         remember(memory, clip, people)
     with Memory.open(memory.path, before=("s1", 0)) as early:

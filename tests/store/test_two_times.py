@@ -65,7 +65,7 @@ def test_a_merge_made_on_tuesday_and_undone_on_wednesday_is_seen_on_tuesday_only
 def test_a_date_before_the_memory_began_shows_nothing_and_says_when_it_began(memory: Memory) -> None:
     with believed(memory, SUNDAY) as then:
         assert (then.people(), then.memories(), then.sources(), then.clips(), then.graph().nodes) == ([], [], [], [], ())
-        assert then.looks_back == as_of.LookBack(0, MONDAY) and then.looks_back.empty
+        assert then.as_of == as_of.AsOf(0, MONDAY) and then.as_of.empty
 
 
 def test_a_name_is_what_it_was_called_then_and_its_evidence_is_as_old_as_its_clip(memory: Memory) -> None:
