@@ -12,25 +12,25 @@ from m3desk.errors import BackendMissing
 COLLAR = 0.25
 """Seconds left out on either side of each border of the truth, as NIST and `models.md` do (pyannote.metrics takes the whole width)."""
 
-Stretch = tuple[int, int, str]
+SpeakerTurn = tuple[int, int, str]
 """Start, end (microseconds), who."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Diarization:
     """One source: true and found speech turns, and the scored time spans. Microseconds.
 
     `nobody`: names in `found` for speech assigned to nobody; they are not counted as speakers.
     """
 
     source: str
-    true: tuple[Stretch, ...]
-    found: tuple[Stretch, ...]
+    true: tuple[SpeakerTurn, ...]
+    found: tuple[SpeakerTurn, ...]
     scored: tuple[tuple[int, int], ...]
     nobody: frozenset[str] = frozenset()
 
 
-def error_rates(heard: Sequence[Heard]) -> dict[str, Any]:
+def error_rates(heard: Sequence[Diarization]) -> dict[str, Any]:
     """Return the error rate over sources (overlap counted): with the collar and without, by part, by source, and with one naming for all.
 
     People are matched to the truth's source by source, as everywhere in the field; in `der_one_naming` a person must be the same true
@@ -76,15 +76,15 @@ def _pyannote() -> _Pyannote:
     return _Pyannote(Annotation, Segment, Timeline, DiarizationErrorRate)
 
 
-def _score(p: _Pyannote, rate: Any, h: Heard) -> dict[str, float]:
+def _score(p: _Pyannote, rate: Any, h: Diarization) -> dict[str, float]:
     spans = p.timeline([_segment(p, a, b) for a, b in h.scored])
     detail: dict[str, float] = rate(_annotation(p, h.true), _annotation(p, h.found), uem=spans, detailed=True)
     return detail
 
 
-def _annotation(p: _Pyannote, stretches: Sequence[Stretch]) -> Any:
+def _annotation(p: _Pyannote, turns: Sequence[SpeakerTurn]) -> Any:
     made = p.annotation()
-    for number, (start, end, who) in enumerate(sorted(stretches)):
+    for number, (start, end, who) in enumerate(sorted(turns)):
         if end > start:
             made[_segment(p, start, end), number] = who
     return made.support()  # a person who is written twice at one moment speaks once
@@ -94,9 +94,9 @@ def _segment(p: _Pyannote, start: int, end: int) -> Any:
     return p.segment(start / MICROSECOND, end / MICROSECOND)
 
 
-def _within(stretches: Sequence[Stretch], scored: Sequence[tuple[int, int]]) -> set[str]:
+def _within(turns: Sequence[SpeakerTurn], scored: Sequence[tuple[int, int]]) -> set[str]:
     """Return the speech turns within the scored spans."""
-    return {who for start, end, who in stretches if any(min(end, b) > max(start, a) for a, b in scored)}
+    return {who for start, end, who in turns if any(min(end, b) > max(start, a) for a, b in scored)}
 
 
 def _sum(rate: Any) -> dict[str, float]:
@@ -116,10 +116,10 @@ def _parts(detail: dict[str, float]) -> dict[str, float | None]:
     return {**shares, "seconds": round(total, 3)}
 
 
-def _one_after_another(heard: Sequence[Heard]) -> Heard:
+def _one_after_another(heard: Sequence[Diarization]) -> Diarization:
     """Return all sources on one time line with gaps between, so that a person has one name in all of them."""
-    true: list[Stretch] = []
-    found: list[Stretch] = []
+    true: list[SpeakerTurn] = []
+    found: list[SpeakerTurn] = []
     scored: list[tuple[int, int]] = []
     begin = 0
     for h in heard:
@@ -127,4 +127,4 @@ def _one_after_another(heard: Sequence[Heard]) -> Heard:
         found += [(begin + a, begin + b, p) for a, b, p in h.found]
         scored += [(begin + a, begin + b) for a, b in h.scored]
         begin += max([*(s[1] for s in (*h.true, *h.found)), *(b for _, b in h.scored)], default=0) + 60 * MICROSECOND
-    return Heard("all", tuple(true), tuple(found), tuple(scored))
+    return Diarization("all", tuple(true), tuple(found), tuple(scored))

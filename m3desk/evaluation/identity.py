@@ -14,7 +14,7 @@ from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person, SpeechRow, TrackRow
 from m3desk.errors import M3DeskError
 from m3desk.evaluation import labelling
-from m3desk.evaluation.diarization import Heard, error_rates
+from m3desk.evaluation.diarization import Diarization, error_rates
 from m3desk.evaluation.grouping import Item, bcubed, fragmentation, matching, pairwise, spread
 from m3desk.evaluation.labelling import Local
 from m3desk.evaluation.truth import Truth
@@ -45,7 +45,7 @@ class _Read:
     silent: set[str] = field(default_factory=set)
     """Utterances where by the truth nobody speaks."""
     boxes_missed: int = 0
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[Diarization] = field(default_factory=list)
 
 
 def evaluate(reader: Measured, truth: Truth, uem: Mapping[str, Spans] | None = None, source: str | None = None) -> dict[str, Any]:
@@ -127,10 +127,10 @@ def _scored(source: Source, clips: Sequence[Clip], local: Local, uem: Mapping[st
     return tuple(sorted(spans))
 
 
-def _heard(source: Source, local: Local, speech: Sequence[SpeechRow], scored: tuple[tuple[int, int], ...]) -> Heard:
+def _heard(source: Source, local: Local, speech: Sequence[SpeechRow], scored: tuple[tuple[int, int], ...]) -> Diarization:
     found = tuple((r.utterance.start, r.utterance.end, r.person or r.utterance.id) for r in speech)
     nobody = frozenset(r.utterance.id for r in speech if r.person is None)
-    return Heard(labelling.names(source.uri)[1], tuple((t.start, t.end, t.person) for t in local.turns), found, scored, nobody)
+    return Diarization(labelling.names(source.uri)[1], tuple((t.start, t.end, t.person) for t in local.turns), found, scored, nobody)
 
 
 def _long(o: FaceTrack | Utterance) -> float:
@@ -156,7 +156,7 @@ def _figures(judged: Sequence[_Judged]) -> dict[str, Any]:
     }
 
 
-def _rates(heard: Sequence[Heard]) -> dict[str, Any]:
+def _rates(heard: Sequence[Diarization]) -> dict[str, Any]:
     spoken = [h for h in heard if h.true or h.found]
     return error_rates(spoken) if spoken else {"der": None}
 

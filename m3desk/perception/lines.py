@@ -15,7 +15,7 @@ from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.evidence import Floats
 from m3desk.domain.geometry import overlap
 from m3desk.perception.speakers import Run
-from m3desk.perception.turns import Stretch, Turn, quietest
+from m3desk.perception.turns import SpeechSegment, Turn, quietest
 from m3desk.perception.words import Said, ends_sentence
 from m3desk.ports import SAMPLE_RATE, Sound
 
@@ -62,7 +62,7 @@ def time(sample: int, clip: Clip) -> int:
     return clip.start + round(sample * MICROSECOND / SAMPLE_RATE)
 
 
-def compose(said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Turn]) -> list[Line]:
+def compose(said: Sequence[Said], spoken: Sequence[SpeechSegment], parts: Sequence[Turn]) -> list[Line]:
     """Put words together into utterances: one voice, no pause above 0.7 s, one sentence or a few short ones. None overlaps another."""
     words = [w for w in said if w.text.strip()]
     if not words:
@@ -76,17 +76,17 @@ def compose(said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Tur
     lines = []
     for group in groups:
         mine = tuple(words[i] for i in group)
-        touched = spoken[mine[0].stretch : mine[-1].stretch + 1]
+        touched = spoken[mine[0].segment : mine[-1].segment + 1]
         lines.append(Line(mine[0].start, mine[-1].end, mine, voices[group[0]], float(np.mean([s.sureness for s in touched]))))
     return _bounded(lines, spoken)
 
 
-def ends(first: Said, before: Said, after: Said, spoken: Sequence[Stretch]) -> bool:
+def ends(first: Said, before: Said, after: Said, spoken: Sequence[SpeechSegment]) -> bool:
     """Return whether an utterance that began with `first` ends between two words."""
     silence = after.start - before.end
-    if after.stretch != before.stretch:
-        # Whisper stretches words into silence; the stretches of speech know better.
-        silence = max(silence, sum(b.start - a.end for a, b in pairwise(spoken[before.stretch : after.stretch + 1])))
+    if after.segment != before.segment:
+        # Whisper stretches words into silence; the speech segments are more exact.
+        silence = max(silence, sum(b.start - a.end for a, b in pairwise(spoken[before.segment : after.segment + 1])))
     long = before.end - first.start >= LONG
     if silence > (SHORT_PAUSE if long else LONG_PAUSE) or (long and before.text.rstrip().endswith(CLAUSE_ENDS)):
         return True
@@ -119,7 +119,7 @@ def _near(words: Sequence[Said], at: int) -> list[int]:
 def _seam(before: Said, after: Said) -> float:
     """Return how likely a change of speaker is between two words: seconds of silence, half a second for the end of a sentence."""
     pause = max(0, after.start - before.end) / SAMPLE_RATE
-    return round(pause + 0.5 * ends_sentence(before.text) + 0.5 * (before.stretch != after.stretch), 3)
+    return round(pause + 0.5 * ends_sentence(before.text) + 0.5 * (before.segment != after.segment), 3)
 
 
 def _voice_at(sample: int, parts: Sequence[Turn]) -> int:
@@ -127,16 +127,16 @@ def _voice_at(sample: int, parts: Sequence[Turn]) -> int:
     return min(parts, key=lambda t: (max(t.start - sample, sample - t.end, 0), t.start - t.end)).voice
 
 
-def _bounded(lines: Sequence[Line], spoken: Sequence[Stretch]) -> list[Line]:
+def _bounded(lines: Sequence[Line], spoken: Sequence[SpeechSegment]) -> list[Line]:
     """Set the bounds where speech begins and ends rather than where Whisper thinks its words do, and never let two lines overlap."""
     result: list[Line] = []
     for n, line in enumerate(lines):
-        first, last = spoken[line.words[0].stretch], spoken[line.words[-1].stretch]
-        opens = n == 0 or lines[n - 1].words[-1].stretch < line.words[0].stretch
-        closes = n + 1 == len(lines) or lines[n + 1].words[0].stretch > line.words[-1].stretch
+        first, last = spoken[line.words[0].segment], spoken[line.words[-1].segment]
+        opens = n == 0 or lines[n - 1].words[-1].segment < line.words[0].segment
+        closes = n + 1 == len(lines) or lines[n + 1].words[0].segment > line.words[-1].segment
         start = first.start if opens else max(line.start, first.start)
         end = last.end if closes else min(line.end, last.end)
-        # A stretch may hold seconds that no word was made of: music before the voice, applause after it.
+        # A segment may hold seconds that no word was made of: music before the voice, applause after it.
         start = max(start, line.start - LONG_PAUSE)
         end = min(max(end, start + 1), line.end + LONG_PAUSE)
         if result and start < result[-1].end:
@@ -170,7 +170,7 @@ def placed(lines: Sequence[Line], parts: Sequence[Turn]) -> list[Line]:
     return sorted(result, key=lambda line: (line.start, line.words[0].start))
 
 
-def murmurs(lines: Sequence[Line], parts: Sequence[Turn], spoken: Sequence[Stretch]) -> list[Line]:
+def murmurs(lines: Sequence[Line], parts: Sequence[Turn], spoken: Sequence[SpeechSegment]) -> list[Line]:
     """Return lines without words: what a voice says that nothing was understood of, where it talks over lines or says others.
 
     A voice that says no word in a clip and talks over nobody is taken for music, laughter or a machine.
@@ -234,7 +234,7 @@ def owned(lines: Sequence[Line], sound: Sound, clip: Clip) -> list[Line]:
     at = max(range(len(mine)), key=lambda n: (mine[n].end, n))
     for line in rest:
         last = mine[at]
-        going_on = line.words[0].stretch == last.words[-1].stretch and line.voice == last.voice and line.start - last.end < LONG_PAUSE
+        going_on = line.words[0].segment == last.words[-1].segment and line.voice == last.voice and line.start - last.end < LONG_PAUSE
         if not going_on or line.words[-1].end >= edge or last.end <= border - LONG_PAUSE:
             break
         mine[at] = replace(last, end=line.end, words=(*last.words, *line.words), active=(*last.active, *line.active))

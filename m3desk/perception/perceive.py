@@ -15,7 +15,7 @@ from m3desk.domain.evidence import Perceived, Utterance
 from m3desk.domain.ids import face_id, utterance_id
 from m3desk.events import EvidenceSeen
 from m3desk.perception.faces import VisualEvidence, see
-from m3desk.perception.voices import Heard, hear
+from m3desk.perception.voices import SpeechEvidence, hear
 from m3desk.ports import ClipMedia, Models
 
 AHEAD = 2
@@ -28,7 +28,7 @@ class Watched:
 
     media: ClipMedia
     seen: Future[VisualEvidence]
-    heard: Future[Heard]
+    heard: Future[SpeechEvidence]
 
     def result(self) -> Perceived:
         """Wait for its evidence. Raises Cancelled, ModelError, SourceError."""
@@ -63,7 +63,7 @@ class Watcher:
     def _see(self, media: ClipMedia) -> VisualEvidence:
         return see(media, self._models, cancelled=self._stop, on_news=self._emit)
 
-    def _hear(self, media: ClipMedia) -> Heard:
+    def _hear(self, media: ClipMedia) -> SpeechEvidence:
         def tell(utterance: Utterance) -> None:
             self._emit(EvidenceSeen(media.source.id, utterance.clip, words=utterance.text))
 
@@ -79,7 +79,7 @@ class Watcher:
         self._ears.shutdown(wait=True, cancel_futures=True)
 
 
-def merge(clip: Clip, seen: VisualEvidence, heard: Heard) -> Perceived:
+def merge(clip: Clip, seen: VisualEvidence, heard: SpeechEvidence) -> Perceived:
     """Return the clip's evidence: face tracks `s1.c12.f0…` and utterances `s1.c12.u0…`, each numbered in order of (start, id)."""
     names = {u.id: utterance_id(clip.id, n) for n, u in enumerate(sorted(heard.utterances, key=lambda u: (u.start, u.id)))}
     by_start = sorted(seen.faces, key=lambda t: (t.start, int(t.id.rsplit("f", 1)[1])))

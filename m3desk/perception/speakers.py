@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from m3desk.domain.evidence import Floats
 from m3desk.domain.linkage import average_linkage
-from m3desk.perception.turns import HOP, SHORTEST_VOICE, WINDOW, Stretch, Turn, quietest
+from m3desk.perception.turns import HOP, SHORTEST_VOICE, WINDOW, SpeechSegment, Turn, quietest
 from m3desk.ports import SAMPLE_RATE, Sound, SpeechSegmentation, VoiceEmbedder
 
 STEP = round(2.5 * SAMPLE_RATE)
@@ -65,10 +65,10 @@ class _Local:
     chance: NDArray[np.float64]
 
 
-def who_speaks(sound: Sound, spoken: Sequence[Stretch], segmentation: SpeechSegmentation, voices: VoiceEmbedder) -> list[Turn]:
+def who_speaks(sound: Sound, spoken: Sequence[SpeechSegment], segmentation: SpeechSegmentation, voices: VoiceEmbedder) -> list[Turn]:
     """Return turns in time order; those of different voices may overlap. Voices count from 0 in order of appearance.
 
-    Windows without a stretch of speech are not looked at.
+    Windows without a segment of speech are not looked at.
     """
     rows = -(-len(sound) // segmentation.hop)
     local, number = _locals(sound, spoken, segmentation, rows)
@@ -102,7 +102,7 @@ def runs(mask: Mask, segmentation: SpeechSegmentation, length: int, gap: int = 0
 
 
 def _locals(
-    sound: Sound, spoken: Sequence[Stretch], segmentation: SpeechSegmentation, rows: int
+    sound: Sound, spoken: Sequence[SpeechSegment], segmentation: SpeechSegmentation, rows: int
 ) -> tuple[list[_Local], NDArray[np.float64]]:
     """Return the speakers of all windows, and how many speak at each row of the clip (mean over the windows that see it)."""
     people = max((p for c in segmentation.classes for p in c), default=-1) + 1

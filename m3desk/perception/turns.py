@@ -12,10 +12,10 @@ from m3desk.domain.linkage import average_linkage
 from m3desk.ports import SAMPLE_RATE, Sound, VoiceEmbedder
 
 SPEECH_ON, SPEECH_OFF = 0.35, 0.20
-"""Silero finds 72 % of a meeting's speech at 0.3 with 99.7 % precision (models.md §2); a stretch goes on while above the lower one."""
+"""Silero finds 72 % of a meeting's speech at 0.3 with 99.7 % precision (models.md §2); a segment goes on while above the lower one."""
 
 PAUSE = round(0.30 * SAMPLE_RATE)
-"""A shorter dip below SPEECH_OFF does not end a stretch of speech: stops and short breaths last up to 0.25 s."""
+"""A shorter dip below SPEECH_OFF does not end a segment of speech: stops and short breaths last up to 0.25 s."""
 
 SHORTEST = round(0.20 * SAMPLE_RATE)
 QUIETEST = 10 ** (-60 / 20)
@@ -34,7 +34,7 @@ STRAY = 0.35
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SpeechSegment:
     """Speech without a pause: samples [start, end). `sureness`: mean probability of speech, 0–1."""
 
     start: int
@@ -51,9 +51,9 @@ class Turn:
     voice: int
 
 
-def stretches(sound: Sound, probabilities: Floats, hop: int) -> list[Stretch]:
+def speech_segments(sound: Sound, probabilities: Floats, hop: int) -> list[SpeechSegment]:
     """Return where somebody speaks, in time order, by two thresholds; what is quieter than QUIETEST is silence."""
-    found: list[Stretch] = []
+    found: list[SpeechSegment] = []
     start: int | None = None
     last = 0
     for i, p in enumerate(probabilities):
@@ -63,23 +63,23 @@ def stretches(sound: Sound, probabilities: Floats, hop: int) -> list[Stretch]:
         elif p >= SPEECH_OFF:
             last = i + 1
         elif (i + 1 - last) * hop >= PAUSE:
-            found += _stretch(sound, probabilities, hop, start, last)
+            found += _segment(sound, probabilities, hop, start, last)
             start = None
     if start is not None:
-        found += _stretch(sound, probabilities, hop, start, last)
+        found += _segment(sound, probabilities, hop, start, last)
     return found
 
 
-def _stretch(sound: Sound, probabilities: Floats, hop: int, first: int, stop: int) -> list[Stretch]:
+def _segment(sound: Sound, probabilities: Floats, hop: int, first: int, stop: int) -> list[SpeechSegment]:
     start, end = first * hop, min(stop * hop, len(sound))
     loudness = float(np.sqrt(np.mean(np.square(sound[start:end], dtype=np.float64)))) if end > start else 0.0
     if end - start < SHORTEST or loudness < QUIETEST:
         return []
-    return [Stretch(start, end, float(np.mean(probabilities[first:stop])))]
+    return [SpeechSegment(start, end, float(np.mean(probabilities[first:stop])))]
 
 
-def turns(sound: Sound, spoken: Sequence[Stretch], voices: VoiceEmbedder | None) -> list[Turn]:
-    """Cut stretches of speech where the voice changes; turns come in time order and fill the stretches exactly."""
+def turns(sound: Sound, spoken: Sequence[SpeechSegment], voices: VoiceEmbedder | None) -> list[Turn]:
+    """Cut speech segments where the voice changes; turns come in time order and fill the segments exactly."""
     if voices is None:
         return [Turn(s.start, s.end, -1) for s in spoken]
     windows = [_windows(s) for s in spoken]
@@ -90,23 +90,23 @@ def turns(sound: Sound, spoken: Sequence[Stretch], voices: VoiceEmbedder | None)
     labels = _voices(vectors, [b - a for a, b in flat])
     result: list[Turn] = []
     at = 0
-    for stretch, group in zip(spoken, windows, strict=True):
+    for segment, group in zip(spoken, windows, strict=True):
         mine = _smooth(labels[at : at + len(group)], vectors[at : at + len(group)], vectors, labels)
         at += len(group)
-        result += _cut(sound, stretch, group, mine)
+        result += _cut(sound, segment, group, mine)
     return result
 
 
-def _windows(stretch: Stretch) -> list[tuple[int, int]]:
+def _windows(segment: SpeechSegment) -> list[tuple[int, int]]:
     """Return windows of 1.5 s every 0.75 s, the last one flush with the end; one shorter window for shorter speech; none below 0.5 s."""
-    length = stretch.end - stretch.start
+    length = segment.end - segment.start
     if length < SHORTEST_VOICE:
         return []
     if length <= WINDOW:
-        return [(stretch.start, stretch.end)]
-    starts = list(range(stretch.start, stretch.end - WINDOW, HOP))
-    if stretch.end - WINDOW - starts[-1] > HOP // 3:
-        starts.append(stretch.end - WINDOW)
+        return [(segment.start, segment.end)]
+    starts = list(range(segment.start, segment.end - WINDOW, HOP))
+    if segment.end - WINDOW - starts[-1] > HOP // 3:
+        starts.append(segment.end - WINDOW)
     return [(s, s + WINDOW) for s in starts]
 
 
@@ -140,12 +140,12 @@ def _smooth(mine: list[int], rows: Floats, vectors: Floats, labels: Sequence[int
     return result
 
 
-def _cut(sound: Sound, stretch: Stretch, windows: Sequence[tuple[int, int]], labels: Sequence[int]) -> list[Turn]:
-    """Cut a stretch between windows of different voices, at the quietest moment where both windows could hold the change."""
+def _cut(sound: Sound, segment: SpeechSegment, windows: Sequence[tuple[int, int]], labels: Sequence[int]) -> list[Turn]:
+    """Cut a segment between windows of different voices, at the quietest moment where both windows could hold the change."""
     if not windows:
-        return [Turn(stretch.start, stretch.end, -1)]
+        return [Turn(segment.start, segment.end, -1)]
     found: list[Turn] = []
-    start = stretch.start
+    start = segment.start
     for i in range(len(windows) - 1):
         if labels[i] != labels[i + 1]:
             # The first window is mostly one voice and the second mostly the other: the change lies where they overlap.
@@ -153,7 +153,7 @@ def _cut(sound: Sound, stretch: Stretch, windows: Sequence[tuple[int, int]], lab
             cut = quietest(sound, low, high) if high > low else windows[i + 1][0]
             found.append(Turn(start, cut, labels[i]))
             start = cut
-    found.append(Turn(start, stretch.end, labels[-1]))
+    found.append(Turn(start, segment.end, labels[-1]))
     return [t for t in found if t.end > t.start]
 
 

@@ -18,7 +18,7 @@ from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception.embedding import AROUND, voice_rows
 from m3desk.perception.lines import SHORT_PAUSE, Line, clean, common, compose, ends, murmurs, overlaps, owned, placed, samples, time
 from m3desk.perception.speakers import Run, gathered, who_speaks
-from m3desk.perception.turns import Stretch, Turn, stretches, turns
+from m3desk.perception.turns import SpeechSegment, Turn, speech_segments, turns
 from m3desk.perception.words import Said, ends_sentence, joined, language_of, phantom, recognise, simplified
 from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 
@@ -31,11 +31,11 @@ STRANGE = 0.46
 """Mean cosine to the (two or more) other lines of its voice below which a line is somebody else's; see speakers.TWO."""
 
 SURE = 0.50
-"""Where the segmentation hears nobody, voice activity must be as sure (mean over a stretch): music gives 0.1 to 0.4."""
+"""Where the segmentation hears nobody, voice activity must be as sure (mean over a segment): music gives 0.1 to 0.4."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class SpeechEvidence:
     """The audible half of a clip's evidence (see `Perceived`). Utterances are in start order, ids `s1.c3.u0…` in that order."""
 
     utterances: tuple[Utterance, ...] = ()
@@ -51,13 +51,13 @@ def hear(
     heard_until: int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     on_words: Callable[[Utterance], None] | None = None,
-) -> Heard:
+) -> SpeechEvidence:
     """Return the utterances that start in a clip. `heard_until`: microseconds of the source; the clip before has heard what lies before it.
 
     Without a voice activity or speech model nothing is heard; without a voice model nobody is told apart. Raises Cancelled, ModelError.
     """
     if models.speech_activity is None or models.speech is None:
-        return Heard()
+        return SpeechEvidence()
 
     def check() -> None:
         if cancelled():
@@ -69,7 +69,7 @@ def hear(
     first = 0 if heard_until is None else max(0, samples(heard_until, clip))
     spoken = [replace(s, start=max(s.start, first)) for s in listen(sound, models) if s.start < samples(clip.end, clip) and s.end > first]
     if not spoken:
-        return Heard()
+        return SpeechEvidence()
     check()
     parts: list[Turn] = []
     if models.speech_segmentation is not None and models.voice_vectors is not None:
@@ -78,7 +78,7 @@ def hear(
         heard_too = [(t.start, t.end) for t in parts]
         spoken = [s for s in spoken if s.sureness >= SURE or common([(s.start, s.end)], heard_too)]
         if not spoken:
-            return Heard()
+            return SpeechEvidence()
         check()
     said = recognise(sound, spoken, models.speech, check=check)
     if parts:
@@ -95,12 +95,12 @@ def hear(
     return heard
 
 
-def listen(sound: Sound, models: Models) -> list[Stretch]:
-    """Return the stretches of speech in a sound; none where all of it is silence."""
+def listen(sound: Sound, models: Models) -> list[SpeechSegment]:
+    """Return the speech segments of a sound; none where all of it is silence."""
     if models.speech_activity is None or not len(sound) or float(np.max(np.abs(sound))) < 1e-3:
         return []
     activity = models.speech_activity.probabilities(sound)
-    return stretches(sound, activity, models.speech_activity.hop)
+    return speech_segments(sound, activity, models.speech_activity.hop)
 
 
 def skip(sound: Sound, clip: Clip, heard_until: int | None) -> Sound:
@@ -120,7 +120,7 @@ def _believable(line: Line, clip: Clip) -> bool:
 
 
 def _heard_apart(
-    sound: Sound, said: Sequence[Said], spoken: Sequence[Stretch], parts: Sequence[Turn], clip: Clip, voices: VoiceEmbedder | None
+    sound: Sound, said: Sequence[Said], spoken: Sequence[SpeechSegment], parts: Sequence[Turn], clip: Clip, voices: VoiceEmbedder | None
 ) -> list[Line]:
     """Return the clip's lines where a segmentation tells who speaks when: each word belongs to who speaks then, two lines may overlap."""
     lines = placed([line for line in compose(said, spoken, parts) if _believable(line, clip)], parts)
@@ -181,7 +181,7 @@ def _within(line: Line) -> tuple[Run, ...]:
 # ---------------------------------------------------------------- utterances to evidence
 
 
-def tell_apart(sound: Sound, lines: Sequence[Line], spoken: Sequence[Stretch], voices: VoiceEmbedder | None) -> list[Line]:
+def tell_apart(sound: Sound, lines: Sequence[Line], spoken: Sequence[SpeechSegment], voices: VoiceEmbedder | None) -> list[Line]:
     """Give lines their voice vectors and clusters, and join neighbours that a change of voice parted which whole lines don't show."""
     if voices is None:
         return list(lines)
@@ -220,7 +220,7 @@ def _goes_on(lines: Sequence[Line], n: int, m: int) -> bool:
     return m == n + 1 and not ends_sentence(lines[n].words[-1].text) and lines[m].start - lines[n].end < SHORT_PAUSE
 
 
-def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> Heard:
+def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> SpeechEvidence:
     """Make evidence of lines."""
     pairs = overlaps(lines)
     together = {n for pair in pairs for n in pair}
@@ -252,7 +252,7 @@ def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> Heard:
             )
         )
     apart = frozenset((utterances[n].id, utterances[m].id) for n, m in pairs)
-    return Heard(tuple(utterances), vectors, media, apart)
+    return SpeechEvidence(tuple(utterances), vectors, media, apart)
 
 
 def flac(sound: Sound) -> bytes:

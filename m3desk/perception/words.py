@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from m3desk.paths import resources
-from m3desk.perception.turns import Stretch, quietest
+from m3desk.perception.turns import SpeechSegment, quietest
 from m3desk.ports import SAMPLE_RATE, RecognisedWord, Sound, SpeechRecogniser
 
 LONGEST_PASS = round(29.0 * SAMPLE_RATE)
@@ -22,7 +22,7 @@ LONGEST_PASS = round(29.0 * SAMPLE_RATE)
 
 BETWEEN = round(0.60 * SAMPLE_RATE)
 MARGIN = round(0.15 * SAMPLE_RATE)
-"""Sound around a stretch that the recogniser is given too: consonants begin before the voice does."""
+"""Sound around a segment that the recogniser is given too: consonants begin before the voice does."""
 
 PASSED_OVER = round(1.5 * SAMPLE_RATE)
 """Speech without words that is worth another pass. Words are drawn out over pauses, so shorter gaps are mostly not speech."""
@@ -44,7 +44,7 @@ class Said:
     end: int
     text: str
     probability: float
-    stretch: int
+    segment: int
     language: str | None
     language_probability: float
     no_speech: float
@@ -57,22 +57,22 @@ class _Piece:
     at: int
     start: int
     end: int
-    stretch: int
+    segment: int
 
 
 Span = tuple[int, int, int]
-"""Samples [start, end) of the clip, and the number of the stretch of speech they are from."""
+"""Samples [start, end) of the clip, and the number of the segment of speech they are from."""
 
 
 def recognise(
     sound: Sound,
-    spoken: Sequence[Stretch],
+    spoken: Sequence[SpeechSegment],
     recogniser: SpeechRecogniser,
     *,
     language: str | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> list[Said]:
-    """Return the words of all stretches in time order. `check` is called before each pass and may raise.
+    """Return the words of all segments in time order. `check` is called before each pass and may raise.
 
     A recogniser writes in one language a pass and stops where another begins: what it passed over is given to it once more by itself,
     as long as that brings words.
@@ -97,28 +97,28 @@ def _heard(sound: Sound, spans: Sequence[Span], recogniser: SpeechRecogniser, la
     """Return the words of one pass: spans laid end to end with silence between them."""
     pieces: list[_Piece] = []
     at = 0
-    for start, end, stretch in spans:
-        pieces.append(_Piece(at, start, end, stretch))
+    for start, end, segment in spans:
+        pieces.append(_Piece(at, start, end, segment))
         at += end - start + BETWEEN
     packed = np.zeros(at - BETWEEN + MARGIN, np.float32)
     for p in pieces:
         packed[p.at : p.at + p.end - p.start] = sound[p.start : p.end]
     heard = recogniser.transcribe(packed, language)
     return [
-        Said(*_bring_back(word, pieces), word.text, word.probability, stretch, heard.language, heard.language_probability, heard.no_speech)
+        Said(*_bring_back(word, pieces), word.text, word.probability, segment, heard.language, heard.language_probability, heard.no_speech)
         for word in heard.words
-        for stretch in (_piece_of(word, pieces).stretch,)
+        for segment in (_piece_of(word, pieces).segment,)
     ]
 
 
 def _rests(span: Span, words: Sequence[Said]) -> Iterator[Span]:
     """Yield what no word covers of a span, where that is long enough to hold a sentence."""
-    start, end, stretch = span
+    start, end, segment = span
     covered = start
     inside = sorted((w.start, w.end) for w in words if w.end > start and w.start < end)
     for a, b in [*inside, (end, end)]:
         if a - covered >= PASSED_OVER:
-            yield covered, a, stretch
+            yield covered, a, segment
         covered = max(covered, b)
 
 
@@ -126,26 +126,26 @@ def passes(sound: Sound, spans: Sequence[Span]) -> Iterator[list[Span]]:
     """Group spans into passes of at most LONGEST_PASS, cutting those that are longer at a quiet moment."""
     group: list[Span] = []
     length = 0
-    for start, end, stretch in (part for span in spans for part in _short_enough(sound, span)):
+    for start, end, segment in (part for span in spans for part in _short_enough(sound, span)):
         if group and length + end - start > LONGEST_PASS:
             yield group
             group, length = [], 0
-        group.append((start, end, stretch))
+        group.append((start, end, segment))
         length += end - start + BETWEEN
     if group:
         yield group
 
 
 def _short_enough(sound: Sound, span: Span) -> Iterator[Span]:
-    start, end, stretch = span
+    start, end, segment = span
     while end - start > LONGEST_PASS:
         cut = quietest(sound, start + LONGEST_PASS * 2 // 3, start + LONGEST_PASS)
-        yield start, cut, stretch
+        yield start, cut, segment
         start = cut
-    yield start, end, stretch
+    yield start, end, segment
 
 
-def _with_margins(spoken: Sequence[Stretch], length: int) -> Iterator[Span]:
+def _with_margins(spoken: Sequence[SpeechSegment], length: int) -> Iterator[Span]:
     for i, s in enumerate(spoken):
         before = (spoken[i - 1].end + s.start) // 2 if i else 0
         after = (s.end + spoken[i + 1].start) // 2 if i + 1 < len(spoken) else length
@@ -238,7 +238,7 @@ def plain(text: str) -> str:
 
 
 def phantom(words: Sequence[Said], sureness: float) -> str | None:
-    """Return why these words of one utterance were hardly said, or None. `sureness`: mean probability of speech in its stretches."""
+    """Return why these words of one utterance were hardly said, or None. `sureness`: mean probability of speech in its segments."""
     text = joined(words)
     if not plain(text):
         return "no words"

@@ -15,7 +15,7 @@ from m3desk.media.trial import tried
 from m3desk.perception import voices
 from m3desk.perception.embedding import EMBEDDABLE
 from m3desk.perception.sightings import Sighting, faces_of
-from m3desk.perception.turns import Stretch
+from m3desk.perception.turns import SpeechSegment
 from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
 
 LONGEST = 60
@@ -28,11 +28,11 @@ class NoFace(SourceUnreadable):
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """The speech of a recording. `sound`: its first LONGEST seconds; `stretches`: where there is speech; `said`: these end to end."""
+    """The speech of a recording. `sound`: its first LONGEST seconds; `segments`: where there is speech; `said`: these end to end."""
 
     source: Source
     sound: Sound
-    stretches: tuple[Stretch, ...]
+    segments: tuple[SpeechSegment, ...]
     said: Sound
 
     @property
@@ -64,8 +64,8 @@ def speech(path: Path, models: Models, source: Source | None = None) -> Speech:
         raise SourceUnreadable(f"{path} has no sound.", "Give a recording; for a photo use --image.")
     clip = Clip("given.c0", "given", 0, 0, min(source.duration or 0, LONGEST * MICROSECOND))
     sound = cutter.FileClip(replace(source, id="given"), clip, str(path), overrun=0).sound()
-    stretches = voices.listen(sound, models)
-    said = np.concatenate([sound[s.start : s.end] for s in stretches]) if stretches else sound[:0]
+    segments = voices.listen(sound, models)
+    said = np.concatenate([sound[s.start : s.end] for s in segments]) if segments else sound[:0]
     if len(said) < EMBEDDABLE:
         raise SourceUnreadable(f"too little is said in {path.name} to tell whose voice it is.", "Give a second of speech or more.")
-    return Speech(source, sound, tuple(stretches), said)
+    return Speech(source, sound, tuple(segments), said)

@@ -83,7 +83,7 @@ def _photo(path: Path, models: Models) -> Lesson:
 def _recording(path: Path, source: Source, models: Models) -> Lesson:
     heard = given.speech(path, models, source)
     assert models.voice_vectors is not None  # as it heard somebody
-    if (several := _voices(heard.sound, heard.stretches, models)) > 1:
+    if (several := _voices(heard.sound, heard.segments, models)) > 1:
         raise SourceUnreadable(f"{several} voices are heard in {path.name}.", "Give a recording in which one person speaks.")
     kept = heard.said[:KEPT]
     pieces = [_piece(p, models.voice_vectors) for p in np.array_split(kept, max(1, len(kept) // PIECE))]
@@ -99,7 +99,7 @@ def _piece(sound: Sound, embedder: VoiceEmbedder) -> tuple[Sample, int]:
     return Sample(embedder.name, rows, audio=audio, media={audio: kept}), len(sound) * MICROSECOND // SAMPLE_RATE
 
 
-def _voices(sound: Sound, spoken: Sequence[turns.Stretch], models: Models) -> int:
+def _voices(sound: Sound, spoken: Sequence[turns.SpeechSegment], models: Models) -> int:
     """Return how many people speak for more than a moment."""
     assert models.voice_vectors is not None
     if models.speech_segmentation is not None:

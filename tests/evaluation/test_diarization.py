@@ -7,18 +7,18 @@ import sys
 import pytest
 
 from m3desk.errors import BackendMissing
-from m3desk.evaluation.diarization import Heard, error_rates
+from m3desk.evaluation.diarization import Diarization, error_rates
 
 S = 1_000_000
 
 
 def heard(
     true: list[tuple[float, float, str]], found: list[tuple[float, float, str]], source: str = "a", until: float = 20.0, **more: object
-) -> Heard:
-    def stretches(rows: list[tuple[float, float, str]]) -> tuple[tuple[int, int, str], ...]:
+) -> Diarization:
+    def segments(rows: list[tuple[float, float, str]]) -> tuple[tuple[int, int, str], ...]:
         return tuple((round(a * S), round(b * S), who) for a, b, who in rows)
 
-    return Heard(source, stretches(true), stretches(found), ((0, round(until * S)),), **more)  # type: ignore[arg-type]
+    return Diarization(source, segments(true), segments(found), ((0, round(until * S)),), **more)  # type: ignore[arg-type]
 
 
 def test_whoever_is_found_by_another_name_is_right() -> None:

@@ -46,7 +46,7 @@ def speech(seconds: float, lines: Sequence[Line], *, word: float = 0.25, gap: fl
 
 
 def loud_runs(sound: Sound, gap: float = 0.03) -> list[tuple[int, int]]:
-    """Return stretches of samples that are loud, joined over shorter silences than `gap`."""
+    """Return spans of samples that are loud, joined over shorter silences than `gap`."""
     block = RATE // 200
     energy = np.sqrt(np.mean(np.square(np.pad(sound, (0, -len(sound) % block)).reshape(-1, block)), axis=1))
     runs: list[tuple[int, int]] = []
@@ -134,7 +134,7 @@ class Ear:
 
 @dataclass
 class SoundClip:
-    """A stretch of an invented sound as a clip; answers ports.ClipMedia."""
+    """A part of an invented sound as a clip; answers ports.ClipMedia."""
 
     clip: Clip
     source: Source

@@ -23,7 +23,7 @@ from m3desk.domain.evidence import Utterance
 from m3desk.media.cutter import FileClip, plan
 from m3desk.media.file import probe
 from m3desk.paths import models_dir, resources
-from m3desk.perception.voices import Heard, hear
+from m3desk.perception.voices import SpeechEvidence, hear
 from m3desk.ports import Models, Sound
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -70,9 +70,9 @@ def opened(threads: int = 2, *, speech: bool = True) -> Models:
     )
 
 
-def heard_in(clips: Sequence[Any], models: Models) -> list[Heard]:
+def heard_in(clips: Sequence[Any], models: Models) -> list[SpeechEvidence]:
     """Hear clips one after the other, as the pipeline does."""
-    found: list[Heard] = []
+    found: list[SpeechEvidence] = []
     until: int | None = None
     for media in clips:
         found.append(hear(media, models, heard_until=until))
@@ -413,7 +413,7 @@ def mixed(models: Models) -> dict[str, Any]:
     return {name: mixture(heard_in(clips, models), truth) for name, (clips, truth) in jobs.items()}
 
 
-def mixture(found: Sequence[Heard], truth: Truth) -> dict[str, Any]:
+def mixture(found: Sequence[SpeechEvidence], truth: Truth) -> dict[str, Any]:
     """Return how much of the speech of each utterance, and of each voice of a clip, is the speech of its main speaker."""
     one: list[Counter[str]] = []
     voices: dict[tuple[str, int], Counter[str]] = {}

@@ -14,7 +14,7 @@ from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utter
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception.faces import VisualEvidence
 from m3desk.perception.perceive import Watcher, merge
-from m3desk.perception.voices import Heard
+from m3desk.perception.voices import SpeechEvidence
 from m3desk.ports import DetectedFace, Models, Picture
 from tests.perception.invented import ColourEmbedder, DrawnClip, SquareDetector, draw
 
@@ -31,7 +31,7 @@ def track(id_: str, start: int) -> FaceTrack:
 
 def test_ids_are_given_in_order_of_start() -> None:
     row = np.ones((1, 2), np.float32)
-    heard = Heard((said("b", 5), said("a", 2)), {"a": row}, {"x.flac": b"x"}, frozenset({("b", "a")}))
+    heard = SpeechEvidence((said("b", 5), said("a", 2)), {"a": row}, {"x.flac": b"x"}, frozenset({("b", "a")}))
     seen = VisualEvidence(
         (track("s1.c3.f0", 9), track("s1.c3.f1", 1)), vectors={"s1.c3.f0": row}, cannot_link=frozenset({("s1.c3.f0", "s1.c3.f1")})
     )
@@ -44,7 +44,7 @@ def test_ids_are_given_in_order_of_start() -> None:
 
 
 def test_more_than_ten_tracks_keep_their_order() -> None:
-    merged = merge(CLIP, VisualEvidence(tuple(track(f"s1.c3.f{i}", i) for i in range(12))), Heard())
+    merged = merge(CLIP, VisualEvidence(tuple(track(f"s1.c3.f{i}", i) for i in range(12))), SpeechEvidence())
     assert [t.id for t in merged.faces] == [f"s1.c3.f{i}" for i in range(12)]
     assert [t.start for t in merged.faces] == list(range(12))
 

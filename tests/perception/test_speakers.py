@@ -12,8 +12,8 @@ import pytest
 from m3desk.domain.linkage import average_linkage
 from m3desk.perception.lines import Line, clean, murmurs, overlaps
 from m3desk.perception.speakers import who_speaks
-from m3desk.perception.turns import Stretch, Turn
-from m3desk.perception.voices import Heard, hear, strangers
+from m3desk.perception.turns import SpeechSegment, Turn
+from m3desk.perception.voices import SpeechEvidence, hear, strangers
 from m3desk.ports import Models
 from tests.perception.invented_speech import RATE, LowAndHigh, Octaves, clips, ears, speech
 from tests.perception.invented_speech import Line as Said
@@ -31,11 +31,11 @@ def under(start: float, word: int, count: int) -> Said:
     return said(start + 0.31 * word, count, high=True)
 
 
-def heard_in(seconds: float, lines: Sequence[Said], quiet: Sequence[Said] = (), clip_seconds: float = 30.0) -> list[Heard]:
+def heard_in(seconds: float, lines: Sequence[Said], quiet: Sequence[Said] = (), clip_seconds: float = 30.0) -> list[SpeechEvidence]:
     """Hear lines, and others said over them so softly that they are not understood."""
     models, _ = ears([*lines, *quiet])
     models = replace(models, speech_segmentation=LowAndHigh())
-    found: list[Heard] = []
+    found: list[SpeechEvidence] = []
     until: int | None = None
     for media in clips(speech(seconds, lines) + 0.4 * speech(seconds, quiet), clip_seconds):
         found.append(hear(media, models, heard_until=until))
@@ -43,8 +43,8 @@ def heard_in(seconds: float, lines: Sequence[Said], quiet: Sequence[Said] = (), 
     return found
 
 
-def spoken(seconds: float) -> list[Stretch]:
-    return [Stretch(0, round(seconds * RATE), 0.9)]
+def spoken(seconds: float) -> list[SpeechSegment]:
+    return [SpeechSegment(0, round(seconds * RATE), 0.9)]
 
 
 def test_voices_are_followed_over_windows_and_numbered_by_appearance() -> None:
@@ -75,7 +75,7 @@ def test_one_person_stays_one() -> None:
 def test_windows_without_speech_are_not_looked_at() -> None:
     model = LowAndHigh()
     sound = speech(60, [said(50, 10)])
-    assert len(who_speaks(sound, [Stretch(50 * RATE, 54 * RATE, 0.9)], model, Octaves())) == 1
+    assert len(who_speaks(sound, [SpeechSegment(50 * RATE, 54 * RATE, 0.9)], model, Octaves())) == 1
     assert model.calls <= 6
     assert who_speaks(sound, [], model, Octaves()) == [] and model.calls <= 6
 
@@ -117,9 +117,9 @@ def test_without_overlap_nothing_is_marked() -> None:
 def test_a_voice_without_words_that_talks_over_nobody_is_no_utterance() -> None:
     line = Line(0, 32000, (), 0, 0.9, ((0, 32000),))
     over, alone, again = Turn(16000, 24000, 1), Turn(48000, 64000, 2), Turn(80000, 96000, 0)
-    found = murmurs([line], [Turn(0, 32000, 0), over, alone, again], [Stretch(0, 96000, 0.9)])
+    found = murmurs([line], [Turn(0, 32000, 0), over, alone, again], [SpeechSegment(0, 96000, 0.9)])
     assert [(m.start, m.end, m.voice) for m in found] == [(16000, 24000, 1), (80000, 96000, 0)]
-    assert murmurs([], [alone], [Stretch(0, 96000, 0.9)]) == []
+    assert murmurs([], [alone], [SpeechSegment(0, 96000, 0.9)]) == []
 
 
 def test_what_others_say_meanwhile_is_not_clean() -> None:

@@ -14,14 +14,14 @@ import pytest
 
 from m3desk.domain.evidence import Utterance
 from m3desk.errors import Cancelled, ModelFailed
-from m3desk.perception.voices import Heard, flac, hear
+from m3desk.perception.voices import SpeechEvidence, flac, hear
 from m3desk.ports import Models
 from tests.perception.invented_speech import RATE, Line, clips, ears, speech
 
 
-def heard_in(seconds: float, lines: Sequence[Line], clip_seconds: float = 30.0, **changes: Any) -> list[Heard]:
+def heard_in(seconds: float, lines: Sequence[Line], clip_seconds: float = 30.0, **changes: Any) -> list[SpeechEvidence]:
     models, _ = ears(lines, **changes)
-    found: list[Heard] = []
+    found: list[SpeechEvidence] = []
     until: int | None = None
     for media in clips(speech(seconds, lines), clip_seconds):
         found.append(hear(media, models, heard_until=until))
@@ -29,7 +29,7 @@ def heard_in(seconds: float, lines: Sequence[Line], clip_seconds: float = 30.0, 
     return found
 
 
-def all_words(found: Sequence[Heard]) -> list[str]:
+def all_words(found: Sequence[SpeechEvidence]) -> list[str]:
     return [w.text for h in found for u in h.utterances for w in u.words]
 
 
@@ -61,18 +61,18 @@ def test_a_full_stop_ends_an_utterance_but_an_abbreviation_does_not() -> None:
 
 
 def test_silence_is_heard_as_nothing() -> None:
-    assert heard_in(8, [(9.0, "one")])[0] == Heard()
+    assert heard_in(8, [(9.0, "one")])[0] == SpeechEvidence()
 
 
 def test_a_clip_without_sound_is_heard_as_nothing() -> None:
     models, ear = ears([(0, "one")])
     media = clips(speech(5, []))[0]
     media.whole = np.zeros(0, np.float32)
-    assert hear(media, models) == Heard() and not ear.passes
+    assert hear(media, models) == SpeechEvidence() and not ear.passes
 
 
 def test_nothing_is_heard_without_models() -> None:
-    assert hear(clips(speech(5, [(1, "one two")]))[0], Models()) == Heard()
+    assert hear(clips(speech(5, [(1, "one two")]))[0], Models()) == SpeechEvidence()
 
 
 def test_without_a_voice_model_words_are_heard_and_nobody_is_told_apart() -> None:

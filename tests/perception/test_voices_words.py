@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.linkage import average_linkage
-from m3desk.perception.turns import Stretch, stretches
+from m3desk.perception.turns import SpeechSegment, speech_segments
 from m3desk.perception.words import LONGEST_PASS, Said, ends_sentence, joined, language_of, passes, phantom, recognise, simplified
 from m3desk.ports import RecognisedWord, Sound, Transcript
 
@@ -75,8 +75,8 @@ def test_a_pass_is_never_longer_than_the_recogniser_takes_and_nothing_is_left_ou
     groups = list(passes(sound, spans))
     parts = [part for group in groups for part in group]
     assert all(sum(b - a for a, b, _ in group) <= LONGEST_PASS for group in groups)
-    for start, end, stretch in spans:
-        mine = [(a, b) for a, b, s in parts if s == stretch]
+    for start, end, segment in spans:
+        mine = [(a, b) for a, b, s in parts if s == segment]
         assert mine[0][0] == start and mine[-1][1] == end and all(x[1] == y[0] for x, y in pairwise(mine))
 
 
@@ -91,11 +91,11 @@ def test_what_a_recogniser_passes_over_is_given_to_it_again() -> None:
             self.calls += 1
             return Transcript((RecognisedWord(0.1, 2.1, f"word{self.calls}", 0.9),), "en", 0.9, 0.0)
 
-    spoken = [Stretch(0, 32000, 0.9), Stretch(64000, 96000, 0.9)]
+    spoken = [SpeechSegment(0, 32000, 0.9), SpeechSegment(64000, 96000, 0.9)]
     recogniser: Any = FirstOnly()
     words = recognise(np.zeros(100000, np.float32), spoken, recogniser)
     assert [w.text for w in words] == ["word1", "word2"]
-    assert words[1].start >= 60000 and [w.stretch for w in words] == [0, 1]
+    assert words[1].start >= 60000 and [w.segment for w in words] == [0, 1]
 
 
 def test_a_recogniser_that_hears_nothing_is_asked_once() -> None:
@@ -108,7 +108,7 @@ def test_a_recogniser_that_hears_nothing_is_asked_once() -> None:
             return Transcript((), None, 0.0, 1.0)
 
     recogniser: Any = Deaf()
-    assert recognise(np.zeros(64000, np.float32), [Stretch(0, 64000, 0.9)], recogniser) == [] and recogniser.calls == 1
+    assert recognise(np.zeros(64000, np.float32), [SpeechSegment(0, 64000, 0.9)], recogniser) == [] and recogniser.calls == 1
 
 
 def test_average_linkage_joins_what_is_alike_and_numbers_by_appearance() -> None:
@@ -118,9 +118,9 @@ def test_average_linkage_joins_what_is_alike_and_numbers_by_appearance() -> None
     assert average_linkage(like, -1).tolist() == [0, 0, 0, 0]
 
 
-def test_short_dips_do_not_end_a_stretch_and_whispers_below_the_floor_are_silence() -> None:
+def test_short_dips_do_not_end_a_segment_and_whispers_below_the_floor_are_silence() -> None:
     sound = np.full(512 * 60, 0.1, np.float32)
     speech = np.array([0.0] * 5 + [0.9] * 20 + [0.05] * 4 + [0.5] * 10 + [0.0] * 21, np.float32)
-    (found,) = stretches(sound, speech, 512)
+    (found,) = speech_segments(sound, speech, 512)
     assert (found.start, found.end) == (5 * 512, 39 * 512)
-    assert stretches(sound * 1e-3, speech, 512) == []
+    assert speech_segments(sound * 1e-3, speech, 512) == []

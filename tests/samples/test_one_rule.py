@@ -1,4 +1,4 @@
-"""A face and a stretch of speech become the same vectors whatever they are embedded for."""
+"""A face and a segment of speech become the same vectors whatever they are embedded for."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ MODELS = Models(faces=Found(), face_vectors=Patch(), speech_activity=Loud(), voi
 
 
 @pytest.mark.parametrize("seconds", [1.2, 4.0, 7.5, 14.0])
-def test_a_stretch_of_speech_gives_the_same_rows_for_every_purpose(seconds: float, tmp_path: Path) -> None:
+def test_a_segment_of_speech_gives_the_same_rows_for_every_purpose(seconds: float, tmp_path: Path) -> None:
     said = speech(seconds)
     perceived = voice_rows(said, Spectrum())
     assert perceived is not None

@@ -17,7 +17,7 @@ from m3desk.domain.geometry import overlap
 from m3desk.domain.ids import source_of
 from m3desk.domain.people import SpeechRow
 from m3desk.evaluation import labelling
-from m3desk.evaluation.diarization import Heard, error_rates
+from m3desk.evaluation.diarization import Diarization, error_rates
 from m3desk.evaluation.grouping import Item, pairwise
 from m3desk.evaluation.labelling import Local
 from m3desk.media.cutter import OVERRUN, FileClip, plan
@@ -130,7 +130,7 @@ class Found:
     """What a memory says beside what is true. `der`: each source as the diarization error rate takes it."""
 
     judged: list[Judged] = field(default_factory=list)
-    der: list[Heard] = field(default_factory=list)
+    der: list[Diarization] = field(default_factory=list)
     speakers: list[tuple[int, int]] = field(default_factory=list)
     """Speakers, and speakers found, source by source."""
 
@@ -178,13 +178,13 @@ def _foreign(u: Utterance, who: str, local: Local) -> int:
     return sum(b - a for a, b in rest)
 
 
-def _heard(source: Source, recording: Recording, local: Local, speech: Sequence[SpeechRow]) -> Heard:
+def _heard(source: Source, recording: Recording, local: Local, speech: Sequence[SpeechRow]) -> Diarization:
     spans = list(recording.uem) or [(0, source.duration or 0)]
     for a, b in local.unclear:
         spans = [x for start, end in spans for x in ((start, min(end, a)), (max(start, b), end)) if x[1] > x[0]]
     given = tuple((r.utterance.start, r.utterance.end, r.person or r.utterance.id) for r in speech)
     nobody = frozenset(r.utterance.id for r in speech if r.person is None)
-    return Heard(recording.name, tuple((t.start, t.end, t.person) for t in local.turns), given, tuple(sorted(spans)), nobody)
+    return Diarization(recording.name, tuple((t.start, t.end, t.person) for t in local.turns), given, tuple(sorted(spans)), nobody)
 
 
 def _counted(local: Local, judged: Sequence[Judged]) -> tuple[int, int]:

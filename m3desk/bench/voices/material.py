@@ -16,7 +16,7 @@ from m3desk.bench.material import data
 from m3desk.bench.voices import division
 from m3desk.domain.clip import microseconds
 from m3desk.evaluation.truth import Truth, Turn, read_truth
-from m3desk.perception.turns import quietest, stretches
+from m3desk.perception.turns import quietest, speech_segments
 from m3desk.ports import SAMPLE_RATE, Models, Sound
 
 SEED = 3
@@ -74,7 +74,7 @@ def takes(files: Mapping[str, Sequence[Path]], models: Models) -> dict[str, list
     for who, paths in files.items():
         for path in paths:
             sound = sound_of(path)
-            spoken = stretches(sound, models.speech_activity.probabilities(sound), models.speech_activity.hop)
+            spoken = speech_segments(sound, models.speech_activity.probabilities(sound), models.speech_activity.hop)
             if spoken:
                 found[who] += _pieces(sound, spoken[0].start, spoken[-1].end)
     return dict(found)
