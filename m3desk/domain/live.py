@@ -11,7 +11,7 @@ Keep = Literal["always", "until remembered"] | float
 LiveState = Literal["starting", "recording", "paused", "reconnecting", "stopping"]
 
 DeviceState = Literal["on", "off", "lost", "busy", "silent", "stalled", "none"]
-"""The real state of a capture device. `off`: closed by us (paused, ended); `silent`: open, but only zeros come; `none`: the source has none."""
+"""The real state of a capture device. `off`: closed by us (paused, ended); `silent`: open, but only zeros come; `none`: not used."""
 
 DeviceKind = Literal["camera", "microphone"]
 
