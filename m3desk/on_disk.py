@@ -9,7 +9,7 @@ from pathlib import Path
 
 from m3desk.control.nearest import OnDisk
 from m3desk.control.snapshots import SnapshotCache
-from m3desk.control.table import Table
+from m3desk.control.table import SentenceTable
 from m3desk.domain.evidence import Floats
 from m3desk.store.index.scratch import room
 from m3desk.store.index.vectors import VectorIndex, most_in_memory
@@ -40,7 +40,7 @@ class VectorsOnDisk:
         except OSError as error:  # a full disk, a memory that can't be written to: they stay in the process
             log.warning("the index of vectors can't be written: %s", error)
 
-    def of(self, table: Table, model: str) -> OnDisk | None:
+    def of(self, table: SentenceTable, model: str) -> OnDisk | None:
         """Return a table's vectors on disk; None if they fit in memory or are not written yet."""
         if table.size <= most_in_memory():
             return None

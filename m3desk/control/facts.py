@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from m3desk.control.citing import Moment, Part, listed, moment_of
-from m3desk.control.query import Asked
+from m3desk.control.query import ParsedQuestion
 from m3desk.control.search import Before, Hit, Search
 from m3desk.control.times import FOREVER
 from m3desk.control.wording import ASKING, NUMBERS, say
@@ -47,7 +47,7 @@ class Presence:
     heard: list[tuple[Moment, str]] = field(default_factory=list)
 
 
-def read_facts(asked: Asked, search: Search, before: Before | None = None) -> Answer | None:
+def read_facts(asked: ParsedQuestion, search: Search, before: Before | None = None) -> Answer | None:
     """Return the answer from the evidence, None unless the kind of question is certain."""
     answer_it = _KINDS.get(asked.intent or "")
     if answer_it is None or (asked.people and asked.intent in ("count", "on_screen", "objects", "summary")):
@@ -55,7 +55,7 @@ def read_facts(asked: Asked, search: Search, before: Before | None = None) -> An
     return answer_it(asked, search, before)
 
 
-def beyond(asked: Asked, search: Search) -> list[str]:
+def beyond(asked: ParsedQuestion, search: Search) -> list[str]:
     """Return the significant words of a question that its kind of answer doesn't cover."""
     extra = ASKING.get(asked.intent or "", frozenset())
     return [w for w in search.telling(asked.plain) if w not in extra]
@@ -64,7 +64,7 @@ def beyond(asked: Asked, search: Search) -> list[str]:
 # ---------------------------------------------------------------- who
 
 
-def presences(asked: Asked, search: Search, before: Before | None) -> dict[str, Presence]:
+def presences(asked: ParsedQuestion, search: Search, before: Before | None) -> dict[str, Presence]:
     """Return when each person is seen and heard within the times asked for, in order of first appearance."""
     evidence = search.evidence
     if asked.spans or before is not None:
@@ -75,7 +75,7 @@ def presences(asked: Asked, search: Search, before: Before | None) -> dict[str, 
     return kept
 
 
-def _presences(asked: Asked, search: Search, before: Before | None) -> dict[str, Presence]:
+def _presences(asked: ParsedQuestion, search: Search, before: Before | None) -> dict[str, Presence]:
     known = {p.id for p in search.people if not p.ignored}
     evidence, told = search.evidence, search.tellers
     found: dict[str, Presence] = {}
@@ -100,25 +100,25 @@ def _touching(observed: Sequence[Observed], start: int | None, end: int | None) 
     return [o for o in observed if (start is None or o.end > start) and (end is None or o.start < end)]
 
 
-def _who(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _who(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search) or asked.people:
         return None
     return _people(asked, search, before, spoken=False)
 
 
-def _who_speaks(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _who_speaks(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search) or asked.people:
         return None
     return _people(asked, search, before, spoken=True)
 
 
-def _count(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _count(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         return None
     return _people(asked, search, before, spoken=any(w in asked.plain.lower() for w in ("speak", "voice", "talk", "说话", "讲话", "发言")))
 
 
-def _people(asked: Asked, search: Search, before: Before | None, spoken: bool) -> Answer:
+def _people(asked: ParsedQuestion, search: Search, before: Before | None, spoken: bool) -> Answer:
     language, shown = asked.language, {p.id: p.shown for p in search.people}
     there = presences(asked, search, before)
     seen = {p: t.seen[0] for p, t in there.items() if t.seen}
@@ -150,7 +150,7 @@ def _named(people: dict[str, Moment], shown: dict[str, str], language: str, key:
     return [Part(lead), *ended]
 
 
-def _one_of(asked: Asked, search: Search, there: dict[str, Presence], main: dict[str, Moment], spoken: bool) -> Answer:
+def _one_of(asked: ParsedQuestion, search: Search, there: dict[str, Presence], main: dict[str, Moment], spoken: bool) -> Answer:
     """Answer who is first or last."""
     shown = {p.id: p.shown for p in search.people}
     if spoken:
@@ -166,7 +166,7 @@ def _one_of(asked: Asked, search: Search, there: dict[str, Presence], main: dict
     return Answer((Part(say(f"seen_{asked.order}", asked.language, who=shown[person]), (moment,)),))
 
 
-def _who_is(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _who_is(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     """Answer what is known of a person (or of a face and a voice of one name): how they are introduced, when they are seen and heard."""
     people = [p for p in search.people if p.id in asked.people]
     if not people or len({p.shown for p in people}) > 1:
@@ -214,7 +214,7 @@ def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
 # ---------------------------------------------------------------- who says what, and when
 
 
-def _says(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         people = in_role(asked, search, before)
         if not people:
@@ -260,7 +260,7 @@ def _joined(said: Sequence[Spoken]) -> list[Spoken]:
     return joined
 
 
-def in_role(asked: Asked, search: Search, before: Before | None) -> tuple[str, ...]:
+def in_role(asked: ParsedQuestion, search: Search, before: Before | None) -> tuple[str, ...]:
     """Return the people a question names by their role in a caption ("the host"; caption "Host JEFF STEEN" shown with somebody)."""
     wanted = set(beyond(asked, search))
     shown = {p.id: p.shown for p in search.people}
@@ -272,7 +272,7 @@ def in_role(asked: Asked, search: Search, before: Before | None) -> tuple[str, .
     return ()
 
 
-def _who_says(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _who_says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     """Answer who says certain words, from the spoken sentences that contain most of them."""
     if not beyond(asked, search):
         return _who_speaks(asked, search, before)
@@ -281,7 +281,7 @@ def _who_says(asked: Asked, search: Search, before: Before | None) -> Answer | N
     return _told(best, asked.language) if best else None
 
 
-def _when(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _when(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     """Answer when a person is seen or heard, or when something is said or shown."""
     if role := in_role(asked, search, before):
         asked = replace(asked, people=role)
@@ -324,7 +324,7 @@ def _told(hits: Sequence[Hit], language: str) -> Answer:
 # ---------------------------------------------------------------- what is on the screen
 
 
-def _on_screen(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _on_screen(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         return None
     told = search.known.texts
@@ -346,7 +346,7 @@ def _on_screen(asked: Asked, search: Search, before: Before | None) -> Answer | 
     return Answer((Part(say("on_screen", asked.language)), *listed(items, asked.language), Part("。" if asked.language == "zh" else ".")))
 
 
-def _objects(asked: Asked, search: Search, before: Before | None) -> Answer | None:
+def _objects(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         return None
     found: dict[str, Part] = {}
@@ -364,7 +364,7 @@ def _objects(asked: Asked, search: Search, before: Before | None) -> Answer | No
 # ---------------------------------------------------------------- shared
 
 
-def _scopes(asked: Asked, search: Search) -> Iterable[tuple[str, int | None, int | None]]:
+def _scopes(asked: ParsedQuestion, search: Search) -> Iterable[tuple[str, int | None, int | None]]:
     if asked.spans:
         return [(s.source, s.start, min(s.end, FOREVER)) for s in asked.spans]
     return [(s.id, None, None) for s in search.sources]
@@ -400,7 +400,7 @@ def _ended(text: str, language: str) -> str:
     return text + ("。" if language == "zh" else ". ")
 
 
-_KINDS: dict[str, Callable[[Asked, Search, Before | None], Answer | None]] = {
+_KINDS: dict[str, Callable[[ParsedQuestion, Search, Before | None], Answer | None]] = {
     "who": _who,
     "who_speaks": _who_speaks,
     "who_says": _who_says,

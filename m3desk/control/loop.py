@@ -13,7 +13,7 @@ from typing import Any
 
 from m3desk.control.citing import Part, citations, marked, moment_of
 from m3desk.control.facts import Answer, read_facts
-from m3desk.control.query import Asked, names_of
+from m3desk.control.query import ParsedQuestion, names_of
 from m3desk.control.quoting import absent, quote, quoted, scene, supported, wants_all
 from m3desk.control.reply import Reply, cast_of, grammar, named, numbered, opening, prompts, question_of, read_reply, sentences_of
 from m3desk.control.search import Before, Hit, Search
@@ -88,7 +88,7 @@ def answer(
         yield from _give(ask, _with_notes(composed, asked), search, QUOTED, begun, quoted=True)
 
 
-def _first(asked: Asked, search: Search, before: Before | None) -> list[Hit]:
+def _first(asked: ParsedQuestion, search: Search, before: Before | None) -> list[Hit]:
     """Return the hits of the question itself; for "what happens", the scenes in order."""
     if wants_all(asked, search):
         nodes = [m.node for p in scene(asked, search).parts for m in p.moments]
@@ -102,7 +102,7 @@ def _first(asked: Asked, search: Search, before: Before | None) -> list[Hit]:
 
 def _converse(
     ask: str,
-    asked: Asked,
+    asked: ParsedQuestion,
     hits: Sequence[Hit],
     search: Search,
     language: LanguageModel,
@@ -174,7 +174,7 @@ def _next(written: str, more: Sequence[StoredSentence], shown: int, last: bool) 
     return [Message("assistant", written.strip()), Message("user", f"{found}\n\n{texts['last']}" if last else found)]
 
 
-def _checked(written: str, lines: Sequence[StoredSentence], asked: Asked, search: Search) -> list[Part]:
+def _checked(written: str, lines: Sequence[StoredSentence], asked: ParsedQuestion, search: Search) -> list[Part]:
     """Return the finished sentences of an answer that the lines they cite (or other lines shown) support, with their moments."""
     reply = read_reply(written)
     if reply.action != "answer" or reply.text is None:
@@ -196,7 +196,7 @@ def _checked(written: str, lines: Sequence[StoredSentence], asked: Asked, search
     return parts
 
 
-def _bears(s: StoredSentence, text: str, asked: Asked, search: Search) -> bool:
+def _bears(s: StoredSentence, text: str, asked: ParsedQuestion, search: Search) -> bool:
     """Return whether a line supports a sentence: it contains most of the words that the sentence adds, and all of its numbers."""
     if (s.language == "zh") != (asked.language == "zh"):
         return True
@@ -210,7 +210,7 @@ def _speaks_of(text: str, search: Search) -> set[str]:
     return {p.id for p in search.people if f"<character_{p.number}>" in text}
 
 
-def _share(s: StoredSentence, text: str, asked: Asked, search: Search) -> float:
+def _share(s: StoredSentence, text: str, asked: ParsedQuestion, search: Search) -> float:
     held = set(search.telling(f"{s.text} {' '.join(s.entities)}"))
     words = search.telling(_bare(text))
     added = [w for w in words if w not in set(search.telling(asked.plain))] or words
@@ -234,7 +234,7 @@ def _numbers(text: str) -> set[str]:
     return {run.lstrip("0") or "0" for run in "".join(c if c.isdigit() else " " for c in bare).split()}
 
 
-def _fallen_back(reply: Reply, asked: Asked, hits: Sequence[Hit], search: Search) -> Answer:
+def _fallen_back(reply: Reply, asked: ParsedQuestion, hits: Sequence[Hit], search: Search) -> Answer:
     """Return the fallback if no sentence of the model's answer is supported: quotes if words support them, else "not in this memory"."""
     good = [h.sentence for h in supported(hits, asked, search) if h.cover >= 0.75]
     if reply.text is None or reply.action == "search" or not good:
@@ -255,7 +255,7 @@ def _give(ask: str, composed: Answer, search: Search, model: str, begun: float, 
     yield AskDone(ask, text, composed.found, citations(composed.parts, several), model, time.monotonic() - begun, quoted=quoted)
 
 
-def _with_notes(composed: Answer, asked: Asked) -> Answer:
+def _with_notes(composed: Answer, asked: ParsedQuestion) -> Answer:
     """Append the assumptions ("clip 12 is read as s2.c12") to an answer."""
     return Answer((*composed.parts, *(Part(f"\n({note.text})") for note in asked.notes)), composed.found) if asked.notes else composed
 

@@ -36,7 +36,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """A parsed question. `plain`: the words to search for, with people replaced by a neutral placeholder, without times and clips.
 
     `people`: persons it names, in order. `spans`: time spans of sources it names (clips included). `order`: it asks for the first or last
@@ -133,15 +133,15 @@ def read(
     sources: Sequence[Source],
     clips: Sequence[Clip] | Mapping[str, Clip] = (),
     span: TimeSpan | None = None,
-    names: Names | None = None,
-) -> Asked:
+    names: NameFinder | None = None,
+) -> ParsedQuestion:
     """Parse a question with the people, sources and clips of a memory. `span`: the time span to which the user limited the question.
 
     `names`: the people's names, if already computed.
     """
     text = " ".join(fitting(question).split())
     language = "zh" if _HAN.search(text) else "en"
-    named, rest = _people(text, names or Names.of(people), PLACEHOLDER[language])
+    named, rest = _people(text, names or NameFinder.of(people), PLACEHOLDER[language])
     known = clips if isinstance(clips, Mapping) else {c.id: c for c in clips}
     clip_ids, rest, notes = _clips(rest, sources, known)
     source = span.source if span else sources[-1].id if sources else None
@@ -153,7 +153,7 @@ def read(
     if span is not None:
         within = [s for s in (_overlap(t, span) for t in spans) if s is not None]
         spans = within or [span]
-    return Asked(
+    return ParsedQuestion(
         text=text,
         language=language,
         plain=" ".join(rest.split()) or text,
@@ -173,7 +173,7 @@ def names_of(person: Person) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Names:
+class NameFinder:
     """Finds people's names in a text: patterns of full names, unambiguous name parts, person numbers."""
 
     spelled: tuple[tuple[re.Pattern[str], str], ...]
@@ -181,13 +181,13 @@ class Names:
     numbers: Mapping[int, str]
 
     @staticmethod
-    def of(people: Sequence[Person]) -> Names:
+    def of(people: Sequence[Person]) -> NameFinder:
         """Build the patterns for these people."""
         spelled = tuple((_spelled(name), p.id) for p in people for name in names_of(p))
-        return Names(spelled, _parts(people), {p.number: p.id for p in people})
+        return NameFinder(spelled, _parts(people), {p.number: p.id for p in people})
 
 
-def _people(text: str, names: Names, placeholder: str) -> tuple[list[str], str]:
+def _people(text: str, names: NameFinder, placeholder: str) -> tuple[list[str], str]:
     """Return the people that a text names, in order, and the text with a neutral placeholder for each."""
     hits: list[tuple[int, int, str]] = []
     for match in _PERSON.finditer(text):

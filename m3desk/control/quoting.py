@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from m3desk.control.citing import Part, moment_of
 from m3desk.control.facts import Answer
-from m3desk.control.query import Asked
+from m3desk.control.query import ParsedQuestion
 from m3desk.control.search import Hit, Search
 from m3desk.control.wording import say
 from m3desk.domain.memory import StoredSentence
@@ -28,7 +28,7 @@ MARGIN = 0.25
 """A quoted sentence scores at most this much less than the best."""
 
 
-def supported(hits: Sequence[Hit], asked: Asked, search: Search, *, worth_asking: bool = False) -> list[Hit]:
+def supported(hits: Sequence[Hit], asked: ParsedQuestion, search: Search, *, worth_asking: bool = False) -> list[Hit]:
     """Return the hits similar enough to answer from, best first; [] means: not in this memory.
 
     `worth_asking`: use the lower threshold for hits that a language model then judges.
@@ -52,12 +52,12 @@ def supported(hits: Sequence[Hit], asked: Asked, search: Search, *, worth_asking
     return good
 
 
-def wants_all(asked: Asked, search: Search) -> bool:
+def wants_all(asked: ParsedQuestion, search: Search) -> bool:
     """Return whether a question asks for everything that happens (in a time span or overall), not for something specific."""
     return (asked.intent == "summary" or (asked.intent is None and bool(asked.spans))) and not search.telling(asked.plain)
 
 
-def quote(asked: Asked, hits: Sequence[Hit], search: Search) -> Answer:
+def quote(asked: ParsedQuestion, hits: Sequence[Hit], search: Search) -> Answer:
     """Quote the best-supported of some hits; not found where none is near enough."""
     if wants_all(asked, search):
         return scene(asked, search)
@@ -74,7 +74,7 @@ def quoted(sentences: Sequence[StoredSentence], language: str) -> list[Part]:
     return [Part(("\n" if n else "") + s.shown.strip(), (moment_of(s),)) for n, s in enumerate(sentences)]
 
 
-def scene(asked: Asked, search: Search) -> Answer:
+def scene(asked: ParsedQuestion, search: Search) -> Answer:
     """Answer what happens, in order: the sentences of the time span, evenly sampled if there are many."""
     told = search.story(asked.spans, ("says", "appears", "text"))
     step = max(1.0, len(told) / MOST_OF_A_SCENE)
@@ -85,7 +85,7 @@ def scene(asked: Asked, search: Search) -> Answer:
     return Answer((Part(lead), *quoted(chosen, asked.language)))
 
 
-def absent(asked: Asked, search: Search, hits: Sequence[Hit]) -> Answer:
+def absent(asked: ParsedQuestion, search: Search, hits: Sequence[Hit]) -> Answer:
     """Answer that this is not in the memory, and which of the question's words were not found."""
     held = {w for h in hits for w in h.words}
     words = re.findall(r"[^\W_]+", asked.plain)

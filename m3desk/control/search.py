@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from m3desk.control.query import Asked, read
-from m3desk.control.snapshots import Evidence, SearchReader, Snapshot
+from m3desk.control.query import ParsedQuestion, read
+from m3desk.control.snapshots import Appearances, SearchReader, Snapshot
 from m3desk.control.table import ENDED, NOBODY, PINNED, STALE, Mask, Rows, index_of
 from m3desk.control.times import FOREVER, TimeSpan
 from m3desk.control.wording import GENERIC
@@ -46,7 +46,7 @@ RRF = 10
 """Rank at which the weight has halved (reciprocal rank fusion); the usual 60 was measured worse here."""
 
 
-class Index(Protocol):
+class SentenceIndex(Protocol):
     """Finds sentences by vector and by keywords (`control.snapshots.Snapshot`).
 
     `only`: kinds, source, start, end, before (source, time).
@@ -99,7 +99,7 @@ class Search:
     def __init__(
         self,
         reader: ResultReader,
-        index: Index,
+        index: SentenceIndex,
         text_vectors: TextEmbedder | None,
         known: Snapshot | None = None,
         sentence: Callable[[str, Callable[[str], StoredSentence]], StoredSentence] | None = None,
@@ -163,12 +163,18 @@ class Search:
 
     # ------------------------------------------------------------ the search itself
 
-    def read(self, query: str, span: TimeSpan | None = None) -> Asked:
+    def read(self, query: str, span: TimeSpan | None = None) -> ParsedQuestion:
         """Parse a query with the people, sources and clips of this memory."""
         return read(query, self.people, self.sources, self._clips, span, self.known.names)
 
     def hits(
-        self, asked: Asked, k: int = 20, *, kinds: Collection[str] = TEXT_KINDS, before: Before | None = None, skip: Collection[str] = ()
+        self,
+        asked: ParsedQuestion,
+        k: int = 20,
+        *,
+        kinds: Collection[str] = TEXT_KINDS,
+        before: Before | None = None,
+        skip: Collection[str] = (),
     ) -> list[Hit]:
         """Return the k best sentences for a query, best first. `skip`: ids already shown."""
         found = self._candidates(asked, tuple(kinds), before)
@@ -203,7 +209,7 @@ class Search:
             found &= inside
         return found
 
-    def _candidates(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> _Candidates:
+    def _candidates(self, asked: ParsedQuestion, kinds: tuple[str, ...], before: Before | None) -> _Candidates:
         """Collect candidates by vectors, keywords, persons and times, scored by the ranks of the first two."""
         table, may = self._table, self._may_be_found(kinds, asked.spans, before)
         found: list[Rows] = [np.empty(0, np.int64)]
@@ -242,7 +248,7 @@ class Search:
             np.fromiter((score for _, score in found), np.float64, len(found)),
         )
 
-    def _filters(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> Iterable[dict[str, Any]]:
+    def _filters(self, asked: ParsedQuestion, kinds: tuple[str, ...], before: Before | None) -> Iterable[dict[str, Any]]:
         hidden: dict[str, Any] = {"kinds": kinds}
         if before is not None:
             ends = [c.end for c in self._clips.values() if c.source == before[0] and c.index <= before[1]]
@@ -256,7 +262,7 @@ class Search:
         """Return the significant words of a question, which evidence must contain (no stop words, no question words)."""
         return [w for w in dict.fromkeys(self._index.words(text)) if w not in GENERIC]
 
-    def _cover(self, asked: Asked, found: _Candidates) -> None:
+    def _cover(self, asked: ParsedQuestion, found: _Candidates) -> None:
         """Compute which of the query's words each candidate contains, and the share of them; rare words weigh more."""
         wanted = self.telling(asked.plain) or list(dict.fromkeys(self._index.words(asked.plain)))
         found.holds = {w: self._holding(w, found.rows) for w in wanted}
@@ -273,7 +279,7 @@ class Search:
         holding, _ = self.known.keywords.holding(word)
         return _places(holding, rows.astype(np.int32))[1]
 
-    def _boost(self, asked: Asked, found: _Candidates) -> None:
+    def _boost(self, asked: ParsedQuestion, found: _Candidates) -> None:
         """Apply the graph: named persons restrict and boost, a named time is fetched, superseded knowledge counts less."""
         rows = found.rows
         score = 0.75 * found.score + 0.25 * found.cover
@@ -308,7 +314,7 @@ class Search:
         new = found.open[borrowers]
         return np.concatenate([found.rows, borrowers[new]]), np.concatenate([score, (NEIGHBOUR * most[new]) / (1 + NEIGHBOUR)])
 
-    def _hit(self, asked: Asked, found: _Candidates, row: int, score: float) -> Hit | None:
+    def _hit(self, asked: ParsedQuestion, found: _Candidates, row: int, score: float) -> Hit | None:
         """Return a row as a hit with the reasons why it was found; None if the sentence no longer exists."""
         sentence = self.sentence(self._table.ids[row])
         if sentence is None:
@@ -382,7 +388,7 @@ class Search:
         return self.known.tellers
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> Appearances:
         """Return when people are seen and heard."""
         return self.known.evidence(self.reader)
 
@@ -404,7 +410,7 @@ class Search:
         ordered = sorted(hits if named else hits[:10], key=lambda h: (h.sentence.kind, h.sentence.start, h.sentence.id))
         return FoundClip(clip.id, clip.source, clip.start, clip.end, round(score, 4), tuple(self.found(h) for h in ordered))
 
-    def _entities(self, asked: Asked, hits: Sequence[Hit], kinds: Collection[str] | None, before: Before | None) -> list[Found]:
+    def _entities(self, asked: ParsedQuestion, hits: Sequence[Hit], kinds: Collection[str] | None, before: Before | None) -> list[Found]:
         """Return other nodes: persons and things that the query names, and, if only such nodes are wanted, the people that hits mention."""
         by_id = {p.id: p for p in self.people}
         wanted: dict[str, tuple[float, str]] = dict.fromkeys(
@@ -427,7 +433,7 @@ class Search:
         row = self.reader.node(node)
         return Found(node, kind, person.shown, score, why, row.clip, row.source, row.start, row.end, (person.id,))
 
-    def _things(self, asked: Asked, kinds: Collection[str]) -> list[Found]:
+    def _things(self, asked: ParsedQuestion, kinds: Collection[str]) -> list[Found]:
         wanted = set(self._index.words(asked.plain))
         found = []
         for row in self.reader.things():

@@ -30,7 +30,7 @@ class AsOfCommit(Protocol):
     def sequence(self) -> int | None: ...
 
 
-class Searched(ResultReader, Protocol):
+class SearchableReader(ResultReader, Protocol):
     """What search needs from a memory, in its current or an earlier state."""
 
     @property
@@ -38,7 +38,7 @@ class Searched(ResultReader, Protocol):
     def settings(self) -> dict[str, str]: ...
 
 
-S = TypeVar("S", bound=Searched)
+S = TypeVar("S", bound=SearchableReader)
 
 
 class Searching(Generic[S]):
@@ -56,7 +56,7 @@ class Searching(Generic[S]):
         self._changed = threading.Event()
         self._closing = threading.Event()
 
-    def over(self, reader: Searched, embedder: TextEmbedder | None) -> Search:
+    def over(self, reader: SearchableReader, embedder: TextEmbedder | None) -> Search:
         """Return a search over what `reader` reads; keywords only without a text model. Updates the search state first.
 
         An earlier state is read separately: at an earlier date sentences had other words too (edited or deleted since). What was known by a

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from m3desk.control.keywords import Gathered, Keywords, Split
 from m3desk.control.nearest import Near, Nearest, OnDisk
-from m3desk.control.query import Names
-from m3desk.control.table import Mask, Room, Rows, Table
+from m3desk.control.query import NameFinder
+from m3desk.control.table import Mask, Room, Rows, SentenceTable
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import Floats
@@ -32,7 +32,7 @@ SENTENCES = 20_000
 WAIT = 0.2
 """Seconds that a question waits for the notice of what a commit changed, which comes right after the commit."""
 
-Disk = Callable[[Table, str], Near | None]
+Disk = Callable[[SentenceTable, str], Near | None]
 """Returns a table's vectors of a text model on disk; None if they are to be kept in the process."""
 
 _DEAD = 2_000
@@ -53,7 +53,7 @@ class SearchReader(Protocol):
 
 
 @dataclass(slots=True)
-class Evidence:
+class Appearances:
     """The times at which people are seen and heard, by source, in time order. `presences`: the result of `control.facts` for all of it."""
 
     seen: dict[str, list[Observed]]
@@ -61,15 +61,15 @@ class Evidence:
     presences: Any = None
 
     @staticmethod
-    def of(observed: Sequence[Observed]) -> Evidence:
+    def of(observed: Sequence[Observed]) -> Appearances:
         """Build an Evidence from observations."""
-        return Evidence({}, {}).changed((), observed)
+        return Appearances({}, {}).changed((), observed)
 
-    def changed(self, touched: Collection[str], observed: Sequence[Observed]) -> Evidence:
+    def changed(self, touched: Collection[str], observed: Sequence[Observed]) -> Appearances:
         """Return the evidence with the observations of these ids replaced by their new state."""
         gone = set(touched)
         sources = {o.source for o in observed} | {source_of(id_) for id_ in gone}
-        new = Evidence(dict(self.seen), dict(self.heard))
+        new = Appearances(dict(self.seen), dict(self.heard))
         for by_source in (new.seen, new.heard):
             for source in sources:
                 by_source[source] = [o for o in by_source.get(source, ()) if o.id not in gone]
@@ -88,7 +88,7 @@ class Snapshot:
     version: int
     model: str
     split: Split
-    table: Table
+    table: SentenceTable
     keywords: Keywords
     nearest: Near
     people: tuple[Person, ...]
@@ -101,7 +101,7 @@ class Snapshot:
     def read(reader: SearchReader, split: Split, model: str = "", room: Room | None = None, disk: Disk | None = None) -> Snapshot:
         """Read a whole memory. `room`: allocates the array for very many vectors, see `control.nearest`. `disk`: finds them on disk."""
         version, words = reader.version(), Gathered(split)
-        table = Table.of(_each(reader.outlines(), words.add))
+        table = SentenceTable.of(_each(reader.outlines(), words.add))
         return Snapshot(
             version,
             model,
@@ -137,7 +137,7 @@ class Snapshot:
             lazy=lazy,
         )
 
-    def _nearest(self, reader: SearchReader, table: Table, ids: Collection[str]) -> Near:
+    def _nearest(self, reader: SearchReader, table: SentenceTable, ids: Collection[str]) -> Near:
         places = {id_: row for id_ in ids if (row := table.row(id_)) is not None}
         if not places and table.count == self.table.count:
             return self.nearest
@@ -159,10 +159,10 @@ class Snapshot:
         if evidence is not None and changed.observations:
             lazy["evidence"] = evidence.changed(changed.observations, reader.observed(changed.observations))
         elif evidence is not None and (changed.people or changed.nodes):
-            lazy["evidence"] = Evidence(evidence.seen, evidence.heard)
+            lazy["evidence"] = Appearances(evidence.seen, evidence.heard)
         return lazy
 
-    # ------------------------------------------------------------ an index (`control.search.Index`)
+    # ------------------------------------------------------------ an index (`control.search.SentenceIndex`)
 
     def words(self, text: str) -> list[str]:
         """Return the search words (stems) of a text."""
@@ -223,11 +223,11 @@ class Snapshot:
         return [p for p in self.people if p.faces or p.voices]
 
     @property
-    def names(self) -> Names:
+    def names(self) -> NameFinder:
         """Return the names of these people."""
         if "names" not in self.lazy:
-            self.lazy["names"] = Names.of(self.shown)
-        found: Names = self.lazy["names"]
+            self.lazy["names"] = NameFinder.of(self.shown)
+        found: NameFinder = self.lazy["names"]
         return found
 
     @property
@@ -250,11 +250,11 @@ class Snapshot:
         found: dict[tuple[str, int], str] = self.lazy["texts"]
         return found
 
-    def evidence(self, reader: SearchReader) -> Evidence:
+    def evidence(self, reader: SearchReader) -> Appearances:
         """Return when people are seen and heard; read on first use."""
         if "evidence" not in self.lazy:
-            self.lazy["evidence"] = Evidence.of(reader.observed())
-        found: Evidence = self.lazy["evidence"]
+            self.lazy["evidence"] = Appearances.of(reader.observed())
+        found: Appearances = self.lazy["evidence"]
         return found
 
 
@@ -265,7 +265,9 @@ def _each(outlines: Iterable[Outline], take: Callable[[Outline], None]) -> Itera
         yield outline
 
 
-def _vectors(reader: SearchReader, table: Table, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[int], Floats]]:
+def _vectors(
+    reader: SearchReader, table: SentenceTable, model: str, ids: Collection[str] | None = None
+) -> Iterator[tuple[list[int], Floats]]:
     """Yield table rows and their vectors."""
     if not model:
         return

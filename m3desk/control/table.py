@@ -80,7 +80,7 @@ class Codes:
         return code
 
 
-class Table:
+class SentenceTable:
     """The sentences of a memory at one version. Rows are numbered from 0; rows of removed sentences stay empty."""
 
     def __init__(self) -> None:
@@ -166,15 +166,15 @@ class Table:
     # ------------------------------------------------------------ making
 
     @staticmethod
-    def of(outlines: Iterable[Outline]) -> Table:
+    def of(outlines: Iterable[Outline]) -> SentenceTable:
         """Build the table of these sentences, one row each in this order; they are consumed one at a time."""
-        table, rest = Table(), iter(outlines)
+        table, rest = SentenceTable(), iter(outlines)
         while part := list(islice(rest, _PART)):
             table._append(part)
         table._order(range(len(table.sources.values)))
         return table
 
-    def changed(self, touched: Collection[str], outlines: Sequence[Outline]) -> tuple[Table, list[int], list[Outline]]:
+    def changed(self, touched: Collection[str], outlines: Sequence[Outline]) -> tuple[SentenceTable, list[int], list[Outline]]:
         """Return the table after a change, the removed rows, and the sentences of the new rows in row order.
 
         `touched`: ids whose rows may have changed; `outlines`: those of them that are in force now.
@@ -200,8 +200,8 @@ class Table:
             new._order(sources)
         return new, died, fresh
 
-    def _shared(self) -> Table:
-        new = Table.__new__(Table)
+    def _shared(self) -> SentenceTable:
+        new = SentenceTable.__new__(SentenceTable)
         new.count, new.ids, new._row_of, new._moved = self.count, self.ids, self._row_of, self._moved
         if len(self.ids) != self.count:  # a later table added to them already; this one is no longer the newest
             new.ids = self.ids[: self.count]

@@ -359,15 +359,15 @@ def cannot_links_between(a: str, b: str, evidence: Standing) -> Iterator[tuple[s
                 yield x, y
 
 
-Votes = dict[tuple[str, str], list[tuple[str, str, float]]]
+VotesByPair = dict[tuple[str, str], list[tuple[str, str, float]]]
 
 
-def _votes(log: Log, state: Identities) -> Votes:
+def _votes(log: Log, state: Identities) -> VotesByPair:
     """Return (node, node) in number order → its votes (clip, by, weight).
 
     A vote by similarity counts as long as its model decides the bindings of the two observations; after a switch to another it does not.
     """
-    votes: Votes = defaultdict(list)
+    votes: VotesByPair = defaultdict(list)
     by = {b.observation: b.by for b in log.bindings}
     for v in log.votes:
         if (pair := voted_pair(v, state, by)) is not None:
@@ -385,7 +385,7 @@ def voted_pair(v: Voted, state: Identities, by: Mapping[str, str]) -> tuple[str,
     return None
 
 
-def _link(partition: Partition, votes: Votes, births: Mapping[str, str], state: Identities, log: Log) -> None:
+def _link(partition: Partition, votes: VotesByPair, births: Mapping[str, str], state: Identities, log: Log) -> None:
     """Join persons by votes: first nodes of one kind, then each voice to the one face that has enough of them, the best supported first.
 
     In that order, so that the votes for a person with two nodes add up. A face with a linked voice gets a second one only for votes of

@@ -22,7 +22,7 @@ from m3desk.perception.embedding import voice_rows
 from m3desk.perception.sightings import faces_of
 from m3desk.ports import SAMPLE_RATE, Models
 from m3desk.store.forgetting.pending import Pending
-from m3desk.store.forgetting.proving import Searched
+from m3desk.store.forgetting.proving import ProofResult
 
 Landmarks = tuple[tuple[float, float], ...]
 
@@ -109,7 +109,7 @@ Owners = Mapping[str, tuple[str, str | None]]
 
 def report(
     gone: Pending,
-    searched: Searched,
+    searched: ProofResult,
     alike: Sequence[tuple[str, float]],
     looked: Looked,
     outside: Mapping[str, int],

@@ -14,7 +14,7 @@ from m3desk.store.schema import CHUNK, DERIVED
 
 Key = tuple[Any, ...]
 Row = tuple[Any, ...]
-Tables = dict[str, dict[Key, Row]]
+DerivedTables = dict[str, dict[Key, Row]]
 
 
 def _held(id_: str, h: Any) -> Iterator[Row]:
@@ -76,14 +76,14 @@ def _chunks(part: str, thing: Any, since: int = 0) -> Iterator[Row]:
         yield owner, place, dump(items[place * CHUNK : (place + 1) * CHUNK])
 
 
-def tables(state: State) -> Tables:
+def tables(state: State) -> DerivedTables:
     """Return a state as the rows of the `now_*` tables: table → key → row."""
     who = state.who
     parts: dict[str, Mapping[Any, Any]] = {
         "held": who.held, "bindings": who.bindings, "nodes": state.nodes, "people": who.people, "canonical": who.canonical,
         "edges": state.edges, "equivalences": who.equivalences, "constraints": who.constraints,
     }  # fmt: skip
-    found: Tables = {}
+    found: DerivedTables = {}
     for part, held in parts.items():
         name, rows = _ROWS[part]
         found[name] = {row[: DERIVED[name]]: row for key, value in held.items() for row in rows(key, value)}
@@ -91,12 +91,12 @@ def tables(state: State) -> Tables:
     return found
 
 
-def stored(db: sqlite3.Connection) -> Tables:
+def stored(db: sqlite3.Connection) -> DerivedTables:
     """Return the rows that the tables hold."""
     return {name: {tuple(r)[:keys]: tuple(r) for r in db.execute(f"SELECT * FROM {name}")} for name, keys in DERIVED.items()}
 
 
-def write(db: sqlite3.Connection, old: Tables, new: Tables) -> None:
+def write(db: sqlite3.Connection, old: DerivedTables, new: DerivedTables) -> None:
     """Replace the rows `old` of the tables by `new`."""
     for name in DERIVED:
         _write(db, name, old.get(name, {}), new[name])
@@ -168,12 +168,12 @@ def _write(db: sqlite3.Connection, name: str, before: Mapping[Key, Row], after: 
         db.executemany(f"INSERT OR REPLACE INTO {name} VALUES ({', '.join('?' * len(changed[0]))})", changed)
 
 
-def differences(stored_: Tables, folded: Tables) -> list[str]:
+def differences(stored_: DerivedTables, folded: DerivedTables) -> list[str]:
     """Return the differences between the tables and a full fold of the log."""
     return list(_differences(stored_, folded))
 
 
-def _differences(stored_: Tables, folded: Tables) -> Iterable[str]:
+def _differences(stored_: DerivedTables, folded: DerivedTables) -> Iterable[str]:
     for name in DERIVED:
         a, b = stored_[name], folded[name]
         for key in sorted(a.keys() | b.keys(), key=str):

@@ -233,7 +233,9 @@ class Records(Reader):
             raise CorrectionError("it is not sure any more who was to be forgotten.", "Forget them anew: m3desk people forget PERSON.")
         return not owners and bool(mark.known.observations)
 
-    def prove_forgotten(self, known: removing.Traces, elsewhere: Sequence[Path] = ()) -> tuple[proving.Searched, list[tuple[str, float]]]:
+    def prove_forgotten(
+        self, known: removing.Traces, elsewhere: Sequence[Path] = ()
+    ) -> tuple[proving.ProofResult, list[tuple[str, float]]]:
         """Search everything for a forgotten person; return that and stored observations that are still similar enough to be them."""
         with self.snapshot() as db:
             return proving.search(db, self.folder, known, elsewhere), removing.still_similar(db, known)

@@ -9,8 +9,8 @@ import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence
 
-from m3desk.control.query import Asked, read
-from m3desk.control.search import TEXT_KINDS, Before, Hit, Index
+from m3desk.control.query import ParsedQuestion, read
+from m3desk.control.search import TEXT_KINDS, Before, Hit, SentenceIndex
 from m3desk.control.times import TimeSpan
 from m3desk.control.wording import GENERIC
 from m3desk.domain.clip import clock
@@ -23,7 +23,7 @@ _POOL, NEIGHBOUR, RRF = 100, 0.25, 10
 class PlainSearch:
     """Search over one reader, as `control.search.Search` does it: `read` and `hits`."""
 
-    def __init__(self, reader: Reader, index: Index | None, text_vectors: TextEmbedder | None) -> None:
+    def __init__(self, reader: Reader, index: SentenceIndex | None, text_vectors: TextEmbedder | None) -> None:
         self.reader = reader
         self._index = index
         self._text_vectors = text_vectors
@@ -36,12 +36,18 @@ class PlainSearch:
 
     # ------------------------------------------------------------ the search itself
 
-    def read(self, query: str, span: TimeSpan | None = None) -> Asked:
+    def read(self, query: str, span: TimeSpan | None = None) -> ParsedQuestion:
         """Read a query against the people, sources and clips of this memory."""
         return read(query, self.people, self.sources, self.clip_list, span)
 
     def hits(
-        self, asked: Asked, k: int = 20, *, kinds: Collection[str] = TEXT_KINDS, before: Before | None = None, skip: Collection[str] = ()
+        self,
+        asked: ParsedQuestion,
+        k: int = 20,
+        *,
+        kinds: Collection[str] = TEXT_KINDS,
+        before: Before | None = None,
+        skip: Collection[str] = (),
     ) -> list[Hit]:
         """Return the k best sentences for a query, best first. `skip`: ids that were shown already."""
         hits = self._candidates(asked, tuple(kinds), before)
@@ -55,7 +61,7 @@ class PlainSearch:
         """Say whether a sentence was known by then."""
         return before is None or sentence.source != before[0] or _index_of(sentence.clip) <= before[1]
 
-    def _candidates(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> dict[str, Hit]:
+    def _candidates(self, asked: ParsedQuestion, kinds: tuple[str, ...], before: Before | None) -> dict[str, Hit]:
         """Gather what meaning, words, persons and times bring up, scored by the ranks of the first two."""
         hits: dict[str, Hit] = {}
 
@@ -82,7 +88,7 @@ class PlainSearch:
                     add(sentence.id)
         return hits
 
-    def _filters(self, asked: Asked, kinds: tuple[str, ...], before: Before | None) -> Iterable[dict[str, object]]:
+    def _filters(self, asked: ParsedQuestion, kinds: tuple[str, ...], before: Before | None) -> Iterable[dict[str, object]]:
         hidden: dict[str, object] = {"kinds": kinds}
         if before is not None:
             ends = [c.end for c in self.clip_list if c.source == before[0] and c.index <= before[1]]
@@ -98,7 +104,7 @@ class PlainSearch:
             return []
         return [w for w in dict.fromkeys(self._index.words(text)) if w not in GENERIC]
 
-    def _cover(self, asked: Asked, hits: dict[str, Hit]) -> None:
+    def _cover(self, asked: ParsedQuestion, hits: dict[str, Hit]) -> None:
         """Say of each candidate which of the query's words it holds and what share that is; rare words weigh more."""
         if self._index is None:
             return
@@ -113,7 +119,7 @@ class PlainSearch:
             hit.words = tuple(w for w in wanted if w in holds[node])
             hit.cover = sum(weight[w] for w in hit.words) / total if total else 0.0
 
-    def _boost(self, asked: Asked, hits: dict[str, Hit]) -> None:
+    def _boost(self, asked: ParsedQuestion, hits: dict[str, Hit]) -> None:
         """Let the graph speak: named persons restrict and boost, a named time is fetched, old knowledge counts less."""
         shown = {p.id: p.shown for p in self.people}
         for hit in hits.values():
@@ -138,7 +144,7 @@ class PlainSearch:
             elif s.pinned:
                 hit.score = min(1.0, 1.1 * hit.score)
 
-    def _lend(self, hits: dict[str, Hit], asked: Asked, kinds: tuple[str, ...], before: Before | None) -> None:
+    def _lend(self, hits: dict[str, Hit], asked: ParsedQuestion, kinds: tuple[str, ...], before: Before | None) -> None:
         """Give each sentence a share of its neighbours' scores; a neighbour that nothing else found comes in by it."""
         lent: dict[str, float] = {}
         for node, hit in hits.items():

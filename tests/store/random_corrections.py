@@ -59,10 +59,10 @@ class Life:
     done: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     now: int = 0
-    snapshots: list[tuple[str, derived.Tables]] = field(default_factory=list)
+    snapshots: list[tuple[str, derived.DerivedTables]] = field(default_factory=list)
     source: str = "s1"
     casts: list[tuple[int, ...]] = field(default_factory=list)
-    pristine: derived.Tables | None = None
+    pristine: derived.DerivedTables | None = None
 
     def date(self) -> str:
         """Return a later date each time."""
@@ -333,7 +333,7 @@ ACTIONS: dict[str, tuple[int, Callable[[Life], None]]] = {
 # ---------------------------------------------------------------- what must hold
 
 
-def state_tables(memory: Memory) -> derived.Tables:
+def state_tables(memory: Memory) -> derived.DerivedTables:
     """Return the rows that the folded tables hold, after checking that they are what was kept and what the log, read anew, folds to."""
     with memory.snapshot() as db:
         whole = fold(rows.full_log(db))
@@ -383,7 +383,7 @@ def unlike_galleries(memory: Memory) -> Iterator[str]:
                 yield node
 
 
-def check(memory: Memory) -> derived.Tables:
+def check(memory: Memory) -> derived.DerivedTables:
     """Raise Wrong where the state is not the replay of the log, a constraint is broken, or somebody is not exactly one person."""
     tables = state_tables(memory)
     if wrong := list(unlike_galleries(memory)):

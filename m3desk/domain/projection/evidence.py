@@ -14,14 +14,14 @@ from m3desk.domain.ids import step_of
 from m3desk.domain.log import Bound, Log, ObservationRow
 from m3desk.domain.people import Binding
 from m3desk.domain.projection.decisions import Decisions
-from m3desk.domain.projection.tables import Index, Table, Tables
+from m3desk.domain.projection.tables import SetsByKey, Table, Tables
 from m3desk.domain.superseding import Standing
 from m3desk.domain.superseding import stand as stand_in_place
 from m3desk.domain.tally import Tally
 
 
 @dataclass(slots=True)
-class Moved:
+class EvidenceDelta:
     """What `Evidence.decide` changed. `families`: originals of the observations whose state or binding changed; `stands`: observation → its
     binding now, None = it is not in force; `given`, `taken`: node → observations it got or lost."""
 
@@ -39,15 +39,15 @@ class Evidence:
         self._log, self._who = log, who
         self.bound: Table[str, tuple[Bound, ...]] = tables.table()  # observation → the models' bindings
         self.last_model: Table[str, str] = tables.table()  # observation → who decided last
-        self.owned: Index[str, str] = tables.index()  # node → observations in force
+        self.owned: SetsByKey[str, str] = tables.index()  # node → observations in force
         self.named: Table[str, int] = tables.table()  # node → how many bindings of observations in force name it
-        self.told: Index[str, str] = tables.index()  # node → observations that a user assigned to it
+        self.told: SetsByKey[str, str] = tables.index()  # node → observations that a user assigned to it
         self.tally: Table[str, Tally] = tables.table()  # node → the totals of its observations
-        self.in_clip: Index[str, str] = tables.index()
+        self.in_clip: SetsByKey[str, str] = tables.index()
         self._counted: Table[str, tuple[str, ...]] = tables.table()
         self._stands: Table[str, Held] = tables.table()
         self._nows: Table[str, Binding] = tables.table()
-        self._parts: Index[str, str] = tables.index()  # observation → all that ever replaced it
+        self._parts: SetsByKey[str, str] = tables.index()  # observation → all that ever replaced it
         self._made: Table[str, list[tuple[int, str]]] = tables.table()
         self._standing: Table[str, Standing] = tables.table()
         self._standing.put("now", Standing(log.observations))
@@ -100,11 +100,11 @@ class Evidence:
                 changed |= {o, *old.successors.get(o, ()), *new.successors.get(o, ())}
         return changed, set(old.reworded ^ new.reworded)
 
-    def decide(self, touched: set[str], decisions: Decisions, steps_on: Index[str, int]) -> Moved:
+    def decide(self, touched: set[str], decisions: Decisions, steps_on: SetsByKey[str, int]) -> EvidenceDelta:
         """Decide the bindings of the affected observations and of those that replace them."""
         log, who, evidence = self._log, self._who, self._standing["now"]
         who.evidence = evidence
-        moved = Moved()
+        moved = EvidenceDelta()
         queue = [(log.observations[o].sequence, o) for o in touched if o in log.observations]
         heapify(queue)
         done: set[str] = set()
@@ -133,7 +133,7 @@ class Evidence:
             self._hold(id_, held if id_ not in evidence.successors else None, moved)
         return moved
 
-    def _count(self, id_: str, evidence: Standing, moved: Moved) -> None:
+    def _count(self, id_: str, evidence: Standing, moved: EvidenceDelta) -> None:
         """Count the nodes that bindings of this observation name, if it is in force."""
         names = () if id_ in evidence.absent else tuple(b.node for b in self.bound.get(id_, ()))
         old = self._counted.get(id_, ())
@@ -144,7 +144,7 @@ class Evidence:
             self.named.put(node, self.named.get(node, 0) + by)
             moved.nodes.add(node)
 
-    def _hold(self, id_: str, held: Held | None, moved: Moved) -> None:
+    def _hold(self, id_: str, held: Held | None, moved: EvidenceDelta) -> None:
         old = self._who.held.get(id_)
         was, now = old.node if old else None, held.node if held else None
         moved.stands[id_] = held
@@ -163,7 +163,7 @@ class Evidence:
             moved.given[now].append(id_)
             moved.nodes.add(now)
 
-    def sum_up(self, moved: Moved) -> set[str]:
+    def sum_up(self, moved: EvidenceDelta) -> set[str]:
         """Compute the totals of the nodes whose observations changed; return these nodes."""
         log, enrolled = self._log, self._who.evidence.enrolled
         nodes = moved.given.keys() | moved.taken.keys()

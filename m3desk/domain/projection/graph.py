@@ -9,7 +9,7 @@ from m3desk.domain.log import Linked, Log, Reinforced, SentenceRow
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.evidence import Evidence
 from m3desk.domain.projection.joining import Joining
-from m3desk.domain.projection.tables import Index, Table, Tables
+from m3desk.domain.projection.tables import SetsByKey, Table, Tables
 from m3desk.domain.sentences import NodeNow, State, ends, one_person, owner_node, sentence, spans_of, stands, weighed
 from m3desk.domain.tally import Tally, joined
 
@@ -21,16 +21,16 @@ class Graph:
 
     def __init__(self, tables: Tables, log: Log, state: State, evidence: Evidence, joining: Joining) -> None:
         self._log, self._state, self._evidence, self._joining = log, state, evidence, joining
-        self.about: Index[str, str] = tables.index()  # original observation → sentences that cite it
-        self.speaking_of: Index[str, str] = tables.index()  # person → sentences
-        self.naming: Index[str, str] = tables.index()  # entity → sentences written about it
-        self.by_step: Index[int, str] = tables.index()
+        self.about: SetsByKey[str, str] = tables.index()  # original observation → sentences that cite it
+        self.speaking_of: SetsByKey[str, str] = tables.index()  # person → sentences
+        self.naming: SetsByKey[str, str] = tables.index()  # entity → sentences written about it
+        self.by_step: SetsByKey[int, str] = tables.index()
         self._raw: Table[str, NodeNow] = tables.table()  # semantic sentences before they are weighed
         self._reinforced: Table[str, tuple[Reinforced, ...]] = tables.table()
         self._grounds: Table[str, tuple[str, ...]] = tables.table()
-        self._grounding: Index[str, str] = tables.index()
-        self._clips: Index[str, tuple[str, str]] = tables.index()  # entity → (clip, sentence there that mentions it)
-        self._spoken: Index[str, str] = tables.index()  # entity → sentences that mention it
+        self._grounding: SetsByKey[str, str] = tables.index()
+        self._clips: SetsByKey[str, tuple[str, str]] = tables.index()  # entity → (clip, sentence there that mentions it)
+        self._spoken: SetsByKey[str, str] = tables.index()  # entity → sentences that mention it
         self._spoken_in: Table[str, tuple[str, ...]] = tables.table()  # entity → clips in order
         self._clip_counts: Table[tuple[str, str], int] = tables.table()
         self._ends: Table[str, tuple[str, ...]] = tables.table()
@@ -38,7 +38,7 @@ class Graph:
         self._same: Table[Edge, float] = tables.table()
         self._same_of: Table[str, dict[tuple[str, str], float]] = tables.table()
         self._typed: Table[Edge, Linked] = tables.table()
-        self._typed_of: Index[str, Edge] = tables.index()
+        self._typed_of: SetsByKey[str, Edge] = tables.index()
 
     def add(self, told: Iterable[SentenceRow], reinforced: Iterable[Reinforced], links: Iterable[Linked]) -> tuple[set[str], set[Edge]]:
         """Add new rows; return the sentences and the typed links that they affect."""

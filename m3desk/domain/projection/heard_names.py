@@ -11,22 +11,22 @@ from m3desk.domain.naming import ends, plausible, whose
 from m3desk.domain.people import SuggestedName
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.evidence import Evidence
-from m3desk.domain.projection.tables import Index, Table, Tables
+from m3desk.domain.projection.tables import SetsByKey, Table, Tables
 
 Key = tuple[str, str]
 """A person, and a name in lower case."""
 
 
-class Names:
+class HeardNames:
     """The names that were heard or read, and for whom they are suggested."""
 
     def __init__(self, tables: Tables, log: Log, who: Identities, evidence: Evidence) -> None:
         self._log, self._who, self._evidence = log, who, evidence
-        self._of: Index[str, int] = tables.index()  # original observation → places in the log's names
+        self._of: SetsByKey[str, int] = tables.index()  # original observation → places in the log's names
         self._key_at: Table[int, Key] = tables.table()
         self._places: Table[Key, tuple[int, ...]] = tables.table()
-        self._sharing_word: Index[str, Key] = tables.index()  # first or last word → names
-        self._suggested: Index[str, Key] = tables.index()  # person → suggested names
+        self._sharing_word: SetsByKey[str, Key] = tables.index()  # first or last word → names
+        self._suggested: SetsByKey[str, Key] = tables.index()  # person → suggested names
         self._said: Table[str, Mapping[str, str] | frozenset[Key]] = tables.table()
         self._said.put("given", {})
         self._said.put("rejected", frozenset())

@@ -16,13 +16,13 @@ from m3desk.domain.ids import numbered
 from m3desk.domain.log import Log
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.evidence import Evidence
-from m3desk.domain.projection.tables import Index, Table, Tables
+from m3desk.domain.projection.tables import SetsByKey, Table, Tables
 
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Votes:
+class PairVotes:
     """The votes for a pair of nodes. `places`: in the log's votes; `by_clip`: their weighted sums (`equivalence.weigh`); `sums`: of those;
     `total`: of the weights as they were cast."""
 
@@ -33,19 +33,19 @@ class Votes:
     total: float
 
     @classmethod
-    def of(cls, places: Sequence[int], log: Log) -> Votes:
+    def of(cls, places: Sequence[int], log: Log) -> PairVotes:
         """Return the votes at some places, which are in order."""
         cast = tuple((v.clip, v.by, v.weight) for v in (log.votes[i] for i in places))
         by_clip = weigh(cast)
         return cls(tuple(places), cast, by_clip, in_all(by_clip.values()), in_total(cast))
 
-    def and_(self, places: Sequence[int], log: Log) -> Votes:
+    def and_(self, places: Sequence[int], log: Log) -> PairVotes:
         """Return these votes and later ones; only those are weighed, however many there are."""
         cast = tuple((v.clip, v.by, v.weight) for v in (log.votes[i] for i in places))
         if any(clip in self.by_clip for clip, _, _ in cast):
-            return Votes.of((*self.places, *places), log)
+            return PairVotes.of((*self.places, *places), log)
         more = weigh(cast)
-        return Votes(
+        return PairVotes(
             (*self.places, *places), (*self.cast, *cast), self.by_clip | more, in_all(more.values(), self.sums), in_total(cast, self.total)
         )
 
@@ -64,7 +64,7 @@ class Component:
 
 
 @dataclass(slots=True)
-class Changed:
+class JoiningDelta:
     """What `Joining.decide` changed. `nodes`: with another person now; `people`: ids of persons (also removed ones) whose nodes or aliases
     changed; `renamed`: persons with another id in force; `steps`: whose constraints have another result."""
 
@@ -77,7 +77,7 @@ class Changed:
 class Distinct:
     """The pairs of persons, in both orders, with a cannot-link."""
 
-    def __init__(self, distinct_from: Index[str, str]) -> None:
+    def __init__(self, distinct_from: SetsByKey[str, str]) -> None:
         self._distinct_from = distinct_from
 
     def __contains__(self, pair: object) -> bool:
@@ -90,17 +90,17 @@ class Joining:
     def __init__(self, tables: Tables, log: Log, who: Identities, evidence: Evidence) -> None:
         self._log, self._who, self._evidence = log, who, evidence
         self.births: Table[str, str] = tables.table()  # node → the person it was created in
-        self.born: Index[str, str] = tables.index()
-        self.votes: Table[Pair, Votes] = tables.table()
-        self.pairs_of: Index[str, Pair] = tables.index()  # node → pairs with votes
-        self.cannot_link_places: Index[str, int] = tables.index()  # original observation → places in the log's cannot-links
-        self.going_by: Index[str, str] = tables.index()  # id in force → all persons with it
+        self.born: SetsByKey[str, str] = tables.index()
+        self.votes: Table[Pair, PairVotes] = tables.table()
+        self.pairs_of: SetsByKey[str, Pair] = tables.index()  # node → pairs with votes
+        self.cannot_link_places: SetsByKey[str, int] = tables.index()  # original observation → places in the log's cannot-links
+        self.going_by: SetsByKey[str, str] = tables.index()  # id in force → all persons with it
         self.decided: Table[tuple[int, str, str, str], bool] = tables.table()
-        self._votes_of: Index[str, int] = tables.index()  # original observation → places in the log's votes
+        self._votes_of: SetsByKey[str, int] = tables.index()  # original observation → places in the log's votes
         self._pair_at: Table[int, Pair] = tables.table()
         self._cannot_links_at: Table[int, tuple[Pair, ...]] = tables.table()
         self._cannot_links: Table[Pair, int] = tables.table()  # nodes with cannot-links → how many
-        self._cannot_links_of: Index[str, Pair] = tables.index()
+        self._cannot_links_of: SetsByKey[str, Pair] = tables.index()
         self._component_of: Table[str, str] = tables.table()
         self._people_in: Table[str, frozenset[str]] = tables.table()
         self._components: Table[str, Component] = tables.table()
@@ -109,7 +109,7 @@ class Joining:
         self._company_in: Table[str, tuple[dict[str, int], dict[Pair, int]]] = tables.table()  # clip → see `_company`
         self._anybody: Table[str, int] = tables.table()  # voice → microseconds of it while any face is in view
         self._together: Table[Pair, int] = tables.table()  # voice, face → microseconds of that voice while that face is in view
-        self._distinct_from: Index[str, str] = tables.index()
+        self._distinct_from: SetsByKey[str, str] = tables.index()
         self._undecided: set[str] = set()  # components
         self._unlinked: set[str] = set()
         self._uncalled: set[str] = set()
@@ -203,12 +203,12 @@ class Joining:
 
     def _count(self, pair: Pair, added: list[int], removed: set[int]) -> None:
         old = self.votes.get(pair)
-        now: Votes | None = None
+        now: PairVotes | None = None
         if old is not None and not removed and added[0] > old.places[-1]:
             now = old.and_(added, self._log)
             self.votes.put(pair, now)
         elif places := sorted({*(old.places if old else ()), *added} - removed):
-            now = Votes.of(places, self._log)
+            now = PairVotes.of(places, self._log)
             self.votes.put(pair, now)
             for node in pair:
                 self.pairs_of.add(node, pair)
@@ -258,9 +258,9 @@ class Joining:
 
     # ------------------------------------------------------------------ deciding
 
-    def decide(self, decisions: Decisions, clips: set[str]) -> Changed:
+    def decide(self, decisions: Decisions, clips: set[str]) -> JoiningDelta:
         """Decide the affected components again. `clips`: those in which observations came, went or belong to another person."""
-        changed = Changed()
+        changed = JoiningDelta()
         for component in sorted(self._undecided):
             clips |= self._first(component, decisions, changed)
         for clip in clips:
@@ -281,7 +281,7 @@ class Joining:
         """Clear the list of components to decide."""
         self._undecided, self._unlinked, self._uncalled, self._new_cannot_links = set(), set(), set(), {}
 
-    def _first(self, component: str, decisions: Decisions, changed: Changed) -> set[str]:
+    def _first(self, component: str, decisions: Decisions, changed: JoiningDelta) -> set[str]:
         """Apply users' constraints, cannot-links, and votes between nodes of one type; return the clips of nodes whose root changed."""
         people = [p for p in self._people_in[component] if p in self.born]
         there, births = set(people), self.births
@@ -404,7 +404,7 @@ class Joining:
                 clips[clip] += weight
         return in_all(clips.values())
 
-    def _call(self, id_: str, decisions: Decisions, changed: Changed) -> None:
+    def _call(self, id_: str, decisions: Decisions, changed: JoiningDelta) -> None:
         """Choose the id of each class of a component, and update the distinct pairs."""
         who, partition = self._who, self._final[id_][1]
         canonical: dict[str, str] = {}

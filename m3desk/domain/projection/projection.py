@@ -12,11 +12,11 @@ from m3desk.domain.fold import Held, Identities, constraints, equivalence, pair_
 from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, ObservationRow, Reinforced, Renamed, SentenceRow
 from m3desk.domain.people import Person
 from m3desk.domain.projection.decisions import Decisions, people_of, things_of
-from m3desk.domain.projection.evidence import Evidence, Moved
+from m3desk.domain.projection.evidence import Evidence, EvidenceDelta
 from m3desk.domain.projection.graph import Graph
-from m3desk.domain.projection.heard_names import Names
-from m3desk.domain.projection.joining import Changed, Joining
-from m3desk.domain.projection.tables import Index, Table, Tables
+from m3desk.domain.projection.heard_names import HeardNames
+from m3desk.domain.projection.joining import Joining, JoiningDelta
+from m3desk.domain.projection.tables import SetsByKey, Table, Tables
 from m3desk.domain.sentences import State
 from m3desk.domain.tally import Tally, merged
 
@@ -42,9 +42,9 @@ class Delta:
     `moved`: observations that the last rows moved from node to node.
     """
 
-    def __init__(self, projection: Projection, moved: Moved | None = None) -> None:
+    def __init__(self, projection: Projection, moved: EvidenceDelta | None = None) -> None:
         self._projection = projection
-        self.moved = moved or Moved()
+        self.moved = moved or EvidenceDelta()
         self.after = projection.state
         now = projection.state.who
         who = Identities(
@@ -109,12 +109,12 @@ class Projection:
         self.state = State(who, tables.table(), tables.table())
         self._decisions: Table[str, Decisions] = tables.table()
         self._decisions.put("now", Decisions())
-        self._steps_on: Index[str, int] = tables.index()  # id named by a step in force → steps
-        self._made_by: Index[int, str] = tables.index()  # step → nodes
+        self._steps_on: SetsByKey[str, int] = tables.index()  # id named by a step in force → steps
+        self._made_by: SetsByKey[int, str] = tables.index()  # step → nodes
         self._sum: Table[str, Tally] = tables.table()  # person → totals of their observations
         self._evidence = Evidence(tables, self.log, who)
         self._joining = Joining(tables, self.log, who, self._evidence)
-        self._names = Names(tables, self.log, who, self._evidence)
+        self._names = HeardNames(tables, self.log, who, self._evidence)
         self._graph = Graph(tables, self.log, self.state, self._evidence, self._joining)
         self._lengths: dict[str, int] = {}
         self._changed: Mapping[str, dict[Any, tuple[Any, Any]]] | None = None
@@ -287,7 +287,7 @@ class Projection:
                 joining.say((), [(a, b) for _, a, b in pair_constraints(decisions.active[number], joining.births)])
         return reborn, moved
 
-    def _sum_up(self, nodes: set[str], moved: Moved, rejoined: Changed) -> set[str]:
+    def _sum_up(self, nodes: set[str], moved: EvidenceDelta, rejoined: JoiningDelta) -> set[str]:
         """Compute the totals of the persons whose nodes or observations changed; return these persons."""
         who, tally = self.state.who, self._evidence.tally
         whole = set(rejoined.people)
@@ -323,7 +323,7 @@ class Projection:
         return shown
 
     def _constrain(
-        self, touched: _Touched, moved: Moved, shifted: set[str], reborn: set[str], rejoined: Changed, decisions: Decisions
+        self, touched: _Touched, moved: EvidenceDelta, shifted: set[str], reborn: set[str], rejoined: JoiningDelta, decisions: Decisions
     ) -> None:
         """Compute again the constraint states of steps that name anything that changed."""
         steps = touched.steps | rejoined.steps

@@ -49,7 +49,7 @@ class Table(dict[K, V]):
 
     def before(self) -> Mapping[K, V]:
         """Return the table as it was at the last `settle`; valid until the next change."""
-        return Before(self, self._was)
+        return PreviousTable(self, self._was)
 
     def settle(self) -> None:
         self._was.clear()
@@ -63,7 +63,7 @@ class Table(dict[K, V]):
         self._was.clear()
 
 
-class Before(Mapping[K, V]):
+class PreviousTable(Mapping[K, V]):
     """A table as it was before some of its keys changed."""
 
     def __init__(self, now: Mapping[K, V], was: Mapping[K, Any]) -> None:
@@ -85,7 +85,7 @@ class Before(Mapping[K, V]):
         return sum(1 for _ in self)
 
 
-class Index(Generic[K, I]):
+class SetsByKey(Generic[K, I]):
     """Sets by key."""
 
     __slots__ = ("_sets", "_trail")
@@ -143,7 +143,7 @@ class Tables:
     """All tables of a projection, which are settled and rolled back together."""
 
     def __init__(self) -> None:
-        self._pages: list[Table[Any, Any] | Index[Any, Any]] = []
+        self._pages: list[Table[Any, Any] | SetsByKey[Any, Any]] = []
 
     def table(self) -> Table[Any, Any]:
         """Add a table."""
@@ -151,9 +151,9 @@ class Tables:
         self._pages.append(made)
         return made
 
-    def index(self) -> Index[Any, Any]:
+    def index(self) -> SetsByKey[Any, Any]:
         """Add an index."""
-        made: Index[Any, Any] = Index()
+        made: SetsByKey[Any, Any] = SetsByKey()
         self._pages.append(made)
         return made
 

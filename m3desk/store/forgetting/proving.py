@@ -18,7 +18,7 @@ from m3desk.store.index.vectors import connect
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class ProofResult:
     """How much was searched, and what was found (place and what, in words; never the words themselves)."""
 
     tables: int
@@ -29,7 +29,7 @@ class Searched:
     findings: tuple[str, ...]
 
 
-def search(db: sqlite3.Connection, folder: Path, found: Traces, elsewhere: Sequence[Path] = ()) -> Searched:
+def search(db: sqlite3.Connection, folder: Path, found: Traces, elsewhere: Sequence[Path] = ()) -> ProofResult:
     """Search a memory's tables, index and files, and the files `elsewhere` (logs), for names, words, ids and media of a person.
 
     Names are searched as whole words in any case; words from 20 code points on; what others demonstrably say too is theirs, and what a
@@ -81,7 +81,7 @@ def search(db: sqlite3.Connection, folder: Path, found: Traces, elsewhere: Seque
                 content = content.replace(file.encode(), b"")
             what = _bytes(content, names, words, found.media)
         findings += [f"file {_short(path, folder)}: {w}" for w in what]
-    return Searched(len(tables), cells, rows, count, size, tuple(dict.fromkeys(findings)))
+    return ProofResult(len(tables), cells, rows, count, size, tuple(dict.fromkeys(findings)))
 
 
 def _called(uris: Iterable[str]) -> list[str]:
