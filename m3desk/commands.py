@@ -141,7 +141,7 @@ class Ask:
     span: tuple[str, int, int] | None
 
     def run(self, engine: Engine) -> None:
-        for event in engine.app.ask(self.question, ask=self.ask, span=self.span):
+        for event in engine.app.answering.ask(self.question, ask=self.ask, span=self.span):
             engine.emit(event)
 
 
@@ -150,7 +150,7 @@ class StopAsking:
     ask: str
 
     def run(self, engine: Engine) -> None:
-        engine.app.stop_asking(self.ask)
+        engine.app.answering.stop_asking(self.ask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class SearchNodes:
     k: int
 
     def run(self, engine: Engine) -> list[Found]:
-        return engine.app.search_nodes(self.text, k=self.k)
+        return engine.app.answering.search_nodes(self.text, k=self.k)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def _one(folder: Path, size: int) -> dict[str, Any]:
         first = _times(lambda: _searched(app), 1)
         found: dict[str, Any] = {"sentences": size, "first_question": first["median"], "first_question_processor": first["processor"]}
         with app.reader() as reader:
-            search = app.search(reader)
+            search = app.answering.search(reader)
             asked = list(_queries(ROUNDS))
             for text in asked[:20]:
                 search.hits(search.read(text), 8)
@@ -108,7 +108,7 @@ def _one(folder: Path, size: int) -> dict[str, Any]:
             if size == COMPARED:
                 found |= _against_the_original(search, found["round"])
         found["memory_mb"] = round((psutil.Process().memory_info().rss - before) / 1e6)
-        found["search_command"] = _times(lambda text: app.search_nodes(text), asked[:100])
+        found["search_command"] = _times(lambda text: app.answering.search_nodes(text), asked[:100])
         if size <= ASKED_OF:
             found |= _questions(app)
     return found
@@ -124,18 +124,18 @@ def _against_the_original(search: Search, own: dict[str, float]) -> dict[str, An
 
 def _searched(app: App) -> None:
     with app.reader() as reader:
-        app.search(reader)
+        app.answering.search(reader)
 
 
 def _questions(app: App) -> dict[str, Any]:
     asked = [q.format(name=name) for name in invented.NAMES[:8] for q in QUESTIONS]
-    first = _times(lambda: list(app.ask(asked[0])), 1)
-    found: dict[str, Any] = {"first_from_evidence": first["median"], "from_evidence": _times(lambda q: list(app.ask(q)), asked)}
+    first = _times(lambda: list(app.answering.ask(asked[0])), 1)
+    found: dict[str, Any] = {"first_from_evidence": first["median"], "from_evidence": _times(lambda q: list(app.answering.ask(q)), asked)}
     updates: list[float] = []
 
     def corrected(name: str) -> None:
         with app.reader() as reader:
-            app.search(reader).evidence  # noqa: B018 (as the thread that keeps up reads it)
+            app.answering.search(reader).evidence  # noqa: B018 (as the thread that keeps up reads it)
 
     renamed = []
     for n, name in enumerate(invented.NAMES[:3]):

@@ -71,7 +71,7 @@ def ask(options: Any, out: Out) -> int:
     done: events.AskDone | None = None
     with App(options.memory, write=False) if options.believed_at is not None else _open_for_chat(options.memory) as app:
         believed_at = at_a_date(options, app, out)
-        for event in app.ask(options.question, before=known_before(options, app), believed_at=believed_at):
+        for event in app.answering.ask(options.question, before=known_before(options, app), believed_at=believed_at):
             if isinstance(event, events.AskRound):
                 rounds.append(event)
                 if event.action == "search" and not out.json and not out.quiet:
@@ -103,7 +103,7 @@ def search(options: Any, out: Out) -> int:
     with App(options.memory, write=False) as app:
         cut, date = known_before(options, app), at_a_date(options, app, out)
         if options.what == "clips":
-            _print_clips(app.search_clips(options.text or "", k=options.k or 2, before=cut, believed_at=date), out)
+            _print_clips(app.answering.search_clips(options.text or "", k=options.k or 2, before=cut, believed_at=date), out)
             return 0
         kinds = tuple(options.kind.split(",")) if options.kind else None
         if wrong := [k for k in kinds or () if k not in KINDS]:
@@ -112,12 +112,12 @@ def search(options: Any, out: Out) -> int:
         if options.image or options.audio:
             path = Path(options.image or options.audio)
             found = (
-                app.search_image(path, k=k, before=cut, believed_at=date)
+                app.answering.search_image(path, k=k, before=cut, believed_at=date)
                 if options.image
-                else app.search_audio(path, k=k, before=cut, believed_at=date)
+                else app.answering.search_audio(path, k=k, before=cut, believed_at=date)
             )
         else:
-            found = app.search_nodes(options.text, k=k, kinds=kinds, before=cut, believed_at=date)
+            found = app.answering.search_nodes(options.text, k=k, kinds=kinds, before=cut, believed_at=date)
         _print_nodes(found, out)
     return 0
 

@@ -21,7 +21,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Grace Hopper, taught from a photo, and two others; no models at hand."""
     monkeypatch.setattr(App, "models_in_use", lambda *_: Models())
     monkeypatch.setattr(App, "embed_lacking", lambda *_: 0)
-    monkeypatch.setattr(App, "search", lambda *_: None)
     with Memory.create(tmp_path / "m.m3desk") as made:
         made.plan_clips(made.add_source(source()).id, clips("s1"), fps=5.0)
         for clip, people in zip(made.next_clips("s1")[:2], [(1, 2), (1, 3)], strict=True):

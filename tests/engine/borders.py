@@ -77,8 +77,8 @@ def measured(folder: Path) -> dict[str, set[tuple[str, str]]]:
             app.work.add([drawn_talk(folder / "second.mp4", seconds=5)])
             found = {"clip": _noted(borders, app.work.run)}
             app.embed_lacking()
-            list(app.ask("What happens?"))
-            found["question"] = _noted(borders, lambda: list(app.ask("Who drinks tea?")))
+            list(app.answering.ask("What happens?"))
+            found["question"] = _noted(borders, lambda: list(app.answering.ask("Who drinks tea?")))
             return found
     finally:
         borders.close()

@@ -53,20 +53,20 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_the_first_question_reads_all_and_later_ones_only_what_changed(app: App, readings: list[Any]) -> None:
-    first = app.search_nodes("We drink tea")
+    first = app.answering.search_nodes("We drink tea")
     assert first and readings == [None]
-    list(app.ask("Who appears?"))
-    assert app.search_nodes("We drink tea") == first and readings == [None], "the chat that was kept is nothing to search"
+    list(app.answering.ask("Who appears?"))
+    assert app.answering.search_nodes("We drink tea") == first and readings == [None], "the chat that was kept is nothing to search"
     app.correct("name", {"person": "person_1", "name": "Zoe"})
-    assert "Zoe" in app.search_nodes("Zoe tea", kinds=["episodic"])[0].content
+    assert "Zoe" in app.answering.search_nodes("Zoe tea", kinds=["episodic"])[0].content
     commit(app, (1, 3))
-    assert {f.clip for f in app.search_nodes("drink tea", k=50, kinds=["episodic"])} == {"s1.c0", "s1.c1"}
+    assert {f.clip for f in app.answering.search_nodes("drink tea", k=50, kinds=["episodic"])} == {"s1.c0", "s1.c1"}
     assert None not in readings[1:] and all(len(ids) < 20 for ids in readings[1:])
 
 
 def test_what_the_evidence_answers_follows_a_correction_and_a_clip(app: App) -> None:
     def told(question: str) -> str:
-        return str(list(app.ask(question))[-1].answer)
+        return str(list(app.answering.ask(question))[-1].answer)
 
     assert told("How many people appear?").startswith("Two")
     commit(app, (1, 3))
@@ -79,13 +79,13 @@ def test_what_the_evidence_answers_follows_a_correction_and_a_clip(app: App) -> 
 
 def test_earlier_states_are_read_separately_and_leave_the_cache_alone(app: App, readings: list[Any]) -> None:
     commit(app, (1, 3))
-    now = app.search_nodes("drink tea", k=50)
-    then = app.search_nodes("drink tea", k=50, before=("s1", 0))
+    now = app.answering.search_nodes("drink tea", k=50)
+    then = app.answering.search_nodes("drink tea", k=50, before=("s1", 0))
     assert {f.clip for f in then} == {"s1.c0"} and len(now) > len(then)
-    assert app.search_nodes("drink tea", k=50, before=("s1", -1)) == []
-    believed = app.search_nodes("drink tea", k=50, believed_at="2026-11-21T23:00")
+    assert app.answering.search_nodes("drink tea", k=50, before=("s1", -1)) == []
+    believed = app.answering.search_nodes("drink tea", k=50, believed_at="2026-11-21T23:00")
     assert [f.id for f in believed] == [f.id for f in now] and readings.count(None) == 4
-    assert app.search_nodes("drink tea", k=50) == now and readings.count(None) == 4
+    assert app.answering.search_nodes("drink tea", k=50) == now and readings.count(None) == 4
 
 
 def test_a_thread_reads_after_each_commit_so_that_a_question_need_not(app: App, readings: list[Any]) -> None:
@@ -96,26 +96,26 @@ def test_a_thread_reads_after_each_commit_so_that_a_question_need_not(app: App, 
     version = app.write(Records.version)
     assert _soon(lambda: app.searching.cache.version == version)
     known = len(readings)
-    assert app.search_nodes("We drink tea") and len(readings) == known
+    assert app.answering.search_nodes("We drink tea") and len(readings) == known
 
 
 def test_a_memory_that_another_process_writes_is_searched_as_it_is(app: App) -> None:
     with App(app.path, write=False, backends=WordsAlone()) as other:  # type: ignore[arg-type]
-        before = other.search_nodes("drink tea", k=50)
+        before = other.answering.search_nodes("drink tea", k=50)
         commit(app, (1, 3))
-        assert len(other.search_nodes("drink tea", k=50)) > len(before)
+        assert len(other.answering.search_nodes("drink tea", k=50)) > len(before)
 
 
 def test_a_very_large_memory_keeps_its_vectors_in_a_file_and_finds_the_same(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = app.search_nodes("We drink tea", k=50)
+    expected = app.answering.search_nodes("We drink tea", k=50)
     app.searching.cache.drop()
     monkeypatch.setattr("m3desk.control.nearest.IN_MEMORY", 3)
-    assert app.search_nodes("We drink tea", k=50) == expected
+    assert app.answering.search_nodes("We drink tea", k=50) == expected
     rows = app.searching.cache.snapshot(app.reader(), BagOfWords.name).nearest.rows
     assert rows.room is not None and isinstance(rows.data.base, object) and type(rows.data.base).__name__ in ("memmap", "mmap")
     commit(app, (1, 3))
     with app.reader() as reader:
-        assert app.search_nodes("We drink tea", k=50) == _fresh(app, reader)
+        assert app.answering.search_nodes("We drink tea", k=50) == _fresh(app, reader)
     assert not [p for p in Path(app.path).iterdir() if p.suffix not in (".sqlite", ".lock", ".sqlite-wal", ".sqlite-shm") and p.is_file()]
 
 

@@ -10,9 +10,10 @@ from unittest import mock
 
 import pytest
 
-from m3desk import events, open_questions
+from m3desk import events
+from m3desk.app import open_questions
+from m3desk.app.open_questions import OpenQuestions
 from m3desk.errors import CorrectionError
-from m3desk.open_questions import OpenQuestions
 from m3desk.store import derived, rows
 from m3desk.store.reader import Reader
 from tests.store import random_corrections as lives

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from m3desk import cli, events, logs
-from m3desk.app import App
+from m3desk.app.answering import Answering
 from m3desk.bench.hostile.invented import make
 from m3desk.bench.hostile.running import RAW
 from m3desk.cli.output import table
@@ -133,6 +133,6 @@ def test_an_answer_of_several_lines_is_printed_as_such(
     memory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = events.AskDone("1", "Two people:\n- Ann\x1b\n- Bob", True, (), "", 0.1)
-    monkeypatch.setattr(App, "ask", lambda *_args, **_how: iter([done]))
+    monkeypatch.setattr(Answering, "ask", lambda *_args, **_how: iter([done]))
     assert cli.main(["ask", "who?", "-m", str(memory)]) == 0
     assert capsys.readouterr().out == "Two people:\n- Ann\\x1b\n- Bob\n"

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from m3desk import on_disk
-from m3desk.app import App
+from m3desk.app import App, on_disk
 from m3desk.bench import invented
 from m3desk.bench.scale_search import Backends
 from m3desk.control.nearest import OnDisk
@@ -135,7 +134,7 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
     invented.make(place, 700, people=8).close()
     queries = ["what does Ann say about bado", "pado vake", "Bea at 0:30", "kitchen", "mido in the first minute"]
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
-        expected = [app.search_nodes(q) for q in queries]
+        expected = [app.answering.search_nodes(q) for q in queries]
         with app.reader() as reader:
             node, other = reader.memories(kind="semantic")[0], reader.memories(kind="episodic")[40]
     monkeypatch.setattr(on_disk, "most_in_memory", lambda: 100)
@@ -145,38 +144,38 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
         return app.searching.cache.now.nearest
 
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
-        assert [app.search_nodes(q) for q in queries] == expected, "until it is written, all is compared in the process"
+        assert [app.answering.search_nodes(q) for q in queries] == expected, "until it is written, all is compared in the process"
         with app.reader() as reader:
             app.on_disk.write(reader)
         kept(app)
-        assert [app.search_nodes(q) for q in queries] == expected
+        assert [app.answering.search_nodes(q) for q in queries] == expected
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
-        assert [app.search_nodes(q) for q in queries] == expected and kept(app).late is None, "nothing is read at the next start"
+        assert [app.answering.search_nodes(q) for q in queries] == expected and kept(app).late is None, "nothing is read at the next start"
         rows = invented.Invention(9).vectors(2)
         app.write(lambda m: m.correct("edit", {"node": other.id, "text": "quite another thing"}))
         app.write(lambda m: m.store_vectors("text", invented.MODEL, [other.id], rows[:1]))
         app.write(lambda m: m.correct("delete", {"node": node.id}))
         with app.reader() as reader:
-            search = app.search(reader)
+            search = app.answering.search(reader)
             first = search.known.by_vector(rows[0], 3)[0]
             assert first[0] == other.id and first[1] == pytest.approx(1.0, abs=1e-5), "what was embedded a moment ago is found"
             assert kept(app).late is not None
             app.on_disk.write(reader)
         assert kept(app).late is None
         with app.reader() as reader:
-            assert app.search(reader).known.by_vector(rows[0], 3)[0] == first
-            assert node.id not in {i for i, _ in app.search(reader).known.by_vector(rows[1], 700)}, "what was deleted is not"
+            assert app.answering.search(reader).known.by_vector(rows[0], 3)[0] == first
+            assert node.id not in {i for i, _ in app.answering.search(reader).known.by_vector(rows[1], 700)}, "what was deleted is not"
         app.write(lambda m: m.undo())
         app.write(lambda m: m.undo())
     monkeypatch.undo()
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
-        expected = [app.search_nodes(q) for q in queries]
+        expected = [app.answering.search_nodes(q) for q in queries]
     monkeypatch.setattr(on_disk, "most_in_memory", lambda: 100)
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
-        assert [app.search_nodes(q) for q in queries] == expected, "an edit that was taken back has its first vector again"
+        assert [app.answering.search_nodes(q) for q in queries] == expected, "an edit that was taken back has its first vector again"
         kept(app)
         with app.reader() as reader:
-            search = app.search(reader).known
+            search = app.answering.search(reader).known
             expected_rows = search.by_vector(rows[0], 700)
             checking.drop_index(place / "vectors")  # as a forgetting elsewhere does, between two looks of one question
             assert isinstance(search.nearest, OnDisk) and search.by_vector(rows[0], 700)[:20] == [

@@ -9,34 +9,24 @@ from __future__ import annotations
 import logging
 import shlex
 import shutil
-import threading
-import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-import numpy as np
-
-from m3desk import correcting, events, forgetting, models
-from m3desk.backends import Backends, available, profile, profile_or_why
+from m3desk import events, models
+from m3desk.app import correcting, embedding, forgetting
+from m3desk.app.answering import Answering, Before
+from m3desk.app.on_disk import VectorsOnDisk
+from m3desk.app.open_questions import OpenQuestions
+from m3desk.backends import Backends, profile_or_why
 from m3desk.config import Settings
-from m3desk.control import loop
-from m3desk.control.search import Search
 from m3desk.control.searching import Searching
 from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
-from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import Candidate
-from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
-from m3desk.memory_path import default_memory
-from m3desk.on_disk import VectorsOnDisk
-from m3desk.open_questions import OpenQuestions
-from m3desk.ports import Found, FoundClip, Models
-from m3desk.samples import lookup, reembedding
+from m3desk.ports import Models
+from m3desk.samples import lookup
 from m3desk.store import opening
 from m3desk.store.cells import WRONG
 from m3desk.store.forgetting import pending
@@ -52,12 +42,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 TOLD = 10_000
 """Maximum number of changed ids in an event; above that the window reads everything again."""
-
-PART = 256
-"""Sentences embedded per commit: a large import (20 ms a sentence) that is interrupted continues where it stopped."""
-
-Before = tuple[str, int]
-"""A source and the index of its last known clip; −1 = nothing."""
 
 
 class App:
@@ -82,9 +66,9 @@ class App:
             threads=self.settings.threads,
             on_load=lambda name, done: emit(events.ModelLoading(name, done)),
         )
-        self._asks: dict[str, threading.Event] = {}
         self.on_disk = VectorsOnDisk(Path(self.path), self.reader, told=write)
         self.searching = Searching(self.on_disk.cache, words, self.reader, self.on_disk.write)
+        self.answering = Answering(self)
         self._untold: Changed | None = None
         self.questions = OpenQuestions(self.reader, emit)
         self._writer: Writer | None = None
@@ -141,8 +125,7 @@ class App:
         self.work.stop()
         self.searching.close()
         self.questions.close()
-        for stop in self._asks.values():
-            stop.set()
+        self.answering.close()
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -178,17 +161,18 @@ class App:
         """
         return Records.open(Path(self.path), before=before, believed_at=believed_at)
 
+    @property
+    def writable(self) -> bool:
+        """Whether the memory is open for writing."""
+        return self._writer is not None
+
     def write(self, change: Callable[[Memory], T]) -> T:
         """Run `change` on the one thread that writes, and return what it returns."""
         if self._writer is None:
             raise UsageError("this memory is open for reading only.")
         return self._writer(change)
 
-    # ------------------------------------------------------------------ searching and asking
-
-    def search(self, reader: Records) -> Search:
-        """Return a search over what `reader` reads (`control.searching`)."""
-        return self.searching.over(reader, self.backends.get("text_vectors"))
+    # ------------------------------------------------------------------ what follows the commits
 
     def keep_up(self) -> None:
         """Load the search state and the identity questions now and update them after each commit, in threads that end with `close`.
@@ -211,137 +195,19 @@ class App:
             self.emit(events.MemoryChanged(self._untold.at_most(TOLD)))
             self._untold = None
 
+    # ------------------------------------------------------------------ embeddings
+
     def embed_lacking(self) -> int:
-        """Embed the sentences that have no vector of the active text model (edited or imported ones); return their number.
+        """Embed the sentences that have no vector of the active text model; return their number (`app.embedding`)."""
+        return embedding.lacking_sentences(self)
 
-        If interrupted, what was embedded is kept.
-        """
-        if self.backends.problem is not None:  # found by their words until the settings are mended
-            return 0
-        embedder = self.backends.get("text_vectors")
-        lacking = self.write(lambda m: m.lacking_vectors(embedder.name)) if embedder else []
-        if embedder and lacking:
-            of_text: dict[str, list[str]] = {}  # what was said twice is embedded once
-            for node, text in lacking:
-                of_text.setdefault(text, []).append(node)
-            texts = list(of_text)
-            for at in range(0, len(texts), PART):
-                part = texts[at : at + PART]
-                rows = np.repeat(embedder.embed(part), [len(of_text[text]) for text in part], axis=0)
-                nodes = [node for text in part for node in of_text[text]]
-                self.write(lambda m, n=nodes, r=rows: m.store_vectors("text", embedder.name, n, r))  # type: ignore[misc]
-        return len(lacking)
-
-    def search_nodes(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[Found]:
-        """Search single memories; see `control.search`."""
-        with self.reader(before, believed_at) as reader:
-            return self.search(reader).nodes(text, before=before, **how)
-
-    def search_clips(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[FoundClip]:
-        """Search clips by the memories they hold; see `control.search`."""
-        with self.reader(before, believed_at) as reader:
-            return self.search(reader).clips(text, before=before, **how)
-
-    def search_image(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
-        """Return the people whose faces a picture shows, accepted matches only. Raises NoFace, SourceError, ModelMissing."""
-        models = self.models_in_use("faces", "face_vectors")
-        candidates = lookup.faces(path, models)
-        return self._lookup(candidates, "face", models.face_vectors.name if models.face_vectors else "", k, before, believed_at)
-
-    def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
-        """Return the people whose voices are in a recording, accepted matches only. Raises SourceError, ModelMissing."""
-        models = self.models_in_use("speech_activity", "voice_vectors")
-        candidates = lookup.voice(path, models)
-        return self._lookup(candidates, "voice", models.voice_vectors.name if models.voice_vectors else "", k, before, believed_at)
+    def reembed(self, name: str, *, switch: bool = False) -> tuple[int, Reembedded]:
+        """Embed the stored faces or voices with another model; return their number and what would change (`app.embedding`)."""
+        return embedding.reembed(self, name, switch=switch)
 
     def models_in_use(self, *ports: str) -> Models:
         """Open these ports, with the face and voice models that this memory uses, even if the profile names others. Raises ModelMissing."""
-        opened = self.backends.models(*ports)
-        with self.reader() as reader:
-            settings = reader.settings()
-        return replace(opened, **self.backends.instead(opened, settings))
-
-    # ------------------------------------------------------------------ another model
-
-    def reembed(self, name: str, *, switch: bool = False) -> tuple[int, Reembedded]:
-        """Embed the stored faces or voices with another model and keep the old vectors; return their number and what would change.
-
-        `name`: as in `models list`. `switch`: use it from now on. Raises ModelMissing, BackendMissing, UsageError.
-        """
-        port = next((p for p in reembedding.PORTS if name in available(p)), None)
-        if port is None:
-            known = ", ".join(n for p in reembedding.PORTS for n in available(p))
-            raise UsageError(f"there is no face or voice model “{name}”.", f"There are: {known}.")
-        backend = self.backends.named(port, name)
-        kind: ObservationType = "face" if port == "face_vectors" else "voice"
-        found: dict[str, Floats] = {}
-        lacking = self.write(lambda m: m.lacking_rows(kind, backend.name))
-        with self.reader() as reader:
-            for done, observation in enumerate(lacking):
-                if (rows := reembedding.rows_of(observation, reader.media, backend)) is not None:
-                    found[observation.id] = rows
-                if done % 20 == 19:
-                    self.emit(events.Progress("", observation.clip, "embedding", done + 1, len(lacking), None, None))
-        if found:
-            self.write(lambda m: m.store_vectors(kind, backend.name, list(found), list(found.values())))
-        return len(found), self.write(lambda m: m.reembed(kind, backend.name, dry_run=not switch, at=now()))
-
-    # ------------------------------------------------------------------
-
-    def _lookup(
-        self, candidates: Sequence[Candidate], kind: ObservationType, model: str, k: int, before: Before | None, believed_at: str | None
-    ) -> list[Found]:
-        with self.reader(before, believed_at) as reader:
-            return lookup.found(candidates, reader.galleries(kind, model), model, reader, k)
-
-    def ask(
-        self,
-        question: str,
-        *,
-        ask: str | None = None,
-        before: Before | None = None,
-        believed_at: str | None = None,
-        span: tuple[str, int, int] | None = None,
-    ) -> Iterator[Any]:
-        """Answer a question: yield AskStarted, rounds, text and AskDone (see `control.loop`); keep it with the memory's chats.
-
-        With `believed_at` the answer is not stored: an earlier state is read-only.
-        """
-        ask = ask or uuid.uuid4().hex[:12]
-        stop = self._asks.setdefault(ask, threading.Event())
-        done: events.AskDone | None = None
-        rounds: list[events.AskRound] = []
-        began = time.monotonic()
-        try:
-            yield events.AskStarted(ask, question)
-            with self.reader(before, believed_at) as reader:
-                search = self.search(reader)
-                language = self.backends.get("language")
-                for event in loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set):
-                    if isinstance(event, events.AskRound):
-                        rounds.append(event)
-                    if isinstance(event, events.AskDone):
-                        done = event
-                    yield event
-        except M3DeskError as error:
-            done = events.AskDone(ask, "", False, (), "", time.monotonic() - began, error=error.line())
-            yield done
-        except Exception as error:
-            log.exception("the question %r failed", question)
-            done = events.AskDone(ask, "", False, (), "", time.monotonic() - began, error=f"a fault of M3Desk: {error}")
-            yield done
-        finally:
-            self._asks.pop(ask, None)
-        if done is not None and self._writer is not None and believed_at is None and not done.error:
-            kept = loop.as_chat(question, rounds, done, now())
-            try:
-                self.write(lambda m: m.add_chat(kept))
-            except MemoryProblem as error:  # a full disk: the answer was given all the same
-                self.emit(events.Notice("warning", f"The answer could not be stored in the memory: {error}", error.hint))
-
-    def stop_asking(self, ask: str) -> None:
-        """Stop an answer at once, even if it has not begun."""
-        self._asks.setdefault(ask, threading.Event()).set()
+        return self.answering.models_in_use(*ports)
 
     def picture_at(self, source: str, at: int, width: int = 480) -> bytes | None:
         """Return the picture of a source at a time (microseconds) as JPEG, or None if its file is missing."""
@@ -482,6 +348,3 @@ def play_sound(sound: bytes) -> None:
     from m3desk.media import snippets
 
     snippets.play_sound(sound)
-
-
-__all__ = ["App", "default_memory", "make_player", "play_sound", "profile"]

@@ -1,0 +1,156 @@
+"""Answers questions about an open memory and searches it; each question runs on the thread that asks, with its own reader.
+
+Must not know: how commands or windows look.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from m3desk import events
+from m3desk.backends import Backends
+from m3desk.control import loop
+from m3desk.control.search import Search
+from m3desk.control.searching import Searching
+from m3desk.domain.identity import Candidate
+from m3desk.domain.log import ObservationType
+from m3desk.errors import M3DeskError, MemoryProblem
+from m3desk.ports import Found, FoundClip, Models
+from m3desk.samples import lookup
+from m3desk.store.memory import now
+from m3desk.store.records import Records
+from m3desk.writer import Write
+
+log = logging.getLogger(__name__)
+
+Before = tuple[str, int]
+"""A source and the index of its last known clip; −1 = nothing."""
+
+
+class Opened(Protocol):
+    """An open memory with its search state and the models it uses."""
+
+    backends: Backends
+    searching: Searching[Records]
+    emit: Callable[[Any], None]
+
+    @property
+    def writable(self) -> bool: ...
+    @property
+    def write(self) -> Write: ...
+    def reader(self, before: Before | None = None, believed_at: str | None = None) -> Records: ...
+
+
+class Answering:
+    """The questions and searches of one open memory.
+
+    `before`: what was known up to and including that clip. `believed_at`: what was believed at that date (ISO).
+    """
+
+    def __init__(self, memory: Opened) -> None:
+        self._memory = memory
+        self._asks: dict[str, threading.Event] = {}
+
+    # ------------------------------------------------------------------ searching
+
+    def search(self, reader: Records) -> Search:
+        """Return a search over what `reader` reads (`control.searching`)."""
+        return self._memory.searching.over(reader, self._memory.backends.get("text_vectors"))
+
+    def search_nodes(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[Found]:
+        """Search single memories; see `control.search`."""
+        with self._memory.reader(before, believed_at) as reader:
+            return self.search(reader).nodes(text, before=before, **how)
+
+    def search_clips(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[FoundClip]:
+        """Search clips by the memories they hold; see `control.search`."""
+        with self._memory.reader(before, believed_at) as reader:
+            return self.search(reader).clips(text, before=before, **how)
+
+    def search_image(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
+        """Return the people whose faces a picture shows, accepted matches only. Raises NoFace, SourceError, ModelMissing."""
+        models = self.models_in_use("faces", "face_vectors")
+        candidates = lookup.faces(path, models)
+        return self._lookup(candidates, "face", models.face_vectors.name if models.face_vectors else "", k, before, believed_at)
+
+    def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
+        """Return the people whose voices are in a recording, accepted matches only. Raises SourceError, ModelMissing."""
+        models = self.models_in_use("speech_activity", "voice_vectors")
+        candidates = lookup.voice(path, models)
+        return self._lookup(candidates, "voice", models.voice_vectors.name if models.voice_vectors else "", k, before, believed_at)
+
+    def models_in_use(self, *ports: str) -> Models:
+        """Open these ports, with the face and voice models that this memory uses, even if the profile names others. Raises ModelMissing."""
+        opened = self._memory.backends.models(*ports)
+        with self._memory.reader() as reader:
+            settings = reader.settings()
+        return replace(opened, **self._memory.backends.instead(opened, settings))
+
+    def _lookup(
+        self, candidates: Sequence[Candidate], kind: ObservationType, model: str, k: int, before: Before | None, believed_at: str | None
+    ) -> list[Found]:
+        with self._memory.reader(before, believed_at) as reader:
+            return lookup.found(candidates, reader.galleries(kind, model), model, reader, k)
+
+    # ------------------------------------------------------------------ asking
+
+    def ask(
+        self,
+        question: str,
+        *,
+        ask: str | None = None,
+        before: Before | None = None,
+        believed_at: str | None = None,
+        span: tuple[str, int, int] | None = None,
+    ) -> Iterator[Any]:
+        """Answer a question: yield AskStarted, rounds, text and AskDone (see `control.loop`); keep it with the memory's chats.
+
+        With `believed_at` the answer is not stored: an earlier state is read-only.
+        """
+        ask = ask or uuid.uuid4().hex[:12]
+        stop = self._asks.setdefault(ask, threading.Event())
+        done: events.AskDone | None = None
+        rounds: list[events.AskRound] = []
+        began = time.monotonic()
+        try:
+            yield events.AskStarted(ask, question)
+            with self._memory.reader(before, believed_at) as reader:
+                search = self.search(reader)
+                language = self._memory.backends.get("language")
+                for event in loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set):
+                    if isinstance(event, events.AskRound):
+                        rounds.append(event)
+                    if isinstance(event, events.AskDone):
+                        done = event
+                    yield event
+        except M3DeskError as error:
+            done = events.AskDone(ask, "", False, (), "", time.monotonic() - began, error=error.line())
+            yield done
+        except Exception as error:
+            log.exception("the question %r failed", question)
+            done = events.AskDone(ask, "", False, (), "", time.monotonic() - began, error=f"a fault of M3Desk: {error}")
+            yield done
+        finally:
+            self._asks.pop(ask, None)
+        if done is not None and self._memory.writable and believed_at is None and not done.error:
+            kept = loop.as_chat(question, rounds, done, now())
+            try:
+                self._memory.write(lambda m: m.add_chat(kept))
+            except MemoryProblem as error:  # a full disk: the answer was given all the same
+                self._memory.emit(events.Notice("warning", f"The answer could not be stored in the memory: {error}", error.hint))
+
+    def stop_asking(self, ask: str) -> None:
+        """Stop an answer at once, even if it has not begun."""
+        self._asks.setdefault(ask, threading.Event()).set()
+
+    def close(self) -> None:
+        """Stop every answer."""
+        for stop in list(self._asks.values()):
+            stop.set()
