@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,15 +12,23 @@ from typing import Any
 import av
 
 from m3desk.domain.clip import MICROSECOND
-from m3desk.media.streams import Opened, frame_time
+from m3desk.errors import M3DeskError
+from m3desk.media.streams import Opened, frame_time, open_media
 
 # Pictures up to this far ahead are reached by decoding on; further ones by seeking, if a key frame lies between.
 _NEAR = MICROSECOND
 
-# An index may be incomplete (Matroska reads its own on the first seek): beyond this a seek is tried whatever it says.
+# An index may be incomplete (Matroska reads its own on the first seek): beyond this the file itself is asked for a key frame.
 _FAR = 15 * MICROSECOND
 
-# On the way to a distant picture, those that no other refers to are not decoded until this close to it (`qt.md` §5: a third faster).
+# Decoded pictures that are kept for steps back: at most so many, and at most so many pixels in all (1.5 bytes each).
+_KEPT_FRAMES, _KEPT_PIXELS = 12, 25_000_000
+
+# While a distant picture is decoded, the one that was reached is reported this often.
+_REPORT_SECONDS = 0.25
+
+# On the way to a distant picture, those that no other refers to are not decoded until this close to it (`qt.md` §5: a third faster),
+# or until the pictures that are kept for steps back.
 _EXACT = 500_000
 
 
@@ -30,22 +41,41 @@ class Shot:
 
 
 class Pictures:
-    """The pictures of one file, read from the current position. For one thread."""
+    """The pictures of one file, read from the current position. For one thread. Close it."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
         self._run: Iterator[Shot] | None = None
+        rate = opened.picture.average_rate if opened.picture is not None else None
+        self._exact = max(_EXACT, round(_KEPT_FRAMES * MICROSECOND / rate)) if rate else _EXACT
         self._exact_from = 0
         self._from_start = False
+        self._landed = (0, 0)  # the last seek, to the second time, landed at the first: no usable key frame lies between them
+        self._asked: Opened | None = None  # the same file, open a second time to look for key frames
+        self._behind: deque[Shot] = deque()  # decoded pictures before `current`, oldest first
+        self._ahead: deque[Shot] = deque()  # decoded pictures after `following`, of which steps back have left some
         self.current: Shot | None = None
         self.following: Shot | None = None
 
-    def show(self, wanted: Callable[[], int | None], preview: Callable[[Shot], None] | None = None) -> Shot | None:
+    def close(self) -> None:
+        """Close what was opened beside the given file."""
+        if self._asked is not None:
+            self._asked.close()
+            self._asked = None
+
+    def show(
+        self,
+        wanted: Callable[[], int | None],
+        preview: Callable[[Shot], None] | None = None,
+        reached: Callable[[Shot, float], None] | None = None,
+    ) -> Shot | None:
         """Return the picture shown at the time that `wanted` returns; None if it returns None, or there is no picture.
 
         `wanted` is called again before each decoded picture: a newer target replaces the older, and decoding continues towards it if that
-        is faster than a seek. `preview` gets the key frame at which a seek starts. Before the first picture, the first one is returned.
+        is faster than a seek. `preview` gets the key frame at which a seek starts. `reached` gets, four times a second while a distant
+        picture is decoded, the picture reached and the share of the way (0 to 1). Before the first picture, the first one is returned.
         """
+        report_at = time.monotonic() + _REPORT_SECONDS
         while (at := wanted()) is not None:
             if not self._reachable(at):
                 self._seek(at)
@@ -54,6 +84,10 @@ class Pictures:
             if self.following is None or self.following.at > at:
                 return self.current or self.following
             self.advance()
+            if reached is not None and self.current is not None and time.monotonic() >= report_at:
+                began = min(self._landed[0], self.current.at)
+                reached(self.current, (self.current.at - began) / max(1, at - began))
+                report_at = time.monotonic() + _REPORT_SECONDS
         return None
 
     def advance(self) -> bool:
@@ -62,33 +96,78 @@ class Pictures:
             self._seek(0)
         if self.following is None:
             return False
+        if self.current is not None:
+            self._behind.append(self.current)
+            pixels = self.current.frame.width * self.current.frame.height
+            while len(self._behind) > max(2, min(_KEPT_FRAMES, _KEPT_PIXELS // max(1, pixels))):
+                self._behind.popleft()
         self.current = self.following
-        self.following = next(self._run, None) if self._run is not None else None
+        self.following = self._ahead.popleft() if self._ahead else next(self._run, None) if self._run is not None else None
+        return True
+
+    def _back_to(self, at: int) -> bool:
+        """Go back to the picture shown at `at` if it is still kept; return whether it is."""
+        if not self._behind or self._behind[0].at > at:
+            return False
+        while self.current is not None and self.current.at > at:
+            if self.following is not None:
+                self._ahead.appendleft(self.following)
+            self.current, self.following = self._behind.pop(), self.current
         return True
 
     def hurry(self, at: int) -> None:
         """Skip frames up to `at` that no other frame depends on, because the machine is too slow for all."""
         self._exact_from = max(self._exact_from, at)
 
-    def before(self, at: int) -> Shot | None:
-        """Return the last picture that starts before `at`, or the first picture."""
-        return self.show(lambda: at - 1)
+    def before(self, at: int, go_on: Callable[[], bool] = lambda: True) -> Shot | None:
+        """Return the last picture that starts before `at`, or the first picture; None once `go_on` returns False."""
+        return self.show(lambda: at - 1 if go_on() else None)
 
     def _reachable(self, at: int) -> bool:
-        """Return whether `at` is reached faster by decoding on than by a seek to a later key frame."""
+        """Return whether `at` is reached by decoding on (or among the pictures kept), and not faster by a seek to a later key frame."""
         if self._run is None:
             return False
         if self.current is None:  # just sought: the key frame is `following`
             return self._from_start or (self.following is not None and self._exact_from <= at and self.following.at <= at)
-        if at < self.current.at or at < self._exact_from:
+        if at < self._exact_from:
             return False
+        if at < self.current.at:
+            return self._back_to(at)
         if at - self.current.at <= _NEAR or self.following is None:
             return True
-        key = self._key_frame(at)
-        if key is None or key > self.current.at or at - self.current.at > _FAR:
+        if self._later_key_frame(self.current.at, at):
             return False
-        self._exact_from = max(self._exact_from, at - _EXACT)
+        self._exact_from = max(self._exact_from, at - self._exact)
         return True
+
+    def _later_key_frame(self, now: int, at: int) -> bool:
+        """Return whether a key frame is known within (now, at], from which decoding would start sooner."""
+        landed, sought = self._landed
+        known = max(sought, now) if landed <= now else now  # none lies between `now` and this
+        if at <= known:
+            return False
+        key = self._key_frame(at)
+        if key is not None and key > known:
+            return True
+        if at - known <= _FAR and key is not None:
+            return False
+        if at - known <= _FAR and landed <= now:
+            return False  # a seek that was nearly the same was in vain
+        found = self._ask(at)
+        if found <= now:
+            self._landed = (min(landed, found), at)
+        return found > known
+
+    def _ask(self, at: int) -> int:
+        """Return the time of the first packet after a seek to `at`, in a second opening of the file; 0 where that fails."""
+        with contextlib.suppress(M3DeskError, av.FFmpegError, OSError):
+            if self._asked is None:
+                self._asked = open_media(self._opened.path)
+            self._asked.seek("picture", at)
+            for packet in self._asked.packets("picture"):
+                if packet.pts is not None:
+                    return self._asked.time(packet.stream, packet.pts)
+        return 0
 
     def _key_frame(self, at: int) -> int | None:
         """Return the decoding time of the last key frame at or before `at`, by the container's index."""
@@ -106,10 +185,13 @@ class Pictures:
                 self._opened.rewind()
             else:
                 self._opened.seek("picture", at - (back or 0))
-            self._exact_from = max(0, at - _EXACT)
+            self._exact_from = max(0, at - self._exact)
             self._from_start = beginning
             self._run = self._decode()
+            self._behind.clear()
+            self._ahead.clear()
             self.current, self.following = None, next(self._run, None)
+            self._landed = (self.following.at if self.following is not None else 0, at)
             if beginning or (self.following is not None and self.following.at <= at):
                 return
 

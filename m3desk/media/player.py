@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ class PlayedFrame:
 class PlayerState:
     """The player's state. Times are microseconds; `width`, `height`: pixels as displayed, 0 without a picture.
 
-    `error`: why the file cannot be played. `silent_reason`: why there is no sound, None if sound works or has not started.
+    `seeking`: share of the way (0 to 1) to a distant picture that is being decoded, None at other times. `error`: why the file cannot be
+    played. `silent_reason`: why there is no sound, None if sound works or has not started.
     """
 
     path: str = ""
@@ -70,6 +72,7 @@ class PlayerState:
     has_sound: bool = False
     width: int = 0
     height: int = 0
+    seeking: float | None = None
     silent_reason: str | None = None
     error: str | None = None
 
@@ -95,6 +98,8 @@ class _File:
     def close(self) -> None:
         if self.speaker is not None:
             self.speaker.close()
+        if self.pictures is not None:
+            self.pictures.close()
         self.opened.close()
 
 
@@ -156,6 +161,12 @@ class Player:
         with self._wake:
             limit = self._state.duration or at
             self._target, self._steps = (max(0, min(at, limit)), not exact), 0
+            self._wake.notify_all()
+
+    def stop_seeking(self) -> None:
+        """Stay at the picture that was reached on the way to a requested one."""
+        with self._wake:
+            self._target = None
             self._wake.notify_all()
 
     def scrub(self, at: int) -> None:
@@ -342,33 +353,54 @@ class Player:
         shot = None
         if file.pictures is not None and at is not None:
             preview = (lambda key: self._emit(file, key)) if asked and asked[1] else None
-            shot = file.pictures.show(wanted, preview)
+            shot = file.pictures.show(wanted, preview, partial(self._seek_reached, file, at))
         if asked is None:
             return
-        self._clock.set(asked[0])
+        stopped = shot is None and file.pictures is not None and self._target is None and file.shown is not None
+        self._clock.set(file.shown.at if stopped and file.shown is not None else asked[0])
         with self._wake:
             if self._target == asked:
                 self._target = None
-            self._state = replace(self._state, ended=False)
+            self._state = replace(self._state, ended=False, seeking=None)
         if shot is not None:
             self._emit(file, shot)
+
+    def _seek_reached(self, file: _File, at: int, shot: Shot, share: float) -> None:
+        """Tell how much of the way to a distant picture is done; show what was reached if it is nearer than what is shown."""
+        if self._interrupted_by_another_file():
+            return
+        with self._wake:
+            self._state = replace(self._state, seeking=share)
+        at = self._target[0] if self._target is not None else at
+        if file.shown is None or abs(shot.at - at) < abs(file.shown.at - at):
+            self._emit(file, shot)
+        self._on_state(self.state)
+
+    def _interrupted_by_another_file(self) -> bool:
+        return self._closed or self._path is not None
 
     def _step_now(self, file: _File, steps: int) -> None:
         if file.pictures is None:
             return
         at = self._target[0] if self._target else (file.shown.at if file.shown is not None else self._clock.read())
         self._target = None
-        shot = file.pictures.show(lambda: at)
+
+        def go_on() -> bool:
+            return not self._interrupted()
+
+        shot = file.pictures.show(lambda: at if go_on() else None, reached=partial(self._seek_reached, file, at))
         for _ in range(abs(steps)):
+            if not go_on():
+                return
             if steps < 0 and shot is not None:
-                shot = file.pictures.before(shot.at)
+                shot = file.pictures.before(shot.at, go_on)
             elif steps > 0 and (file.pictures.current is None or file.pictures.following is not None):
                 file.pictures.advance()
                 shot = file.pictures.current
         if shot is not None:
             self._clock.set(shot.at)
             with self._wake:
-                self._state = replace(self._state, ended=False)
+                self._state = replace(self._state, ended=False, seeking=None)
             self._emit(file, shot)
 
     def _follow_wishes(self, file: _File) -> bool:
@@ -432,7 +464,7 @@ class Player:
             file.picture(pictures.following, self._fit)
 
     def _interrupted(self) -> bool:
-        return self._closed or self._path is not None or self._target is not None
+        return self._interrupted_by_another_file() or self._target is not None
 
     def _emit(self, file: _File, shot: Shot) -> None:
         if self._closed or self._path is not None:

@@ -2299,6 +2299,10 @@
             <translation>视频中的位置</translation>
         </message>
         <message>
+            <source>Going to that moment; Space stops here</source>
+            <translation>正在前往该时刻；按空格键停在此处</translation>
+        </message>
+        <message>
             <source>Speed</source>
             <translation>速度</translation>
         </message>

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from m3desk.media.clock import Clock
+from m3desk.media.pictures import Pictures, Shot
 from m3desk.media.player import PlayedFrame, Player, PlayerState
 from m3desk.media.speaker import Fill, Silent
 
-from .conftest import number_of, rotate
+from .conftest import make_video, number_of, rotate
 
 Video = Callable[..., Path]
 
@@ -241,3 +242,68 @@ def test_the_clock_evens_out_small_differences_and_follows_large_ones() -> None:
     clock.set(running=True, speed=0.5)
     wall[0] = 4.0
     assert clock.read() == 4_000_000
+
+
+@pytest.fixture(scope="module", params=["webm", "mp4"])
+def one_key_frame(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten minutes of pictures, of which only the first can be decoded by itself; an MP4's index says so, a WebM's is incomplete."""
+    codec = {"webm": "libvpx", "mp4": "libx264"}[request.param]
+    file = tmp_path_factory.mktemp("film") / f"one_key_frame.{request.param}"
+    return make_video(file, codec=codec, fps=1, frames=600, gop=10_000)
+
+
+def test_a_seek_far_behind_the_only_key_frame_arrives(stage: Stage, one_key_frame: Path) -> None:
+    stage.open(one_key_frame)
+    stage.player.seek(500_000_000)
+    assert number_of(stage.shown(500_000_000).picture) == 500
+    stage.player.seek(540_000_000)  # decoded on from there, not from the beginning
+    assert number_of(stage.shown(540_000_000).picture) == 540
+    stage.player.step(-1)
+    assert number_of(stage.shown(539_000_000).picture) == 539
+
+
+class Slow:
+    """Reads a file's pictures, each after a pause, and counts them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+        self.decoded: list[int] = []
+        decode = Pictures._decode
+
+        def slowly(pictures: Pictures) -> Iterator[Shot]:
+            for shot in decode(pictures):
+                self.decoded.append(shot.at)
+                time.sleep(seconds)
+                yield shot
+
+        monkeypatch.setattr(Pictures, "_decode", slowly)
+
+
+def test_on_a_long_way_the_pictures_reached_are_shown_and_it_can_be_ended(
+    stage: Stage, one_key_frame: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Slow(monkeypatch, 0.01)
+    stage.open(one_key_frame)
+    stage.player.seek(500_000_000)
+    stage.until(lambda: any(s.seeking for s in stage.states) and len(stage.frames) > 2)
+    stage.player.stop_seeking()
+    stage.until(lambda: stage.states[-1].seeking is None)
+    assert 0 < stage.player.position < 500_000_000
+    assert stage.player.position == stage.frames[-1].at
+    stage.player.seek(2_000_000)
+    stage.until(lambda: stage.frames[-1].at == 2_000_000)
+    assert len(slow.decoded) < 400
+
+
+def test_steps_back_are_taken_from_the_pictures_decoded_last(stage: Stage, one_key_frame: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Slow(monkeypatch, 0.0)
+    stage.open(one_key_frame)
+    stage.player.seek(100_000_000)
+    stage.shown(100_000_000)
+    before = len(slow.decoded)
+    for number in (99, 98, 97):
+        stage.player.step(-1)
+        assert number_of(stage.shown(number * 1_000_000).picture) == number
+    for number in (98, 99, 100, 101):
+        stage.player.step(1)
+        assert number_of(stage.shown(number * 1_000_000).picture) == number
+    assert len(slow.decoded) - before <= 2

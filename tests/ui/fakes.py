@@ -763,6 +763,9 @@ class FakePlayer:
         self.at = at
         self._show()
 
+    def stop_seeking(self) -> None:
+        self.calls.append(("stop seeking",))
+
     def step(self, frames: int = 1) -> None:
         self.calls.append(("step", frames))
         self.at = max(0, self.at + 40_000 * frames)
@@ -810,5 +813,6 @@ class FakeState:
     height: int = HEIGHT
     has_picture: bool = True
     has_sound: bool = True
+    seeking: float | None = None
     silent_reason: str | None = "no sound device here"
     error: str | None = None

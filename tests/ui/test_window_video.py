@@ -13,12 +13,14 @@ from m3desk_ui.video.face_boxes import Early, Said, Track
 from m3desk_ui.video.face_chip import FaceChip
 from m3desk_ui.video.picture_canvas import PictureCanvas
 from m3desk_ui.video.transcript_view import TranscriptView, said_at
+from m3desk_ui.video.video_view import VideoView
+from m3desk_ui.window import files
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
 from m3desk import events
-from tests.ui.fakes import HEIGHT, WIDTH, FakeDesk, FakeReader, World
+from tests.ui.fakes import CLIP, HEIGHT, WIDTH, FakeDesk, FakePlayer, FakeReader, FakeState, World
 
 SECOND = 1_000_000
 
@@ -91,7 +93,8 @@ def test_boxes_lie_on_the_picture_whatever_its_size(qtbot):
 
 def test_pointing_at_a_face_holds_the_boxes_still(qtbot):
     canvas = canvas_with_world(qtbot, 5 * SECOND)
-    canvas.show()
+    with qtbot.waitExposed(canvas):  # the window system's own first mouse events are over then
+        canvas.show()
     before = canvas.boxes()
     QTest.mouseMove(canvas, canvas.place(before[0]).center().toPoint())
     canvas.show_frame(canvas.image, 7 * SECOND)
@@ -250,3 +253,17 @@ def test_the_transcript_finds_words(hub, qtbot):
     qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=3000)
     view.search.setText("report")
     assert "report" in view.lines.rows[view._found].utterance.text
+
+
+def test_on_the_way_to_a_distant_picture_its_share_is_shown_and_space_stops_there(hub, qtbot, monkeypatch):
+    view = VideoView(hub, make_player=FakePlayer)
+    qtbot.addWidget(view)
+    monkeypatch.setattr(files, "is_file", lambda _path: True)
+    view.open_path("/videos/walk.mp4", play=False)
+    qtbot.waitUntil(lambda: view._player is not None and view.canvas.image is not None, timeout=3000)
+    view._take_state(FakeState(view.path, True, 0, 6 * CLIP, seeking=0.48))
+    qtbot.waitUntil(lambda: "48%" in view.transport.time.text(), timeout=3000)
+    view.toggle()
+    assert view._player.calls[-1] == ("stop seeking",)
+    view._take_state(FakeState(view.path, False, 0, 6 * CLIP))
+    qtbot.waitUntil(lambda: "%" not in view.transport.time.text(), timeout=3000)

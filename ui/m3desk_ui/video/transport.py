@@ -55,6 +55,8 @@ class Transport(QWidget):
         self.playing = False
         self._duration = 0
         self._silent = False
+        self._seeking: float | None = None
+        self._position = 0
         self.play_button = self._button(self.tr("Play or pause (Space)"), self.play_pause.emit)
         self._back = self._button(self.tr("Back 5 seconds (Left)"), lambda: self.skipped.emit(-SKIP))
         self._step_back = self._button(self.tr("One frame back (,)"), lambda: self.step.emit(-1))
@@ -150,7 +152,19 @@ class Transport(QWidget):
         """Show the position; a slider being dragged stays with the mouse."""
         if not self.slider.isSliderDown():
             self.slider.setValue(at * TICKS // 1_000_000)
-        self.time.setText(f"{texts.precise_clock(at)} / {texts.clock(self._duration)}")
+        self._position = at
+        self._show_time()
+
+    def set_seeking(self, share: float | None) -> None:
+        """Show the share (0 to 1) of the way to a distant picture; None: it was reached."""
+        if share != self._seeking:
+            self._seeking = share
+            plain.tip(self.time, self.tr("Going to that moment; Space stops here") if share is not None else "")
+            self._show_time()
+
+    def _show_time(self) -> None:
+        end = texts.clock(self._duration) if self._seeking is None else f"{self._seeking:.0%}"
+        self.time.setText(f"{texts.precise_clock(self._position)} {'/' if self._seeking is None else '…'} {end}")
 
     def set_playing(self, playing: bool) -> None:
         if playing != self.playing:

@@ -62,6 +62,7 @@ class VideoView(QWidget):
         self._frame: Any = None
         self._state: Any = None
         self._told_frame = self._told_state = False
+        self._seeking = False
         self._sources: dict[str, Source] = {}
         self.source = ""
         self.path = ""
@@ -262,6 +263,8 @@ class VideoView(QWidget):
         if state is None:
             return
         self.transport.set_playing(state.playing)
+        self.transport.set_seeking(state.seeking)
+        self._seeking = state.seeking is not None
         self.transport.set_silent(state.silent_reason if state.has_sound else None)
         if state.path != self.path:
             return
@@ -288,6 +291,10 @@ class VideoView(QWidget):
         return self.transport.playing
 
     def toggle(self) -> None:
+        """Play or pause; on the way to a distant picture, stay at the one that was reached."""
+        if self._seeking:
+            self._do(lambda p: p.stop_seeking())
+            return
         self.pause() if self.transport.playing else self.play()
 
     def play(self) -> None:
