@@ -5,7 +5,7 @@ A doubtful match creates a new node: a user repairs two nodes of one person with
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,6 +81,18 @@ class Match:
     score: float | None
     runner_up: str | None
     margin: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPeople:
+    """Who can be recognised by one model: the galleries of all nodes, the names that are shown, and pairs of persons that are two.
+
+    A snapshot of a memory after a commit; `distinct` may already know of later ones.
+    """
+
+    galleries: tuple[Gallery, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    distinct: Container[tuple[str, str]] = frozenset()
 
 
 def gallery_rows(vectors: Floats, quality: Floats, limit: int = GALLERY) -> list[int]:
@@ -279,6 +291,7 @@ __all__ = [
     "Calibration",
     "Candidate",
     "Gallery",
+    "KnownPeople",
     "Match",
     "calibration",
     "gallery_rows",

@@ -102,31 +102,58 @@ def tracks(
 
 def _link(pictures: Sequence[Sequence[Sighting]], cuts: Sequence[int], vector: Vector | None) -> list[list[Sighting]]:
     """Join each picture's faces to the tracks of the same shot that they continue, nearest first."""
-    done: list[list[Sighting]] = []
-    open_: list[list[Sighting]] = []
+    linking = Linking(vector)
     for faces in pictures:
-        if not faces:
-            continue
-        at, shot = faces[0].at, bisect_right(cuts, faces[0].at)
-        still = [t for t in open_ if at - t[-1].at <= GAP and bisect_right(cuts, t[-1].at) == shot]
-        done += [t for t in open_ if not any(t is s for s in still)]
-        open_ = still
-        pairs = sorted((cost, i, k) for i, t in enumerate(open_) for k, s in enumerate(faces) if (cost := _distance(t, s)) is not None)
+        if faces:
+            linking.add(faces, bisect_right(cuts, faces[0].at))
+    return linking.done + [t.seen for t in linking.open]
+
+
+@dataclass(slots=True, eq=False)
+class OpenTrack:
+    """A track that the next picture's faces may continue. `shot`: number of the shot that it is in."""
+
+    seen: list[Sighting]
+    shot: int
+
+
+class Linking:
+    """Links the faces of one picture after the other to tracks. `done`: those that ended; `open`: those that may go on."""
+
+    def __init__(self, vector: Vector | None) -> None:
+        self.done: list[list[Sighting]] = []
+        self.open: list[OpenTrack] = []
+        self._vector = vector
+
+    def add(self, faces: Sequence[Sighting], shot: int) -> list[OpenTrack]:
+        """Take in the faces of the next picture, at least one, and the number of its shot; return each face's track."""
+        at = faces[0].at
+        self.done += [t.seen for t in self.open if at - t.seen[-1].at > GAP or t.shot != shot]
+        self.open = [t for t in self.open if at - t.seen[-1].at <= GAP and t.shot == shot]
+        before = self.open
+        pairs = sorted(
+            (cost, i, k) for i, t in enumerate(before) for k, s in enumerate(faces) if (cost := _distance(t.seen, s)) is not None
+        )
         for_track, for_face = {i for _, i, _ in pairs}, {k for _, _, k in pairs}
         contested = len(pairs) > min(len(for_track), len(for_face)) if pairs else False
-        if vector is not None:
+        if (vector := self._vector) is not None:
             pairs = sorted(
-                (c, i, k) for c, i, k in ((_judged(open_[i], faces[k], c, contested, vector), i, k) for c, i, k in pairs) if c is not None
+                (c, i, k)
+                for c, i, k in ((_judged(before[i].seen, faces[k], c, contested, vector), i, k) for c, i, k in pairs)
+                if c is not None
             )
+        of: dict[int, OpenTrack] = {}
         old: set[int] = set()
-        new: set[int] = set()
         for _, i, k in pairs:
-            if i not in old and k not in new:
-                open_[i].append(faces[k])
+            if i not in old and k not in of:
+                before[i].seen.append(faces[k])
                 old.add(i)
-                new.add(k)
-        open_ += [[s] for k, s in enumerate(faces) if k not in new]
-    return done + open_
+                of[k] = before[i]
+        for k, s in enumerate(faces):
+            if k not in of:
+                of[k] = OpenTrack([s], shot)
+                self.open.append(of[k])
+        return [of[k] for k in range(len(faces))]
 
 
 def _distance(track: list[Sighting], face: Sighting) -> float | None:

@@ -19,6 +19,7 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.evidence import Floats, Perceived
+from m3desk.domain.identity import KnownPeople
 from m3desk.domain.imported import ForeignGraph
 from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Decision, Draft
@@ -149,6 +150,13 @@ class Memory(Records):
     def add_chat(self, chat: Mapping[str, Any]) -> None:
         with self.writing(folds=False) as db:
             rows.insert(db, "chat", body=rows.dump(dict(chat)))
+
+    def known(self, type_: ObservationType, model: str) -> KnownPeople:
+        """Return the galleries that a clip's faces or voices would be compared with now, and the names of their persons."""
+        who = self.state().who
+        found = tuple(self._ledger.galleries(type_, model))
+        names = {g.person: who.people[g.person].shown for g in found if g.person in who.people}
+        return KnownPeople(found, names, who.distinct)
 
     # ------------------------------------------------------------------ one clip
 
