@@ -13,8 +13,8 @@ MICROSECOND = 1_000_000
 """Microseconds in a second: the unit of every stored time."""
 
 ClipState = Literal["queued", "episodic", "done", "failed", "skipped", "enrolled"]
-SourceState = Literal["queued", "working", "paused", "done", "partial", "failed", "cancelled", "enrolled"]
-"""`enrolled`: a photo or recording that somebody is taught from (`store.corrections.enrolling`); listed nowhere among videos."""
+SourceState = Literal["queued", "working", "paused", "done", "partial", "failed", "cancelled", "enrolled", "live"]
+"""`live`: being recorded. `enrolled`: a photo or recording that somebody is taught from (`store.corrections.enrolling`), listed nowhere."""
 
 
 def seconds(microseconds: int) -> float:
@@ -36,7 +36,10 @@ def clock(at: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One video or sound file. `width`/`height`: pixels as displayed (after rotation), None without a picture."""
+    """One video or sound file, or the recording of a live source (`uri`: its folder; `duration` None while it is recorded).
+
+    `width`/`height`: pixels as displayed (after rotation), None without a picture.
+    """
 
     id: str
     uri: str
@@ -54,7 +57,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A consecutive span of a source: [start, end) microseconds; `index` counts from 0 in time order."""
+    """A consecutive span of a source: [start, end) microseconds; `index` counts from 0 in time order.
+
+    `given_up`: what is left out of a live clip because memorizing was behind (`m3desk.live.pace`). `overrun`: microseconds past its end
+    of which sound is listened to; None: as usual (`media.cutter.OVERRUN`), less where a live clip was closed early.
+    """
 
     id: str
     source: str
@@ -63,3 +70,5 @@ class Clip:
     end: int
     state: ClipState = "queued"
     error: str | None = None
+    given_up: tuple[str, ...] = ()
+    overrun: int | None = None

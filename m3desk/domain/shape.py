@@ -224,7 +224,7 @@ Anchor = Annotated[Object, AfterValidator(_anchor)]
 # ---------------------------------------------------------------- the tables
 
 ClipStates = Literal["queued", "episodic", "done", "failed", "skipped", "enrolled"]
-SourceStates = Literal["queued", "working", "paused", "done", "partial", "failed", "cancelled", "enrolled"]
+SourceStates = Literal["queued", "working", "paused", "done", "partial", "failed", "cancelled", "enrolled", "live"]
 NodeTypes = Literal["face", "voice", "object", "place", "episodic", "semantic"]
 Quoted = list_of(list_of(Count, 2, 2))
 
@@ -239,6 +239,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "id": ClipId, "source": SourceId, "number": _whole(0, 10**9), "start": Time, "end": Time, "state": ClipStates,
         "error": Text | None, "thumbnail": MediaId | None, "cuts": _json(list_of(Time)) | None, "scene": _json(Object) | None,
     },
+    "clip_limit": {"clip": ClipId, "given_up": _json(list_of(Short)), "overrun": Time | None},
     "face_track": {
         "id": FaceId, "sequence": Order, "source": SourceId, "clip": ClipId, "start": Time, "end": Time,
         "boxes": _json(list_of(TimedBox)), "score": Number, "quality": Number, "crops": _json(list_of(MediaId)),

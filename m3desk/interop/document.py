@@ -61,6 +61,9 @@ LISTS: Mapping[str, Mapping[str, Any]] = {
 }  # fmt: skip
 """The lists that evidence is made of again: list → key → what it may hold. Other keys are not looked at."""
 
+LIMITS: Mapping[str, Any] = {"given_up": shape.list_of(Short), "overrun": Seconds | None}
+"""Keys that only clips of live sources have."""
+
 LOG = (
     "commits", "node", "span", "citation", "mention", "binding", "vote", "heard_name", "apart", "reinforcement", "link", "journal",
     "journal_mark", "renamed", "tombstone", "unwanted",
@@ -81,6 +84,9 @@ def check(document: Mapping[str, Any]) -> None:
     """Raise ImportProblem at the first invalid value."""
     for name, types in LISTS.items():
         _list(name, document[name], types)
+    for i, clip in enumerate(document["clips"]):
+        for name in LIMITS.keys() & clip.keys():
+            _valid(f"clips[{i}].{name}", LIMITS[name], clip[name])
     _valid("chats", shape.list_of(Object), document["chats"])
     log = document["log"]
     if type(log) is not dict:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
-from m3desk.domain.clip import MICROSECOND, Source, clock, seconds
+from m3desk.domain.clip import MICROSECOND, Clip, Source, clock, seconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, Utterance
 from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.people import Person, SpeechRow
@@ -116,7 +116,7 @@ def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]
             "sources": [_source(s) for s in reader.sources()],
             "clips": [
                 {"id": c.id, "source": c.source, "index": c.index, "start": seconds(c.start), "end": seconds(c.end), "state": c.state,
-                "error": c.error}
+                "error": c.error, **_limit(c)}
                 for c in reader.clips()
             ],
             "face_tracks": [_face(t, *held.get(t.id, (None, None, False))) for t in faces],
@@ -162,6 +162,13 @@ def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]
             ],
             "log": log,
         }  # fmt: skip
+
+
+def _limit(clip: Clip) -> dict[str, Any]:
+    """Return what a live clip was perceived without, if anything."""
+    if not clip.given_up and clip.overrun is None:
+        return {}
+    return {"given_up": list(clip.given_up), "overrun": None if clip.overrun is None else seconds(clip.overrun)}
 
 
 def _source(s: Source) -> dict[str, Any]:

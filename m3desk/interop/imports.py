@@ -74,7 +74,17 @@ def load(path: Path | str) -> Export:
     parts = {
         "sources": [_source(s) for s in document["sources"]],
         "clips": [
-            Clip(c["id"], c["source"], c["index"], microseconds(c["start"]), microseconds(c["end"]), c["state"], c["error"])
+            Clip(
+                c["id"],
+                c["source"],
+                c["index"],
+                microseconds(c["start"]),
+                microseconds(c["end"]),
+                c["state"],
+                c["error"],
+                tuple(c.get("given_up", ())),
+                None if c.get("overrun") is None else microseconds(c["overrun"]),
+            )
             for c in document["clips"]
         ],
         "faces": faces,

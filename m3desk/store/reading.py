@@ -38,12 +38,12 @@ def source(db: DB, id_: str) -> Source:
 
 
 def clips(db: DB, source_: str | None = None) -> list[Clip]:
-    query = "SELECT * FROM clip WHERE " + ("source = ?" if source_ else "state != 'enrolled'")
+    query = f"{rows.CLIPS} WHERE " + ("source = ?" if source_ else "state != 'enrolled'")
     return sorted((rows.clip(r) for r in db.execute(query, (source_,) if source_ else ())), key=lambda c: clip_order(c.id))
 
 
 def clip(db: DB, id_: str) -> Clip:
-    row = db.execute("SELECT * FROM clip WHERE id = ?", (id_,)).fetchone()
+    row = db.execute(f"{rows.CLIPS} WHERE id = ?", (id_,)).fetchone()
     if row is None:
         raise UsageError(f"there is no clip {id_} in this memory.")
     return rows.clip(row)
@@ -51,13 +51,13 @@ def clip(db: DB, id_: str) -> Clip:
 
 def clips_of(db: DB, ids: Iterable[str]) -> list[Clip]:
     """Return those of these clips that exist, without clips of enrolment files."""
-    query = "SELECT * FROM clip WHERE id IN (SELECT value FROM json_each(?)) AND state != 'enrolled'"
+    query = f"{rows.CLIPS} WHERE id IN (SELECT value FROM json_each(?)) AND state != 'enrolled'"
     return sorted((rows.clip(r) for r in db.execute(query, (listed(ids),))), key=lambda c: clip_order(c.id))
 
 
 def clips_between(db: DB, source_: str, start: int, end: int) -> list[Clip]:
     """Return the clips of a source that reach into [start, end)."""
-    query = 'SELECT * FROM clip WHERE source = ? AND "end" > ? AND start < ? ORDER BY number'
+    query = f'{rows.CLIPS} WHERE source = ? AND "end" > ? AND start < ? ORDER BY number'
     return [rows.clip(r) for r in db.execute(query, (source_, start, end))]
 
 

@@ -77,7 +77,21 @@ def source(row: Row) -> Source:
 
 
 def clip(row: Row) -> Clip:
-    return Clip(row["id"], row["source"], row["number"], row["start"], row["end"], row["state"], row["error"])
+    """Return a clip; a row of `CLIPS` brings its limits."""
+    limited = "given_up" in row.keys() and row["given_up"] is not None  # noqa: SIM118  (a sqlite3.Row iterates over values)
+    given_up, overrun = (tuple(json.loads(row["given_up"])), row["overrun"]) if limited else ((), None)
+    return Clip(row["id"], row["source"], row["number"], row["start"], row["end"], row["state"], row["error"], given_up, overrun)
+
+
+def put_limit(db: sqlite3.Connection, c: Clip) -> None:
+    """Record what is left out of a clip, and how far past its end sound is heard, if that differs from other clips."""
+    db.execute("DELETE FROM clip_limit WHERE clip = ?", (c.id,))
+    if c.given_up or c.overrun is not None:
+        insert(db, "clip_limit", clip=c.id, given_up=dump(c.given_up), overrun=c.overrun)
+
+
+CLIPS = "SELECT clip.*, given_up, overrun FROM clip LEFT JOIN clip_limit ON clip_limit.clip = clip.id"
+"""Reads clips with their limits."""
 
 
 def face_track(row: Row) -> FaceTrack:

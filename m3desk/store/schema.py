@@ -157,7 +157,12 @@ UPDATE {table} SET {column} = {
     )
 )
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5)
+_V6 = """
+-- Clips of live sources that were not perceived with everything: what was left out (JSON list), and how far past its end sound was heard.
+CREATE TABLE clip_limit (clip TEXT PRIMARY KEY REFERENCES clip, given_up TEXT NOT NULL, overrun INTEGER) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)

@@ -61,6 +61,8 @@ def plan(db: DB, source: str, clips: Sequence[Clip], fps: float | None) -> None:
             db.execute('UPDATE clip SET start = ?, "end" = ? WHERE id = ?', (c.start, c.end, id_))
         if old is None:
             rows.insert(db, "clip", id=id_, source=source, number=c.index, start=c.start, end=c.end, state=c.state, error=c.error)
+        if old is None or old.state not in ("episodic", "done"):
+            rows.put_limit(db, replace(c, id=id_))
     if fps is not None:
         committed = any(c.state in ("episodic", "done") for c in there.values())
         db.execute("UPDATE source SET sampled_fps = ? WHERE id = ? AND (? = 0 OR sampled_fps IS NULL)", (fps, source, int(committed)))
@@ -137,6 +139,7 @@ def remove_source(db: DB, state: State, log: Log, id_: str, at: str) -> None:
     unbound = f"id NOT IN (SELECT node FROM binding) AND id NOT IN ({held})"
     db.execute(f"DELETE FROM node WHERE source = ?1 AND type IN ('face', 'voice') AND step IS NULL AND {unbound}", (id_, *like))
     db.execute("DELETE FROM node WHERE source = ? AND type IN ('object', 'place') AND id NOT IN (SELECT entity FROM mention)", (id_,))
+    db.execute("DELETE FROM clip_limit WHERE clip GLOB ?", like)
     for table in (*schema.EVIDENCE, "clip"):
         db.execute(f"DELETE FROM {table} WHERE source = ?", (id_,))
     db.execute("DELETE FROM source WHERE id = ?", (id_,))

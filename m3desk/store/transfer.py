@@ -173,6 +173,7 @@ def restore(
             thumbnail=thumbnail,
             cuts=cuts, scene=scene,
         )  # fmt: skip
+        rows.put_limit(db, c)
     apart = log.get("unlisted", {})
     if apart:
         _put_unlisted(db, apart, ("source", "clip"))

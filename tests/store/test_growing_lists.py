@@ -82,6 +82,7 @@ def test_a_memory_of_the_format_before_is_brought_up_to_date(grown: Path, tmp_pa
         votes = [*before.get(f"{r['a']} {r['b']}", ()), *json.loads(r["votes"])]
         db.execute("UPDATE now_equivalence SET votes = ? WHERE a = ? AND b = ?", (dump(votes), r["a"], r["b"]))
     db.execute("DROP TABLE now_chunk")
+    db.execute("DROP TABLE clip_limit")
     db.execute("PRAGMA user_version = 4")
     db.close()
     with Memory.open(path) as memory, memory.snapshot() as db:
