@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
     from m3desk.domain.questions.types import Suggestion
-    from m3desk.ports import Found
+    from m3desk.ports import FoundNode
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -158,7 +158,7 @@ class SearchNodes:
     text: str
     k: int
 
-    def run(self, engine: Engine) -> list[Found]:
+    def run(self, engine: Engine) -> list[FoundNode]:
         return engine.app.answering.search_nodes(self.text, k=self.k)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
     from m3desk.domain.questions.types import Suggestion
-    from m3desk.ports import Found
+    from m3desk.ports import FoundNode
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -198,7 +198,7 @@ class EngineDesk:
     def stop_asking(self, ask: str) -> None:
         self._call(commands.StopAsking(ask))
 
-    def search(self, text: str, k: int = 20) -> Future[list[Found]]:
+    def search(self, text: str, k: int = 20) -> Future[list[FoundNode]]:
         return self._call(commands.SearchNodes(text, k))
 
     def suggestions(self) -> Future[list[Suggestion]]:

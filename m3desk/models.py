@@ -26,7 +26,7 @@ _CACHE = ".fetching"
 _SPARE_BYTES = 150_000_000
 
 
-class Progress(Protocol):
+class DownloadProgress(Protocol):
     """Receives the download progress of a model in bytes. `state`: "working", "done", "failed"."""
 
     def __call__(self, name: str, done: int, total: int, state: str = "working", error: str | None = None) -> None: ...
@@ -260,7 +260,7 @@ def pull(
     *,
     profile: str | None = None,
     llm: bool = False,
-    progress: Progress = lambda *_args, **_more: None,
+    progress: DownloadProgress = lambda *_args, **_more: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[str]:
     """Download, join and verify the models that `plan_pull` lists; return their names. An interrupted run is continued.
@@ -307,7 +307,7 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _pull_one(model: ModelEntry, progress: Progress, cancelled: Callable[[], bool]) -> None:
+def _pull_one(model: ModelEntry, progress: DownloadProgress, cancelled: Callable[[], bool]) -> None:
     pinned = {name: (p["bytes"], p["sha256"]) for name, p in _toml().get("package", {}).items()}
     fetcher = Fetcher(folder() / _CACHE / model.name, cancelled, pinned, _dead)
     wrong = _wrong_files(model)
@@ -397,7 +397,7 @@ def _join(source: Sequence[str], joined: Path, limit: int, fetcher: Fetcher, sha
 class _Report:
     """Reports the progress of one model, at most a few times a second."""
 
-    def __init__(self, model: ModelEntry, progress: Progress, done: int) -> None:
+    def __init__(self, model: ModelEntry, progress: DownloadProgress, done: int) -> None:
         self.done = done
         self._model, self._progress, self._last = model, progress, 0.0
 

@@ -85,7 +85,7 @@ Also = Callable[[Perceived], Embedded]
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RunTotals:
     """The result counts of a run over one source. `seconds`: of work; `covered`: seconds of the source."""
 
     committed: int = 0
@@ -94,8 +94,8 @@ class Tally:
     seconds: float = 0.0
     covered: float = 0.0
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: RunTotals) -> RunTotals:
+        return RunTotals(
             self.committed + other.committed,
             self.failed + other.failed,
             self.skipped + other.skipped,
@@ -171,7 +171,7 @@ class Memorizer:
 
     def memorize(
         self, source: Source, decode: Callable[[Clip], ClipMedia], *, total: int, unchanged: Callable[[], None] = lambda: None
-    ) -> Tally:
+    ) -> RunTotals:
         """Bring every queued clip of a source to `episodic`. Raises Cancelled when stopped; what was committed stays.
 
         `decode`: returns a clip's pictures and sound. `total`: microseconds of the whole run, for the progress. `unchanged`: called after
@@ -180,9 +180,9 @@ class Memorizer:
         """
         waiting = self._store.waiting(source.id)
         if not waiting.clips:
-            return Tally()
+            return RunTotals()
         began = time.monotonic()
-        tally = Tally()
+        tally = RunTotals()
         watcher = Watcher(self._models, waiting.heard_until, self._stop, self._emit)
         try:
             for watched in watcher.watch(map(decode, waiting.clips)):
@@ -195,7 +195,7 @@ class Memorizer:
             watcher.close()
         return tally
 
-    def _one(self, source: Source, watched: Watched, tally: Tally, unchanged: Callable[[], None]) -> Tally:
+    def _one(self, source: Source, watched: Watched, tally: RunTotals, unchanged: Callable[[], None]) -> RunTotals:
         clip = watched.media.clip
         try:
             try:
@@ -310,7 +310,7 @@ class Memorizer:
         if self._stop():
             raise Cancelled("stopped.", "What was committed is kept; run the same command to continue.")
 
-    def _progress(self, source: Source, clip: Clip, stage: events.Stage, done: int, total: int, began: float, tally: Tally) -> None:
+    def _progress(self, source: Source, clip: Clip, stage: events.Stage, done: int, total: int, began: float, tally: RunTotals) -> None:
         spent = time.monotonic() - began
         rate = tally.covered / spent if tally.covered and spent > 0 else None
         left = (total - done) / 1e6 / rate if rate else None

@@ -25,7 +25,7 @@ from m3desk.media.trial import tried
 from m3desk.media.unchanged import Watched
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
-from m3desk.pipeline import Brake, ClipStore, Memorizer, Tally
+from m3desk.pipeline import Brake, ClipStore, Memorizer, RunTotals
 from m3desk.ports import Models
 from m3desk.regular import is_regular
 from m3desk.samples import reembedding
@@ -181,17 +181,17 @@ class Work:
 
     # ------------------------------------------------------------------ doing it
 
-    def run(self) -> Tally:
+    def run(self) -> RunTotals:
         """Memorize until the queue is empty. Raises Cancelled if stopped, ModelMissing if a perception model is missing."""
-        total = Tally()
+        total = RunTotals()
         while (source := self.queue.next()) is not None:
             total = total + self._one(source)
         return total
 
-    def _one(self, source_id: str) -> Tally:
+    def _one(self, source_id: str) -> RunTotals:
         source = self._known(source_id)
         if source is None:  # removed while it waited
-            return Tally()
+            return RunTotals()
         options = self._options.get(source_id, Options())
         try:
             self._set_state(source_id, "working")
@@ -202,25 +202,25 @@ class Work:
             watched = self._watched[source_id]
             decode = partial(cutter.FileClip, source, path=source.uri, fps=fps)
             tally = memorizer.memorize(source, decode, total=clips[-1].end if clips else 0, unchanged=watched.look)
-            if tally != Tally():
+            if tally != RunTotals():
                 watched.prove()
         except Cancelled:
             self._set_state(source_id, "queued" if self._brake.stopping.is_set() else "cancelled")
             if self._brake.stopping.is_set():
                 raise
-            return Tally()
+            return RunTotals()
         except SourceError as error:
             self._store.fail_queued(source_id, error.line())
             self._set_state(source_id, "failed", error.line())
             self._emit(events.Notice("error", str(error), error.hint))
-            return Tally()
+            return RunTotals()
         except ModelMissing:
             self._set_state(source_id, "queued")  # it goes on once the weights are here
             self.queue.put(source_id, 0)
             raise
         except M3DeskError as error:
             if not self._known(source_id):  # removed in the middle of a clip, which its memory does not know any more
-                return Tally()
+                return RunTotals()
             self._set_state(source_id, "failed", error.line())
             raise
         self._finish(source_id)

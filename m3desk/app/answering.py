@@ -22,7 +22,7 @@ from m3desk.control.searching import Searching
 from m3desk.domain.identity import Candidate
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryProblem
-from m3desk.ports import Found, FoundClip, Models
+from m3desk.ports import FoundNode, FoundClip, Models
 from m3desk.samples import lookup
 from m3desk.store.memory import now
 from m3desk.store.records import Records
@@ -34,7 +34,7 @@ Before = tuple[str, int]
 """A source and the index of its last known clip; −1 = nothing."""
 
 
-class Opened(Protocol):
+class AnsweringMemory(Protocol):
     """An open memory with its search state and the models it uses."""
 
     backends: Backends
@@ -54,7 +54,7 @@ class Answering:
     `before`: what was known up to and including that clip. `believed_at`: what was believed at that date (ISO).
     """
 
-    def __init__(self, memory: Opened) -> None:
+    def __init__(self, memory: AnsweringMemory) -> None:
         self._memory = memory
         self._asks: dict[str, threading.Event] = {}
 
@@ -64,7 +64,7 @@ class Answering:
         """Return a search over what `reader` reads (`control.searching`)."""
         return self._memory.searching.over(reader, self._memory.backends.get("text_vectors"))
 
-    def search_nodes(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[Found]:
+    def search_nodes(self, text: str, *, before: Before | None = None, believed_at: str | None = None, **how: Any) -> list[FoundNode]:
         """Search single memories; see `control.search`."""
         with self._memory.reader(before, believed_at) as reader:
             return self.search(reader).nodes(text, before=before, **how)
@@ -74,13 +74,13 @@ class Answering:
         with self._memory.reader(before, believed_at) as reader:
             return self.search(reader).clips(text, before=before, **how)
 
-    def search_image(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
+    def search_image(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[FoundNode]:
         """Return the people whose faces a picture shows, accepted matches only. Raises NoFace, SourceError, ModelMissing."""
         models = self.models_in_use("faces", "face_vectors")
         candidates = lookup.faces(path, models)
         return self._lookup(candidates, "face", models.face_vectors.name if models.face_vectors else "", k, before, believed_at)
 
-    def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[Found]:
+    def search_audio(self, path: Path, *, k: int = 20, before: Before | None = None, believed_at: str | None = None) -> list[FoundNode]:
         """Return the people whose voices are in a recording, accepted matches only. Raises SourceError, ModelMissing."""
         models = self.models_in_use("speech_activity", "voice_vectors")
         candidates = lookup.voice(path, models)
@@ -95,7 +95,7 @@ class Answering:
 
     def _lookup(
         self, candidates: Sequence[Candidate], kind: ObservationType, model: str, k: int, before: Before | None, believed_at: str | None
-    ) -> list[Found]:
+    ) -> list[FoundNode]:
         with self._memory.reader(before, believed_at) as reader:
             return lookup.found(candidates, reader.galleries(kind, model), model, reader, k)
 

@@ -17,7 +17,7 @@ from m3desk.store.records import Records
 from m3desk.writer import Write
 
 
-class Opened(Protocol):
+class MemoryWithModels(Protocol):
     """An open memory with the models it uses."""
 
     emit: Callable[[Any], None]
@@ -28,7 +28,7 @@ class Opened(Protocol):
     def models_in_use(self, *ports: str) -> Models: ...
 
 
-def missed_face(memory: Opened, args: Mapping[str, Any]) -> Sample:
+def missed_face(memory: MemoryWithModels, args: Mapping[str, Any]) -> Sample:
     """Return the face inside the box of an `add-face`, after the store has accepted the correction."""
     memory.write(lambda m: m.correct("add-face", args, dry_run=True))
     with memory.reader() as reader:
@@ -38,7 +38,7 @@ def missed_face(memory: Opened, args: Mapping[str, Any]) -> Sample:
     return teaching.missed_face(source.uri, source, round(args["at"]), tuple(box), memory.models_in_use("faces", "face_vectors"))
 
 
-def lessons(memory: Opened, files: Sequence[str]) -> tuple[Lesson, ...]:
+def lessons(memory: MemoryWithModels, files: Sequence[str]) -> tuple[Lesson, ...]:
     """Return the face and voice samples of photos and recordings. Raises SourceError, NoFace, ModelMissing."""
     if not files:
         return ()
@@ -46,7 +46,7 @@ def lessons(memory: Opened, files: Sequence[str]) -> tuple[Lesson, ...]:
     return tuple(teaching.learn(Path(f), models) for f in files)
 
 
-def look_again(memory: Opened) -> int:
+def look_again(memory: MemoryWithModels) -> int:
     """Make crops, sound and vectors for observations that corrections created, if the file or stored media allow it; return how many."""
     lacking = [x for x in memory.write(lambda m: m.lacking_sample()) if Path(x.uri).is_file() or not isinstance(x.made, FaceTrack)]
     if not lacking:

@@ -22,7 +22,7 @@ PART = 256
 """Sentences embedded per commit: a large import (20 ms a sentence) that is interrupted continues where it stopped."""
 
 
-class Opened(Protocol):
+class EmbeddingMemory(Protocol):
     """An open memory with its models."""
 
     backends: Backends
@@ -33,7 +33,7 @@ class Opened(Protocol):
     def reader(self) -> Records: ...
 
 
-def lacking_sentences(memory: Opened) -> int:
+def lacking_sentences(memory: EmbeddingMemory) -> int:
     """Embed the sentences that have no vector of the active text model (edited or imported ones); return their number.
 
     If interrupted, what was embedded is kept.
@@ -55,7 +55,7 @@ def lacking_sentences(memory: Opened) -> int:
     return len(lacking)
 
 
-def reembed(memory: Opened, name: str, *, switch: bool) -> tuple[int, Reembedded]:
+def reembed(memory: EmbeddingMemory, name: str, *, switch: bool) -> tuple[int, Reembedded]:
     """Embed the stored faces or voices with another model and keep the old vectors; return their number and what would change.
 
     `name`: as in `models list`. `switch`: use it from now on. Raises ModelMissing, BackendMissing, UsageError.

@@ -22,7 +22,7 @@ from m3desk.writer import Write
 log = logging.getLogger(__name__)
 
 
-class Opened(Protocol):
+class ForgettableMemory(Protocol):
     """An open memory with the work on its sources and the models it uses."""
 
     path: str
@@ -43,19 +43,19 @@ class Opened(Protocol):
         ...
 
 
-def forget(memory: Opened, person: str, how: How, *, sources: bool) -> dict[str, Any]:
+def forget(memory: ForgettableMemory, person: str, how: How, *, sources: bool) -> dict[str, Any]:
     """Remove everything derived from a person, then search the rest of the memory for traces; return that report."""
     return _prove(memory, memory.write(lambda m: m.forget(person, how, proof.tighten, at=now(), sources=sources)))
 
 
-def sources_of(memory: Opened, plan: Forgotten) -> list[str]:
+def sources_of(memory: ForgettableMemory, plan: Forgotten) -> list[str]:
     """Return, for each source that shows a person, what removing it would delete."""
     with memory.reader() as reader:
         there = {s.id for s in reader.sources()}
     return [memory.work.remove(s, dry_run=True).text for s in sorted({s for s, _, _ in plan.known.intervals} & there)]
 
 
-def _prove(memory: Opened, gone: Pending) -> dict[str, Any]:
+def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
     """Finish a forgetting that was committed and return its report; its mark is deleted when the proof passes. May be repeated."""
     known = gone.known
     try:
@@ -91,7 +91,7 @@ def _prove(memory: Opened, gone: Pending) -> dict[str, Any]:
     return report
 
 
-def finish(memory: Opened) -> list[dict[str, Any]]:
+def finish(memory: ForgettableMemory) -> list[dict[str, Any]]:
     """Finish every forgetting that a killed process left unfinished, notify the user, and return the reports.
 
     If one cannot be finished now, it is tried again at the next opening.

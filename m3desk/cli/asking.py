@@ -14,7 +14,7 @@ from m3desk.control.loop import as_json
 from m3desk.control.query import fitting
 from m3desk.domain.clip import seconds
 from m3desk.errors import M3DeskError, MemoryProblem, UsageError
-from m3desk.ports import Found, FoundClip
+from m3desk.ports import FoundClip, FoundNode
 from m3desk.store.records import Records
 
 KINDS = ("face", "voice", "episodic", "semantic", "object", "place")
@@ -122,7 +122,7 @@ def search(options: Any, out: Out) -> int:
     return 0
 
 
-def _print_nodes(found: list[Found], out: Out) -> None:
+def _print_nodes(found: list[FoundNode], out: Out) -> None:
     out.result(
         [node_json(f) for f in found],
         [f"{f.score:.2f} {f.id:<14} {span(f.start, f.end)} {f.content}  ({f.why})" for f in found] or ["Nothing found."],
@@ -144,7 +144,7 @@ def _print_clips(found: list[FoundClip], out: Out) -> None:
     out.result(document, lines or ["Nothing found."])
 
 
-def node_json(f: Found) -> dict[str, Any]:
+def node_json(f: FoundNode) -> dict[str, Any]:
     """Return a found node in the form that `search nodes --json` prints."""
     return {
         "id": f.id, "type": f.type, "content": f.content, "score": round(f.score, 4), "why": f.why, "clip": f.clip, "source": f.source,

@@ -14,7 +14,7 @@ MOST_MARKS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class CitedSpan:
     """A time span of a clip (microseconds of its source) and the node that describes it."""
 
     clip: str
@@ -29,15 +29,15 @@ class Part:
     """A piece of an answer, including spaces and punctuation around it, and the moments that support it."""
 
     text: str
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[CitedSpan, ...] = ()
 
 
-def moment_of(s: StoredSentence) -> Moment:
+def moment_of(s: StoredSentence) -> CitedSpan:
     """Return the moment that a sentence describes."""
-    return Moment(s.clip, s.source, s.start, s.end, s.id)
+    return CitedSpan(s.clip, s.source, s.start, s.end, s.id)
 
 
-def mark(moment: Moment, several: bool) -> str:
+def mark(moment: CitedSpan, several: bool) -> str:
     """Return the citation mark of a moment; it names the source if there are several."""
     return f"[{moment.source} {clock(moment.start)}]" if several else f"[{clock(moment.start)}]"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from m3desk.control.citing import Moment, Part, listed, moment_of
+from m3desk.control.citing import CitedSpan, Part, listed, moment_of
 from m3desk.control.query import ParsedQuestion
 from m3desk.control.search import Before, Hit, Search
 from m3desk.control.times import FOREVER
@@ -40,11 +40,11 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Presence:
+class PersonPresence:
     """When a person is seen and heard, in time order, and what they say."""
 
-    seen: list[Moment] = field(default_factory=list)
-    heard: list[tuple[Moment, str]] = field(default_factory=list)
+    seen: list[CitedSpan] = field(default_factory=list)
+    heard: list[tuple[CitedSpan, str]] = field(default_factory=list)
 
 
 def read_facts(asked: ParsedQuestion, search: Search, before: Before | None = None) -> Answer | None:
@@ -64,29 +64,29 @@ def beyond(asked: ParsedQuestion, search: Search) -> list[str]:
 # ---------------------------------------------------------------- who
 
 
-def presences(asked: ParsedQuestion, search: Search, before: Before | None) -> dict[str, Presence]:
+def presences(asked: ParsedQuestion, search: Search, before: Before | None) -> dict[str, PersonPresence]:
     """Return when each person is seen and heard within the times asked for, in order of first appearance."""
     evidence = search.evidence
     if asked.spans or before is not None:
         return _presences(asked, search, before)
     if evidence.presences is None:
         evidence.presences = _presences(asked, search, before)
-    kept: dict[str, Presence] = evidence.presences
+    kept: dict[str, PersonPresence] = evidence.presences
     return kept
 
 
-def _presences(asked: ParsedQuestion, search: Search, before: Before | None) -> dict[str, Presence]:
+def _presences(asked: ParsedQuestion, search: Search, before: Before | None) -> dict[str, PersonPresence]:
     known = {p.id for p in search.people if not p.ignored}
     evidence, told = search.evidence, search.tellers
-    found: dict[str, Presence] = {}
+    found: dict[str, PersonPresence] = {}
     for source, start, end in _scopes(asked, search):
         for o in _touching(evidence.seen.get(source, ()), start, end):
             if o.person in known and _known(o.clip, before):
-                found.setdefault(o.person, Presence()).seen.append(Moment(o.clip, source, o.start, o.end, o.node))
+                found.setdefault(o.person, PersonPresence()).seen.append(CitedSpan(o.clip, source, o.start, o.end, o.node))
         for o in _touching(evidence.heard.get(source, ()), start, end):
             if o.person in known and _known(o.clip, before):
-                moment = Moment(o.clip, source, o.start, o.end, told.get(o.id, o.node))
-                found.setdefault(o.person, Presence()).heard.append((moment, (o.words or "").strip()))
+                moment = CitedSpan(o.clip, source, o.start, o.end, told.get(o.id, o.node))
+                found.setdefault(o.person, PersonPresence()).heard.append((moment, (o.words or "").strip()))
     for presence in found.values():
         presence.seen.sort(key=lambda m: (m.source, m.start))
         presence.heard.sort(key=lambda h: (h[0].source, h[0].start))
@@ -138,7 +138,7 @@ def _people(asked: ParsedQuestion, search: Search, before: Before | None, spoken
     return Answer(tuple(parts))
 
 
-def _named(people: dict[str, Moment], shown: dict[str, str], language: str, key: str) -> list[Part]:
+def _named(people: dict[str, CitedSpan], shown: dict[str, str], language: str, key: str) -> list[Part]:
     """Return "Three people appear: Ann [..], Person 2 [..] and Person 3 [..]." """
     count = len(people)
     items = [Part(shown[p], (m,)) for p, m in list(people.items())[:MOST_PEOPLE]]
@@ -150,7 +150,7 @@ def _named(people: dict[str, Moment], shown: dict[str, str], language: str, key:
     return [Part(lead), *ended]
 
 
-def _one_of(asked: ParsedQuestion, search: Search, there: dict[str, Presence], main: dict[str, Moment], spoken: bool) -> Answer:
+def _one_of(asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence], main: dict[str, CitedSpan], spoken: bool) -> Answer:
     """Answer who is first or last."""
     shown = {p.id: p.shown for p in search.people}
     if spoken:
@@ -173,10 +173,10 @@ def _who_is(asked: ParsedQuestion, search: Search, before: Before | None) -> Ans
         return None
     language, person = asked.language, people[0]
     everybody = presences(asked, search, before)
-    there = Presence()
+    there = PersonPresence()
     for p in people:
-        there.seen += everybody.get(p.id, Presence()).seen
-        there.heard += everybody.get(p.id, Presence()).heard
+        there.seen += everybody.get(p.id, PersonPresence()).seen
+        there.heard += everybody.get(p.id, PersonPresence()).heard
     parts = _introduced(people, search, there, language, before)
     if there.seen:
         stays = _stays(there.seen)
@@ -188,7 +188,7 @@ def _who_is(asked: ParsedQuestion, search: Search, before: Before | None) -> Ans
     return Answer(tuple(parts)) if parts else Answer((Part(say("absent", language)),), found=False)
 
 
-def _introduced(people: Sequence[Person], search: Search, there: Presence, language: str, before: Before | None) -> list[Part]:
+def _introduced(people: Sequence[Person], search: Search, there: PersonPresence, language: str, before: Before | None) -> list[Part]:
     found: dict[str, Part] = {}
     for person in people:
         for name in person.suggested_names[:2]:
@@ -199,7 +199,7 @@ def _introduced(people: Sequence[Person], search: Search, there: Presence, langu
     return list(found.values())
 
 
-def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
+def _evidence(evidence: str, search: Search, there: PersonPresence) -> CitedSpan | None:
     """Return the moment of a name's evidence, given as an observation id or `screen:START-END` (microseconds)."""
     if not evidence.startswith("screen:"):
         told = search.tellers.get(evidence)
@@ -208,7 +208,7 @@ def _evidence(evidence: str, search: Search, there: Presence) -> Moment | None:
     start, end = (int(t) for t in evidence.removeprefix("screen:").split("-"))
     source = there.seen[0].source if there.seen else search.sources[0].id
     clip = search.clip_at(source, start)
-    return Moment(clip.id, source, start, end) if clip else None
+    return CitedSpan(clip.id, source, start, end) if clip else None
 
 
 # ---------------------------------------------------------------- who says what, and when
@@ -240,7 +240,7 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     return Answer(tuple(parts))
 
 
-Spoken = tuple[Moment, str, str]
+Spoken = tuple[CitedSpan, str, str]
 """When, the words, the person."""
 
 
@@ -253,7 +253,7 @@ def _joined(said: Sequence[Spoken]) -> list[Spoken]:
             near = before.source == moment.source and moment.start - before.end < GAP and len(said_before) + len(words) <= LONGEST
             if who == person and near:
                 gap = "" if said_before[-1:] > "\u2e80" else " "
-                whole = Moment(before.clip, before.source, before.start, max(before.end, moment.end), before.node)
+                whole = CitedSpan(before.clip, before.source, before.start, max(before.end, moment.end), before.node)
                 joined[-1] = (whole, f"{said_before}{gap}{words}", person)
                 continue
         joined.append((moment, words, person))
@@ -294,7 +294,7 @@ def _when(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     shown = {p.id: p.shown for p in search.people}
     speaking = any(w in asked.plain.lower() for w in ("speak", "say", "talk", "说", "讲"))
     for person in asked.people:
-        presence = there.get(person, Presence())
+        presence = there.get(person, PersonPresence())
         moments = _stays([m for m, _ in presence.heard] if speaking or not presence.seen else presence.seen)
         if asked.order and moments:
             moments = moments[:1] if asked.order == "first" else moments[-1:]
@@ -334,7 +334,7 @@ def _on_screen(asked: ParsedQuestion, search: Search, before: Before | None) -> 
             key = "".join(c for c in t.text.casefold() if c.isalnum())
             if key and _known(t.clip, before):
                 found.setdefault(
-                    key, Part(f"“{' '.join(t.text.split())}”", (Moment(t.clip, source, t.start, t.end, told.get((source, t.start))),))
+                    key, Part(f"“{' '.join(t.text.split())}”", (CitedSpan(t.clip, source, t.start, t.end, told.get((source, t.start))),))
                 )
     if not found:
         things = _objects(asked, search, before)
@@ -353,7 +353,7 @@ def _objects(asked: ParsedQuestion, search: Search, before: Before | None) -> An
     for source, start, end in _scopes(asked, search):
         for o in search.reader.objects(source, start, end):
             if o.label != "person" and _known(o.clip, before):
-                found.setdefault(o.label, Part(o.label, (Moment(o.clip, source, o.start, o.end),)))
+                found.setdefault(o.label, Part(o.label, (CitedSpan(o.clip, source, o.start, o.end),)))
     if not found:
         return Answer((Part(say("no_things", asked.language)),), found=False)
     return Answer(
@@ -376,18 +376,18 @@ def _known(clip: str, before: Before | None) -> bool:
     return clip_index(clip) <= before[1]
 
 
-def _first(presence: Presence) -> tuple[str, int]:
+def _first(presence: PersonPresence) -> tuple[str, int]:
     moments = [*presence.seen[:1], *(m for m, _ in presence.heard[:1])]
     return min((m.source, m.start) for m in moments)
 
 
-def _stays(moments: Sequence[Moment]) -> list[Moment]:
+def _stays(moments: Sequence[CitedSpan]) -> list[CitedSpan]:
     """Merge moments that follow each other within GAP, also across clip borders."""
-    stays: list[Moment] = []
+    stays: list[CitedSpan] = []
     for m in moments:
         last = stays[-1] if stays else None
         if last and last.source == m.source and m.start - last.end <= GAP:
-            stays[-1] = Moment(last.clip, last.source, last.start, max(last.end, m.end), last.node)
+            stays[-1] = CitedSpan(last.clip, last.source, last.start, max(last.end, m.end), last.node)
         else:
             stays.append(m)
     return stays

@@ -25,7 +25,7 @@ from m3desk.domain.graph import NodeRow
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
 from m3desk.errors import CorrectionError
-from m3desk.ports import Found, FoundClip, TextEmbedder
+from m3desk.ports import FoundClip, FoundNode, TextEmbedder
 
 Numbers = NDArray[np.float64]
 
@@ -134,7 +134,7 @@ class Search:
         source: str | None = None,
         start: int | None = None,
         end: int | None = None,
-    ) -> list[Found]:
+    ) -> list[FoundNode]:
         """Return the k best nodes for a query, best first; `kinds`: face, voice, episodic, semantic, object, place (None = all)."""
         asked = self.read(query, _span(source, start, end))
         texts = [t for t in TEXT_KINDS if kinds is None or t in kinds]
@@ -397,10 +397,10 @@ class Search:
         mine = [c for c in self._clips.values() if c.source == source]
         return next((c for c in mine if c.start <= at < c.end), mine[-1] if mine else None)
 
-    def found(self, hit: Hit) -> Found:
+    def found(self, hit: Hit) -> FoundNode:
         """Return a hit as a search result."""
         s = hit.sentence
-        return Found(
+        return FoundNode(
             s.id, s.kind, s.shown, round(min(1.0, hit.score), 4), " · ".join(hit.why), s.clip, s.source, s.start, s.end, s.people
         )  # fmt: skip
 
@@ -410,7 +410,9 @@ class Search:
         ordered = sorted(hits if named else hits[:10], key=lambda h: (h.sentence.kind, h.sentence.start, h.sentence.id))
         return FoundClip(clip.id, clip.source, clip.start, clip.end, round(score, 4), tuple(self.found(h) for h in ordered))
 
-    def _entities(self, asked: ParsedQuestion, hits: Sequence[Hit], kinds: Collection[str] | None, before: Before | None) -> list[Found]:
+    def _entities(
+        self, asked: ParsedQuestion, hits: Sequence[Hit], kinds: Collection[str] | None, before: Before | None
+    ) -> list[FoundNode]:
         """Return other nodes: persons and things that the query names, and, if only such nodes are wanted, the people that hits mention."""
         by_id = {p.id: p for p in self.people}
         wanted: dict[str, tuple[float, str]] = dict.fromkeys(
@@ -429,17 +431,17 @@ class Search:
             found += self._things(asked, kinds)
         return [f for f in found if before is None or f.source != before[0] or f.clip is None or index_of(f.clip) <= before[1]]
 
-    def _entity(self, node: str, kind: str, person: Person, score: float, why: str) -> Found:
+    def _entity(self, node: str, kind: str, person: Person, score: float, why: str) -> FoundNode:
         row = self.reader.node(node)
-        return Found(node, kind, person.shown, score, why, row.clip, row.source, row.start, row.end, (person.id,))
+        return FoundNode(node, kind, person.shown, score, why, row.clip, row.source, row.start, row.end, (person.id,))
 
-    def _things(self, asked: ParsedQuestion, kinds: Collection[str]) -> list[Found]:
+    def _things(self, asked: ParsedQuestion, kinds: Collection[str]) -> list[FoundNode]:
         wanted = set(self._index.words(asked.plain))
         found = []
         for row in self.reader.things():
             if row.type in kinds and (held := wanted & set(self._index.words(row.label))):
                 why = "words: " + ", ".join(sorted(held))
-                found.append(Found(row.id, row.type, row.content, 1.0, why, row.clip, row.source, row.start, row.end, row.people))
+                found.append(FoundNode(row.id, row.type, row.content, 1.0, why, row.clip, row.source, row.start, row.end, row.people))
         return found
 
 

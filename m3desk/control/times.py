@@ -57,7 +57,7 @@ _OF_VIDEO = r"(?: of (?:the|this) (?:video|clip|film|recording))?"
 _LENGTH = rf"(?:(?P<n>(?<!\d){_NUMBER}|half a|a|one|two|three|five|ten)[ -]?)?(?P<u>{_UNIT})"
 _LENGTH_ZH = rf"(?P<n>(?<!\d){_NUMBER}|[一两二三五十半])? ?(?:个)?(?P<u>秒|分|小时)(?:钟)?"
 
-Span = tuple[int, int]
+TextRange = tuple[int, int]
 
 
 def read_times(text: str, source: Source | None) -> tuple[list[TimeSpan], str]:
@@ -115,7 +115,7 @@ def _length(match: re.Match[str]) -> int:
     return int(count * _UNITS[match["u"][0].lower()] * MICROSECOND)
 
 
-Means = Callable[[re.Match[str], int, Callable[[str], int]], Span]
+Means = Callable[[re.Match[str], int, Callable[[str], int]], TextRange]
 
 
 def _rule(pattern: str, means: Means) -> tuple[re.Pattern[str], Means]:

@@ -62,11 +62,11 @@ def weigh(cast: Iterable[Cast]) -> dict[str, float]:
     return {clip: round(sure + min(max(0.0, opinions[clip]), OPINIONS * max(0.0, sure)), 6) for clip, sure in physical.items()}
 
 
-Moment = tuple[str, int, int]
+ClipSpan = tuple[str, int, int]
 """When somebody speaks or is in view: clip, start, end (microseconds)."""
 
 
-def company(said: Iterable[Moment], seen: Mapping[str, Sequence[tuple[int, int, bool]]]) -> float:
+def company(said: Iterable[ClipSpan], seen: Mapping[str, Sequence[tuple[int, int, bool]]]) -> float:
     """Return the part of a voice's time in company of any face in which it is in that of one; 1 where it never is in company.
 
     seen: clip → (start, end, whether it is that face) of all that are in view there.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, field, replace
 
 from m3desk.domain.correction import Step
-from m3desk.domain.equivalence import COMPANY, MATE, Moment, company, enough, in_all, in_total, weigh
+from m3desk.domain.equivalence import COMPANY, MATE, ClipSpan, company, enough, in_all, in_total, weigh
 from m3desk.domain.ids import numbered, source_id
 from m3desk.domain.log import Birth, Bound, Log, NameHeard, ObservationRow, Voted, in_force
 from m3desk.domain.naming import plausible, whose
@@ -424,9 +424,9 @@ def _link(partition: Partition, votes: VotesByPair, births: Mapping[str, str], s
 
 def _moments(
     partition: Partition, births: Mapping[str, str], state: Identities, log: Log
-) -> tuple[dict[str, list[Moment]], dict[str, list[tuple[int, int, str]]]]:
+) -> tuple[dict[str, list[ClipSpan]], dict[str, list[tuple[int, int, str]]]]:
     """Return person → when they are heard, and clip → who is in view when; by persons as they are joined now."""
-    said: dict[str, list[Moment]] = defaultdict(list)
+    said: dict[str, list[ClipSpan]] = defaultdict(list)
     seen: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for id_, held in state.held.items():
         if held.node is None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from m3desk.domain.evidence import Box
 
-Span = tuple[int, int]
+Interval = tuple[int, int]
 
 
 def intersection(a: Box, b: Box) -> float:
@@ -34,12 +34,12 @@ def share_of_smaller(a: Box, b: Box) -> float:
     return shared / min(a[2] * a[3], b[2] * b[3]) if shared else 0.0
 
 
-def overlap(a: Span, b: Span) -> int:
+def overlap(a: Interval, b: Interval) -> int:
     """Return how long two spans overlap."""
     return max(0, min(a[1], b[1]) - max(a[0], b[0]))
 
 
-def span_iou(a: Span, b: Span) -> float:
+def span_iou(a: Interval, b: Interval) -> float:
     """Return how long two spans overlap as a part of the time from the first start to the last end, 0–1."""
     return overlap(a, b) / max(1, max(a[1], b[1]) - min(a[0], b[0]))
 

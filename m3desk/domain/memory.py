@@ -144,7 +144,7 @@ class Outline(NamedTuple):
     cites: tuple[str, ...] = ()
 
 
-class Moment(NamedTuple):
+class TimelineSentence(NamedTuple):
     """A sentence in force as the timeline shows it. Times: microseconds of the clip's source."""
 
     clip: str

@@ -83,7 +83,7 @@ class SpeechRow:
     set_aside: bool = False
 
 
-class Presence(NamedTuple):
+class PresenceSpan(NamedTuple):
     """A stretch of a clip in which somebody is seen, or heard. Times: microseconds of the source."""
 
     clip: str

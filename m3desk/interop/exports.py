@@ -197,10 +197,10 @@ def _utterance(u: Utterance, node: str | None, person: str | None, set_aside: bo
     }  # fmt: skip
 
 
-Held = dict[str, tuple[str | None, str | None, bool]]
+BindingSummary = dict[str, tuple[str | None, str | None, bool]]
 
 
-def _nodes(reader: Exportable, held: Held) -> list[dict[str, Any]]:
+def _nodes(reader: Exportable, held: BindingSummary) -> list[dict[str, Any]]:
     told = {s.id: s for s in reader.memories()}
     found = []
     for n in reader.graph().nodes:
@@ -221,7 +221,7 @@ def _nodes(reader: Exportable, held: Held) -> list[dict[str, Any]]:
     return found
 
 
-def _owner(observations: tuple[str, ...], held: Held) -> dict[str, str | None]:
+def _owner(observations: tuple[str, ...], held: BindingSummary) -> dict[str, str | None]:
     node, person, _ = next((held[o] for o in observations if held.get(o, (None,))[0]), (None, None, False))
     return {"node": node, "person": person}
 

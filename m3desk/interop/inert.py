@@ -30,7 +30,7 @@ class Named:
         self.name = name
 
 
-class Thing:
+class PickledObject:
     """An object of the file: its class's name and its attributes."""
 
     __slots__ = ("name", "state")

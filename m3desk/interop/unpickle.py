@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from m3desk.interop.inert import CLASSES, Named, Numbers, Refused, Thing, Type, fill, named, rebuilt
+from m3desk.interop.inert import CLASSES, Named, Numbers, PickledObject, Refused, Type, fill, named, rebuilt
 
 MEBIBYTE = 1 << 20
 WHOLE = 4096 * MEBIBYTE
@@ -330,7 +330,7 @@ def _steps(m: Machine) -> dict[bytes, Callable[[], None]]:
             raise Refused(f"it makes an object of {of.name.replace(' ', '.') if type(of) is Named else 'something that is no class'}")
         if args != ():
             raise Refused("it makes an object out of something, which no memory graph does")
-        m.push(Thing(of.name), 200)
+        m.push(PickledObject(of.name), 200)
 
     def call() -> None:
         args, of = m.pop(), m.pop()
@@ -341,7 +341,7 @@ def _steps(m: Machine) -> dict[bytes, Callable[[], None]]:
     def build() -> None:
         state = m.pop()
         target = m._stack[-1] if m._stack else None
-        if type(target) is Thing:
+        if type(target) is PickledObject:
             if type(state) is tuple and len(state) == 2 and state[1] is None:
                 state = state[0]
             if type(state) is not dict:

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from m3desk.interop.inert import PARTS, WHOLES, Numbers, Refused, Thing, fits
+from m3desk.interop.inert import PARTS, WHOLES, Numbers, PickledObject, Refused, fits
 from m3desk.interop.unpickle import KEPT, MEBIBYTE, Machine
 
 NODES = 50_000
@@ -32,7 +32,7 @@ CLIP = 1_000_000
 """The greatest number of a clip: at 30 s each a year without a pause."""
 
 
-class Writer:
+class LimitedWriter:
     """Counts the bytes sent to the parent, so that a text referenced a million times cannot exhaust memory.
 
     `most`: bytes that may be sent.
@@ -111,13 +111,13 @@ def _integer(value: Any, most: int = 1 << 40) -> int:
     return value
 
 
-def graph(root: Any, writer: Writer) -> dict[str, Any]:
+def graph(root: Any, writer: LimitedWriter) -> dict[str, Any]:
     """Return a VideoGraph as plain lists. Raises Refused if it is not one.
 
     nodes: [id, type, clip | None, [texts], [rows, numbers a row, kept]] in order of ids; edges: [a, b, weight] as they stand, both
     directions; clips: the clips it lists, in its order, with their texts' ids; characters: its own grouping, name → tags.
     """
-    if type(root) is not Thing or root.name not in WHOLES:
+    if type(root) is not PickledObject or root.name not in WHOLES:
         raise Refused("it holds no memory graph")
     nodes = root.state.get("nodes")
     if type(nodes) is not dict:
@@ -126,7 +126,7 @@ def graph(root: Any, writer: Writer) -> dict[str, Any]:
     found = []
     owners = 0
     for id_, node in sorted(((_integer(i), n) for i, n in nodes.items()), key=lambda pair: pair[0]):
-        if type(node) is not Thing or node.name not in PARTS or type(node.state.get("type")) is not str:
+        if type(node) is not PickledObject or node.name not in PARTS or type(node.state.get("type")) is not str:
             raise Refused(f"node {id_} of it is no node")
         metadata = node.state.get("metadata")
         metadata = metadata if type(metadata) is dict else {}
@@ -149,7 +149,7 @@ def _few(count: int, most: int, what: str) -> None:
         raise Refused(f"it has more than {most:,} {what}, which is far more than a memory graph has")
 
 
-def _edges(edges: Any, writer: Writer) -> Iterator[list[Any]]:
+def _edges(edges: Any, writer: LimitedWriter) -> Iterator[list[Any]]:
     _few(len(edges) if type(edges) is dict else 0, EDGES, "edges")
     for ends, weight in (edges if type(edges) is dict else {}).items():
         if type(ends) is not tuple or len(ends) != 2 or type(weight) not in (int, float):
@@ -158,7 +158,7 @@ def _edges(edges: Any, writer: Writer) -> Iterator[list[Any]]:
         yield [_integer(ends[0]), _integer(ends[1]), fits(float(weight))]
 
 
-def _clips(state: dict[Any, Any], writer: Writer) -> Iterator[list[Any]]:
+def _clips(state: dict[Any, Any], writer: LimitedWriter) -> Iterator[list[Any]]:
     by_clip = state.get("text_nodes_by_clip")
     by_clip = by_clip if type(by_clip) is dict else {}
     _few(len(by_clip), CLIPS, "clips")
@@ -176,7 +176,7 @@ def _numbers(value: Any) -> list[int]:
     return [_integer(v) for v in value]
 
 
-def _characters(mappings: Any, writer: Writer) -> dict[str, list[str]]:
+def _characters(mappings: Any, writer: LimitedWriter) -> dict[str, list[str]]:
     found = {}
     mappings = mappings if type(mappings) is dict else {}
     _few(len(mappings), 2 * OWNERS, "characters")
@@ -215,7 +215,7 @@ def limit(memory: int, cpu: int) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Read standard input under the limits given (bytes, seconds, bytes of what is built); write the graph, or {"refused": why}."""
     limit(int(arguments[0]), int(arguments[1]))
-    writer = Writer(int(arguments[2]))
+    writer = LimitedWriter(int(arguments[2]))
     try:
         body = _body(graph(Machine(sys.stdin.buffer, int(arguments[2])).load(), writer))
     except Refused as refused:

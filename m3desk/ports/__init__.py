@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from m3desk.ports.clips import ClipMedia, ClipView, Cluster, Frame, KnowledgeWriter, MemoryWriter, Models, Prepared, Waiting
 from m3desk.ports.desk import Desk
-from m3desk.ports.memory import Found, FoundClip, Reader
+from m3desk.ports.memory import FoundClip, FoundNode, Reader
 from m3desk.ports.models import (
     SAMPLE_RATE,
     DetectedFace,
@@ -37,8 +37,8 @@ __all__ = [
     "DetectedObject",
     "FaceDetector",
     "FaceEmbedder",
-    "Found",
     "FoundClip",
+    "FoundNode",
     "Frame",
     "KnowledgeWriter",
     "LanguageModel",

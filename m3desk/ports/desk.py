@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
 from m3desk.domain.questions.types import Suggestion
-from m3desk.ports.memory import Found, Reader
+from m3desk.ports.memory import FoundNode, Reader
 
 
 class Desk(Protocol):
@@ -44,7 +44,7 @@ class Desk(Protocol):
         ...
 
     def stop_asking(self, ask: str) -> None: ...
-    def search(self, text: str, k: int = 20) -> Future[list[Found]]: ...
+    def search(self, text: str, k: int = 20) -> Future[list[FoundNode]]: ...
     def suggestions(self) -> Future[list[Suggestion]]:
         """Return the current identity questions for the user, most useful first; `events.Suggested` gives their number."""
         ...

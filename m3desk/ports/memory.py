@@ -11,13 +11,13 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import ObjectSeen, TextOnScreen
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
-from m3desk.domain.memory import Moment, StoredSentence
-from m3desk.domain.people import Binding, Person, Presence, SpeechRow, TrackRow
+from m3desk.domain.memory import StoredSentence, TimelineSentence
+from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, TrackRow
 from m3desk.domain.questions.types import Suggestion, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundNode:
     """A node that a search found. `score` 0–1 after fusion; `why`: one readable line ("words: green, tea · meaning 0.83")."""
 
     id: str
@@ -39,7 +39,7 @@ class FoundClip:
     start: int
     end: int
     score: float
-    memories: tuple[Found, ...] = ()
+    memories: tuple[FoundNode, ...] = ()
 
 
 class Reader(Protocol):
@@ -88,11 +88,11 @@ class Reader(Protocol):
     def memories_of(self, ids: Collection[str]) -> list[StoredSentence]: ...
     def nodes_of(self, ids: Collection[str]) -> list[NodeRow]: ...
     def edges_of(self, keys: Collection[Edge]) -> list[EdgeRow]: ...
-    def presence(self, clips: Collection[str]) -> list[Presence]:
+    def presence(self, clips: Collection[str]) -> list[PresenceSpan]:
         """Return who is seen and heard when in these clips, in order of time."""
         ...
 
-    def moments(self, clips: Collection[str]) -> list[Moment]:
+    def moments(self, clips: Collection[str]) -> list[TimelineSentence]:
         """Return when the sentences in force of these clips are, in order of time."""
         ...
 

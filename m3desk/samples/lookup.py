@@ -16,7 +16,7 @@ from m3desk.domain.log import ObservationType
 from m3desk.media import cutter
 from m3desk.perception import scenes
 from m3desk.perception.embedding import voice_rows
-from m3desk.ports import Found, Models, Reader
+from m3desk.ports import FoundNode, Models, Reader
 from m3desk.samples import given
 
 
@@ -43,7 +43,7 @@ def picture_at(source: Source, at: int, width: int) -> bytes | None:
     return None
 
 
-def found(candidates: Sequence[Candidate], galleries: Sequence[Gallery], model: str, reader: Reader, k: int) -> list[Found]:
+def found(candidates: Sequence[Candidate], galleries: Sequence[Gallery], model: str, reader: Reader, k: int) -> list[FoundNode]:
     """Return the nodes that the candidates match, best first; a candidate that matches nobody well enough gives nothing.
 
     `galleries`: of the memory's nodes by this model, as a clip's clusters are matched against.
@@ -61,7 +61,7 @@ def found(candidates: Sequence[Candidate], galleries: Sequence[Gallery], model: 
         lead = f", {verdict.margin:.2f} ahead of {verdict.runner_up}" if verdict.margin is not None else ""
         why = f"{kind} alike {verdict.score:.2f}{lead}"
         content = names.get(person, person)
-        results.append(Found(row.id, row.type, content, verdict.score, why, row.clip, row.source, row.start, row.end, (person,)))
+        results.append(FoundNode(row.id, row.type, content, verdict.score, why, row.clip, row.source, row.start, row.end, (person,)))
     best = {f.id: f for f in sorted(results, key=lambda f: f.score)}
     return sorted(best.values(), key=lambda f: (-f.score, f.id))[:k]
 

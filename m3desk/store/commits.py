@@ -26,7 +26,7 @@ from m3desk.errors import ModelFailed
 from m3desk.events import ClipCommitted
 from m3desk.store import rows
 from m3desk.store.corrections import anchors
-from m3desk.store.galleries import Look
+from m3desk.store.galleries import GalleryLookup
 from m3desk.store.rows import dump, insert
 
 DB = sqlite3.Connection
@@ -94,7 +94,7 @@ def _clear(o: Any) -> int:
 
 
 def recognise(
-    db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str, look: Look
+    db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str, look: GalleryLookup
 ) -> tuple[list[Candidate], list[Match]]:
     """Match each cluster of a clip with the nodes, by the present state and its galleries."""
     found = candidates(perceived, type_)
@@ -143,7 +143,15 @@ def _goes_on(db: DB, state: State, perceived: Perceived, found: list[Candidate])
 
 
 def _bind(
-    db: DB, state: State, perceived: Perceived, type_: ObservationType, model: str, draft: Draft, sequence: int, at: str, look: Look
+    db: DB,
+    state: State,
+    perceived: Perceived,
+    type_: ObservationType,
+    model: str,
+    draft: Draft,
+    sequence: int,
+    at: str,
+    look: GalleryLookup,
 ) -> list[str]:
     """Bind a clip's clusters to known or new nodes; return the nodes."""
     found, verdicts = recognise(db, state, perceived, type_, model, look)
@@ -208,7 +216,7 @@ def evidence(db: DB, clip: Clip, perceived: Perceived, models: Mapping[str, str]
 
 
 def bind(
-    db: DB, state: State, perceived: Perceived, draft: Draft, models: Mapping[str, str], sequence: int, at: str, look: Look
+    db: DB, state: State, perceived: Perceived, draft: Draft, models: Mapping[str, str], sequence: int, at: str, look: GalleryLookup
 ) -> list[str]:
     """Bind faces, then voices; write votes and names heard. Return the nodes bound to."""
     nodes: list[str] = []

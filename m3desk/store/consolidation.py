@@ -15,7 +15,7 @@ from m3desk.domain.consolidation import CONSOLIDATION, Pair, overwhelming, simil
 from m3desk.domain.log import ObservationType, Voted
 from m3desk.domain.sentences import State
 from m3desk.store import commits, rows
-from m3desk.store.galleries import Look
+from m3desk.store.galleries import GalleryLookup
 from m3desk.store.ledger import Ledger
 from m3desk.store.rows import dump
 
@@ -32,7 +32,7 @@ def consolidate(db: DB, ledger: Ledger, clip: Clip, models: Mapping[str, str], a
             rows.insert(db, "vote", sequence=sequence, a=v.a, b=v.b, by=v.by, weight=v.weight, clip=v.clip)
 
 
-def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: Look) -> list[Voted]:
+def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: GalleryLookup) -> list[Voted]:
     """Return votes between the nodes a clip touched and all others of their type: 1.0 where two are certainly one person.
 
     `state`: with the clip's bindings. The observations that stand for the nodes are their most telling.

@@ -16,7 +16,7 @@ from m3desk.store import rows
 from m3desk.store.rows import dump
 
 DB = sqlite3.Connection
-Look = Callable[[ObservationType, str], Sequence[Gallery]]
+GalleryLookup = Callable[[ObservationType, str], Sequence[Gallery]]
 """Returns the galleries of a type by a model."""
 
 _QUERIES: Mapping[str, str] = {

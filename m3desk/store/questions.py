@@ -20,21 +20,21 @@ from m3desk.domain.projection.projection import Projection
 from m3desk.domain.questions.facts import Known, births
 from m3desk.domain.questions.ranking import ask, suggest
 from m3desk.domain.questions.reasons import Case, verdict
-from m3desk.domain.questions.scorecard import Card, Item, card
+from m3desk.domain.questions.scorecard import Card, OwnedObservation, card
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.domain.sentences import State
 from m3desk.errors import CorrectionError
 from m3desk.store import commits, reading, rows
 from m3desk.store.corrections import resolving
 from m3desk.store.corrections.resolving import Args, Context
-from m3desk.store.galleries import Galleries, Look
+from m3desk.store.galleries import Galleries, GalleryLookup
 from m3desk.store.galleries import galleries as galleries_of
 
 DB = sqlite3.Connection
 TYPES: tuple[ObservationType, ...] = ("face", "voice")
 
 
-def known(db: DB, state: State, log: Log, look: Look | None = None) -> Known:
+def known(db: DB, state: State, log: Log, look: GalleryLookup | None = None) -> Known:
     """Read the input of questions and reasons, by the models in use. `look`: returns galleries that are kept, instead of reading them."""
     galleries: dict[ObservationType, Sequence[Gallery]] = {}
     rules = {}
@@ -178,7 +178,7 @@ RESOLVE: Mapping[str, Callable[[Context, Args], Args]] = {"accept": _accept, "re
 
 def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
     """Return the pairs of this memory's observations that the scorecard draws from. `only`: of these observations."""
-    items: list[Item] = []
+    items: list[OwnedObservation] = []
     rules = {}
     for type_ in TYPES:
         model = reading.setting(db, f"{type_}_vectors") or ""
@@ -186,7 +186,7 @@ def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
         query = "SELECT * FROM embedding WHERE kind = ? AND model = ?"
         means = {r["owner"]: mean_of(rows.vectors(r)) for r in db.execute(query, (type_, model)) if only is None or r["owner"] in only}
         mine = [(o, h.person) for o, h in state.who.held.items() if h.person and observation_type(o) == type_]
-        items += [Item(o, type_, p, means.get(o)) for o, p in mine if only is None or o in only]
+        items += [OwnedObservation(o, type_, p, means.get(o)) for o, p in mine if only is None or o in only]
     return card(items, rules)
 
 

@@ -17,8 +17,8 @@ from m3desk.domain.correction import Step
 from m3desk.domain.evidence import ObjectSeen, TextOnScreen
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.log import Log
-from m3desk.domain.memory import Moment, StoredSentence
-from m3desk.domain.people import Binding, Person, Presence, SpeechRow, TrackRow
+from m3desk.domain.memory import StoredSentence, TimelineSentence
+from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, TrackRow
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.domain.sentences import State, fold
 from m3desk.errors import MemoryDamaged
@@ -227,10 +227,10 @@ class Reader:
     def memories_of(self, ids: Collection[str]) -> list[StoredSentence]:
         return self._read(reading.memories_of, ids)
 
-    def presence(self, clips: Collection[str]) -> list[Presence]:
+    def presence(self, clips: Collection[str]) -> list[PresenceSpan]:
         return self._read(reading.presence, clips)
 
-    def moments(self, clips: Collection[str]) -> list[Moment]:
+    def moments(self, clips: Collection[str]) -> list[TimelineSentence]:
         return self._read(reading.moments, clips)
 
     def sentence(self, node: str) -> StoredSentence:

@@ -16,8 +16,8 @@ from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
 from m3desk.domain.ids import MADE, clip_order, numbered, person_id, source_number
 from m3desk.domain.log import undone_steps
-from m3desk.domain.memory import Moment, Span, StoredSentence
-from m3desk.domain.people import Binding, Person, Presence, SpeechRow, TrackRow
+from m3desk.domain.memory import Span, StoredSentence, TimelineSentence
+from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, TrackRow
 from m3desk.domain.sentences import LABEL
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.store import rows
@@ -130,14 +130,14 @@ def _speech(found: Iterable[sqlite3.Row]) -> list[SpeechRow]:
     return [SpeechRow(rows.utterance(r), r["node"], r["person"], names.of(r), bool(r["set_aside"])) for r in found]
 
 
-def presence(db: DB, clips_: Iterable[str]) -> list[Presence]:
+def presence(db: DB, clips_: Iterable[str]) -> list[PresenceSpan]:
     """Return who is seen and heard when in these clips, in order of time."""
     of = listed(clips_)
     found = []
     for table, heard in (("face_track", False), ("utterance", True)):
         query = f"""SELECT t.clip, o.person, t.start, t."end" FROM {table} t JOIN now_observation o ON o.observation = t.id
             WHERE t.clip IN (SELECT value FROM json_each(?)) AND o.person != '' AND NOT o.set_aside ORDER BY t.start, t.id"""
-        found += [Presence(r[0], r[1], r[2], r[3], heard) for r in db.execute(query, (of,))]
+        found += [PresenceSpan(r[0], r[1], r[2], r[3], heard) for r in db.execute(query, (of,))]
     return found
 
 
@@ -308,12 +308,12 @@ def memories_of(db: DB, ids: Iterable[str]) -> list[StoredSentence]:
     return _sentences(db, query, (listed(ids),))
 
 
-def moments(db: DB, clips_: Iterable[str]) -> list[Moment]:
+def moments(db: DB, clips_: Iterable[str]) -> list[TimelineSentence]:
     """Return when the sentences in force of these clips are, in order of time."""
     query = """SELECT node.clip, node.start, node."end", node.id, node.type, n.shown FROM node JOIN now_node n ON n.id = node.id
         WHERE node.clip IN (SELECT value FROM json_each(?)) AND node.type IN ('episodic', 'semantic') AND NOT n.deleted
         ORDER BY node.start, node.number"""
-    return [Moment(r[0], r[1] or 0, r[2] or 0, *r[3:]) for r in db.execute(query, (listed(clips_),))]
+    return [TimelineSentence(r[0], r[1] or 0, r[2] or 0, *r[3:]) for r in db.execute(query, (listed(clips_),))]
 
 
 def told_of(db: DB, people_: set[str], things: set[str]) -> list[StoredSentence]:

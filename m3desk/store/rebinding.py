@@ -38,7 +38,7 @@ KEPT_FOR = ("person", "keep", "a", "b", "of", "not")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedObservation:
     """An observation that belongs to another node or person by the new model."""
 
     observation: str
@@ -56,7 +56,7 @@ class Reembedded:
 
     kind: ObservationType
     model: str
-    moved: tuple[Moved, ...]
+    moved: tuple[MovedObservation, ...]
     joined: int
     parted: int
     kept: int
@@ -277,7 +277,7 @@ def _compare(before: State, after: State, log: Log, kind: ObservationType, model
     for o in mine:
         a, b = before.who.held[o], after.who.held[o]
         if (a.node, a.person) != (b.node, b.person):
-            moved.append(Moved(o, (a.node, b.node), (a.person, b.person)))
+            moved.append(MovedObservation(o, (a.node, b.node), (a.person, b.person)))
     both = [(p, q) for o in mine if (p := before.who.held[o].person) and (q := after.who.held[o].person)]
     was, now, same = _pairs(p for p, _ in both), _pairs(q for _, q in both), _pairs(both)
     touched = tuple((c, s) for c, s in _states(before, after) if c.state != s)

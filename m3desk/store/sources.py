@@ -21,7 +21,7 @@ from m3desk.errors import UsageError
 from m3desk.ports import Cluster, Prepared
 from m3desk.store import commits, reading, rows, schema
 from m3desk.store.forgetting import withholding
-from m3desk.store.galleries import Look
+from m3desk.store.galleries import GalleryLookup
 
 DB = sqlite3.Connection
 
@@ -157,7 +157,9 @@ def remember_models(db: DB, models: Mapping[str, str], text_model: str) -> None:
         db.execute("INSERT OR REPLACE INTO meta VALUES ('text_vectors', ?)", (text_model,))
 
 
-def prepare(db: DB, state: State, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int, look: Look) -> Prepared:
+def prepare(
+    db: DB, state: State, clip: Clip, perceived: Perceived, own: Mapping[str, Floats], recent: int, look: GalleryLookup
+) -> Prepared:
     """Return what is needed to write a clip.
 
     `own`: rows of the models that perceived it, where `perceived` has another's; the clip before is kept with those, too.
@@ -170,7 +172,7 @@ def prepare(db: DB, state: State, clip: Clip, perceived: Perceived, own: Mapping
     return Prepared(kept, preview(db, state, kept, None, look), tuple(told[-recent:]), previous)
 
 
-def preview(db: DB, state: State, perceived: Perceived, models: Mapping[str, str] | None, look: Look) -> tuple[Cluster, ...]:
+def preview(db: DB, state: State, perceived: Perceived, models: Mapping[str, str] | None, look: GalleryLookup) -> tuple[Cluster, ...]:
     """Return the clip's clusters with provisional tags and their matches before the commit."""
     found: list[Cluster] = []
     types: tuple[ObservationType, ...] = ("face", "voice")

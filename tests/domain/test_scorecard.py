@@ -9,18 +9,18 @@ import pytest
 
 from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.log import ObservationType
-from m3desk.domain.questions.scorecard import Card, Item, card, draw, estimate, strata
+from m3desk.domain.questions.scorecard import Card, OwnedObservation, card, draw, estimate, strata
 
 RULES: dict[ObservationType, Calibration] = {"face": calibration("sface", "face"), "voice": calibration("campplus", "voice")}
 
 
-def simulated(seed: int, noise: float) -> tuple[list[Item], dict[str, str]]:
+def simulated(seed: int, noise: float) -> tuple[list[OwnedObservation], dict[str, str]]:
     """Return a memory of 8 people, 60 faces and 40 utterances, with mistakes where things look alike, and the truth of each observation.
 
     One or two people are split in two, one pair of people may be merged, and a few observations are with the wrong person.
     """
     rng = np.random.default_rng(seed)
-    items: list[Item] = []
+    items: list[OwnedObservation] = []
     truth: dict[str, str] = {}
     for type_, count in (("face", 60), ("voice", 40)):
         own = rng.normal(size=(8, 64)) + 0.4 * rng.normal(size=64)
@@ -37,7 +37,7 @@ def simulated(seed: int, noise: float) -> tuple[list[Item], dict[str, str]]:
             if rng.random() < 0.03:
                 held = f"person_{int(np.argsort(own @ row)[-2])}"
             id_ = f"s1.c0.{type_[0] if type_ == 'face' else 'u'}{k}"
-            items.append(Item(id_, type_, held, row.astype(np.float32)))  # type: ignore[arg-type]
+            items.append(OwnedObservation(id_, type_, held, row.astype(np.float32)))  # type: ignore[arg-type]
             truth[id_] = f"{type_}{who}"
     return items, truth
 
@@ -121,12 +121,12 @@ def test_a_wrong_answer_widens_the_doubt_and_lowers_the_figure() -> None:
 
 
 def test_an_empty_memory_and_one_of_a_single_face_have_no_figures() -> None:
-    for items in ([], [Item("s1.c0.f0", "face", "person_1", None)]):
+    for items in ([], [OwnedObservation("s1.c0.f0", "face", "person_1", None)]):
         of = card(items, RULES)
         assert draw(of, 20) == [] and estimate(of, {}).precision is None and estimate(of, {}).recall is None
 
 
 def test_observations_without_a_vector_are_asked_too() -> None:
-    items = [Item(f"s1.c0.u{i}", "voice", f"person_{i % 2}", None) for i in range(6)]
+    items = [OwnedObservation(f"s1.c0.u{i}", "voice", f"person_{i % 2}", None) for i in range(6)]
     of = card(items, RULES)
     assert len(draw(of, 20)) == 15 and set(of.likely) == {0.9, 0.02}

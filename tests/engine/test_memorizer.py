@@ -12,7 +12,7 @@ from m3desk import events
 from m3desk.domain.memory import Draft, Sentence
 from m3desk.errors import Cancelled, M3DeskError, MemoryProblem, ModelFailed, SourceChanged
 from m3desk.memorization.compose import ComposedWriter
-from m3desk.pipeline import Memorizer, Tally
+from m3desk.pipeline import Memorizer, RunTotals
 from tests.engine.fakes import FakeBackends, FakeStore, Faulty, Film, RecordedEvents, fail
 
 
@@ -27,7 +27,7 @@ class Run:
             self.store, FakeBackends(**models).models(), writer or ComposedWriter(), self.told, stop=lambda: self.stopping
         )
 
-    def go(self, film: Callable[..., Any] = Film, unchanged: Callable[[], None] = lambda: None) -> Tally:
+    def go(self, film: Callable[..., Any] = Film, unchanged: Callable[[], None] = lambda: None) -> RunTotals:
         return self.memorizer.memorize(self.source, lambda clip: film(self.source, clip), total=6_000_000, unchanged=unchanged)
 
     def states(self) -> list[str]:
@@ -36,7 +36,7 @@ class Run:
 
 def test_a_clip_crosses_into_the_store_twice_in_clip_order() -> None:
     run = Run()
-    assert replace(run.go(), seconds=0.0) == Tally(committed=3, covered=6.0)
+    assert replace(run.go(), seconds=0.0) == RunTotals(committed=3, covered=6.0)
     assert run.states() == ["episodic"] * 3
     assert run.store.calls == [f"{what} s1.c{i}" for i in range(3) for what in ("prepare", "commit")]
 

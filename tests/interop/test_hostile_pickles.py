@@ -21,7 +21,7 @@ from m3desk.interop import quarantine
 from m3desk.interop.inert import Refused
 from m3desk.interop.quarantine import Limits, command, read
 from m3desk.interop.unpickle import Machine
-from m3desk.interop.videograph import Writer, graph
+from m3desk.interop.videograph import LimitedWriter, graph
 from m3desk.store.memory import Memory
 
 SMALL = Limits(memory=160 << 20, processor=10, seconds=60.0)
@@ -78,7 +78,7 @@ def test_a_broken_child_is_no_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def read_here(data: bytes) -> Any:
     """Read without a child: what would end it shows."""
-    return graph(Machine(io.BytesIO(data)).load(), Writer())
+    return graph(Machine(io.BytesIO(data)).load(), LimitedWriter())
 
 
 def test_a_graph_cut_anywhere_is_refused() -> None:

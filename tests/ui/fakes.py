@@ -22,11 +22,11 @@ from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
-from m3desk.domain.memory import Moment, Span, StoredSentence
-from m3desk.domain.people import Binding, Person, Presence, SpeechRow, SuggestedName, TrackRow
+from m3desk.domain.memory import Span, StoredSentence, TimelineSentence
+from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, SuggestedName, TrackRow
 from m3desk.domain.questions.types import Reason, Suggestion, Verdict
 from m3desk.errors import CorrectionError, ModelMissing
-from m3desk.ports import Found
+from m3desk.ports import FoundNode
 
 WIDTH, HEIGHT = 960, 540
 CLIP = 30 * MICROSECOND
@@ -349,17 +349,17 @@ class FakeReader:
     def memories_of(self, ids: Collection[str]) -> list[StoredSentence]:
         return [s for s in self.world.sentences if s.id in ids]
 
-    def presence(self, clips: Collection[str]) -> list[Presence]:
+    def presence(self, clips: Collection[str]) -> list[PresenceSpan]:
         tracks = [(r, r.track, False) for r in self.world.tracks]
         speech = [(r, r.utterance, True) for r in self.world.speech]
         return [
-            Presence(t.clip, r.person, t.start, t.end, heard)
+            PresenceSpan(t.clip, r.person, t.start, t.end, heard)
             for r, t, heard in (*tracks, *speech)
             if r.person and not r.set_aside and t.clip in clips
         ]
 
-    def moments(self, clips: Collection[str]) -> list[Moment]:
-        return [Moment(s.clip, s.start, s.end, s.id, s.kind, s.shown) for s in self.memories() if s.clip in clips]
+    def moments(self, clips: Collection[str]) -> list[TimelineSentence]:
+        return [TimelineSentence(s.clip, s.start, s.end, s.id, s.kind, s.shown) for s in self.memories() if s.clip in clips]
 
     def sentence(self, node: str) -> StoredSentence:
         for s in self.world.sentences:
@@ -541,10 +541,10 @@ class FakeDesk:
     def stop_asking(self, ask: str) -> None:
         self._note("stop_asking", ask)
 
-    def search(self, text: str, k: int = 20) -> Future[list[Found]]:
+    def search(self, text: str, k: int = 20) -> Future[list[FoundNode]]:
         self._note("search", text, k)
         hits = [s for s in self.world.sentences if text.lower() in s.shown.lower()][:k]
-        return _done([Found(s.id, s.kind, s.shown, 0.9, f"words: {text}", s.clip, s.source, s.start, s.end, s.people) for s in hits])
+        return _done([FoundNode(s.id, s.kind, s.shown, 0.9, f"words: {text}", s.clip, s.source, s.start, s.end, s.people) for s in hits])
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]:
         self._note("correct", kind, dict(args), why=why, dry_run=dry_run)

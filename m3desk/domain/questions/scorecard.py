@@ -51,7 +51,7 @@ Answers = Mapping[tuple[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class OwnedObservation:
     """An observation that belongs to somebody. `mean`: (d,) unit row, None where it has no vector."""
 
     id: str
@@ -84,7 +84,7 @@ class Card:
         return first, second
 
 
-def card(items: Sequence[Item], rules: Mapping[ObservationType, Calibration], seed: int = 0) -> Card:
+def card(items: Sequence[OwnedObservation], rules: Mapping[ObservationType, Calibration], seed: int = 0) -> Card:
     """Return the pairs of a memory's observations, kind by kind, with how likely each is one person."""
     ids: list[str] = []
     parts: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_], NDArray[np.float64]]] = []
@@ -102,7 +102,7 @@ def card(items: Sequence[Item], rules: Mapping[ObservationType, Calibration], se
 
 
 def _likely(
-    items: Sequence[Item], a: NDArray[np.intp], b: NDArray[np.intp], same: NDArray[np.bool_], rule: Calibration | None
+    items: Sequence[OwnedObservation], a: NDArray[np.intp], b: NDArray[np.intp], same: NDArray[np.bool_], rule: Calibration | None
 ) -> NDArray[np.float64]:
     """Return the probability that each pair is one person. If a vector is missing: the mean of pairs (not) assigned to one person."""
     known = [i.mean for i in items if i.mean is not None]
