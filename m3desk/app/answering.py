@@ -22,7 +22,7 @@ from m3desk.control.searching import Searching
 from m3desk.domain.identity import Candidate
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryProblem
-from m3desk.ports import FoundNode, FoundClip, Models
+from m3desk.ports import FoundClip, FoundNode, Models
 from m3desk.samples import lookup
 from m3desk.store.memory import now
 from m3desk.store.records import Records
