@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import pytest
-from m3desk_ui.chat.turn import Round, Turn, answer_html, from_chat, marked, sentences
+from m3desk_ui.chat.turn import Round, Turn, answer_html, beside, from_chat, marked, sentences
 from m3desk_ui.chat.view import ChatView
 from m3desk_ui.hub.bridge import Hub
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
@@ -183,11 +185,27 @@ def test_history_is_shown_in_order_and_stays_with_the_memory(qtbot: QtBot, hub: 
     qtbot.waitUntil(lambda: not turns(view), timeout=3000)
 
 
-def test_hovering_a_citation_shows_its_picture(qtbot: QtBot, view: ChatView) -> None:
+def test_hovering_a_citation_shows_the_picture_of_that_moment(qtbot: QtBot, view: ChatView, hub: Hub) -> None:
     view._hover("m3://play/s1/37000000", CITED)
     qtbot.waitUntil(lambda: view._peek.isVisible() and not view._peek.pixmap().isNull(), timeout=3000)
+    assert hub.desk.called("picture")[-1][0] == (CITED.source, CITED.start)  # type: ignore[union-attr]
     view._hover("", None)
     assert not view._peek.isVisible()
+
+
+def test_without_its_video_a_citation_shows_the_picture_of_its_clip(qtbot: QtBot, view: ChatView, hub: Hub) -> None:
+    gone: Future[bytes | None] = Future()
+    gone.set_result(None)
+    hub.desk.picture = lambda *_given, **_more: gone  # type: ignore[union-attr, method-assign]
+    view._hover("m3://play/s1/37000000", CITED)
+    qtbot.waitUntil(lambda: view._peek.isVisible() and not view._peek.pixmap().isNull(), timeout=3000)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "place"), [((100, 100), (114, 118)), ((790, 100), (576, 118)), ((100, 590), (114, 452)), ((5, 5), (19, 23))]
+)
+def test_a_popup_near_an_edge_stays_on_the_screen(pointer: tuple[int, int], place: tuple[int, int]) -> None:
+    assert beside(QPoint(*pointer), QSize(200, 120), QRect(0, 0, 800, 600)) == QPoint(*place)
 
 
 def test_a_proposed_question_is_put_into_the_box(view: ChatView, hub: Hub) -> None:

@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCursor
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from m3desk import events
@@ -285,8 +285,16 @@ class Peek(plain.Label):
         self.setMargin(3)
 
     def pop(self) -> None:
-        """Show beside the pointer."""
+        """Show beside the pointer, on the other side of it near an edge of the screen."""
         self.adjustSize()
         at = QCursor.pos()
-        self.move(at.x() + 14, at.y() + 18)
+        screen = QGuiApplication.screenAt(at) or self.screen()
+        self.move(beside(at, self.size(), screen.availableGeometry()))
         self.show()
+
+
+def beside(at: QPoint, size: QSize, room: QRect) -> QPoint:
+    """Return where a popup of a size goes beside the pointer so that all of it is within the screen."""
+    x = at.x() + 14 if at.x() + 14 + size.width() <= room.right() else at.x() - 14 - size.width()
+    y = at.y() + 18 if at.y() + 18 + size.height() <= room.bottom() else at.y() - 18 - size.height()
+    return QPoint(max(room.left(), x), max(room.top(), y))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
 HISTORY = 40
+PEEK = 192  # width in pixels of the picture of a cited moment
 """Turns of the history that are shown at once; earlier ones on demand."""
 AT_NAME = re.compile(r"@(\w*)$")
 
@@ -381,10 +382,19 @@ class ChatView(QWidget):
         if citation is None:
             self._peek.hide()
             return
-        clip = citation.clip
+        desk = self.hub.desk
+        if desk is not None:
+            self.hub.when(desk.picture(citation.source, citation.start, PEEK), lambda jpeg: self._take_peek(url, citation.clip, jpeg))
+
+    def _take_peek(self, url: str, clip: str, jpeg: bytes | None) -> None:
+        """Show the picture of the cited moment; where its video is missing, the stored picture of its clip."""
+        moment = QPixmap()
+        if jpeg and moment.loadFromData(jpeg):
+            self._show_peek(url, moment)
+            return
 
         def put(media: str | None) -> None:
-            here = self.hub.pictures.get(media, 192, 108, then=lambda pixmap: self._show_peek(url, pixmap))
+            here = self.hub.pictures.get(media, PEEK, 108, then=lambda pixmap: self._show_peek(url, pixmap))
             if here is not None:
                 self._show_peek(url, here)
 
