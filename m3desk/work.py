@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from m3desk import events
 from m3desk.backends import Backends
 from m3desk.config import Settings
-from m3desk.domain.clip import Clip, Source, SourceState, clock
+from m3desk.domain.clip import MICROSECOND, Clip, Source, SourceState, clock
 from m3desk.domain.correction import Effect
 from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, UsageError
 from m3desk.media import cutter, file
@@ -116,6 +116,10 @@ class SourceStore(ClipStore, Protocol):
     def fps_of(self, source: str) -> float | None: ...
     def settings(self) -> Mapping[str, str]: ...
     def set_setting(self, key: str, value: str) -> None: ...
+
+
+CLIP_OF_IMPORT = 30 * MICROSECOND
+"""Microseconds of a clip of M3-Agent, whose graphs tell times by whole clips."""
 
 
 class Work:
@@ -318,10 +322,19 @@ class Work:
         return effect
 
     def relink(self, source: str, path: str) -> None:
-        """Set the new path of a moved file. Raises SourceChanged if it is another file."""
+        """Set the path of a moved file, or of the video of an imported graph. Raises SourceChanged if it is another file.
+
+        An imported graph names no file: a video is accepted if its length fits to within CLIP_OF_IMPORT microseconds.
+        """
         old = self._store.source(source)
-        tried(path)
-        if file.fingerprint(path, self._brake.stopping.is_set) != old.sha256:
+        found = tried(path)
+        if old.sha256 is None:
+            if abs((found.duration or 0) - (old.duration or 0)) > CLIP_OF_IMPORT:
+                raise SourceChanged(
+                    f"{path} is {clock(found.duration or 0)} long, but the imported graph covers {clock(old.duration or 0)}.",
+                    "Choose the video that the graph was made of.",
+                )
+        elif file.fingerprint(path, self._brake.stopping.is_set) != old.sha256:
             raise SourceChanged(f"{path} is not the file that was memorized as {source}.", "Choose the same file at its new path.")
         self._store.relink(source, str(Path(path).resolve()))
         self._emit(events.SourceChanged(source, old.state))

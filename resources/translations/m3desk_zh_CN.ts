@@ -1976,10 +1976,6 @@
             <translation>正在获取 %1：%2 / %3</translation>
         </message>
         <message>
-            <source>%1 (%2)</source>
-            <translation>%1（%2）</translation>
-        </message>
-        <message>
             <source>%1 of %2 clips</source>
             <translation>%1 / %2 个片段</translation>
         </message>
@@ -2371,6 +2367,10 @@
         <message>
             <source>The file %1 is missing, but its memories are still here. Use Sources → Locate file to play it again.</source>
             <translation>%1 已不在原处，但它的记忆还在。请用“来源 → 定位文件”再次播放。</translation>
+        </message>
+        <message>
+            <source>This memory was imported without its video. Choose it by Sources → Locate file to play it here.</source>
+            <translation>此记忆导入时不含视频。请用“来源 → 定位文件”选择视频，即可在此播放。</translation>
         </message>
         <message>
             <source>Sound only: %1</source>

@@ -220,6 +220,19 @@ def test_a_model_that_is_missing_leaves_its_source_next_in_the_queue(desk: Desk)
     assert desk.work.run().committed == 4
 
 
+def test_an_imported_graph_takes_a_video_of_its_length_and_no_other(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = desk.source("a")
+    stored = desk.store.known[first]
+    length = stored.duration or 0
+    monkeypatch.setattr("m3desk.work.tried", lambda _path: stored)
+    desk.store.known[first] = replace(stored, uri="graph.pkl.gz", sha256=None, duration=length + 20_000_000)
+    desk.work.relink(first, stored.uri)
+    assert desk.store.known[first].uri == stored.uri
+    desk.store.known[first] = replace(stored, uri="graph.pkl.gz", sha256=None, duration=length + 40_000_000)
+    with pytest.raises(SourceChanged, match="covers"):
+        desk.work.relink(first, stored.uri)
+
+
 def test_a_source_that_was_removed_while_it_waited_is_passed_over(desk: Desk) -> None:
     first, second = desk.source("a"), desk.source("b")
     desk.store.remove_source(first, dry_run=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
@@ -18,7 +19,7 @@ from PySide6.QtGui import QDropEvent, QFont, QFontInfo
 from PySide6.QtWidgets import QMessageBox
 
 from m3desk import config, events
-from m3desk.errors import DownloadError
+from m3desk.errors import DownloadError, SourceUnreadable
 from tests.ui.fakes import FakeDesk, FakePlayer
 
 
@@ -132,6 +133,51 @@ def test_a_dropped_video_makes_a_memory_beside_it_and_plays(window, desks, qtbot
     assert desks.desk.called("memorize")[0][0] == ([desks.video],)
     qtbot.waitUntil(lambda: bool(desks.players) and ("open", desks.video) in desks.players[0].calls, timeout=3000)
     qtbot.waitUntil(lambda: window.video.playing(), timeout=3000)
+
+
+def test_a_bad_file_does_not_hold_up_the_others_and_its_notice_ends_with_the_next_drop(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    memorize = desks.desk.memorize
+
+    def refuse(paths):
+        return _refused(SourceUnreadable("notes.txt is not a video.")) if "notes" in paths[0] else memorize(paths)
+
+    desks.desk.memorize = refuse
+    window.take_files(["/videos/notes.txt", "/videos/a.mp4", "/videos/b.mp4"])
+    qtbot.waitUntil(lambda: len(desks.desk.called("memorize")) == 2, timeout=3000)
+    assert [call[0] for call in desks.desk.called("memorize")] == [(["/videos/a.mp4"],), (["/videos/b.mp4"],)]
+    assert "notes.txt" in window.notices._text.text()
+    window.take_files(["/videos/c.mp4"])
+    qtbot.waitUntil(lambda: len(desks.desk.called("memorize")) == 3, timeout=3000)
+    assert not window.notices.isVisible()
+
+
+def _refused(error):
+    future = Future()
+    future.set_exception(error)
+    return future
+
+
+def test_dropping_files_never_moves_them(window, desks):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(desks.video)])
+    both = Qt.DropAction.MoveAction | Qt.DropAction.CopyAction
+    drop = QDropEvent(QPointF(50, 50), both, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    drop.setDropAction(Qt.DropAction.MoveAction)
+    window.dropEvent(drop)
+    assert drop.isAccepted() and drop.dropAction() == Qt.DropAction.CopyAction
+
+
+def test_an_imported_graph_says_that_its_video_is_not_here(window, desks, qtbot, tmp_path):
+    (tmp_path / "room.pkl.gz").write_bytes(b"x")
+    desks.desk.world.sources[0] = replace(desks.desk.world.sources[0], uri=str(tmp_path / "room.pkl.gz"))
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: "without its video" in window.video.canvas.message, timeout=3000)
+    assert "is not" not in window.notices._text.text() and not window.video.transport.isEnabled()
+    window.hub.selection.play("s1", 40_000_000)
+    qtbot.wait(50)
+    assert desks.players == [] and window.hub.selection.at == ("s1", 40_000_000)
 
 
 def test_the_demo_is_fetched_then_played(window, desks, qtbot, tmp_path):

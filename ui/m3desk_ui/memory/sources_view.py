@@ -421,10 +421,13 @@ class SourcesView(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():
-            event.acceptProposedAction()
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
 
     def dropEvent(self, event: QDropEvent) -> None:
         dropped = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
         if dropped:
             self.dropped.emit(dropped)
 

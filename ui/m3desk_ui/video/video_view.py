@@ -35,6 +35,9 @@ AHEAD, BEHIND = 45_000_000, 20_000_000
 """Microseconds of evidence kept around the picture; read again when the picture nears the end of what was read."""
 WATCH_MS = 100
 
+GRAPHS = (".pkl", ".pkl.gz", ".json")
+"""Endings of the files from which memories are imported; none of them can be played."""
+
 
 class VideoView(QWidget):
     """One player on one source of the open memory."""
@@ -176,6 +179,13 @@ class VideoView(QWidget):
 
     def _open_file(self, path: str, at: int, play: bool, there: bool) -> None:
         if path != self.path:
+            return
+        if path.endswith(GRAPHS):
+            self.canvas.clear(self.tr("This memory was imported without its video. Choose it by Sources → Locate file to play it here."))
+            self.close_player()
+            self.transport.setEnabled(False)
+            self.path = ""
+            self._hub.selection.watching.emit(self.source, at)
             return
         if not there:
             self.canvas.clear(

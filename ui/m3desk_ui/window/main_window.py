@@ -86,6 +86,7 @@ class MainWindow(QMainWindow):
         self._status = Status(self.hub)
         self.setStatusBar(self._status)
         self.actions_ = Actions(self)
+        self._refused: list[str] = []  # what was told of dropped files
         self._connect()
         self._title()
         self.dock_area.show(False)
@@ -221,9 +222,36 @@ class MainWindow(QMainWindow):
             self.hub.work(lambda: self.services.default_memory(path), go)
 
     def _memorize(self, desk: Desk, videos: Sequence[str], play: bool) -> None:
-        if play and videos and files.is_file(videos[0]):
-            self.video.open_path(videos[0])
-        self.hub.when(desk.memorize(list(videos)))
+        """Queue videos one after the other, so that one that cannot be read does not hold up the others; play the first that can."""
+        for text in self._refused:
+            self.notices.withdraw(text)
+        self._refused = []
+        waiting = list(videos)
+        playing = not play
+        if not playing and waiting and files.is_file(waiting[0]):  # at once, before the engine has looked at it
+            playing = True
+            self.video.open_path(waiting[0])
+
+        def following() -> None:
+            if waiting and self.hub.desk is desk:
+                video = waiting.pop(0)
+                self.hub.when(desk.memorize([video]), lambda _ids: queued(video), lambda error: refused(video, error))
+
+        def queued(video: str) -> None:
+            nonlocal playing
+            if not playing and files.is_file(video):
+                playing = True
+                self.video.open_path(video)
+            following()
+
+        def refused(video: str, error: Exception) -> None:
+            nonlocal playing
+            playing = playing and (not play or self.video.path != video)
+            self._refused.append(str(error))
+            self.hub.tell(error)
+            following()
+
+        following()
 
     def take_files(self, dropped: Sequence[str]) -> None:
         """Handle dropped files: open a memory, or memorize videos (into the open memory, else a new one)."""
@@ -430,11 +458,13 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():
-            event.acceptProposedAction()
+            event.setDropAction(Qt.DropAction.CopyAction)  # a file manager that proposes a move must not delete the file
+            event.accept()
 
     def dropEvent(self, event: QDropEvent) -> None:
         dropped = [u.toLocalFile() for u in event.mimeData().urls() if u.isLocalFile()]
-        event.acceptProposedAction()
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
         self.take_files(dropped)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -78,6 +78,12 @@ class NoticeBar(QFrame):
         """Show a message with a button; the label "undo" is translated."""
         self._take(_Notice("info", text, label=self.tr("Undo") if label == "undo" else label, action=action))
 
+    def withdraw(self, text: str) -> None:
+        """Remove a notice that no longer holds."""
+        self._waiting = deque((n for n in self._waiting if n.text != text), maxlen=self._waiting.maxlen)
+        if self._shown is not None and self._shown.text == text:
+            self.dismiss()
+
     def dismiss(self) -> None:
         """Close the current notice and show the next in the queue."""
         self._timer.stop()

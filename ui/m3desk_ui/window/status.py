@@ -141,7 +141,7 @@ class Status(QStatusBar):
 
     def _on_progress(self, event: events.Progress) -> None:
         self._progress = event
-        parts = [self.tr("%1 (%2)").replace("%1", texts.stage(event.stage).capitalize()).replace("%2", event.clip)]
+        parts = [texts.stage(event.stage).capitalize()]
         if event.stage == "knowledge":  # counted in clips
             parts.append(self.tr("%1 of %2 clips").replace("%1", str(event.done)).replace("%2", str(event.total)))
         elif event.total:
