@@ -22,7 +22,7 @@ from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.errors import Cancelled, M3DeskError, ModelFailed, SourceUnreadable
 from m3desk.memorization.consolidate import decide
-from m3desk.perception.perceive import Watched, Watcher
+from m3desk.perception.perceive import PendingClip, Watcher
 from m3desk.ports import ClipMedia, ClipView, KnowledgeWriter, MemoryWriter, Models, Prepared, TextEmbedder, Waiting
 
 log = logging.getLogger(__name__)
@@ -195,7 +195,7 @@ class Memorizer:
             watcher.close()
         return tally
 
-    def _one(self, source: Source, watched: Watched, tally: RunTotals, unchanged: Callable[[], None]) -> RunTotals:
+    def _one(self, source: Source, watched: PendingClip, tally: RunTotals, unchanged: Callable[[], None]) -> RunTotals:
         clip = watched.media.clip
         try:
             try:

@@ -22,7 +22,7 @@ from m3desk.domain.correction import Effect
 from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, UsageError
 from m3desk.media import cutter, file
 from m3desk.media.trial import tried
-from m3desk.media.unchanged import Watched
+from m3desk.media.unchanged import HashedFile
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
 from m3desk.pipeline import Brake, ClipStore, Memorizer, RunTotals
@@ -130,7 +130,7 @@ class Work:
         self.queue = Queue()
         self._store, self._backends, self._emit = store, backends, emit
         self._options: dict[str, Options] = {}
-        self._watched: dict[str, Watched] = {}
+        self._watched: dict[str, HashedFile] = {}
         self._brake = Brake()
 
     # ------------------------------------------------------------------ putting sources in
@@ -145,13 +145,13 @@ class Work:
         known = self._store.sources()
         ready = []
         for path, source in probed:
-            watched = Watched(path.absolute(), cancelled=self._brake.stopping.is_set)
+            watched = HashedFile(path.absolute(), cancelled=self._brake.stopping.is_set)
             source = replace(source, sha256=watched.sha256)
             _check_unchanged(path, source, known, options)
             ready.append((path, source, watched))
         return [self._add_one(path, source, options, watched) for path, source, watched in ready]
 
-    def _add_one(self, path: Path, source: Source, options: Options, watched: Watched) -> str:
+    def _add_one(self, path: Path, source: Source, options: Options, watched: HashedFile) -> str:
         stored = self._store.add_source(source, rebuild=options.rebuild)
         clip_seconds = self._clip_seconds(options)
         readable = file.readable_until(path, stored.duration or 0)
@@ -237,7 +237,7 @@ class Work:
         """Raise SourceMissing or SourceChanged if the file is not the one that this source was added with."""
         watched = self._watched.get(source.id)
         if watched is None or str(watched.path) != source.uri:
-            watched = self._watched[source.id] = Watched(source.uri, source.sha256, self._brake.stopping.is_set)
+            watched = self._watched[source.id] = HashedFile(source.uri, source.sha256, self._brake.stopping.is_set)
         watched.look()
 
     def _finish(self, source_id: str) -> None:

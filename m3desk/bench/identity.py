@@ -12,8 +12,8 @@ from m3desk.bench.identity_material import Workshop, boxes, joined, webrtc_on_th
 from m3desk.bench.material import data, output, timed
 from m3desk.domain.geometry import overlap
 from m3desk.errors import UsageError
-from m3desk.evaluation.grouping import Item, pairwise
-from m3desk.evaluation.truth import Turn, read_truth
+from m3desk.evaluation.grouping import LabelledObservation, pairwise
+from m3desk.evaluation.truth import TrueTurn, read_truth
 
 Row = Callable[[Workshop], dict[str, Any]]
 Goal = tuple[str, float | None, str, float]
@@ -203,19 +203,19 @@ def librispeech(work: Workshop) -> dict[str, Any]:
     """The 60 utterances; each is taken for whoever holds most of it. Beside it, the memory's own utterances."""
     memory, truth = _librispeech(work)
     heard = _heard(work, memory)
-    sixty = pairwise([Item(t.person, _holder(t, heard)) for t in read_truth(truth).turns])
+    sixty = pairwise([LabelledObservation(t.person, _holder(t, heard)) for t in read_truth(truth).turns])
     report = work.report(memory, truth)["voices"]
     return {"goals": _pairwise("60 utterances", {"pairwise": sixty}, 0.995, 0.97), "sixty": sixty, "voices": report}
 
 
-def _heard(work: Workshop, memory: Path, source: str | None = None) -> tuple[Turn, ...]:
+def _heard(work: Workshop, memory: Path, source: str | None = None) -> tuple[TrueTurn, ...]:
     """Return who speaks when, as the memory exports it ("unknown": given to nobody)."""
     path = work.folder / f"{memory.stem}{source or ''}.heard.rttm"
     timed(["export", "-m", str(memory), "-o", str(path), "-q", "--force", *(["--source", source] if source else [])])
     return read_truth(path).turns if path.stat().st_size else ()
 
 
-def _holder(turn: Turn, heard: Sequence[Turn]) -> str:
+def _holder(turn: TrueTurn, heard: Sequence[TrueTurn]) -> str:
     """Return who holds most of a turn; "unknown" (given to nobody) and nothing at all are somebody of their own."""
     held: dict[str, int] = {}
     for h in heard:

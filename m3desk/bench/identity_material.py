@@ -25,10 +25,10 @@ SEED = 3
 GAP = 0.5
 """Seconds of silence between two of the joined utterances, as the issue says."""
 
-Box = tuple[float, str, tuple[int, int, int, int]]
+LabelledBox = tuple[float, str, tuple[int, int, int, int]]
 """Seconds, person, box in pixels."""
 
-BY_EYE: dict[str, tuple[Box, ...]] = {
+BY_EYE: dict[str, tuple[LabelledBox, ...]] = {
     "reel_shared.mp4": (
         (55.0, "biden", (180, 75, 51, 70)), (55.0, "obama", (364, 34, 62, 82)), (61.0, "biden", (184, 80, 52, 73)),
         (61.0, "obama", (351, 39, 69, 90)), (63.0, "debate1_left", (124, 53, 74, 99)), (63.0, "debate1_right", (423, 72, 81, 117)),

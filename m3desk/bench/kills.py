@@ -46,7 +46,7 @@ voice_vectors = "campplus"
 
 
 @dataclass
-class Tally:
+class KillCounts:
     """What a row found. `ended`: how memories were found after a kill, in words, with counts."""
 
     kills: int = 0
@@ -127,7 +127,7 @@ class _Row:
         self.memory = place / "killed.m3desk"  # always the same path: what lies outside of a memory is known by it
         self.base = place / "base.m3desk"
         self.outside = place / "outside"
-        self.tally = Tally()
+        self.tally = KillCounts()
         self.chance = random.Random(f"{SEED} {name}")
         self.marks = Marks((), frozenset(), ())
         self.argv = self._prepare(video)
@@ -253,7 +253,7 @@ class _Row:
         """Return a random moment; of `memorize`, which goes on after a kill, rather a late one: else no clip would ever be reached."""
         return self.chance.triangular(first, last, (first + 2 * last) / 3) if self.name == "memorize" else self.chance.uniform(first, last)
 
-    def run(self, count: int) -> Tally:
+    def run(self, count: int) -> KillCounts:
         late = 0
         self._reset()
         while self.tally.kills < count and late < 5 * count + 20:

@@ -16,7 +16,7 @@ from m3desk.bench.material import data, output, timed
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BenchQuestion:
     """`right`: a pattern the answer must match (None: the memory can't know). `when`: seconds, one citation must overlap."""
 
     video: tuple[str, ...]
@@ -28,18 +28,18 @@ class Question:
 MIE, OBAMA, REEL = ("video", "mie", "sample-video.mp4"), ("video", "obama", "obama_speech.mp4"), ("video", "reel", "reel_shared.mp4")
 
 QUESTIONS = (
-    Question(MIE, "What name is written on the screen?", r"(?i)jeff\s*steen", (0, 9.1)),
-    Question(MIE, "Who appears?", r"(?i)jeff\s*steen|person \d", (0, 9.1)),
-    Question(MIE, "What does the host say?", r"(?i)\w+.*\w+", (0, 9.1)),
-    Question(MIE, "What is the dog's name?", None),
-    Question(OBAMA, "What is said about Iran?", r"(?i)nuclear|iran|deal", (0, 8.8)),
-    Question(OBAMA, "How many people are in view?", r"(?i)\b(two|2)\b", (0, 8.8)),
-    Question(OBAMA, "What does the text on the screen say?", r"(?i)president|statement|iran|july|white ?house", (0, 8.8)),
-    Question(OBAMA, "What did they have for breakfast?", None),
-    Question(REEL, "When does somebody say “lay blue at x four now”?", r"(?i)00:(18|19|20|21)|\b(18|19|20)\b|lay blue", (18, 21.1)),
-    Question(REEL, "Who says “set blue in a one again”?", r"(?i)person \d+|someone|\?", (80.8, 83.9)),
-    Question(REEL, "Which name is in the caption at the beginning?", r"(?i)jeff\s*steen", (0, 9.1)),
-    Question(REEL, "Which colour is the elephant?", None),
+    BenchQuestion(MIE, "What name is written on the screen?", r"(?i)jeff\s*steen", (0, 9.1)),
+    BenchQuestion(MIE, "Who appears?", r"(?i)jeff\s*steen|person \d", (0, 9.1)),
+    BenchQuestion(MIE, "What does the host say?", r"(?i)\w+.*\w+", (0, 9.1)),
+    BenchQuestion(MIE, "What is the dog's name?", None),
+    BenchQuestion(OBAMA, "What is said about Iran?", r"(?i)nuclear|iran|deal", (0, 8.8)),
+    BenchQuestion(OBAMA, "How many people are in view?", r"(?i)\b(two|2)\b", (0, 8.8)),
+    BenchQuestion(OBAMA, "What does the text on the screen say?", r"(?i)president|statement|iran|july|white ?house", (0, 8.8)),
+    BenchQuestion(OBAMA, "What did they have for breakfast?", None),
+    BenchQuestion(REEL, "When does somebody say “lay blue at x four now”?", r"(?i)00:(18|19|20|21)|\b(18|19|20)\b|lay blue", (18, 21.1)),
+    BenchQuestion(REEL, "Who says “set blue in a one again”?", r"(?i)person \d+|someone|\?", (80.8, 83.9)),
+    BenchQuestion(REEL, "Which name is in the caption at the beginning?", r"(?i)jeff\s*steen", (0, 9.1)),
+    BenchQuestion(REEL, "Which colour is the elephant?", None),
 )
 
 
@@ -76,7 +76,7 @@ def _without_llm(folder: Path) -> Path:
     return file
 
 
-def _ask(question: Question, memory: str, env: dict[str, str]) -> dict[str, Any]:
+def _ask(question: BenchQuestion, memory: str, env: dict[str, str]) -> dict[str, Any]:
     reply = output("ask", "-m", memory, question.text, env={**os.environ, **env})
     absent = question.right is None
     right = not reply["found"] if absent else bool(reply["found"] and re.search(question.right or "", reply["answer"]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class LabelledObservation:
     """One observation with its true and its found person. `weight`: its length in seconds. `source`: its file."""
 
     true: str
@@ -18,7 +18,7 @@ class Item:
 
 
 Scores = dict[str, float | None]
-Key = Callable[[Item], Hashable]
+Key = Callable[[LabelledObservation], Hashable]
 
 
 def _scores(precision: float | None, recall: float | None) -> Scores:
@@ -30,7 +30,7 @@ def _short(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
-def pairwise(items: Sequence[Item], *, weighted: bool = False, across: bool = False) -> Scores:
+def pairwise(items: Sequence[LabelledObservation], *, weighted: bool = False, across: bool = False) -> Scores:
     """Return pairwise precision and recall: of pairs found as one person, the share that is; of true pairs, the share found as one.
 
     `weighted`: a pair counts the product of its items' lengths. `across`: only pairs of different sources. None where there is no pair.
@@ -45,7 +45,7 @@ def pairwise(items: Sequence[Item], *, weighted: bool = False, across: bool = Fa
     }
 
 
-def _pairs(items: Sequence[Item], key: Key, weighted: bool, across: bool) -> float:
+def _pairs(items: Sequence[LabelledObservation], key: Key, weighted: bool, across: bool) -> float:
     """Return how many pairs of items share a key (with `weighted`, the sum of the products of their lengths)."""
     total = _sharing(items, key, weighted)
     if across:
@@ -53,7 +53,7 @@ def _pairs(items: Sequence[Item], key: Key, weighted: bool, across: bool) -> flo
     return max(0.0, total)
 
 
-def _sharing(items: Sequence[Item], key: Key, weighted: bool) -> float:
+def _sharing(items: Sequence[LabelledObservation], key: Key, weighted: bool) -> float:
     sums: dict[Hashable, float] = defaultdict(float)
     squares: dict[Hashable, float] = defaultdict(float)
     for i in items:
@@ -63,7 +63,7 @@ def _sharing(items: Sequence[Item], key: Key, weighted: bool) -> float:
     return sum((sums[k] ** 2 - squares[k]) / 2 for k in sums)
 
 
-def bcubed(items: Sequence[Item], *, weighted: bool = False) -> Scores:
+def bcubed(items: Sequence[LabelledObservation], *, weighted: bool = False) -> Scores:
     """Return B-cubed precision and recall (Bagga and Baldwin 1998): for each item, the share of those taken for the same person that are,
     and the share of those of the same person that are taken so (itself included); the mean over items, with `weighted` by length."""
     if not items:
@@ -82,15 +82,15 @@ def bcubed(items: Sequence[Item], *, weighted: bool = False) -> Scores:
     return _scores(precision, recall)
 
 
-def fragmentation(items: Iterable[Item]) -> float | None:
-    """Return the mean number of nodes per true person; 1 is ideal. `Item.found` is the node."""
+def fragmentation(items: Iterable[LabelledObservation]) -> float | None:
+    """Return the mean number of nodes per true person; 1 is ideal. `LabelledObservation.found` is the node."""
     nodes: dict[str, set[str]] = defaultdict(set)
     for i in items:
         nodes[i.true].add(i.found)
     return round(sum(len(n) for n in nodes.values()) / len(nodes), 4) if nodes else None
 
 
-def matching(items: Iterable[Item]) -> dict[str, str]:
+def matching(items: Iterable[LabelledObservation]) -> dict[str, str]:
     """Return the one-to-one matching found → true person with the greatest total agreed length; ties by name."""
     overlap: dict[tuple[str, str], float] = defaultdict(float)
     for i in items:
@@ -137,7 +137,7 @@ def _assign(gain: Sequence[Sequence[float]]) -> dict[int, int]:
     return {owner[c] - 1: c - 1 for c in range(1, columns + 1) if owner[c]}
 
 
-def spread(items: Iterable[Item]) -> Mapping[str, list[str]]:
+def spread(items: Iterable[LabelledObservation]) -> Mapping[str, list[str]]:
     """Return true person → the found persons that contain observations of them, sorted."""
     held: dict[str, set[str]] = defaultdict(set)
     for i in items:

@@ -15,7 +15,7 @@ from m3desk.domain.people import Person, SpeechRow, TrackRow
 from m3desk.errors import M3DeskError
 from m3desk.evaluation import labelling
 from m3desk.evaluation.diarization import Diarization, error_rates
-from m3desk.evaluation.grouping import Item, bcubed, fragmentation, matching, pairwise, spread
+from m3desk.evaluation.grouping import LabelledObservation, bcubed, fragmentation, matching, pairwise, spread
 from m3desk.evaluation.labelling import Local
 from m3desk.evaluation.truth import Truth
 
@@ -84,17 +84,17 @@ class _Judged:
     true: str
 
 
-def _each(judged: Sequence[_Judged]) -> list[Item]:
+def _each(judged: Sequence[_Judged]) -> list[LabelledObservation]:
     """Return all items; each one assigned to nobody becomes a person of its own."""
-    return [Item(j.true, j.person or j.seen.id, _long(j.seen), source_of(j.seen.id)) for j in judged]
+    return [LabelledObservation(j.true, j.person or j.seen.id, _long(j.seen), source_of(j.seen.id)) for j in judged]
 
 
-def _owned(judged: Sequence[_Judged]) -> list[Item]:
-    return [Item(j.true, j.person, _long(j.seen), source_of(j.seen.id)) for j in judged if j.person]
+def _owned(judged: Sequence[_Judged]) -> list[LabelledObservation]:
+    return [LabelledObservation(j.true, j.person, _long(j.seen), source_of(j.seen.id)) for j in judged if j.person]
 
 
-def _nodes(judged: Sequence[_Judged]) -> list[Item]:
-    return [Item(j.true, j.node, _long(j.seen), source_of(j.seen.id)) for j in judged if j.node]
+def _nodes(judged: Sequence[_Judged]) -> list[LabelledObservation]:
+    return [LabelledObservation(j.true, j.node, _long(j.seen), source_of(j.seen.id)) for j in judged if j.node]
 
 
 def _read(reader: Measured, known: Mapping[str, Local], sources: Sequence[Source], uem: Mapping[str, Spans]) -> _Read:
@@ -164,7 +164,9 @@ def _rates(heard: Sequence[Diarization]) -> dict[str, Any]:
 # ---------------------------------------------------------------- links
 
 
-def links(people: Sequence[Person], faces: Sequence[Item], voices: Sequence[Item], truth: Truth) -> dict[str, Any]:
+def links(
+    people: Sequence[Person], faces: Sequence[LabelledObservation], voices: Sequence[LabelledObservation], truth: Truth
+) -> dict[str, Any]:
     """Return the accuracy of face–voice links. A link is a face node and a voice node of one person.
 
     A node belongs to the true person of most of its labelled seconds. `precision`: right links among the judged ones. `right`: true people
@@ -197,7 +199,7 @@ def links(people: Sequence[Person], faces: Sequence[Item], voices: Sequence[Item
     }
 
 
-def _owners(nodes: Sequence[Item]) -> dict[str, str]:
+def _owners(nodes: Sequence[LabelledObservation]) -> dict[str, str]:
     """Return node → the true person of most of its labelled seconds; ties go by name."""
     held: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for n in nodes:
@@ -231,7 +233,7 @@ def attribution(
     held = {r.track.id: r.person for r in faces} | {r.utterance.id: r.person for r in voices}
     lengths = {r.track.id: _long(r.track) for r in faces} | {r.utterance.id: _long(r.utterance) for r in voices}
     seen, spoken = {r.person for r in faces if r.person}, {r.utterance.id for r in voices}
-    mostly = _owners([Item(who, held[o] or "", lengths[o]) for o, who in true.items() if held.get(o)])
+    mostly = _owners([LabelledObservation(who, held[o] or "", lengths[o]) for o, who in true.items() if held.get(o)])
     unjudged = unattributed = 0
     spans: list[tuple[str, str, str | None]] = []
     for s in sentences:

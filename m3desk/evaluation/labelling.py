@@ -11,7 +11,7 @@ from m3desk.domain.clip import MICROSECOND, Source
 from m3desk.domain.evidence import Box, FaceTrack, Utterance
 from m3desk.domain.geometry import iou, overlap
 from m3desk.errors import M3DeskError, UsageError
-from m3desk.evaluation.truth import Sight, Truth, Turn
+from m3desk.evaluation.truth import Sight, TrueTurn, Truth
 
 NEAR = MICROSECOND * 3 // 10
 """A track's box this near in time stands for the track at a truth's moment (memories look 5 times a second)."""
@@ -28,7 +28,7 @@ MOSTLY = 0.5
 class Local:
     """The ground truth of one source of the memory."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[TrueTurn, ...]
     sights: tuple[Sight, ...]
     unclear: tuple[tuple[int, int], ...]
     spoken: bool

@@ -22,7 +22,7 @@ KNOWN = "Known: RTTM, the timeline and boxes .json of the shared data, Falcon's 
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TrueTurn:
     """One speech turn of one person, microseconds; `file` is the source's file name, with or without extension."""
 
     file: str
@@ -51,7 +51,7 @@ class Truth:
     `rough`: the turns are whole scenes, pauses included; a diarization error rate against them is no measure of timing.
     """
 
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[TrueTurn, ...] = ()
     sights: tuple[Sight, ...] = ()
     unclear: tuple[tuple[str, int, int], ...] = ()
     spoken: frozenset[str] = frozenset()
@@ -152,7 +152,7 @@ def _rttm(rows: Sequence[Sequence[str]]) -> Truth:
     for r in rows:
         if r[0].upper() == "SPEAKER":
             start = float(r[3])
-            turns.append(Turn(r[1], *_span(start, start + float(r[4])), r[7]))
+            turns.append(TrueTurn(r[1], *_span(start, start + float(r[4])), r[7]))
     if not turns:
         raise ValueError("it has no SPEAKER line")
     return _speech(turns)
@@ -163,7 +163,7 @@ def _segment_lines(file: str, text: str) -> Truth:
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith((";", "#")):
             start, end, speaker = re.split(r"[\s,;]+", line.strip())
-            turns.append(Turn(file, *_span(float(start), float(end)), speaker))
+            turns.append(TrueTurn(file, *_span(float(start), float(end)), speaker))
     return _speech(turns)
 
 
@@ -171,11 +171,11 @@ def _falcon(document: dict[str, Any]) -> Truth:
     turns = []
     for test in document["tests"]["diarization_tests"]:
         for s in test["segments"]:
-            turns.append(Turn(test["audio_file"], *_span(float(s["start_sec"]), float(s["end_sec"])), f"speaker{s['speaker_tag']}"))
+            turns.append(TrueTurn(test["audio_file"], *_span(float(s["start_sec"]), float(s["end_sec"])), f"speaker{s['speaker_tag']}"))
     return _speech(turns)
 
 
-def _speech(turns: Sequence[Turn]) -> Truth:
+def _speech(turns: Sequence[TrueTurn]) -> Truth:
     return Truth(turns=tuple(turns), spoken=frozenset(t.file for t in turns), heard=frozenset(t.person for t in turns))
 
 
@@ -194,7 +194,7 @@ def _json_truth(path: Path, document: dict[str, Any]) -> Truth:
 
 @dataclass(slots=True)
 class _Scenes:
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[TrueTurn] = field(default_factory=list)
     sights: list[Sight] = field(default_factory=list)
     unclear: list[tuple[str, int, int]] = field(default_factory=list)
 
@@ -208,7 +208,7 @@ def _timeline(document: dict[str, Any]) -> Truth:
         if len(s["persons"]) == 1 and not s.get("others"):
             found.sights.append(Sight(file, start, end, s["persons"][0]))
         if len(s["speakers"]) == 1:
-            found.turns.append(Turn(file, start, end, s["speakers"][0]))
+            found.turns.append(TrueTurn(file, start, end, s["speakers"][0]))
         elif s["speakers"]:
             found.unclear.append((file, start, end))
     return Truth(

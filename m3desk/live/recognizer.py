@@ -24,7 +24,7 @@ from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Candidate, KnownPeople, match
 from m3desk.domain.live import LiveFace
 from m3desk.errors import M3DeskError
-from m3desk.perception.scenes import Look, change, cut_between, look
+from m3desk.perception.scenes import FrameSummary, change, cut_between, look
 from m3desk.perception.sightings import Sighting, sightings, vector
 from m3desk.perception.tracks import KEPT, STRANGE, Linking, OpenTrack
 from m3desk.ports import FaceDetector, FaceEmbedder, Frame, Picture
@@ -91,7 +91,7 @@ class Recognizer:
         self._faces: dict[int, _Face] = {}
         self._numbers = itertools.count(1)
         self._frame = self._shot = 0
-        self._brief: Look | None = None
+        self._brief: FrameSummary | None = None
         self._seen_at: int | None = None
         self._step = 0.0
         self._compared_with: KnownPeople | None = None
@@ -151,7 +151,7 @@ class Recognizer:
             self._emit(events.LiveFaces(self._source, at, told))
         self._told = told
 
-    def _still(self, at: int, before: Look, now: Look) -> bool:
+    def _still(self, at: int, before: FrameSummary, now: FrameSummary) -> bool:
         """Say whether nothing moves and no face waits to be looked at again."""
         if self._seen_at is None or not 0 <= at - self._seen_at < UNSEEN or any(f.looks < ENOUGH for f in self._faces.values()):
             return False

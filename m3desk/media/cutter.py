@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND, Clip, Source, clock
 from m3desk.domain.ids import clip_id
-from m3desk.media.streams import Kind, Opened, Showing, audible, frame_time, open_media
+from m3desk.media.streams import Kind, OpenContainer, Showing, audible, frame_time, open_media
 from m3desk.ports import SAMPLE_RATE, Frame, Sound
 
 SHORTEST_TAIL = MICROSECOND
@@ -97,7 +97,7 @@ class FileClip:
                 return
             yield from self._sampled(opened)
 
-    def _sampled(self, opened: Opened) -> Iterator[Frame]:
+    def _sampled(self, opened: OpenContainer) -> Iterator[Frame]:
         moments = _grid(self._fps, self.clip.start, self.clip.end)
         moment = next(moments, None)
         reader = _Reader(opened, "picture", self.clip.start)
@@ -151,7 +151,7 @@ class FileClip:
         last = stop * SAMPLE_RATE // MICROSECOND - origin * SAMPLE_RATE
         return _resampled(native, rate)[first:last].copy()
 
-    def _cut_short(self, opened: Opened, kind: Kind, end: int) -> tuple[str, ...]:
+    def _cut_short(self, opened: OpenContainer, kind: Kind, end: int) -> tuple[str, ...]:
         """Say from when a stream that ended within the clip is missing, where the container promised more of it."""
         declared = opened.declared_end(kind)
         if declared is None:
@@ -174,7 +174,7 @@ def _grid(fps: float, start: int, end: int) -> Iterator[int]:
 class _Reader:
     """Reads the decoded frames of one stream from a given time, and records damage and where the stream ended."""
 
-    def __init__(self, opened: Opened, kind: Kind, start: int) -> None:
+    def __init__(self, opened: OpenContainer, kind: Kind, start: int) -> None:
         self.end = 0
         self.ended = False
         self._opened = opened
@@ -235,7 +235,7 @@ class _Reader:
         return (f"{len(inside)} damaged pieces of the {kind} were left out, the first at {clock(min(inside))}",)
 
 
-def frame_duration(opened: Opened, kind: Kind, frame: Any) -> int:
+def frame_duration(opened: OpenContainer, kind: Kind, frame: Any) -> int:
     """Return a frame's duration in microseconds; if unknown, one frame at the stream's average rate."""
     if kind == "sound":
         return round(frame.samples * MICROSECOND / frame.sample_rate) if frame.sample_rate else 0

@@ -13,7 +13,7 @@ import av
 from m3desk.domain.clip import MICROSECOND, Source
 from m3desk.errors import Cancelled, SourceMissing, SourceUnreadable
 from m3desk.media import length
-from m3desk.media.streams import Kind, Opened, audible, open_media, orientation, square_size
+from m3desk.media.streams import Kind, OpenContainer, audible, open_media, orientation, square_size
 from m3desk.regular import open_regular
 
 MEDIA_ENDINGS = frozenset((
@@ -59,7 +59,7 @@ def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None, is
         )
 
 
-def _first_frame(opened: Opened, kind: Kind) -> Any | None:
+def _first_frame(opened: OpenContainer, kind: Kind) -> Any | None:
     """Return the first frame that can be decoded, from the start of the file; None if none can."""
     if opened.stream(kind) is None:
         return None
@@ -74,7 +74,7 @@ def _first_frame(opened: Opened, kind: Kind) -> Any | None:
     return None
 
 
-def _picture_size(opened: Opened) -> tuple[int, int] | None:
+def _picture_size(opened: OpenContainer) -> tuple[int, int] | None:
     """Return the displayed (width, height), or None if no picture can be decoded."""
     frame = _first_frame(opened, "picture")
     if frame is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk.domain.clip import MICROSECOND, clock
-from m3desk.media.streams import Kind, Opened
+from m3desk.media.streams import Kind, OpenContainer
 
 THICK = 1_000
 """Bytes a second from which a declared length is believed: the thinnest speech codecs in use have 600, films 20,000 and more."""
@@ -56,7 +56,7 @@ def spelled(length: int) -> str:
     return f"{days:,.0f} days" if days < 1000 else f"{days / 365.25:,.0f} years"
 
 
-def measured(opened: Opened) -> Length:
+def measured(opened: OpenContainer) -> Length:
     """Return how long an open file is: from t = 0 to the end of the stream that ends last."""
     declared = _declared(opened)
     size = Path(opened.path).stat().st_size
@@ -69,7 +69,7 @@ def measured(opened: Opened) -> Length:
     return Length(declared, max(1, covered))
 
 
-def _declared(opened: Opened) -> int:
+def _declared(opened: OpenContainer) -> int:
     names = set(opened.container.format.name.split(","))
     if not names & _GUESSED_LENGTH:
         ends = [end for kind in ("picture", "sound") if (end := opened.declared_end(kind)) is not None]
@@ -83,7 +83,7 @@ def _declared(opened: Opened) -> int:
     return max(end_of_packets(opened) or 0, 1)
 
 
-def _covered(opened: Opened, most: int) -> tuple[int, int]:
+def _covered(opened: OpenContainer, most: int) -> tuple[int, int]:
     """Return up to when packets follow each other without a gap of `GAP` (at most `most`), and the longest gap before; microseconds."""
     ends: dict[int, int] = {}  # slot → the latest end of a packet that begins in it: bounded, however many packets there are
     ticks: dict[int, tuple[int, int]] = {}  # stream → its time base: fractions take half of the time that there is for a packet
@@ -112,12 +112,12 @@ def _covered(opened: Opened, most: int) -> tuple[int, int]:
     return reach, min(longest, GAP)
 
 
-def main(opened: Opened) -> Kind:
+def main(opened: OpenContainer) -> Kind:
     """Return the main stream: the video stream if there is one."""
     return "picture" if opened.picture is not None else "sound"
 
 
-def end_of_packets(opened: Opened) -> int | None:
+def end_of_packets(opened: OpenContainer) -> int | None:
     """Read to the end and return when the last readable packet ends, None if nothing is readable."""
     ends: dict[int, tuple[int, Any]] = {}  # stream → the latest end in its own ticks: a fraction for each packet would take longer
     for packet in opened.packets("both"):

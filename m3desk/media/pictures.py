@@ -13,7 +13,7 @@ import av
 
 from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import M3DeskError
-from m3desk.media.streams import Opened, frame_time, open_media
+from m3desk.media.streams import OpenContainer, frame_time, open_media
 
 # Pictures up to this far ahead are reached by decoding on; further ones by seeking, if a key frame lies between.
 _NEAR = MICROSECOND
@@ -33,7 +33,7 @@ _EXACT = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class TimedFrame:
     """A decoded frame (PyAV's) and when it is shown, in microseconds."""
 
     at: int
@@ -43,19 +43,19 @@ class Shot:
 class Pictures:
     """The pictures of one file, read from the current position. For one thread. Close it."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenContainer) -> None:
         self._opened = opened
-        self._run: Iterator[Shot] | None = None
+        self._run: Iterator[TimedFrame] | None = None
         rate = opened.picture.average_rate if opened.picture is not None else None
         self._exact = max(_EXACT, round(_KEPT_FRAMES * MICROSECOND / rate)) if rate else _EXACT
         self._exact_from = 0
         self._from_start = False
         self._landed = (0, 0)  # the last seek, to the second time, landed at the first: no usable key frame lies between them
-        self._asked: Opened | None = None  # the same file, open a second time to look for key frames
-        self._behind: deque[Shot] = deque()  # decoded pictures before `current`, oldest first
-        self._ahead: deque[Shot] = deque()  # decoded pictures after `following`, of which steps back have left some
-        self.current: Shot | None = None
-        self.following: Shot | None = None
+        self._asked: OpenContainer | None = None  # the same file, open a second time to look for key frames
+        self._behind: deque[TimedFrame] = deque()  # decoded pictures before `current`, oldest first
+        self._ahead: deque[TimedFrame] = deque()  # decoded pictures after `following`, of which steps back have left some
+        self.current: TimedFrame | None = None
+        self.following: TimedFrame | None = None
 
     def close(self) -> None:
         """Close what was opened beside the given file."""
@@ -66,9 +66,9 @@ class Pictures:
     def show(
         self,
         wanted: Callable[[], int | None],
-        preview: Callable[[Shot], None] | None = None,
-        reached: Callable[[Shot, float], None] | None = None,
-    ) -> Shot | None:
+        preview: Callable[[TimedFrame], None] | None = None,
+        reached: Callable[[TimedFrame, float], None] | None = None,
+    ) -> TimedFrame | None:
         """Return the picture shown at the time that `wanted` returns; None if it returns None, or there is no picture.
 
         `wanted` is called again before each decoded picture: a newer target replaces the older, and decoding continues towards it if that
@@ -119,7 +119,7 @@ class Pictures:
         """Skip frames up to `at` that no other frame depends on, because the machine is too slow for all."""
         self._exact_from = max(self._exact_from, at)
 
-    def before(self, at: int, go_on: Callable[[], bool] = lambda: True) -> Shot | None:
+    def before(self, at: int, go_on: Callable[[], bool] = lambda: True) -> TimedFrame | None:
         """Return the last picture that starts before `at`, or the first picture; None once `go_on` returns False."""
         return self.show(lambda: at - 1 if go_on() else None)
 
@@ -195,7 +195,7 @@ class Pictures:
             if beginning or (self.following is not None and self.following.at <= at):
                 return
 
-    def _decode(self) -> Iterator[Shot]:
+    def _decode(self) -> Iterator[TimedFrame]:
         at: int | None = None
         for packet in self._opened.packets("picture"):
             if packet.pts is not None:
@@ -209,4 +209,4 @@ class Pictures:
                 now = frame_time(self._opened, frame, at)
                 if at is None or now > at:
                     at = now
-                    yield Shot(now, frame)
+                    yield TimedFrame(now, frame)

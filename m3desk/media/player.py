@@ -23,9 +23,9 @@ from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import M3DeskError
 from m3desk.media.clock import Clock
 from m3desk.media.length import measured
-from m3desk.media.pictures import Pictures, Shot
+from m3desk.media.pictures import Pictures, TimedFrame
 from m3desk.media.speaker import Fill, Output, PortAudioOutput, Speaker
-from m3desk.media.streams import Opened, Showing, open_media
+from m3desk.media.streams import OpenContainer, Showing, open_media
 from m3desk.media.trial import tried
 
 SLOWEST, FASTEST = 0.25, 2.0
@@ -81,15 +81,15 @@ class PlayerState:
 class _File:
     """The picture thread's state for the playing file. `shown`: the last picture given to `on_frame`."""
 
-    opened: Opened
+    opened: OpenContainer
     pictures: Pictures | None
     showing: Showing
     speaker: Speaker | None
     duration: int
-    shown: Shot | None = None
-    ready: tuple[Shot, tuple[int, int] | None, NDArray[np.uint8]] | None = None
+    shown: TimedFrame | None = None
+    ready: tuple[TimedFrame, tuple[int, int] | None, NDArray[np.uint8]] | None = None
 
-    def picture(self, shot: Shot, fit: tuple[int, int] | None) -> NDArray[np.uint8]:
+    def picture(self, shot: TimedFrame, fit: tuple[int, int] | None) -> NDArray[np.uint8]:
         """Return a picture to show, converted once."""
         if self.ready is None or self.ready[0] is not shot or self.ready[1] != fit:
             self.ready = (shot, fit, self.showing.bgra(shot.frame, fit))
@@ -365,7 +365,7 @@ class Player:
         if shot is not None:
             self._emit(file, shot)
 
-    def _seek_reached(self, file: _File, at: int, shot: Shot, share: float) -> None:
+    def _seek_reached(self, file: _File, at: int, shot: TimedFrame, share: float) -> None:
         """Tell how much of the way to a distant picture is done; show what was reached if it is nearer than what is shown."""
         if self._interrupted_by_another_file():
             return
@@ -466,7 +466,7 @@ class Player:
     def _interrupted(self) -> bool:
         return self._interrupted_by_another_file() or self._target is not None
 
-    def _emit(self, file: _File, shot: Shot) -> None:
+    def _emit(self, file: _File, shot: TimedFrame) -> None:
         if self._closed or self._path is not None:
             return
         file.shown = shot

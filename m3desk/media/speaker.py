@@ -19,7 +19,7 @@ from av.filter import Graph
 from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND
-from m3desk.media.streams import Opened, audible, frame_time
+from m3desk.media.streams import OpenContainer, audible, frame_time
 
 Block = NDArray[np.float32]
 """(samples, 2) float32 in −1…1: left and right."""
@@ -111,7 +111,7 @@ class Speaker:
 
     def __init__(
         self,
-        open_file: Callable[[], Opened],
+        open_file: Callable[[], OpenContainer],
         heard: Callable[[int, float], None],
         told: Callable[[str], None],
         output: Callable[[Fill], Output] = PortAudioOutput,
@@ -161,7 +161,7 @@ class Speaker:
 
     def _work(self) -> None:
         output: Output | None = None
-        opened: Opened | None = None
+        opened: OpenContainer | None = None
         try:
             output = self._make_output(self._fill)
             self._rate = output.rate
@@ -179,7 +179,7 @@ class Speaker:
             if opened is not None:
                 opened.close()
 
-    def _serve(self, output: Output, opened: Opened) -> None:
+    def _serve(self, output: Output, opened: OpenContainer) -> None:
         done = 0
         while True:
             with self._wake:
@@ -211,7 +211,7 @@ class Speaker:
         """Return the seconds of sound that are decoded ahead."""
         return sum(len(block) for _, block in self._ahead) / self._rate
 
-    def _pieces(self, opened: Opened, at: int, speed: float, rate: int) -> Iterator[tuple[int, Block]]:
+    def _pieces(self, opened: OpenContainer, at: int, speed: float, rate: int) -> Iterator[tuple[int, Block]]:
         """Yield (media time, block) from `at` on, at the device's rate; at other speeds the pitch is kept (FFmpeg's atempo)."""
         opened.seek("sound", at - _SETTLE)
         graph: Graph | None = None
@@ -267,7 +267,7 @@ def _silence(start: int, end: int, speed: float, rate: int) -> Iterator[tuple[in
         yield at, np.zeros((round(min(step, end - at) * rate / speed / MICROSECOND), 2), np.float32)
 
 
-def _sound_frames(opened: Opened) -> Iterator[tuple[int, Any]]:
+def _sound_frames(opened: OpenContainer) -> Iterator[tuple[int, Any]]:
     at: int | None = None
     for packet in opened.packets("sound"):
         try:

@@ -116,7 +116,7 @@ Kind = Literal["picture", "sound"]
 
 
 @dataclass(slots=True)
-class Opened:
+class OpenContainer:
     """An open container. `zero`: microseconds of the container's own clock at which the source's t = 0 lies.
 
     `picture`, `sound`: the video stream (cover art is none) and the sound stream a player would choose.
@@ -133,7 +133,7 @@ class Opened:
     def close(self) -> None:
         self.container.close()
 
-    def __enter__(self) -> Opened:
+    def __enter__(self) -> OpenContainer:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -211,7 +211,7 @@ class Opened:
                 errors += 1
 
 
-def open_media(path: str | Path, threads: int = 1) -> Opened:
+def open_media(path: str | Path, threads: int = 1) -> OpenContainer:
     """Open a file and choose its streams; `threads`: number of decoding threads for pictures.
 
     Raises SourceMissing when there is no such file, SourceUnreadable when it is no regular file, empty, or not video or sound.
@@ -266,7 +266,7 @@ def _other_format(file: Path) -> str:
     return f"{file.name} is not a video or sound file."
 
 
-def _opened(file: Path, container: InputContainer, threads: int) -> Opened:
+def _opened(file: Path, container: InputContainer, threads: int) -> OpenContainer:
     names = set(container.format.name.split(","))
     streams = container.streams
     pictures = [s for s in streams.video if not s.disposition & Disposition.attached_pic and s.codec_context is not None]
@@ -281,7 +281,7 @@ def _opened(file: Path, container: InputContainer, threads: int) -> Opened:
         raise SourceUnreadable(f"{file.name} holds neither moving pictures nor sound that can be decoded.", _HINT)
     starts = [s.start_time * s.time_base for s in (*pictures, *sounds) if s.start_time is not None and s.time_base is not None]
     zero = round(min(starts) * MICROSECOND) if starts else 0
-    opened = Opened(str(file), container, _default(pictures), _default(sounds), zero)
+    opened = OpenContainer(str(file), container, _default(pictures), _default(sounds), zero)
     if opened.picture is not None:
         opened.picture.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
     opened.use_threads(threads)
@@ -304,7 +304,7 @@ def check_file(file: Path) -> None:
 class Showing:
     """Converts decoded frames for display: rotated, with square pixels. Reuses its converter between frames."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenContainer) -> None:
         self._aspect = opened.picture.sample_aspect_ratio if opened.picture is not None else None
         self._reformatter = VideoReformatter()
 
@@ -332,7 +332,7 @@ class Showing:
         return np.asarray(converted.to_ndarray(), np.uint8)
 
 
-def frame_time(opened: Opened, frame: Any, before: int | None) -> int:
+def frame_time(opened: OpenContainer, frame: Any, before: int | None) -> int:
     """Return a frame's presentation time; for raw streams without time stamps, `before` plus one frame."""
     if frame.pts is not None:
         at: int = round(frame.pts * frame.time_base * MICROSECOND)

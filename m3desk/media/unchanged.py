@@ -12,7 +12,7 @@ from m3desk.regular import check_regular
 Stamp = tuple[int, int, int, int, int]
 
 
-class Watched:
+class HashedFile:
     """One file and its SHA-256. `cancelled`: called while the file is hashed."""
 
     def __init__(self, path: str | Path, sha256: str | None = None, cancelled: Callable[[], bool] = lambda: False) -> None:

@@ -13,7 +13,7 @@ from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.evidence import FaceTrack
 from m3desk.domain.memory import Draft, Sentence
 from m3desk.memorization import captions, names, presence, scenery, speaking
-from m3desk.memorization.phrases import Line, Who, say, word, writing_language
+from m3desk.memorization.phrases import FilledPhrase, Who, say, word, writing_language
 from m3desk.memorization.presence import Shot, Stay
 from m3desk.memorization.telling import QuotedSpeech, told
 from m3desk.memorization.things import number
@@ -31,12 +31,12 @@ _ORDER = {"scene": 0, "present": 0, "appears": 1, "returns": 1, "text": 2, "obje
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CandidateSentence:
     """A candidate sentence. `rank`: 0 is the most important; above the clip's limit the highest ranks are left out."""
 
     start: int
     end: int
-    line: Line
+    line: FilledPhrase
     event: str
     rank: int
     citations: tuple[str, ...] = ()
@@ -55,14 +55,16 @@ class ComposedWriter:
             view.language, [(u.language, u.text) for u in p.utterances or (view.previous.utterances if view.previous else ())]
         )
         items = [*_people(view, language), *_speech(view, language), *_texts(view, language)]
-        items += [Item(t.start, t.end, t.line, "object", t.rank, t.citations, t.entities) for t in scenery.things(view, language)]
+        items += [
+            CandidateSentence(t.start, t.end, t.line, "object", t.rank, t.citations, t.entities) for t in scenery.things(view, language)
+        ]
         items += _quiet(view, language, items)
         sentences = tuple(_sentence(i, language) for i in _chosen(items))
         votes, heard = speaking.votes(p, view.clip.end), names.heard(p)
         return Draft(sentences, (*votes, *speaking.same_name(votes, heard, p)), heard, model=self.name)
 
 
-def _sentence(item: Item, language: str) -> Sentence:
+def _sentence(item: CandidateSentence, language: str) -> Sentence:
     mentioned = (o for s in item.line.spans for o in s.observations)
     return Sentence(
         text=item.line.text,
@@ -78,7 +80,7 @@ def _sentence(item: Item, language: str) -> Sentence:
     )
 
 
-def _chosen(items: Sequence[Item]) -> list[Item]:
+def _chosen(items: Sequence[CandidateSentence]) -> list[CandidateSentence]:
     """Return the most important sentences in time order; of much speech, short remarks are left out first."""
     kept = sorted(
         items, key=lambda i: (i.rank, -sum(b - a for a, b in i.line.quoted) if i.event == "says" else -1000, i.start, i.line.text)
@@ -90,13 +92,13 @@ def _chosen(items: Sequence[Item]) -> list[Item]:
 # ---------------------------------------------------------------- who is in view
 
 
-def _people(view: ClipView, language: str) -> list[Item]:
+def _people(view: ClipView, language: str) -> list[CandidateSentence]:
     p = view.perceived
     shots = presence.shots(view.clip, p.cuts)
     edges = [s.start for s in shots]
     stays = presence.stays(p, edges)
     width, height = presence.picture_size(view.source, p)
-    items: list[Item] = []
+    items: list[CandidateSentence] = []
     gone: dict[int, int] = {}
     for shot in shots:
         came = [s for s in stays if shot.start <= s.start < shot.end]
@@ -113,7 +115,7 @@ def _people(view: ClipView, language: str) -> list[Item]:
 
 def _arrivals(
     view: ClipView, shot: Shot, came: Sequence[Stay], gone: dict[int, int], width: float, height: float, language: str
-) -> Iterable[Item]:
+) -> Iterable[CandidateSentence]:
     """Describe who is in view when a shot begins: those who stayed over the clip's border, those who are back, those who are new."""
     groups: dict[tuple[str, int | None], list[Stay]] = {}
     for stay in came:
@@ -139,7 +141,7 @@ def _arrivals(
             line = say(key, language, who=people[:6], count=number(len(people), language))
         else:
             line = say(key, language, who=people, how=how, when=clock(last or 0))
-        yield Item(start, end, line, event, 1 if past == "stays" else 0)
+        yield CandidateSentence(start, end, line, event, 1 if past == "stays" else 0)
 
 
 def _past(view: ClipView, stay: Stay, gone: dict[int, int]) -> tuple[str, int | None]:
@@ -173,7 +175,9 @@ def _how(stays: Sequence[Stay], height: float, language: str) -> str:
     return word(distance, language) if distance else ""
 
 
-def _enters(view: ClipView, stay: Stay, stays: Sequence[Stay], gone: dict[int, int], width: float, height: float, language: str) -> Item:
+def _enters(
+    view: ClipView, stay: Stay, stays: Sequence[Stay], gone: dict[int, int], width: float, height: float, language: str
+) -> CandidateSentence:
     """Describe a person who comes into view in the middle of a shot, and whom they join."""
     past, last = _past(view, stay, gone)
     who = [Who(stay.observations)]
@@ -186,10 +190,10 @@ def _enters(view: ClipView, stay: Stay, stays: Sequence[Stay], gone: dict[int, i
         line = say("joins", language, who=who, others=[Who(s.observations) for s in there])
     else:
         line = say("appears", language, who=who, how=_how([stay], height, language))
-    return Item(stay.start, stay.end, line, "returns" if past in ("back", "known") else "appears", 0 if past != "back" else 1)
+    return CandidateSentence(stay.start, stay.end, line, "returns" if past in ("back", "known") else "appears", 0 if past != "back" else 1)
 
 
-def _departures(view: ClipView, stays: Sequence[Stay], edges: Sequence[int], width: float, language: str) -> Iterable[Item]:
+def _departures(view: ClipView, stays: Sequence[Stay], edges: Sequence[int], width: float, language: str) -> Iterable[CandidateSentence]:
     """Describe who goes out of view within a shot (a cut away, or the clip's end, is no departure)."""
     for stay in stays:
         cut = any(stay.end - presence.NEAR < e <= stay.end + presence.NEAR for e in edges)
@@ -197,13 +201,13 @@ def _departures(view: ClipView, stays: Sequence[Stay], edges: Sequence[int], wid
             continue
         side = presence.exit_side(stay, width)
         line = say(f"leaves_{side}" if side else "leaves", language, who=[Who((stay.tracks[-1].id,))])
-        yield Item(stay.end - MICROSECOND, stay.end, line, "leaves", 2)
+        yield CandidateSentence(stay.end - MICROSECOND, stay.end, line, "leaves", 2)
 
 
-def _movements(faces: Sequence[FaceTrack], width: float, height: float, language: str) -> list[Item]:
+def _movements(faces: Sequence[FaceTrack], width: float, height: float, language: str) -> list[CandidateSentence]:
     """Describe movements; people who stand up together share a sentence."""
     found = sorted((m for t in faces for m in presence.moves(t, width, height)), key=lambda m: (m.start, m.track.id))
-    groups: list[list[presence.Move]] = []
+    groups: list[list[presence.FaceMovement]] = []
     for move in found:
         home = next((g for g in groups if _at_once(g, move)), None)
         if home is None:
@@ -216,11 +220,11 @@ def _movements(faces: Sequence[FaceTrack], width: float, height: float, language
         origin, goal = (word(w, language) if w else "" for w in (one.origin, one.goal))
         who = [Who((m.track.id,)) for m in group]
         line = say(one.kind, language, who=who, origin=origin, goal=goal)
-        items.append(Item(one.start, max(m.end for m in group), line, "moves", 3))
+        items.append(CandidateSentence(one.start, max(m.end for m in group), line, "moves", 3))
     return items
 
 
-def _at_once(group: Sequence[presence.Move], move: presence.Move) -> bool:
+def _at_once(group: Sequence[presence.FaceMovement], move: presence.FaceMovement) -> bool:
     same = group[0].kind == move.kind in ("rises", "sinks") and move.start - group[0].start < 2 * MICROSECOND
     return same and all(m.track.cluster != move.track.cluster for m in group)
 
@@ -228,17 +232,17 @@ def _at_once(group: Sequence[presence.Move], move: presence.Move) -> bool:
 # ---------------------------------------------------------------- who says what
 
 
-def _speech(view: ClipView, language: str) -> list[Item]:
-    items: list[Item] = []
+def _speech(view: ClipView, language: str) -> list[CandidateSentence]:
+    items: list[CandidateSentence] = []
     before: QuotedSpeech | None = None
     for one in told(speaking.crosstalk(view.perceived, view.clip)):
         rank = 0 if len(one.text) > REMARK else 2
         if one.cluster == speaking.NOBODY:
-            items.append(Item(one.start, one.end, say("at_once", language, said=[one.text]), "says", rank, one.utterances))
+            items.append(CandidateSentence(one.start, one.end, say("at_once", language, said=[one.text]), "says", rank, one.utterances))
             continue
         on = before is not None and before.cluster == one.cluster and one.start - before.end < 10 * MICROSECOND
         line = say("goes_on" if on else "says", language, who=[Who(one.utterances)], said=[one.text])
-        items.append(Item(one.start, one.end, line, "says", rank))
+        items.append(CandidateSentence(one.start, one.end, line, "says", rank))
         before = one
     return items
 
@@ -246,14 +250,14 @@ def _speech(view: ClipView, language: str) -> list[Item]:
 # ---------------------------------------------------------------- text on screen
 
 
-def _texts(view: ClipView, language: str) -> list[Item]:
+def _texts(view: ClipView, language: str) -> list[CandidateSentence]:
     """Mention each text once: as it appears, replaces another, or (first clip) is there from the start; a text that stays is not repeated.
 
     Texts that appear together, and belong to no face, are told together.
     """
     p = view.perceived
     still = [c.text for c in captions.group(view.previous.texts) if c.end >= view.clip.start - 3 * MICROSECOND] if view.previous else []
-    items: list[Item] = []
+    items: list[CandidateSentence] = []
     told: list[captions.Caption] = []
     plain: list[captions.Caption] = []
     for caption in captions.group(p.texts):
@@ -266,10 +270,10 @@ def _texts(view: ClipView, language: str) -> list[Item]:
         face = captions.captioned(caption, p.faces) if names.in_caption(caption.text) else None
         if face:
             line = say("caption", language, who=[Who((face.id,))], said=[_short(caption.text)])
-            items.append(Item(caption.start, caption.end, line, "text", 0))
+            items.append(CandidateSentence(caption.start, caption.end, line, "text", 0))
         elif any(captions.same_place(caption, t) and abs(caption.start - t.end) < 2 * MICROSECOND for t in told):
             line = say("text_changes", language, said=[_short(caption.text)])
-            items.append(Item(caption.start, caption.end, line, "text", 1))
+            items.append(CandidateSentence(caption.start, caption.end, line, "text", 1))
         else:
             plain.append(caption)
         told.append(caption)
@@ -278,7 +282,7 @@ def _texts(view: ClipView, language: str) -> list[Item]:
         there = view.clip.index == 0 and together[0].start < view.clip.start + 3 * MICROSECOND
         key = ("has_text" if there else "sees_text") + ("s" if len(together) > 1 else "")
         line = say(key, language, said=[_short(c.text) for c in together])
-        items.append(Item(together[0].start, max(c.end for c in together), line, "text", 1))
+        items.append(CandidateSentence(together[0].start, max(c.end for c in together), line, "text", 1))
     return items
 
 
@@ -289,25 +293,25 @@ def _short(text: str) -> str:
 # ---------------------------------------------------------------- what does not happen
 
 
-def _quiet(view: ClipView, language: str, items: Sequence[Item]) -> list[Item]:
+def _quiet(view: ClipView, language: str, items: Sequence[CandidateSentence]) -> list[CandidateSentence]:
     """Mention silence (if the clip has sound), a dark picture, and a clip without anything else."""
     clip, p = view.clip, view.perceived
-    quiet: list[Item] = []
+    quiet: list[CandidateSentence] = []
     spoken = sorted((u.start, u.end) for u in p.utterances)
     picture = view.source.width is not None
     if view.source.has_audio and not spoken and items:
-        quiet.append(Item(clip.start, clip.end, say("silent", language), "silence", 1))
+        quiet.append(CandidateSentence(clip.start, clip.end, say("silent", language), "silence", 1))
     elif spoken:
         quiet += [
-            Item(a, b, say("silent_for", language, count=str((b - a) // MICROSECOND)), "silence", 2)
+            CandidateSentence(a, b, say("silent_for", language, count=str((b - a) // MICROSECOND)), "silence", 2)
             for a, b in _gaps(spoken, clip.start, clip.end)
             if b - a >= LONG_SILENCE
         ]
     if picture and p.scene.get("brightness", 1.0) < 0.06:
-        quiet.append(Item(clip.start, clip.end, say("dark", language), "scene", 2))
+        quiet.append(CandidateSentence(clip.start, clip.end, say("dark", language), "scene", 2))
     if not items:
         key = "nobody" if picture and view.source.has_audio else "nobody_seen" if picture else "no_picture_no_speech"
-        quiet.append(Item(clip.start, clip.end, say(key, language), "silence", 0))
+        quiet.append(CandidateSentence(clip.start, clip.end, say(key, language), "silence", 0))
     return quiet
 
 

@@ -24,7 +24,7 @@ from m3desk.domain.tags import TAG
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.memorization import names
 from m3desk.memorization.grounds import gives_orders, grounded, own_slots, stated, trimmed
-from m3desk.memorization.phrases import Line, Who, say
+from m3desk.memorization.phrases import FilledPhrase, Who, say
 from m3desk.ports import LanguageModel, Message
 
 MOST_SPEAKERS = 4
@@ -74,7 +74,7 @@ class LlmKnowledgeWriter:
         drafts.sort(key=lambda s: (s.start, s.end, s.text))
         return Draft(tuple(drafts), model=self.name, notes={"dropped": str(dropped)} if dropped else {})
 
-    def _conclude(self, speech: Speech, language: str, cancelled: Callable[[], bool]) -> tuple[list[Sentence], int]:
+    def _conclude(self, speech: PersonSpeech, language: str, cancelled: Callable[[], bool]) -> tuple[list[Sentence], int]:
         """Return the supported facts from one person's words, and the number of unsupported ones."""
         kept: list[Sentence] = []
         refused = 0
@@ -89,7 +89,7 @@ class LlmKnowledgeWriter:
             kept.append(_semantic(line, SLOTS[slot], sentences, language))
         return kept, refused
 
-    def _ask(self, speech: Speech, language: str, cancelled: Callable[[], bool]) -> dict[str, str]:
+    def _ask(self, speech: PersonSpeech, language: str, cancelled: Callable[[], bool]) -> dict[str, str]:
         spoken_in = "zh" if _han(speech.words) * 2 > len(speech.words) else language
         messages = [*prompt(self._prompts / f"knowledge.{spoken_in}.txt"), Message("user", f"“{inert(speech.words)}”")]
         slots = ["about", *own_slots(speech.words)]
@@ -133,7 +133,7 @@ def answers(reply: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class PersonSpeech:
     """What one person says in a clip. `sentences`: those that quote it, and captions shown with them; `words`: all of it together."""
 
     tag: str
@@ -150,7 +150,7 @@ def writing_language(sentences: Sequence[StoredSentence], wanted: str | None) ->
     return "zh" if sum(s.language == "zh" for s in sentences) * 2 > len(sentences) else "en"
 
 
-def speeches(sentences: Sequence[StoredSentence]) -> list[Speech]:
+def speeches(sentences: Sequence[StoredSentence]) -> list[PersonSpeech]:
     """Return the words of those who say enough, in the order in which they begin to speak; words that give orders are left out."""
     said: dict[str, list[StoredSentence]] = {}
     shown: dict[str, list[StoredSentence]] = {}
@@ -167,7 +167,7 @@ def speeches(sentences: Sequence[StoredSentence]) -> list[Speech]:
         chosen = _longest(told)
         words = " ".join(quote(s) for s in chosen)
         if amount(words) >= FEWEST_WORDS or stated(words):
-            found.append(Speech(tag, tuple(chosen), tuple(shown.get(tag, ())), words, _observations(chosen, tag)))
+            found.append(PersonSpeech(tag, tuple(chosen), tuple(shown.get(tag, ())), words, _observations(chosen, tag)))
     most = sorted(found, key=lambda s: (-amount(s.words), s.sentences[0].start))[:MOST_SPEAKERS]
     return sorted(most, key=lambda s: (s.sentences[0].start, s.tag))
 
@@ -235,7 +235,7 @@ def _observations(sentences: Iterable[StoredSentence], tag: str) -> tuple[str, .
 # ---------------------------------------------------------------- what holds
 
 
-def bears_out(slot: str, what: str, speech: Speech) -> list[StoredSentence]:
+def bears_out(slot: str, what: str, speech: PersonSpeech) -> list[StoredSentence]:
     """Return the sentences that support a filled-in slot, [] if none do.
 
     Those are the fewest, longest first, whose words carry it; what somebody is, has or wants must be said of themselves, and a
@@ -252,7 +252,7 @@ def bears_out(slot: str, what: str, speech: Speech) -> list[StoredSentence]:
     return []
 
 
-def _semantic(line: Line, topic: Topic, rests_on: Sequence[StoredSentence], language: str) -> Sentence:
+def _semantic(line: FilledPhrase, topic: Topic, rests_on: Sequence[StoredSentence], language: str) -> Sentence:
     mentioned = (o for s in line.spans for o in s.observations)
     words = line.text.casefold()
     return Sentence(

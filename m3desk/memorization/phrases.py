@@ -25,7 +25,7 @@ class Who:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FilledPhrase:
     """A sentence filled in. `quoted`: code-point ranges of words that were said or read."""
 
     text: str
@@ -139,7 +139,9 @@ def word(key: str, language: str) -> str:
     return WORDS[key][_column(language)]
 
 
-def say(key: str, language: str, *, who: Sequence[Who] = (), others: Sequence[Who] = (), said: Sequence[str] = (), **words: str) -> Line:
+def say(
+    key: str, language: str, *, who: Sequence[Who] = (), others: Sequence[Who] = (), said: Sequence[str] = (), **words: str
+) -> FilledPhrase:
     """Fill in a whole sentence; its form depends on how many people it speaks of."""
     one, several, chinese = _TEMPLATES[key]
     if language == "zh":
@@ -148,7 +150,7 @@ def say(key: str, language: str, *, who: Sequence[Who] = (), others: Sequence[Wh
     return fill(template, language, {"who": who, "others": others}, said, words)
 
 
-def fill(template: str, language: str, people: Mapping[str, Sequence[Who]], said: Sequence[str], words: Mapping[str, str]) -> Line:
+def fill(template: str, language: str, people: Mapping[str, Sequence[Who]], said: Sequence[str], words: Mapping[str, str]) -> FilledPhrase:
     """Fill in a template. Raises KeyError when a slot has nothing to stand in it."""
     parts: list[str] = []
     spans: list[Span] = []
@@ -184,7 +186,7 @@ def fill(template: str, language: str, people: Mapping[str, Sequence[Who]], said
             put(value[0].upper() + value[1:])
         else:
             put(words.get(piece, "") if piece == "how" else words[piece])
-    return Line("".join(parts), tuple(spans), tuple(quoted))
+    return FilledPhrase("".join(parts), tuple(spans), tuple(quoted))
 
 
 def _people(people: Sequence[Who], language: str) -> list[tuple[str, Who | None]]:
@@ -222,4 +224,4 @@ def writing_language(wanted: str | None, spoken: Sequence[tuple[str | None, str]
     return "zh" if amount["zh"] > amount["en"] else "en"
 
 
-__all__ = ["LANGUAGES", "Line", "Who", "fill", "listed", "say", "word", "writing_language"]
+__all__ = ["LANGUAGES", "FilledPhrase", "Who", "fill", "listed", "say", "word", "writing_language"]

@@ -125,7 +125,7 @@ def exit_side(stay: Stay, width: float) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class FaceMovement:
     """One face moving through a shot. `kind`: "moves" (with `origin`, `goal`), "closer", "farther", "rises", "sinks"."""
 
     kind: str
@@ -136,7 +136,7 @@ class Move:
     goal: str = ""
 
 
-def moves(track: FaceTrack, width: float, height: float) -> list[Move]:
+def moves(track: FaceTrack, width: float, height: float) -> list[FaceMovement]:
     """Return how a face moves, in time order: risings and sinkings within WINDOW, or else one movement over the whole track.
 
     Positions are medians over three fifths of a second, which keeps detection's jitter out. A rise or fall counts from 1.2 face
@@ -152,16 +152,16 @@ def moves(track: FaceTrack, width: float, height: float) -> list[Move]:
     first, last = typical[0], typical[-1]
     scale = last.height / max(first.height, 1.0)
     if scale > 1.7 or scale < 1 / 1.7:
-        return [Move("closer" if scale > 1 else "farther", track, track.start, track.end)]
+        return [FaceMovement("closer" if scale > 1 else "farther", track, track.start, track.end)]
     origin, goal = place(first, width), place(last, width)
     if origin != goal and abs((last.x + last.width / 2) - (first.x + first.width / 2)) > 0.2 * width:
-        return [Move("moves", track, track.start, track.end, origin, goal)]
+        return [FaceMovement("moves", track, track.start, track.end, origin, goal)]
     return []
 
 
-def _jumps(track: FaceTrack, typical: Sequence[TimedBox], height: float) -> list[Move]:
+def _jumps(track: FaceTrack, typical: Sequence[TimedBox], height: float) -> list[FaceMovement]:
     """Return the risings and sinkings of a face that do not overlap, the largest first chosen."""
-    found: list[tuple[float, int, Move]] = []
+    found: list[tuple[float, int, FaceMovement]] = []
     for i, a in enumerate(typical):
         for b in typical[i + 1 :]:
             if b.at - a.at > WINDOW:
@@ -169,8 +169,8 @@ def _jumps(track: FaceTrack, typical: Sequence[TimedBox], height: float) -> list
             up = (a.y + a.height / 2) - (b.y + b.height / 2)
             size = (a.height + b.height) / 2
             if abs(up) > 1.2 * size and abs(up) > height / 8:
-                found.append((-abs(up) / size, b.at - a.at, Move("rises" if up > 0 else "sinks", track, a.at, b.at)))
-    chosen: list[Move] = []
+                found.append((-abs(up) / size, b.at - a.at, FaceMovement("rises" if up > 0 else "sinks", track, a.at, b.at)))
+    chosen: list[FaceMovement] = []
     for _, _, move in sorted(found, key=lambda m: (m[0], m[1], m[2].start)):
         if all(move.end <= c.start or move.start >= c.end for c in chosen):
             chosen.append(move)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TimedBox
 from m3desk.memorization import presence
-from m3desk.memorization.phrases import Line, Who, say
+from m3desk.memorization.phrases import FilledPhrase, Who, say
 from m3desk.memorization.things import HELD, WORN, counted, named, number
 from m3desk.ports import ClipView
 
@@ -24,24 +24,24 @@ STIRRING = HELD | {"bird", "cat", "dog", "horse", "cow", "elephant", "bear", "ze
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class ObjectSentence:
     """A candidate sentence about objects in view (see compose.Item)."""
 
     start: int
     end: int
-    line: Line
+    line: FilledPhrase
     rank: int
     entities: tuple[str, ...] = ()
     citations: tuple[str, ...] = ()
 
 
-def things(view: ClipView, language: str) -> list[Thing]:
+def things(view: ClipView, language: str) -> list[ObjectSentence]:
     """Return candidate sentences about objects and about people without a readable face."""
     p = view.perceived
     shots = presence.shots(view.clip, p.cuts)
     seen = sorted((o for o in p.objects if o.label != "person" and _clear(o)), key=lambda o: (o.start, o.label, o.box))
     told = _still_there(view) if not any(abs(c - view.clip.start) < MICROSECOND // 5 for c in p.cuts) else set()
-    found: list[Thing] = []
+    found: list[ObjectSentence] = []
     used: set[str] = set()
     for handled in _handled(seen, p.faces, told, view.clip.start, language):
         used.update(handled.entities)
@@ -66,7 +66,7 @@ def _still_there(view: ClipView) -> set[str]:
 
 def _shown(
     shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], view: ClipView, language: str
-) -> Iterable[Thing]:
+) -> Iterable[ObjectSentence]:
     """List the objects of a shot, once; say so if it has no face."""
     listed = [o for o in here if o.start <= shot.start + SHOT_NEAR or o.label not in STIRRING]
     counts = {
@@ -81,25 +81,29 @@ def _shown(
     bare = not shot.first and not faces and not people and shot.end - shot.start >= 2 * MICROSECOND
     if counts:
         key = "cut_things" if bare else "things"
-        yield Thing(shot.start, end, say(key, language, what=counted(counts, language)), 2, tuple(counts))
+        yield ObjectSentence(shot.start, end, say(key, language, what=counted(counts, language)), 2, tuple(counts))
     elif bare:
-        yield Thing(shot.start, end, say("cut_nobody", language), 2)
+        yield ObjectSentence(shot.start, end, say("cut_nobody", language), 2)
 
 
-def _comings_and_goings(shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], language: str) -> Iterable[Thing]:
+def _comings_and_goings(
+    shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], language: str
+) -> Iterable[ObjectSentence]:
     for thing in here:
         if thing.label not in STIRRING or thing.label in used:
             continue
         what = named(thing.label, 1, language)
         if thing.start > shot.start + SHOT_NEAR and thing.label not in told:
             told.add(thing.label)
-            yield Thing(thing.start, thing.end, say("thing_enters", language, what=what), 2, (thing.label,))
+            yield ObjectSentence(thing.start, thing.end, say("thing_enters", language, what=what), 2, (thing.label,))
         again = any(o.label == thing.label and o.start >= thing.end - MICROSECOND for o in here)
         if thing.end < shot.end - 3 * MICROSECOND and thing.end - thing.start >= 4 * MICROSECOND and not again:
-            yield Thing(thing.end, thing.end, say("thing_leaves", language, what=what), 3, (thing.label,))
+            yield ObjectSentence(thing.end, thing.end, say("thing_leaves", language, what=what), 3, (thing.label,))
 
 
-def _handled(seen: Sequence[ObjectSeen], faces: Sequence[FaceTrack], before: set[str], start: int, language: str) -> Iterable[Thing]:
+def _handled(
+    seen: Sequence[ObjectSeen], faces: Sequence[FaceTrack], before: set[str], start: int, language: str
+) -> Iterable[ObjectSentence]:
     """Describe what somebody holds or wears: an object right below exactly one face."""
     done: set[tuple[str, int]] = set()
     for thing in seen:
@@ -117,7 +121,7 @@ def _handled(seen: Sequence[ObjectSeen], faces: Sequence[FaceTrack], before: set
             line = say(f"wears_{thing.label}", language, who=who)
         else:
             line = say("with", language, who=who, what=named(thing.label, 1, language))
-        yield Thing(thing.start, thing.end, line, 2, (thing.label,))
+        yield ObjectSentence(thing.start, thing.end, line, 2, (thing.label,))
 
 
 def _box_at(face: FaceTrack, thing: ObjectSeen) -> TimedBox:
@@ -140,7 +144,7 @@ def _below(thing: ObjectSeen, face: TimedBox) -> bool:
     return beside and small and face.y + 0.6 * face.height < middle_y < face.y + (1 + depth) * face.height
 
 
-def _faceless(view: ClipView, language: str) -> list[Thing]:
+def _faceless(view: ClipView, language: str) -> list[ObjectSentence]:
     """Count the people in view whose faces can't be read: bodies without a face in them."""
     p = view.perceived
     bodies = [o for o in p.objects if o.label == "person" and o.score >= SURE and o.end - o.start >= LASTING]
@@ -154,7 +158,7 @@ def _faceless(view: ClipView, language: str) -> list[Thing]:
     start, end = min(o.start for o in alone), max(o.end for o in alone)
     if not p.faces and all(start > at + SHOT_NEAR or start < at for at in (view.clip.start, *p.cuts)):
         key += "_enters"
-    return [Thing(start, end, say(key, language, count=number(count, language)), 2 if p.faces else 0, ("person",))]
+    return [ObjectSentence(start, end, say(key, language, count=number(count, language)), 2 if p.faces else 0, ("person",))]
 
 
 def _within(face: FaceTrack, body: ObjectSeen) -> bool:

@@ -13,10 +13,10 @@ from m3desk.domain.ids import face_id
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
 from m3desk.perception.objects import Glance, objects_seen
-from m3desk.perception.scenes import THUMBNAIL, Look, crop_file, cut_between, cuts, facts, jpeg, look, shrink, worth
+from m3desk.perception.scenes import THUMBNAIL, FrameSummary, crop_file, cut_between, cuts, facts, jpeg, look, shrink, worth
 from m3desk.perception.scenes import change as change_of
 from m3desk.perception.sightings import Sighting, lip_movement, sightings, vector
-from m3desk.perception.texts import Grey, Reading, changed, grey, texts_on_screen
+from m3desk.perception.texts import FrameText, Grey, changed, grey, texts_on_screen
 from m3desk.perception.tracks import Track, cannot_links, remembering, tracks
 from m3desk.ports import ClipMedia, Frame, Models, Picture, ReadText
 
@@ -55,10 +55,10 @@ class VisualEvidence:
 class _Pass:
     """What one pass over the pictures gathers."""
 
-    looks: list[Look] = field(default_factory=list)
+    looks: list[FrameSummary] = field(default_factory=list)
     sighted: list[list[Sighting]] = field(default_factory=list)
     glances: list[Glance] = field(default_factory=list)
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[FrameText] = field(default_factory=list)
     greys: list[tuple[int, Grey]] = field(default_factory=list)
     grey_scale: float = 1.0
     standing: Picture | None = None
@@ -195,18 +195,18 @@ def _look_for_texts(gathered: _Pass, models: Models, frame: Frame, fresh: bool) 
     if due and not fresh:
         before = next((g for at, g in reversed(gathered.greys) if at == gathered.readings[-1].at), None)
         if not changed(before, now, [s.box for s in gathered.sighted[-1]], gathered.grey_scale):
-            gathered.readings.append(Reading(frame.at, gathered.readings[-1].texts))
+            gathered.readings.append(FrameText(frame.at, gathered.readings[-1].texts))
             return
     small, scale = shrink(frame.picture, READ_AT)
     texts = tuple(ReadText(t.text, t.score, _scaled(t.box, 1 / scale)) for t in models.screen_text.read(small))
-    gathered.readings.append(Reading(frame.at, texts))
+    gathered.readings.append(FrameText(frame.at, texts))
 
 
 def _scaled(box: tuple[float, float, float, float], by: float) -> tuple[float, float, float, float]:
     return box[0] * by, box[1] * by, box[2] * by, box[3] * by
 
 
-def _consider(gathered: _Pass, frame: Frame, brief: Look) -> None:
+def _consider(gathered: _Pass, frame: Frame, brief: FrameSummary) -> None:
     """Keep the picture if it stands better for the clip than the best so far."""
     height, width = frame.picture.shape[:2]
     area = sum(s.box[2] * s.box[3] for s in gathered.sighted[-1]) / (width * height)

@@ -16,7 +16,7 @@ from m3desk.domain.evidence import Floats
 from m3desk.domain.geometry import overlap
 from m3desk.perception.speakers import Run
 from m3desk.perception.turns import SpeechSegment, Turn, quietest
-from m3desk.perception.words import Said, ends_sentence
+from m3desk.perception.words import TimedWord, ends_sentence
 from m3desk.ports import SAMPLE_RATE, Sound
 
 LONG_PAUSE = round(0.70 * SAMPLE_RATE)
@@ -44,7 +44,7 @@ class Line:
 
     start: int
     end: int
-    words: tuple[Said, ...]
+    words: tuple[TimedWord, ...]
     voice: int
     sureness: float
     active: tuple[Run, ...] = ()
@@ -62,7 +62,7 @@ def time(sample: int, clip: Clip) -> int:
     return clip.start + round(sample * MICROSECOND / SAMPLE_RATE)
 
 
-def compose(said: Sequence[Said], spoken: Sequence[SpeechSegment], parts: Sequence[Turn]) -> list[Line]:
+def compose(said: Sequence[TimedWord], spoken: Sequence[SpeechSegment], parts: Sequence[Turn]) -> list[Line]:
     """Put words together into utterances: one voice, no pause above 0.7 s, one sentence or a few short ones. None overlaps another."""
     words = [w for w in said if w.text.strip()]
     if not words:
@@ -81,7 +81,7 @@ def compose(said: Sequence[Said], spoken: Sequence[SpeechSegment], parts: Sequen
     return _bounded(lines, spoken)
 
 
-def ends(first: Said, before: Said, after: Said, spoken: Sequence[SpeechSegment]) -> bool:
+def ends(first: TimedWord, before: TimedWord, after: TimedWord, spoken: Sequence[SpeechSegment]) -> bool:
     """Return whether an utterance that began with `first` ends between two words."""
     silence = after.start - before.end
     if after.segment != before.segment:
@@ -93,7 +93,7 @@ def ends(first: Said, before: Said, after: Said, spoken: Sequence[SpeechSegment]
     return ends_sentence(before.text) and before.end - first.start >= SENTENCE
 
 
-def _speakers(words: Sequence[Said], parts: Sequence[Turn]) -> list[int]:
+def _speakers(words: Sequence[TimedWord], parts: Sequence[Turn]) -> list[int]:
     """Return each word's voice, by where its middle lies; a change moves to the pause or the end of a sentence close by."""
     voices = [_voice_at((w.start + w.end) // 2, parts) for w in words]
     known = next((v for v in voices if v >= 0), 0)
@@ -110,13 +110,13 @@ def _speakers(words: Sequence[Said], parts: Sequence[Turn]) -> list[int]:
     return voices
 
 
-def _near(words: Sequence[Said], at: int) -> list[int]:
+def _near(words: Sequence[TimedWord], at: int) -> list[int]:
     """Return places within 0.7 s of a change before word `at` where it could be instead."""
     when = (words[at - 1].end + words[at].start) // 2
     return [i for i in range(max(1, at - 4), min(len(words), at + 5)) if abs((words[i - 1].end + words[i].start) // 2 - when) < LONG_PAUSE]
 
 
-def _seam(before: Said, after: Said) -> float:
+def _seam(before: TimedWord, after: TimedWord) -> float:
     """Return how likely a change of speaker is between two words: seconds of silence, half a second for the end of a sentence."""
     pause = max(0, after.start - before.end) / SAMPLE_RATE
     return round(pause + 0.5 * ends_sentence(before.text) + 0.5 * (before.segment != after.segment), 3)

@@ -23,7 +23,7 @@ AHEAD = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class PendingClip:
     """A clip that is being perceived."""
 
     media: ClipMedia
@@ -49,13 +49,13 @@ class Watcher:
         self._eyes = ThreadPoolExecutor(1, "m3desk-eyes")
         self._ears = ThreadPoolExecutor(1, "m3desk-ears")
 
-    def watch(self, clips: Iterable[ClipMedia]) -> Iterator[Watched]:
+    def watch(self, clips: Iterable[ClipMedia]) -> Iterator[PendingClip]:
         """Yield the clips in their order, each as soon as it is begun; those behind it are begun, too."""
-        waiting: list[Watched] = []
+        waiting: list[PendingClip] = []
         todo = iter(clips)
         while True:
             while len(waiting) <= AHEAD and (media := next(todo, None)) is not None:
-                waiting.append(Watched(media, self._eyes.submit(self._see, media), self._ears.submit(self._hear, media)))
+                waiting.append(PendingClip(media, self._eyes.submit(self._see, media), self._ears.submit(self._hear, media)))
             if not waiting:
                 return
             yield waiting.pop(0)

@@ -21,7 +21,7 @@ THUMBNAIL = 320
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FrameSummary:
     """A picture in brief. `small`: (36, 64, 3) uint8 BGR. `histogram`: (256,) float32, hue × saturation × value, sums to 1."""
 
     at: int
@@ -29,20 +29,20 @@ class Look:
     histogram: Floats
 
 
-def look(frame: Frame) -> Look:
+def look(frame: Frame) -> FrameSummary:
     """Reduce a picture to what cuts are found by."""
     small = cv2.resize(frame.picture, SMALL, interpolation=cv2.INTER_AREA)
     counts = cv2.calcHist([cv2.cvtColor(small, cv2.COLOR_BGR2HSV)], [0, 1, 2], None, [8, 4, 8], [0, 180, 0, 256, 0, 256]).ravel()
-    return Look(frame.at, np.asarray(small, np.uint8), np.asarray(counts / max(1.0, float(counts.sum())), np.float32))
+    return FrameSummary(frame.at, np.asarray(small, np.uint8), np.asarray(counts / max(1.0, float(counts.sum())), np.float32))
 
 
-def change(a: Look, b: Look) -> tuple[float, float]:
+def change(a: FrameSummary, b: FrameSummary) -> tuple[float, float]:
     """Return how far two pictures differ: mean difference of their pixels (0–255) and of their colours (0–1, half the L1 distance)."""
     pixels = float(np.abs(a.small.astype(np.int16) - b.small).mean())
     return pixels, float(0.5 * np.abs(a.histogram - b.histogram).sum())
 
 
-def cut_between(a: Look, b: Look, around: float = 0.0) -> bool:
+def cut_between(a: FrameSummary, b: FrameSummary, around: float = 0.0) -> bool:
     """Say whether a shot ends between two pictures in a row; `around` is the usual change of pixels near them.
 
     On 20 known cuts of a test reel pixels change by 17–107 and colours by 0.24–0.91, also between two shots of the same studio;
@@ -52,7 +52,7 @@ def cut_between(a: Look, b: Look, around: float = 0.0) -> bool:
     return pixels > 10 and (colours > 0.5 or (colours > 0.2 and pixels > 12 and pixels > 3 * max(around, 2.0)))
 
 
-def cuts(looks: Sequence[Look]) -> tuple[int, ...]:
+def cuts(looks: Sequence[FrameSummary]) -> tuple[int, ...]:
     """Return the times of the first pictures of new shots. A flash (the old picture comes back at once) is none."""
     steps = [change(a, b)[0] for a, b in pairwise(looks)]
     found = []
@@ -73,7 +73,7 @@ def cuts(looks: Sequence[Look]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def facts(looks: Sequence[Look], cut_times: Sequence[int]) -> dict[str, float]:
+def facts(looks: Sequence[FrameSummary], cut_times: Sequence[int]) -> dict[str, float]:
     """Return `brightness`, `contrast`, `colour` (0–1), `motion` (mean change within shots, 0–1) and `cuts` (how many)."""
     if not looks:
         return {}
@@ -114,7 +114,7 @@ def crop_file(crop: Picture) -> bytes:
     return jpeg(crop, 92)
 
 
-def worth(brief: Look, faces_area: float) -> float:
+def worth(brief: FrameSummary, faces_area: float) -> float:
     """Rate a picture as thumbnail of its clip: detailed, neither dark nor white, and better with faces (share of the picture)."""
     grey = brief.small.mean(2)
     detail = float(np.abs(np.diff(grey, axis=1)).mean()) / 20

@@ -23,7 +23,7 @@ GREY = 320
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FrameText:
     """The text recognised at one moment, boxes in pixels of the displayed frame."""
 
     at: int
@@ -73,7 +73,7 @@ def same_text(a: ReadText, b: ReadText) -> bool:
 
 
 def texts_on_screen(
-    clip: str, readings: Sequence[Reading], greys: Sequence[tuple[int, Grey]], scale: float, end: int
+    clip: str, readings: Sequence[FrameText], greys: Sequence[tuple[int, Grey]], scale: float, end: int
 ) -> tuple[TextOnScreen, ...]:
     """Join readings into texts with spans, drop what is no text, in order of start, then from top to bottom.
 
@@ -88,7 +88,7 @@ def texts_on_screen(
     return tuple(sorted(found, key=lambda t: (t.start, t.box[1], t.box[0], t.text)))
 
 
-def _lines(readings: Sequence[Reading]) -> list[_Line]:
+def _lines(readings: Sequence[FrameText]) -> list[_Line]:
     """Follow each text from reading to reading; one missed reading does not end it."""
     lines: list[_Line] = []
     recent: list[list[_Line]] = []

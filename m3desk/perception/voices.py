@@ -19,7 +19,7 @@ from m3desk.perception.embedding import AROUND, voice_rows
 from m3desk.perception.lines import SHORT_PAUSE, Line, clean, common, compose, ends, murmurs, overlaps, owned, placed, samples, time
 from m3desk.perception.speakers import Run, gathered, who_speaks
 from m3desk.perception.turns import SpeechSegment, Turn, speech_segments, turns
-from m3desk.perception.words import Said, ends_sentence, joined, language_of, phantom, recognise, simplified
+from m3desk.perception.words import TimedWord, ends_sentence, joined, language_of, phantom, recognise, simplified
 from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 
 log = logging.getLogger(__name__)
@@ -120,7 +120,12 @@ def _believable(line: Line, clip: Clip) -> bool:
 
 
 def _heard_apart(
-    sound: Sound, said: Sequence[Said], spoken: Sequence[SpeechSegment], parts: Sequence[Turn], clip: Clip, voices: VoiceEmbedder | None
+    sound: Sound,
+    said: Sequence[TimedWord],
+    spoken: Sequence[SpeechSegment],
+    parts: Sequence[Turn],
+    clip: Clip,
+    voices: VoiceEmbedder | None,
 ) -> list[Line]:
     """Return the clip's lines where a segmentation tells who speaks when: each word belongs to who speaks then, two lines may overlap."""
     lines = placed([line for line in compose(said, spoken, parts) if _believable(line, clip)], parts)

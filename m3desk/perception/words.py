@@ -34,7 +34,7 @@ SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TimedWord:
     """A recognised word: samples [start, end) of the clip's sound; `text` as written, with the space before it where it has one.
 
     `no_speech`: what the recogniser thought of the whole pass. `language` likewise.
@@ -60,7 +60,7 @@ class _Piece:
     segment: int
 
 
-Span = tuple[int, int, int]
+SampleSpan = tuple[int, int, int]
 """Samples [start, end) of the clip, and the number of the segment of speech they are from."""
 
 
@@ -71,16 +71,16 @@ def recognise(
     *,
     language: str | None = None,
     check: Callable[[], None] = lambda: None,
-) -> list[Said]:
+) -> list[TimedWord]:
     """Return the words of all segments in time order. `check` is called before each pass and may raise.
 
     A recogniser writes in one language a pass and stops where another begins: what it passed over is given to it once more by itself,
     as long as that brings words.
     """
-    found: list[Said] = []
+    found: list[TimedWord] = []
     spans = list(_with_margins(spoken, len(sound)))
     for _ in range(TRIES):
-        passed_over: list[Span] = []
+        passed_over: list[SampleSpan] = []
         for group in passes(sound, spans):
             check()
             words = _heard(sound, group, recogniser, language)
@@ -93,7 +93,7 @@ def recognise(
     return sorted(found, key=lambda w: (w.start, w.end))
 
 
-def _heard(sound: Sound, spans: Sequence[Span], recogniser: SpeechRecogniser, language: str | None) -> list[Said]:
+def _heard(sound: Sound, spans: Sequence[SampleSpan], recogniser: SpeechRecogniser, language: str | None) -> list[TimedWord]:
     """Return the words of one pass: spans laid end to end with silence between them."""
     pieces: list[_Piece] = []
     at = 0
@@ -105,13 +105,15 @@ def _heard(sound: Sound, spans: Sequence[Span], recogniser: SpeechRecogniser, la
         packed[p.at : p.at + p.end - p.start] = sound[p.start : p.end]
     heard = recogniser.transcribe(packed, language)
     return [
-        Said(*_bring_back(word, pieces), word.text, word.probability, segment, heard.language, heard.language_probability, heard.no_speech)
+        TimedWord(
+            *_bring_back(word, pieces), word.text, word.probability, segment, heard.language, heard.language_probability, heard.no_speech
+        )
         for word in heard.words
         for segment in (_piece_of(word, pieces).segment,)
     ]
 
 
-def _rests(span: Span, words: Sequence[Said]) -> Iterator[Span]:
+def _rests(span: SampleSpan, words: Sequence[TimedWord]) -> Iterator[SampleSpan]:
     """Yield what no word covers of a span, where that is long enough to hold a sentence."""
     start, end, segment = span
     covered = start
@@ -122,9 +124,9 @@ def _rests(span: Span, words: Sequence[Said]) -> Iterator[Span]:
         covered = max(covered, b)
 
 
-def passes(sound: Sound, spans: Sequence[Span]) -> Iterator[list[Span]]:
+def passes(sound: Sound, spans: Sequence[SampleSpan]) -> Iterator[list[SampleSpan]]:
     """Group spans into passes of at most LONGEST_PASS, cutting those that are longer at a quiet moment."""
-    group: list[Span] = []
+    group: list[SampleSpan] = []
     length = 0
     for start, end, segment in (part for span in spans for part in _short_enough(sound, span)):
         if group and length + end - start > LONGEST_PASS:
@@ -136,7 +138,7 @@ def passes(sound: Sound, spans: Sequence[Span]) -> Iterator[list[Span]]:
         yield group
 
 
-def _short_enough(sound: Sound, span: Span) -> Iterator[Span]:
+def _short_enough(sound: Sound, span: SampleSpan) -> Iterator[SampleSpan]:
     start, end, segment = span
     while end - start > LONGEST_PASS:
         cut = quietest(sound, start + LONGEST_PASS * 2 // 3, start + LONGEST_PASS)
@@ -145,7 +147,7 @@ def _short_enough(sound: Sound, span: Span) -> Iterator[Span]:
     yield start, end, segment
 
 
-def _with_margins(spoken: Sequence[SpeechSegment], length: int) -> Iterator[Span]:
+def _with_margins(spoken: Sequence[SpeechSegment], length: int) -> Iterator[SampleSpan]:
     for i, s in enumerate(spoken):
         before = (spoken[i - 1].end + s.start) // 2 if i else 0
         after = (s.end + spoken[i + 1].start) // 2 if i + 1 < len(spoken) else length
@@ -166,7 +168,7 @@ def _bring_back(word: RecognisedWord, pieces: Sequence[_Piece]) -> tuple[int, in
     return first, max(last, first)
 
 
-def joined(words: Sequence[Said]) -> str:
+def joined(words: Sequence[TimedWord]) -> str:
     """Return words as a line of text: Whisper's words carry their own spaces, so Chinese stays without."""
     return " ".join("".join(w.text for w in words).split())
 
@@ -188,7 +190,7 @@ def ends_sentence(word: str) -> bool:
     )
 
 
-def language_of(words: Sequence[Said]) -> str | None:
+def language_of(words: Sequence[TimedWord]) -> str | None:
     """Return an utterance's language: the recogniser's for the pass, corrected where the script shows another (people switch)."""
     text = joined(words)
     code = words[0].language
@@ -237,7 +239,7 @@ def plain(text: str) -> str:
     return " ".join(kept.split())
 
 
-def phantom(words: Sequence[Said], sureness: float) -> str | None:
+def phantom(words: Sequence[TimedWord], sureness: float) -> str | None:
     """Return why these words of one utterance were hardly said, or None. `sureness`: mean probability of speech in its segments."""
     text = joined(words)
     if not plain(text):

@@ -27,7 +27,7 @@ class NoFace(SourceUnreadable):
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class RecordedSpeech:
     """The speech of a recording. `sound`: its first LONGEST seconds; `segments`: where there is speech; `said`: these end to end."""
 
     source: Source
@@ -52,7 +52,7 @@ def faces(path: Path, models: Models) -> tuple[Picture, list[tuple[Sighting, Flo
     return picture, found
 
 
-def speech(path: Path, models: Models, source: Source | None = None) -> Speech:
+def speech(path: Path, models: Models, source: Source | None = None) -> RecordedSpeech:
     """Return what is said in a recording. `source`: what `media.trial.tried` says of it, where that is known.
 
     Raises SourceError where it can't be read or less than a second is said, ModelMissing.
@@ -68,4 +68,4 @@ def speech(path: Path, models: Models, source: Source | None = None) -> Speech:
     said = np.concatenate([sound[s.start : s.end] for s in segments]) if segments else sound[:0]
     if len(said) < EMBEDDABLE:
         raise SourceUnreadable(f"too little is said in {path.name} to tell whose voice it is.", "Give a second of speech or more.")
-    return Speech(source, sound, tuple(segments), said)
+    return RecordedSpeech(source, sound, tuple(segments), said)

@@ -17,7 +17,7 @@ from m3desk import events
 from m3desk.app import App
 from m3desk.config import Settings
 from m3desk.errors import SourceChanged, SourceMissing
-from m3desk.media.unchanged import Watched
+from m3desk.media.unchanged import HashedFile
 from m3desk.work import Options
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -166,7 +166,7 @@ def test_a_command_ends_with_one_clear_line(place: Path) -> None:
 def test_a_watched_file(tmp_path: Path) -> None:
     file = tmp_path / "x"
     file.write_bytes(b"abc")
-    watched = Watched(file)
+    watched = HashedFile(file)
     watched.look()
     file.write_bytes(b"abd")
     with pytest.raises(SourceChanged, match="has changed since"):
@@ -178,4 +178,4 @@ def test_a_watched_file(tmp_path: Path) -> None:
     with pytest.raises(SourceMissing, match="no longer exists"):
         watched.look()
     with pytest.raises(SourceMissing, match="There is no file"):
-        Watched(file)
+        HashedFile(file)

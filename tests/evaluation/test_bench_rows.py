@@ -11,7 +11,7 @@ import pytest
 from m3desk.bench import identity
 from m3desk.bench.identity_material import GAP, RATE, Workshop, joined, read_sound
 from m3desk.cli import main
-from m3desk.evaluation.truth import Turn, read_truth
+from m3desk.evaluation.truth import TrueTurn, read_truth
 
 S = 1_000_000
 
@@ -40,9 +40,9 @@ def test_joined_utterances_lie_where_the_truth_says(tmp_path: Path) -> None:
 
 
 def test_whoever_holds_most_of_a_turn_has_it() -> None:
-    heard = (Turn("a", 0, 4 * S, "person_1"), Turn("a", 4 * S, 10 * S, "person_2"), Turn("a", 20 * S, 30 * S, "unknown"))
-    assert identity._holder(Turn("a", 0, 9 * S, "Ann"), heard) == "person_2"
-    given_to_nobody, missed = (identity._holder(Turn("a", at * S, (at + 5) * S, "Ann"), heard) for at in (21, 40))
+    heard = (TrueTurn("a", 0, 4 * S, "person_1"), TrueTurn("a", 4 * S, 10 * S, "person_2"), TrueTurn("a", 20 * S, 30 * S, "unknown"))
+    assert identity._holder(TrueTurn("a", 0, 9 * S, "Ann"), heard) == "person_2"
+    given_to_nobody, missed = (identity._holder(TrueTurn("a", at * S, (at + 5) * S, "Ann"), heard) for at in (21, 40))
     assert given_to_nobody != missed and not {given_to_nobody, missed} & {"person_1", "person_2", "unknown"}
 
 

@@ -7,10 +7,15 @@ import random
 
 import pytest
 
-from m3desk.evaluation.grouping import Item, bcubed, fragmentation, matching, pairwise, spread
+from m3desk.evaluation.grouping import LabelledObservation, bcubed, fragmentation, matching, pairwise, spread
 
 # Person x is taken for A twice; y once for A and once for B.
-FOUR = [Item("x", "A", 1.0, "s1"), Item("x", "A", 3.0, "s2"), Item("y", "A", 2.0, "s1"), Item("y", "B", 2.0, "s2")]
+FOUR = [
+    LabelledObservation("x", "A", 1.0, "s1"),
+    LabelledObservation("x", "A", 3.0, "s2"),
+    LabelledObservation("y", "A", 2.0, "s1"),
+    LabelledObservation("y", "B", 2.0, "s2"),
+]
 
 
 def test_pairs_are_counted_by_hand() -> None:
@@ -31,8 +36,8 @@ def test_a_long_pair_weighs_more_than_a_short_one() -> None:
 
 
 def test_without_a_pair_there_is_nothing_to_say() -> None:
-    assert pairwise([Item("x", "A")])["precision"] is None and bcubed([])["recall"] is None and fragmentation([]) is None
-    apart = pairwise([Item("x", "A"), Item("x", "B")])
+    assert pairwise([LabelledObservation("x", "A")])["precision"] is None and bcubed([])["recall"] is None and fragmentation([]) is None
+    apart = pairwise([LabelledObservation("x", "A"), LabelledObservation("x", "B")])
     assert (apart["precision"], apart["recall"], apart["f1"]) == (None, 0.0, None)
 
 
@@ -54,18 +59,20 @@ def test_fragmentation_is_the_mean_number_of_nodes_of_a_person() -> None:
 
 def test_people_are_matched_so_that_the_whole_agrees_most() -> None:
     # Greedy would take A for x (5) and leave B nothing; together A for y and B for x agree for 8 s.
-    items = [Item("x", "A", 5.0), Item("y", "A", 4.0), Item("x", "B", 4.0)]
+    items = [LabelledObservation("x", "A", 5.0), LabelledObservation("y", "A", 4.0), LabelledObservation("x", "B", 4.0)]
     assert matching(items) == {"A": "y", "B": "x"}
 
 
 def test_whoever_agrees_with_nobody_is_matched_with_nobody() -> None:
-    assert matching([Item("x", "A", 2.0), Item("x", "B", 1.0), Item("x", "C", 0.5)]) == {"A": "x"}
+    assert matching([LabelledObservation("x", "A", 2.0), LabelledObservation("x", "B", 1.0), LabelledObservation("x", "C", 0.5)]) == {
+        "A": "x"
+    }
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_other_matching_agrees_more(seed: int) -> None:
     draw = random.Random(seed)
-    items = [Item(f"t{draw.randrange(5)}", f"f{draw.randrange(4)}", draw.randrange(1, 9)) for _ in range(25)]
+    items = [LabelledObservation(f"t{draw.randrange(5)}", f"f{draw.randrange(4)}", draw.randrange(1, 9)) for _ in range(25)]
     found, true = sorted({i.found for i in items}), sorted({i.true for i in items})
 
     def agrees(chosen: dict[str, str]) -> float:

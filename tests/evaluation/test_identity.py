@@ -8,14 +8,14 @@ import pytest
 
 from m3desk.errors import M3DeskError, UsageError
 from m3desk.evaluation.identity import evaluate
-from m3desk.evaluation.truth import Sight, Truth, Turn
+from m3desk.evaluation.truth import Sight, TrueTurn, Truth
 from tests.evaluation.made import Made
 
 S = 1_000_000
 
 
 def turns(*rows: tuple[float, float, str], file: str = "talk", **more: Any) -> Truth:
-    made = tuple(Turn(file, round(a * S), round(b * S), who) for a, b, who in rows)
+    made = tuple(TrueTurn(file, round(a * S), round(b * S), who) for a, b, who in rows)
     return Truth(turns=made, spoken=frozenset({file}), heard=frozenset(t.person for t in made), **more)
 
 

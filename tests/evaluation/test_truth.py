@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from m3desk.errors import M3DeskError
-from m3desk.evaluation.truth import Sight, Turn, read_truth, read_truths, read_uem
+from m3desk.evaluation.truth import Sight, TrueTurn, read_truth, read_truths, read_uem
 
 S = 1_000_000
 
@@ -22,7 +22,7 @@ def file(folder: Path, name: str, content: str | dict[str, object]) -> Path:
 def test_rttm_of_several_files_keeps_them_apart(tmp_path: Path) -> None:
     lines = "SPKR-INFO a 1 <NA> <NA> <NA> unknown Ann\nSPEAKER a 1 1.5 2.0 <NA> <NA> Ann <NA> <NA>\nSPEAKER b 1 0 1 <NA> <NA> Bob <NA>\n"
     truth = read_truth(file(tmp_path, "x.rttm", lines))
-    assert truth.turns == (Turn("a", 1_500_000, 3_500_000, "Ann"), Turn("b", 0, S, "Bob"))
+    assert truth.turns == (TrueTurn("a", 1_500_000, 3_500_000, "Ann"), TrueTurn("b", 0, S, "Bob"))
     assert truth.spoken == {"a", "b"} and truth.heard == {"Ann", "Bob"} and not truth.seen and not truth.rough
 
 
@@ -48,13 +48,13 @@ def test_timed_boxes_are_sights_of_a_moment(tmp_path: Path) -> None:
 def test_segments_of_falcon_name_their_file(tmp_path: Path) -> None:
     segments = [{"start_sec": 1.7, "end_sec": 3.9, "speaker_tag": 1}]
     truth = read_truth(file(tmp_path, "s.json", {"tests": {"diarization_tests": [{"audio_file": "t.wav", "segments": segments}]}}))
-    assert truth.turns == (Turn("t.wav", 1_700_000, 3_900_000, "speaker1"),)
+    assert truth.turns == (TrueTurn("t.wav", 1_700_000, 3_900_000, "speaker1"),)
 
 
 @pytest.mark.parametrize("gap", ["\t", " ", ",", ", "])
 def test_lines_of_start_end_speaker_are_of_the_file_of_their_name(tmp_path: Path, gap: str) -> None:
     truth = read_truth(file(tmp_path, "talk.segments", f"0{gap}6.3{gap}Ann\n6.3{gap}11{gap}Bob\n"))
-    assert truth.turns == (Turn("talk", 0, 6_300_000, "Ann"), Turn("talk", 6_300_000, 11 * S, "Bob"))
+    assert truth.turns == (TrueTurn("talk", 0, 6_300_000, "Ann"), TrueTurn("talk", 6_300_000, 11 * S, "Bob"))
 
 
 def test_several_truths_are_read_as_one(tmp_path: Path) -> None:

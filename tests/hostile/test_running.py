@@ -11,7 +11,7 @@ import pytest
 
 from m3desk.bench.hostile.case import Case
 from m3desk.bench.hostile.invented import make
-from m3desk.bench.hostile.measuring import KINDS, Asked, _asked, clear, generator
+from m3desk.bench.hostile.measuring import KINDS, RunLimits, _asked, clear, generator
 from m3desk.bench.hostile.running import Outcome, Runner, left, wrong
 from m3desk.errors import UsageError
 
@@ -45,7 +45,7 @@ def test_what_goes_wrong_is_called_by_its_name(ended: Outcome, called: list[str]
 
 
 def test_the_words_of_the_benchmark_are_read_and_wrong_ones_are_refused() -> None:
-    assert _asked(["2.5", "commands", "--seed", "7"]) == Asked(("commands",), 2.5, 7)
+    assert _asked(["2.5", "commands", "--seed", "7"]) == RunLimits(("commands",), 2.5, 7)
     for words in (["nonsense"], ["nan"], ["0"], ["--seed", "x"], ["9" * 400]):
         with pytest.raises(UsageError):
             _asked(words)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from m3desk.bench.hostile.measuring import KINDS, Asked, _run, clear, generator
+from m3desk.bench.hostile.measuring import KINDS, RunLimits, _run, clear, generator
 
 HERE = [k for k in KINDS if find_spec(f"m3desk.bench.hostile.{k}") is not None]
 
 
 @pytest.mark.slow
 def test_twenty_tries_of_all_kinds_end_well(tmp_path: Path) -> None:
-    report = _run(Asked(tuple(HERE), seed=20261122, tries=4 * len(HERE)), tmp_path / "m3desk-hostile-tries", tmp_path / "kept")
+    report = _run(RunLimits(tuple(HERE), seed=20261122, tries=4 * len(HERE)), tmp_path / "m3desk-hostile-tries", tmp_path / "kept")
     assert report["ok"], report["wrong"]
     assert {kind: row["tries"] for kind, row in report["kinds"].items()} == dict.fromkeys(HERE, 4)
     assert all(0 < row["longest_seconds"] < 30 for row in report["kinds"].values())

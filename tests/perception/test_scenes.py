@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from m3desk.perception.scenes import Look, cuts, facts, jpeg, look, shrink
+from m3desk.perception.scenes import FrameSummary, cuts, facts, jpeg, look, shrink
 from m3desk.ports import Frame
 
 
@@ -15,7 +15,7 @@ def picture(colour: tuple[int, int, int], shift: int = 0) -> np.ndarray:
     return p
 
 
-def looks(pictures: list[np.ndarray]) -> list[Look]:
+def looks(pictures: list[np.ndarray]) -> list[FrameSummary]:
     return [look(Frame(i * 200_000, p)) for i, p in enumerate(pictures)]
 
 

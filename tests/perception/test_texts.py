@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from m3desk.perception.texts import Reading, believable, best_reading, changed, texts_on_screen
+from m3desk.perception.texts import FrameText, believable, best_reading, changed, texts_on_screen
 from m3desk.ports import ReadText
 
 BOX = (20.0, 100.0, 100.0, 20.0)
@@ -28,19 +28,19 @@ def greys(shown_from: int, shown_until: int, count: int) -> list[tuple[int, np.n
 
 
 def test_a_text_lasts_from_its_first_picture_to_its_last() -> None:
-    readings = [Reading(0, ()), Reading(2_000_000, (said("Host"),)), Reading(4_000_000, (said("Host"),)), Reading(6_000_000, ())]
+    readings = [FrameText(0, ()), FrameText(2_000_000, (said("Host"),)), FrameText(4_000_000, (said("Host"),)), FrameText(6_000_000, ())]
     (text,) = texts_on_screen("s1.c0", readings, greys(7, 24, 40), 1.0, 8_000_000)
     assert (text.start, text.end, text.text) == (7 * STEP, 24 * STEP, "Host")
 
 
 def test_a_text_at_the_end_lasts_to_the_end_of_the_clip() -> None:
-    (text,) = texts_on_screen("s1.c0", [Reading(2_000_000, (said("EATS"),))], greys(0, 20, 20), 1.0, 3_950_000)
+    (text,) = texts_on_screen("s1.c0", [FrameText(2_000_000, (said("EATS"),))], greys(0, 20, 20), 1.0, 3_950_000)
     assert text.end == 3_950_000
 
 
 def test_variants_of_one_text_are_one_and_keep_their_spaces() -> None:
     readings = [
-        Reading(at, (said(words, score),))
+        FrameText(at, (said(words, score),))
         for at, words, score in ((0, "JEFFSTEEN", 0.99), (2_000_000, "JEFF STEEN", 0.95), (4_000_000, "JEFF STEFN", 0.8))
     ]
     (text,) = texts_on_screen("s1.c0", readings, greys(0, 30, 30), 1.0, 6_000_000)
@@ -48,20 +48,20 @@ def test_variants_of_one_text_are_one_and_keep_their_spaces() -> None:
 
 
 def test_one_missed_reading_does_not_end_a_text() -> None:
-    readings = [Reading(at, t) for at, t in ((0, (said("Gate B12"),)), (2_000_000, ()), (4_000_000, (said("Gate B12"),)))]
+    readings = [FrameText(at, t) for at, t in ((0, (said("Gate B12"),)), (2_000_000, ()), (4_000_000, (said("Gate B12"),)))]
     assert len(texts_on_screen("s1.c0", readings, greys(0, 30, 30), 1.0, 6_000_000)) == 1
 
 
 def test_a_reading_with_its_first_letter_missing_is_the_same_text() -> None:
-    readings = [Reading(0, (said("LEADERS"),)), Reading(2_000_000, (said("EADERS", 0.97, (32.0, 100.0, 88.0, 20.0)),))]
-    readings = [readings[0], Reading(1_000_000, ()), Reading(1_200_000, ()), Reading(1_400_000, ()), readings[1]]
+    readings = [FrameText(0, (said("LEADERS"),)), FrameText(2_000_000, (said("EADERS", 0.97, (32.0, 100.0, 88.0, 20.0)),))]
+    readings = [readings[0], FrameText(1_000_000, ()), FrameText(1_200_000, ()), FrameText(1_400_000, ()), readings[1]]
     (text,) = texts_on_screen("s1.c0", readings, greys(0, 30, 30), 1.0, 6_000_000)
     assert text.text == "LEADERS"
 
 
 def test_different_words_are_different_texts_from_top_to_bottom() -> None:
     below = (20.0, 130.0, 100.0, 20.0)
-    found = texts_on_screen("s1.c0", [Reading(0, (said("Host"), said("JEFF STEEN", box=below)))], greys(0, 3, 3), 1.0, 600_000)
+    found = texts_on_screen("s1.c0", [FrameText(0, (said("Host"), said("JEFF STEEN", box=below)))], greys(0, 3, 3), 1.0, 600_000)
     assert [t.text for t in found] == ["Host", "JEFF STEEN"]
 
 

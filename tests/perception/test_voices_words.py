@@ -10,12 +10,12 @@ import pytest
 
 from m3desk.domain.linkage import average_linkage
 from m3desk.perception.turns import SpeechSegment, speech_segments
-from m3desk.perception.words import LONGEST_PASS, Said, ends_sentence, joined, language_of, passes, phantom, recognise, simplified
+from m3desk.perception.words import LONGEST_PASS, TimedWord, ends_sentence, joined, language_of, passes, phantom, recognise, simplified
 from m3desk.ports import RecognisedWord, Sound, Transcript
 
 
-def said(text: str, *, language: str = "en", probability: float = 0.9, no_speech: float = 0.0) -> list[Said]:
-    return [Said(i, i + 1, " " + w, probability, 0, language, 0.9, no_speech) for i, w in enumerate(text.split())]
+def said(text: str, *, language: str = "en", probability: float = 0.9, no_speech: float = 0.0) -> list[TimedWord]:
+    return [TimedWord(i, i + 1, " " + w, probability, 0, language, 0.9, no_speech) for i, w in enumerate(text.split())]
 
 
 @pytest.mark.parametrize("word", ["done.", " really?", "stop!”", "好。", "吗？", "J3.", "2030."])
@@ -50,7 +50,7 @@ def test_chinese_is_written_in_simplified_characters_and_japanese_is_left_alone(
 
 
 def test_chinese_is_joined_without_spaces() -> None:
-    words = [Said(i, i + 1, c, 0.9, 0, "zh", 0.9, 0.0) for i, c in enumerate("今天天气")]
+    words = [TimedWord(i, i + 1, c, 0.9, 0, "zh", 0.9, 0.0) for i, c in enumerate("今天天气")]
     assert joined(words) == "今天天气" and joined(said("good  morning")) == "good morning"
 
 

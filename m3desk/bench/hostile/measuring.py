@@ -30,7 +30,7 @@ SAMPLE = 5
 
 
 @dataclass
-class Tally:
+class TryCounts:
     """What came of the tries of one kind. `peak`: bytes over the idle program. `again`: those that were run a second time."""
 
     tries: int = 0
@@ -78,7 +78,7 @@ _COUNTED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunLimits:
     """What a run is asked for. `tries`: end after so many; None: after so many minutes."""
 
     kinds: tuple[str, ...]
@@ -99,9 +99,9 @@ def measure(args: Sequence[str] = ()) -> dict[str, Any]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _run(asked: Asked, folder: Path, keep: Path) -> dict[str, Any]:
+def _run(asked: RunLimits, folder: Path, keep: Path) -> dict[str, Any]:
     generators = {kind: generator(kind, folder / kind, asked.seed) for kind in asked.kinds}
-    tallies = {kind: Tally() for kind in asked.kinds}
+    tallies = {kind: TryCounts() for kind in asked.kinds}
     kept: list[dict[str, Any]] = []
     began = time.monotonic()
     with Runner(folder / "runner") as runner:
@@ -167,13 +167,13 @@ def _kept(case: Case, outcome: Outcome, problems: list[str], place: Path) -> dic
     }  # fmt: skip
 
 
-def _row(t: Tally) -> dict[str, Any]:
+def _row(t: TryCounts) -> dict[str, Any]:
     counts = {f: getattr(t, f) for f in ("tries", "done", "refused", *_COUNTED.values(), "other", "again")}
     longest = {"longest_seconds": round(t.longest, 2), "longest": ascii(t.longest_name)[1:-1]}
     return {**counts, **longest, "peak_mb": round(t.peak / 1e6, 1), "peak": ascii(t.peak_name)[1:-1]}
 
 
-def _asked(args: Sequence[str]) -> Asked:
+def _asked(args: Sequence[str]) -> RunLimits:
     """Read the words of the command. Raises UsageError."""
     here = tuple(k for k in KINDS if find_spec(f"m3desk.bench.hostile.{k}") is not None)
     kinds: list[str] = []
@@ -190,7 +190,7 @@ def _asked(args: Sequence[str]) -> Asked:
             kinds.append(word)
         else:
             minutes = _minutes(word, here)
-    return Asked(tuple(dict.fromkeys(kinds)) or here, minutes, seed, tries, keep)
+    return RunLimits(tuple(dict.fromkeys(kinds)) or here, minutes, seed, tries, keep)
 
 
 def _whole(option: str, text: str) -> int:

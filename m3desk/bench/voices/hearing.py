@@ -18,7 +18,7 @@ from m3desk.domain.ids import source_of
 from m3desk.domain.people import SpeechRow
 from m3desk.evaluation import labelling
 from m3desk.evaluation.diarization import Diarization, error_rates
-from m3desk.evaluation.grouping import Item, pairwise
+from m3desk.evaluation.grouping import LabelledObservation, pairwise
 from m3desk.evaluation.labelling import Local
 from m3desk.media.cutter import OVERRUN, FileClip, plan
 from m3desk.media.file import probe
@@ -120,13 +120,13 @@ class Judged:
     foreign: int
 
     @property
-    def item(self) -> Item:
+    def item(self) -> LabelledObservation:
         u = self.utterance
-        return Item(self.true, self.person or u.id, (u.end - u.start) / MICROSECOND, source_of(u.id))
+        return LabelledObservation(self.true, self.person or u.id, (u.end - u.start) / MICROSECOND, source_of(u.id))
 
 
 @dataclass(slots=True)
-class Found:
+class HearingResult:
     """What a memory says beside what is true. `der`: each source as the diarization error rate takes it."""
 
     judged: list[Judged] = field(default_factory=list)
@@ -143,9 +143,9 @@ class Found:
         return [j for j in self.judged if j.utterance.end - j.utterance.start < JUDGED]
 
 
-def found(memory: Memory, recordings: Sequence[Recording]) -> Found:
+def found(memory: Memory, recordings: Sequence[Recording]) -> HearingResult:
     """Read what a memory of these recordings says of their voices."""
-    result = Found()
+    result = HearingResult()
     sources = memory.sources()
     for source, recording in zip(sources, recordings, strict=True):
         local = labelling.by_source(recording.truth, sources, source.id)[source.id]
@@ -195,7 +195,7 @@ def _counted(local: Local, judged: Sequence[Judged]) -> tuple[int, int]:
     return sum(1 for n in spoken.values() if n >= JUDGED), len({j.person for j in judged if j.person})
 
 
-def pairs(found: Found, *, across: bool = False) -> dict[str, Any]:
+def pairs(found: HearingResult, *, across: bool = False) -> dict[str, Any]:
     """Return pairwise precision and recall over utterances of a second or more; an utterance given to nobody is somebody of its own."""
     return {**pairwise([j.item for j in found.long], across=across), "utterances": len(found.long)}
 
@@ -212,18 +212,18 @@ def wrongly_given(judged: Sequence[Judged], short: Sequence[Judged]) -> dict[str
     return {"short": len(short), "wrong": wrong, "given to nobody": open_, "share": round(wrong / len(short), 4) if short else None}
 
 
-def mixed_share(found: Found) -> float | None:
+def mixed_share(found: HearingResult) -> float | None:
     """Return how much of the utterances' time is another speaker's alone."""
     total = sum(j.utterance.end - j.utterance.start for j in found.judged)
     return round(sum(j.foreign for j in found.judged) / total, 4) if total else None
 
 
-def rates(found: Found) -> dict[str, Any]:
+def rates(found: HearingResult) -> dict[str, Any]:
     """Return the diarization error rates, overlap counted."""
     return error_rates(found.der)
 
 
-def summary(found: Found) -> dict[str, Any]:
+def summary(found: HearingResult) -> dict[str, Any]:
     """Return every figure of a memory of one kind of material."""
     der = rates(found)
     parts: Mapping[str, Any] = der["der_parts"]

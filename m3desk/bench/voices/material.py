@@ -15,7 +15,7 @@ from m3desk.bench.identity_material import read_sound
 from m3desk.bench.material import data
 from m3desk.bench.voices import division
 from m3desk.domain.clip import microseconds
-from m3desk.evaluation.truth import Truth, Turn, read_truth
+from m3desk.evaluation.truth import TrueTurn, Truth, read_truth
 from m3desk.perception.turns import quietest, speech_segments
 from m3desk.ports import SAMPLE_RATE, Models, Sound
 
@@ -98,11 +98,11 @@ def talk(name: str, files: Mapping[str, Sequence[Path]], part: int | None = None
     random.Random(SEED).shuffle(order)
     name = name if part is None else f"{name}_{'ab'[part]}"
     pieces: list[Sound] = []
-    turns: list[Turn] = []
+    turns: list[TrueTurn] = []
     at = 0
     for path, who in order:
         sound = sound_of(path)
-        turns.append(Turn(name, _us(at), _us(at + len(sound)), who))
+        turns.append(TrueTurn(name, _us(at), _us(at + len(sound)), who))
         pieces += [sound, np.zeros(round(GAP * SAMPLE_RATE), np.float32)]
         at += len(sound) + len(pieces[-1])
     return Recording(name, Path(f"{name}.wav"), _speech(name, turns), np.concatenate(pieces))
@@ -110,7 +110,7 @@ def talk(name: str, files: Mapping[str, Sequence[Path]], part: int | None = None
 
 def spoken(name: str, sound: Sound, turns: Sequence[tuple[float, float, str]]) -> Recording:
     """Return a made sound with its turns (seconds)."""
-    true = [Turn(name, microseconds(a), microseconds(b), who) for a, b, who in turns]
+    true = [TrueTurn(name, microseconds(a), microseconds(b), who) for a, b, who in turns]
     return Recording(name, Path(f"{name}.wav"), _speech(name, true), sound)
 
 
@@ -118,7 +118,7 @@ def _us(samples: int) -> int:
     return round(samples * 1_000_000 / SAMPLE_RATE)
 
 
-def _speech(name: str, turns: Sequence[Turn], unclear: Sequence[tuple[str, int, int]] = ()) -> Truth:
+def _speech(name: str, turns: Sequence[TrueTurn], unclear: Sequence[tuple[str, int, int]] = ()) -> Truth:
     return Truth(tuple(turns), (), tuple(unclear), frozenset({name}), frozenset(), frozenset(t.person for t in turns))
 
 
@@ -151,7 +151,7 @@ def drama() -> list[Recording]:
     found = []
     for file, row in sorted(clips.items()):
         name = Path(file).stem
-        turns = [Turn(name, microseconds(a), microseconds(b), row["speaker"]) for a, b in row["speech"]]
+        turns = [TrueTurn(name, microseconds(a), microseconds(b), row["speaker"]) for a, b in row["speech"]]
         found.append(Recording(name, folder / file, _speech(name, turns)))
     return found
 
@@ -163,7 +163,7 @@ def _turns(name: str, document: dict[str, object]) -> Truth:
     for t in rows:
         start, end = microseconds(float(str(t["start"]))), microseconds(float(str(t["end"])))
         if t.get("sure", True):
-            turns.append(Turn(name, start, end, str(t["speaker"])))
+            turns.append(TrueTurn(name, start, end, str(t["speaker"])))
         else:
             unclear.append((name, start, end))
     return _speech(name, turns, unclear)

@@ -17,7 +17,7 @@ from m3desk.bench.identity_material import Workshop
 from m3desk.bench.material import data
 from m3desk.bench.voices import division, material
 from m3desk.bench.voices.cached_models import ResultCache, folder, opened
-from m3desk.bench.voices.hearing import Found, found, mixed_share, pairs, rates, remembered, summary, wrongly_given
+from m3desk.bench.voices.hearing import HearingResult, found, mixed_share, pairs, rates, remembered, summary, wrongly_given
 from m3desk.bench.voices.material import Recording
 from m3desk.bench.voices.simulated import Conversation, conversation
 from m3desk.domain.questions.types import Suggestion
@@ -50,7 +50,7 @@ class Bench:
         self.calibrating, self.conversations, self.kept = calibrating, conversations, kept
         self._results = ResultCache(folder() / "kept.sqlite")
         self._models: dict[bool, Models] = {}
-        self._found: dict[tuple[str, ...], Found] = {}
+        self._found: dict[tuple[str, ...], HearingResult] = {}
         self._place = Path(tempfile.mkdtemp(prefix="m3desk-voices-"))
 
     def __enter__(self) -> Bench:
@@ -72,7 +72,7 @@ class Bench:
         with remembered(self._place / "m.m3desk", recordings, self.models(words=words)) as memory:
             yield memory
 
-    def heard(self, *recordings: Recording, words: bool = True) -> Found:
+    def heard(self, *recordings: Recording, words: bool = True) -> HearingResult:
         """Return what a memory of these recordings says."""
         key = (*(r.name for r in recordings), str(words))
         if key not in self._found:
@@ -161,7 +161,7 @@ def simulated(bench: Bench) -> dict[str, Any]:
 
 def fast_cut(bench: Bench) -> dict[str, Any]:
     """Material that is cut fast: all pairs of utterances of a file together, and the short ones."""
-    every, rows, short, wrong = Found(), {}, 0, 0
+    every, rows, short, wrong = HearingResult(), {}, 0, 0
     for path in FAST:
         recording = material.recording(path)
         one = bench.heard(recording)
@@ -188,7 +188,7 @@ def meetings(bench: Bench) -> dict[str, Any]:
     """Diarization error over meetings and talks, overlap counted, and what is missed by cause."""
     paths = [r for r in division.CALIBRATION_RECORDINGS if "katie" not in r] if bench.calibrating else [*MEETINGS, *TALKS]
     recordings = [material.recording(path) for path in paths]
-    every, ami = Found(), Found()
+    every, ami = HearingResult(), HearingResult()
     for recording in recordings:
         one = bench.heard(recording)
         for to in (every, ami) if "ami" in str(recording.path) else (every,):
@@ -234,7 +234,7 @@ def across(bench: Bench) -> dict[str, Any]:
     return {"goals": goals, "sets": rows}
 
 
-def answer(memory: Memory, before: Found, recordings: Sequence[Recording]) -> dict[str, int]:
+def answer(memory: Memory, before: HearingResult, recordings: Sequence[Recording]) -> dict[str, int]:
     """Answer the most useful questions about who is the same, as somebody would who knows the truth. Return what was answered."""
     told = {"yes": 0, "no": 0, "other kinds passed over": 0}
     passed: set[str] = set()
@@ -257,7 +257,7 @@ def _number(asked: Suggestion) -> dict[str, Any]:
     return {"n": asked.n}
 
 
-def _owners(found: Found) -> dict[str, str]:
+def _owners(found: HearingResult) -> dict[str, str]:
     """Return person → who most of them is."""
     seconds: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for j in found.judged:
