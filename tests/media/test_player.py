@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from m3desk.media.clock import Clock
-from m3desk.media.pictures import Pictures, Shot
+from m3desk.media.pictures import Pictures, TimedFrame
 from m3desk.media.player import PlayedFrame, Player, PlayerState
 from m3desk.media.speaker import Fill, Silent
 
@@ -208,7 +208,7 @@ def test_the_sound_is_heard_from_where_it_was_sought(heard: Stage, video: Video)
     heard.open(video("a.mp4", frames=200, sound=8.0))
     heard.player.seek(3_000_000)
     heard.player.play()
-    heard.until(lambda: sum(b.any() for b in FakeDevice.made[0].heard) > 60)
+    heard.until(lambda: FakeDevice.made and sum(b.any() for b in FakeDevice.made[0].heard) > 60)
     # On a busy machine the decoder may come late: what the device then fills up with is silence.
     sound = np.concatenate([b[b.any(1)] for b in FakeDevice.made[0].heard])[:, 0][:48_000]
     loud = np.abs(sound).reshape(-1, 4800).max(1)
@@ -269,7 +269,7 @@ class Slow:
         self.decoded: list[int] = []
         decode = Pictures._decode
 
-        def slowly(pictures: Pictures) -> Iterator[Shot]:
+        def slowly(pictures: Pictures) -> Iterator[TimedFrame]:
             for shot in decode(pictures):
                 self.decoded.append(shot.at)
                 time.sleep(seconds)
