@@ -125,6 +125,25 @@ class SpeechRecogniser(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class QuickTranscript:
+    """`confidence`: of the text as a whole, 0–1. `no_speech`: as in Transcript."""
+
+    text: str
+    language: str | None
+    confidence: float
+    no_speech: float
+
+
+@runtime_checkable
+class QuickSpeechRecogniser(Protocol):
+    """What a SpeechRecogniser may offer besides: a cheaper pass without word times, for live subtitles, which are never stored."""
+
+    def transcribe_quickly(self, sound: Sound, language: str | None = None) -> QuickTranscript:
+        """Transcribe up to 10 s of sound; the text may differ from that of `transcribe`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class DetectedObject:
     label: str
     score: float

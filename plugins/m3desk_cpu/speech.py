@@ -10,7 +10,7 @@ import numpy as np
 
 from m3desk import privacy
 from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
-from m3desk.ports import RecognisedWord, Sound, Transcript
+from m3desk.ports import QuickTranscript, RecognisedWord, Sound, Transcript
 
 FILES = ("config.json", "model.bin", "tokenizer.json", "vocabulary.txt")
 
@@ -22,6 +22,10 @@ SHORTEST_REST = 100
 
 TOKENS, TOKENS_A_SECOND = 24, 10
 """Most tokens of a window, beside time stamps: fast English has 6 a second, Chinese 9. A loop would go on to 448."""
+
+SHORTEST_WINDOW, QUICK_REST = 300, 100
+"""Frames of the window of a quick pass at least, and of silence after its sound. On 8 LibriSpeech sentences of 3 to 6 s the text differed
+from that of a whole window in punctuation and one name; the pass took 0.23 to 0.43 core-seconds instead of 1.3 to 1.75."""
 
 CIRCLES = 2.4
 """Whisper's own threshold of compression above which a text repeats itself."""
@@ -60,6 +64,38 @@ class Whisper:
             return self._transcribe(np.ascontiguousarray(sound, np.float32), language)
         except Exception as e:
             raise ModelFailed(f"Recognising speech failed: {e}") from e
+
+    def transcribe_quickly(self, sound: Sound, language: str | None = None) -> QuickTranscript:
+        """Take a window as short as the sound, without beam search and word times: a fifth of the work of `transcribe` for 3 to 6 s."""
+        try:
+            return self._transcribe_quickly(np.ascontiguousarray(sound, np.float32), language)
+        except Exception as e:
+            raise ModelFailed(f"Recognising speech failed: {e}") from e
+
+    def _transcribe_quickly(self, sound: Sound, language: str | None) -> QuickTranscript:
+        from faster_whisper.tokenizer import Tokenizer
+        from faster_whisper.transcribe import get_suppressed_tokens, pad_or_trim
+
+        model = self._model
+        features = model.feature_extractor(sound)
+        size = min(WINDOW, max(SHORTEST_WINDOW, features.shape[-1] + QUICK_REST))
+        encoded = model.encode(pad_or_trim(features, size))
+        if language is None:
+            language = str(model.model.detect_language(encoded)[0][0][0])[2:-2]
+        tokenizer = Tokenizer(model.hf_tokenizer, True, task="transcribe", language=language)
+        prompt = model.get_prompt(tokenizer, [], without_timestamps=True)
+        result = model.model.generate(
+            encoded,
+            [prompt],
+            beam_size=1,
+            max_length=min(model.max_length, len(prompt) + TOKENS + size * TOKENS_A_SECOND // 100),
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_blank=True,
+            suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),
+        )[0]
+        text = tokenizer.decode(list(result.sequences_ids[0])).strip()
+        return QuickTranscript(text, language, float(np.exp(result.scores[0])), float(result.no_speech_prob))
 
     def _transcribe(self, sound: Sound, language: str | None) -> Transcript:
         """Follow WhisperModel.transcribe of faster-whisper 1.2.1 (pinned, because this uses its internals).
