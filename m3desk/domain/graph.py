@@ -41,7 +41,7 @@ class EdgeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphView:
+class GraphSnapshot:
     """A snapshot of the whole graph. `version` changes with every commit."""
 
     nodes: tuple[NodeRow, ...]

@@ -15,7 +15,7 @@ from m3desk.domain.changed import Edge
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import ObjectSeen, TextOnScreen
-from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
 from m3desk.domain.log import Log
 from m3desk.domain.memory import StoredSentence, TimelineSentence
 from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, TrackRow
@@ -242,7 +242,7 @@ class Reader:
     def neighbours(self, id_: str) -> list[EdgeRow]:
         return self._read(reading.neighbours, id_)
 
-    def graph(self) -> GraphView:
+    def graph(self) -> GraphSnapshot:
         return self._read(reading.graph)
 
     def nodes_of(self, ids: Collection[str]) -> list[NodeRow]:

@@ -13,7 +13,7 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
 from m3desk.domain.fold import Constraint, Equivalence
-from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
 from m3desk.domain.ids import MADE, clip_order, numbered, person_id, source_number
 from m3desk.domain.log import undone_steps
 from m3desk.domain.memory import Span, StoredSentence, TimelineSentence
@@ -393,11 +393,11 @@ def edges(db: DB) -> list[EdgeRow]:
     return [EdgeRow(r["a"], r["b"], r["weight"], r["kind"]) for r in db.execute("SELECT * FROM now_edge")]
 
 
-def graph(db: DB) -> GraphView:
+def graph(db: DB) -> GraphSnapshot:
     before = rows.earlier(db)
     nodes = tuple(_node(r, before) for r in db.execute(_NODES + " ORDER BY node.number"))
     known = {n.id for n in nodes}
-    return GraphView(nodes, tuple(e for e in edges(db) if e.a in known and e.b in known), version(db))
+    return GraphSnapshot(nodes, tuple(e for e in edges(db) if e.a in known and e.b in known), version(db))
 
 
 def visible_nodes(db: DB, before: tuple[str, int]) -> set[str]:

@@ -2316,7 +2316,7 @@
         </message>
     </context>
     <context>
-        <name>Turn</name>
+        <name>ChatTurn</name>
         <message>
             <source>Searching …</source>
             <translation>正在搜索…</translation>

@@ -12,7 +12,7 @@ from m3desk.control.search import Search
 from m3desk.control.snapshots import Snapshot
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, Utterance
-from m3desk.domain.graph import GraphView, NodeRow
+from m3desk.domain.graph import GraphSnapshot, NodeRow
 from m3desk.domain.memory import Outline, Span, StoredSentence
 from m3desk.domain.people import Observed, Person, SpeechRow, SuggestedName, TrackRow
 from m3desk.ports import Message
@@ -166,10 +166,10 @@ class MadeReader:
         start, clip = (row.track.start, row.track.clip) if row else (0, "s1.c0")
         return NodeRow(id_, kind, id_, id_, 1.0, clip, "s1", start, start + S, f"person_{number}")
 
-    def graph(self) -> GraphView:
+    def graph(self) -> GraphSnapshot:
         things = {o.label: o for o in self._objects}
         rows = [NodeRow(f"object_{n}", "object", t, t, 1.0, o.clip, "s1", o.start, o.end) for n, (t, o) in enumerate(things.items())]
-        return GraphView(tuple(rows), (), self.version())
+        return GraphSnapshot(tuple(rows), (), self.version())
 
     def things(self) -> list[NodeRow]:
         return list(self.graph().nodes)

@@ -21,7 +21,7 @@ from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
-from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
 from m3desk.domain.memory import Span, StoredSentence, TimelineSentence
 from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, SuggestedName, TrackRow
 from m3desk.domain.questions.types import Reason, Suggestion, Verdict
@@ -243,7 +243,7 @@ class World:
             mine[0].track.crops[0] if mine else None,
         )
 
-    def graph(self) -> GraphView:
+    def graph(self) -> GraphSnapshot:
         nodes, edges = [], []
         for i, p in enumerate(self.people):
             nodes.append(
@@ -265,7 +265,7 @@ class World:
             edges.append(EdgeRow(f"x{k}", f"n{int(rng.integers(8)) * 2 + 1}", 1.0, "mentions"))
             if k % 3 == 0:
                 edges.append(EdgeRow(f"x{k}", ("o1", "o2")[k % 2], 1.0, "mentions"))
-        return GraphView(tuple(nodes), tuple(edges), self.sequence)
+        return GraphSnapshot(tuple(nodes), tuple(edges), self.sequence)
 
 
 class FakeReader:
@@ -376,7 +376,7 @@ class FakeReader:
     def neighbours(self, id_: str) -> list[EdgeRow]:
         return [e for e in self.world.graph().edges if id_ in (e.a, e.b)]
 
-    def graph(self) -> GraphView:
+    def graph(self) -> GraphSnapshot:
         return self.world.graph()
 
     def nodes_of(self, ids: Collection[str]) -> list[NodeRow]:

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.correction import Effect
-from m3desk.domain.graph import GraphView
+from m3desk.domain.graph import GraphSnapshot
 from m3desk.domain.people import SuggestedName
 from m3desk.domain.questions.types import Reason, Verdict
 from m3desk.errors import CorrectionError
@@ -136,7 +136,7 @@ def hostile_world(baits: Baits) -> World:
     world.chats.append({**chat(evil, True), "quoted": True, "question": long_})
     plain_graph = world.graph
 
-    def graph() -> GraphView:
+    def graph() -> GraphSnapshot:
         found = plain_graph()
         nodes = tuple(replace(n, label=evil(n.id), content=evil(n.id) + (long_ if n.id == "o1" else "")) for n in found.nodes)
         return replace(found, nodes=nodes)

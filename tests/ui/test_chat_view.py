@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 
 import pytest
-from m3desk_ui.chat.turn import Round, Turn, answer_html, beside, from_chat, marked, sentences
+from m3desk_ui.chat.turn import ChatTurn, Round, answer_html, beside, from_chat, marked, sentences
 from m3desk_ui.chat.view import ChatView
 from m3desk_ui.hub.bridge import Hub
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
@@ -28,8 +28,8 @@ def view(qtbot: QtBot, hub: Hub) -> ChatView:
     return view
 
 
-def turns(view: ChatView) -> list[Turn]:
-    return view._list.findChildren(Turn)
+def turns(view: ChatView) -> list[ChatTurn]:
+    return view._list.findChildren(ChatTurn)
 
 
 def quiet(desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_history_is_shown_in_order_and_stays_with_the_memory(qtbot: QtBot, hub: 
     view.resize(400, 500)
     qtbot.waitUntil(lambda: len(turns(view)) == 40, timeout=5000)
     in_order = [view._column.itemAt(i).widget() for i in range(view._column.count())]
-    assert [t.question for t in in_order if isinstance(t, Turn)] == [f"q{i}" for i in range(5, 45)]
+    assert [t.question for t in in_order if isinstance(t, ChatTurn)] == [f"q{i}" for i in range(5, 45)]
     assert "m3://play/s1/37000000" in turns(view)[0].answer.text()
     view.earlier.click()
     assert len(turns(view)) == 45

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import m3desk_ui
 import pytest
-from m3desk_ui.chat.turn import Round, Turn
+from m3desk_ui.chat.turn import ChatTurn, Round
 from m3desk_ui.hub.services import Services
 from m3desk_ui.look import plain, theme
 from m3desk_ui.video.face_chip import FaceChip
@@ -220,7 +220,7 @@ def shown(qtbot: QtBot, baits: Baits, tmp_path: Path, monkeypatch: pytest.Monkey
     window.open_memory(memory)
     qtbot.waitUntil(lambda: window.hub.desk is desk, timeout=5000)
     chat, people = window.dock_area.views["chat"], window.dock_area.views["people"]
-    qtbot.waitUntil(lambda: len(chat.findChildren(Turn)) == 4, timeout=5000)
+    qtbot.waitUntil(lambda: len(chat.findChildren(ChatTurn)) == 4, timeout=5000)
     qtbot.waitUntil(lambda: people.model.rowCount() == 8, timeout=5000)  # type: ignore[attr-defined]
     yield window
     for widget in QApplication.topLevelWidgets():

@@ -9,7 +9,7 @@ from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.canvas import GUTTER
 from m3desk_ui.timeline.view import TimelineView
 from m3desk_ui.video import face_boxes
-from m3desk_ui.video.face_boxes import Early, Said, Track
+from m3desk_ui.video.face_boxes import Early, Subtitle, Track
 from m3desk_ui.video.face_chip import FaceChip
 from m3desk_ui.video.picture_canvas import PictureCanvas
 from m3desk_ui.video.transcript_view import TranscriptView, said_at
@@ -62,7 +62,7 @@ def test_the_speaker_is_marked_and_set_aside_faces_are_not_shown():
 
 def test_a_long_utterance_is_shown_in_parts():
     words = tuple((i * SECOND, (i + 1) * SECOND, f"word{i}") for i in range(80))
-    said = Said("u", None, "Ann", 0, 80 * SECOND, " ".join(w[2] for w in words), words)
+    said = Subtitle("u", None, "Ann", 0, 80 * SECOND, " ".join(w[2] for w in words), words)
     assert said.line(0).startswith("word0 ")
     assert "word40" in said.line(40 * SECOND) and "word0 " not in said.line(40 * SECOND)
 

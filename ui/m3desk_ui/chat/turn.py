@@ -143,7 +143,7 @@ class Round(QWidget):
         self.dress()
 
 
-class Turn(QFrame):
+class ChatTurn(QFrame):
     """A question with its rounds and answer."""
 
     followed = Signal(str)

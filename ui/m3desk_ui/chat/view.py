@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import events
 from m3desk.domain.clip import clock
-from m3desk_ui.chat.turn import Peek, Turn, from_chat
+from m3desk_ui.chat.turn import ChatTurn, Peek, from_chat
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
 from m3desk_ui.memory.order import number
@@ -37,7 +37,7 @@ PEEK = 192  # width in pixels of the picture of a cited moment
 AT_NAME = re.compile(r"@(\w*)$")
 
 
-class Question(QLineEdit):
+class QuestionBox(QLineEdit):
     """The box to ask in: @ offers people."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -92,7 +92,7 @@ class ChatView(QWidget):
         super().__init__(parent)
         self.hub = hub
         self.asking = ""
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[str, ChatTurn] = {}
         self._past: list[dict[str, Any]] = []
         self._named = ""
         self._span: tuple[str, int, int] | None = None
@@ -147,7 +147,7 @@ class ChatView(QWidget):
         self.about.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         self.about.clicked.connect(self._drop_span)
         self.about.hide()
-        self.question = Question(self)
+        self.question = QuestionBox(self)
         self.question.returnPressed.connect(self.send)
         self.go = QPushButton(self)
         self.go.clicked.connect(self._go)
@@ -176,7 +176,7 @@ class ChatView(QWidget):
         self._show_hint()
         self._show_go()
         self._show_span()
-        for turn in self._list.findChildren(Turn):
+        for turn in self._list.findChildren(ChatTurn):
             turn.dress()
 
     def _show_hint(self) -> None:
@@ -202,7 +202,7 @@ class ChatView(QWidget):
     # ------------------------------------------------------------ history
 
     def _opened(self, _path: str) -> None:
-        for turn in self._list.findChildren(Turn):
+        for turn in self._list.findChildren(ChatTurn):
             self._column.removeWidget(turn)
             turn.deleteLater()
         self._turns.clear()
@@ -245,7 +245,7 @@ class ChatView(QWidget):
         self._show_hint()
 
     def _show_history(self, chats: list[dict[str, Any]]) -> None:
-        if self._turns or self._list.findChildren(Turn):
+        if self._turns or self._list.findChildren(ChatTurn):
             return
         self._past = list(chats)
         self._show_earlier()
@@ -260,9 +260,9 @@ class ChatView(QWidget):
                 turn.take(happened)
         self.earlier.setVisible(bool(self._past))
 
-    def _new_turn(self, question: str, at: int | None = None) -> Turn:
+    def _new_turn(self, question: str, at: int | None = None) -> ChatTurn:
         self.hint.hide()
-        turn = Turn(question, self._list)
+        turn = ChatTurn(question, self._list)
         turn.followed.connect(lambda url: links.follow(self.hub, url))
         turn.hovered.connect(self._hover)
         turn.fetch_wanted.connect(self.fetch_model)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 
 from m3desk_ui.graph.scene import Scene
-from m3desk_ui.graph.style import Look
+from m3desk_ui.graph.style import GraphPalette
 from m3desk_ui.look import plain
 
 MOST = 120
@@ -79,7 +79,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class GraphLabel:
     """A text ready to be drawn; `long`: its pixels."""
 
     words: str
@@ -96,7 +96,7 @@ class Labels:
 
     def use(self, font: QFont) -> None:
         """Write in this font (a little smaller) from now on."""
-        self._kept: dict[str, Label] = {}
+        self._kept: dict[str, GraphLabel] = {}
         self._new = 0
         self.plain = QFont(font)
         self.plain.setPointSizeF(max(7.0, font.pointSizeF() * 0.9))
@@ -140,7 +140,7 @@ class Labels:
         sizes: NDArray[np.float64],
         order: Sequence[int],
         room: Room,
-        look: Look,
+        look: GraphPalette,
         zoom: float,
         must: Collection[int],
         *,
@@ -175,7 +175,7 @@ class Labels:
                 return True
         return False
 
-    def _label(self, scene: Scene, row: int) -> Label:
+    def _label(self, scene: Scene, row: int) -> GraphLabel:
         """Return a node's label, prepared once for the words it has now."""
         node = scene.nodes[row]
         more = int(scene.hidden[row])
@@ -188,6 +188,6 @@ class Labels:
             text = QStaticText(shown)
             text.setTextFormat(Qt.TextFormat.PlainText)
             text.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
-            known = self._kept[node.id] = Label(words, text, metrics.horizontalAdvance(shown), font)
+            known = self._kept[node.id] = GraphLabel(words, text, metrics.horizontalAdvance(shown), font)
             self._new += 1
         return known

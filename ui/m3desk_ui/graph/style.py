@@ -81,7 +81,7 @@ def mixed(front: QColor, ground: QColor, share: float) -> QColor:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GraphPalette:
     """All colours of the canvas for one palette."""
 
     dark: bool
@@ -102,14 +102,14 @@ class Look:
         return (*enumerate(self.kinds), *((INDEX["person"], colour) for colour in self.people))
 
 
-def look() -> Look:
+def look() -> GraphPalette:
     """Return the look that fits the theme in force."""
     c = theme.colours()
     ground = QColor("#14181d" if c.dark else "#fbfbfa")
     text = QColor(c.text)
     plain = QColor("#8fa3b8" if c.dark else "#66788a")
     kinds = tuple(theme.kind_colour(k.name) for k in KINDS)
-    return Look(
+    return GraphPalette(
         dark=c.dark,
         ground=ground,
         text=text,
@@ -163,8 +163,8 @@ def shape_pixmap(name: str, size: int, ratio: float = 1.0) -> QPixmap:
     return pixmap
 
 
-def atlas(now: Look) -> QPixmap:
-    """Return one row of CELL-sized shapes in the order of `Look.cells`."""
+def atlas(now: GraphPalette) -> QPixmap:
+    """Return one row of CELL-sized shapes in the order of `GraphPalette.cells`."""
     cells = now.cells()
     pixmap = QPixmap(CELL * len(cells), CELL)
     pixmap.fill(Qt.GlobalColor.transparent)

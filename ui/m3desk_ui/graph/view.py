@@ -439,7 +439,7 @@ def _read_people(reader: Any) -> Whole | None:
     if sum(len(p.clips) for p in people) < MANY:
         return None
     nodes = tuple(reader.nodes_of([id_ for p in people for id_ in (*p.faces, *p.voices)]))
-    return scenes.whole(graph.GraphView(nodes, (), 0), people)
+    return scenes.whole(graph.GraphSnapshot(nodes, (), 0), people)
 
 
 def _read_whole(reader: Any) -> Whole:

@@ -17,7 +17,7 @@ from m3desk_ui.memory.order import number
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed, Edge
-    from m3desk.domain.graph import EdgeRow, GraphView, NodeRow
+    from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
     from m3desk.domain.people import Person
 
 EDGE_PLAIN, EDGE_SAME, EDGE_TYPED = 0, 1, 2
@@ -371,7 +371,7 @@ class Whole:
         return self._used - 1
 
 
-def whole(view: GraphView, people: Iterable[Person]) -> Whole:
+def whole(view: GraphSnapshot, people: Iterable[Person]) -> Whole:
     """Return the graph as it is read."""
     found = Whole()
     edges: dict[Edge, float | None] = {(e.a, e.b, e.kind): e.weight for e in view.edges}

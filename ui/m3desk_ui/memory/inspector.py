@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
-from m3desk_ui.memory.inspector_words import Found, read_thing, reread
+from m3desk_ui.memory.inspector_words import Inspected, read_thing, reread
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -28,7 +28,7 @@ class Inspector(QWidget):
         self.hub = hub
         self._shown: tuple[str, str] = ("", "")
         self._past: list[tuple[str, str]] = []
-        self._found: Found | None = None
+        self._found: Inspected | None = None
         self._going_back = self._is_gone = False
         self._redraw = QTimer(self, singleShot=True, interval=30)
         self._redraw.timeout.connect(self._draw)
@@ -95,11 +95,11 @@ class Inspector(QWidget):
             self._found = None
             self._draw()
 
-    def _load(self) -> Read[Found]:
+    def _load(self) -> Read[Inspected]:
         kind, id_ = self._shown
         return lambda reader: read_thing(reader, kind, id_)
 
-    def _changed(self, changed: Changed) -> Read[Found | None]:
+    def _changed(self, changed: Changed) -> Read[Inspected | None]:
         """Read the thing again where it, or something that is told of it, changed."""
         (kind, id_), found = self._shown, self._found
         if found is None or self._is_gone:
@@ -113,14 +113,14 @@ class Inspector(QWidget):
 
     def _gone(self, error: Exception) -> None:
         self._is_gone = True
-        self._found = Found(self.tr("This is no longer in the memory."), str(error) if not isinstance(error, KeyError) else "")
+        self._found = Inspected(self.tr("This is no longer in the memory."), str(error) if not isinstance(error, KeyError) else "")
         self._draw()
 
-    def _show(self, found: Found) -> None:
+    def _show(self, found: Inspected) -> None:
         self._found, self._is_gone = found, False
         self._draw()
 
-    def _patch(self, found: Found | None) -> None:
+    def _patch(self, found: Inspected | None) -> None:
         if found is not None:
             self._show(found)
 

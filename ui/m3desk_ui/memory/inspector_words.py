@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Found:
+class Inspected:
     """What was read about a thing. `facts`: (label, html); `lists`: (heading, html lines); `pictures`: (media id, address)."""
 
     title: str
@@ -91,12 +91,12 @@ def labels() -> dict[str, str]:
     }
 
 
-def read_thing(reader: Any, kind: str, id_: str) -> Found:
+def read_thing(reader: Any, kind: str, id_: str) -> Inspected:
     """Return the description of a thing. Raises KeyError or M3DeskError if it no longer exists."""
     return Words().read(reader, kind, id_)
 
 
-def reread(reader: Any, kind: str, id_: str, old: Found, changed: Changed) -> Found | None:
+def reread(reader: Any, kind: str, id_: str, old: Inspected, changed: Changed) -> Inspected | None:
     """Return the description of a thing after a change; None if it is unchanged. Raises as `read_thing`."""
     ids = changed.people | changed.nodes | changed.observations | changed.clips | changed.sources
     concerned = not old.rests.isdisjoint(ids) or any(e[0] in old.rests or e[1] in old.rests for e in changed.edges)
@@ -108,19 +108,19 @@ def reread(reader: Any, kind: str, id_: str, old: Found, changed: Changed) -> Fo
 class Words:
     """One reading of one thing."""
 
-    def __init__(self, old: Found | None = None, changed: Changed | None = None) -> None:
+    def __init__(self, old: Inspected | None = None, changed: Changed | None = None) -> None:
         """`old`, `changed`: what was read last, and what changed since: then only that is read."""
         self.t = labels()
         self.old, self.changed = old, changed
         self.rests: set[str] = set()
 
-    def read(self, reader: Any, kind: str, id_: str) -> Found:
+    def read(self, reader: Any, kind: str, id_: str) -> Inspected:
         """Return what there is to say of a thing. Raises KeyError or CorrectionError where it is gone."""
         found = self._read(reader, kind, id_)
         found.rests |= self.rests | {id_}
         return found
 
-    def _read(self, reader: Any, kind: str, id_: str) -> Found:
+    def _read(self, reader: Any, kind: str, id_: str) -> Inspected:
         if kind == "person":
             return self._person(reader, reader.person(id_))
         if kind == "observation":
@@ -146,8 +146,8 @@ class Words:
         file = next((s.uri.rsplit("/", 1)[-1] for s in reader.sources() if s.id == source), source or "")
         return links.link(file, "source", source) if source else ""
 
-    def _sentence(self, reader: Any, s: StoredSentence) -> Found:
-        found = Found(s.shown, kind_singular(s.kind), play=(s.source, s.start))
+    def _sentence(self, reader: Any, s: StoredSentence) -> Inspected:
+        found = Inspected(s.shown, kind_singular(s.kind), play=(s.source, s.start))
         found.facts = [
             (self.t["when"], links.moment(s.source, s.start, s.end)),
             (self.t["who"], self._people(reader, s.people)),
@@ -164,7 +164,7 @@ class Words:
         found.lists = [(self.t["rests"], rests), (self.t["linked"], self._linked(reader, s.id))]
         return found
 
-    def _observation_line(self, reader: Any, id_: str, found: Found) -> str:
+    def _observation_line(self, reader: Any, id_: str, found: Inspected) -> str:
         """Return a link line for a piece of evidence, and show its face."""
         self.rests.add(id_)
         row = track_row(reader, id_) or speech_row(reader, id_)
@@ -200,8 +200,8 @@ class Words:
                 lines.append(f"{links.moment(row.source, row.start)} {kind}: {links.link(row.content or row.label, 'node', row.id)}")
         return lines
 
-    def _person(self, reader: Any, p: Person) -> Found:
-        found = Found(p.shown, f"{kind_singular('person')} {p.number}", play=p.first_seen)
+    def _person(self, reader: Any, p: Person) -> Inspected:
+        found = Inspected(p.shown, f"{kind_singular('person')} {p.number}", play=p.first_seen)
         if p.portrait:
             found.pictures.append((p.portrait, links.href("play", *p.first_seen) if p.first_seen else links.href("person", p.id)))
         maybe = " · ".join(f"{html(s.name)} “{html(s.words)}”" for s in p.suggested_names[:3] if s.name != p.name)
@@ -237,10 +237,10 @@ class Words:
     def _memory_line(self, m: StoredSentence) -> str:
         return f"{links.moment(m.source, m.start)} {links.link(m.shown, 'node', m.id)}"
 
-    def _node(self, reader: Any, id_: str) -> Found:
+    def _node(self, reader: Any, id_: str) -> Inspected:
         row = reader.node(id_)
         play = (row.source, row.start) if row.source and row.start is not None else None
-        found = Found(row.label or row.content, kind_singular(row.type), play=play)
+        found = Inspected(row.label or row.content, kind_singular(row.type), play=play)
         if row.picture:
             found.pictures.append((row.picture, links.href("play", *play) if play else links.href("node", id_)))
         found.facts = [
@@ -256,12 +256,12 @@ class Words:
         found.lists.append((self.t["linked"], self._linked(reader, id_)))
         return found
 
-    def _observation(self, reader: Any, id_: str) -> Found:
+    def _observation(self, reader: Any, id_: str) -> Inspected:
         source = source_of(id_)
         track, said = track_row(reader, id_), speech_row(reader, id_)
         if track is not None:
             t = track.track
-            found = Found(track.shown or self.t["nobody"], self.t["face track"], play=(source, t.start))
+            found = Inspected(track.shown or self.t["nobody"], self.t["face track"], play=(source, t.start))
             found.pictures = [(crop, links.href("play", source, t.start)) for crop in t.crops[:6]]
             found.facts = [
                 (self.t["who"], self._people(reader, (track.person,)) if track.person else ""),
@@ -270,7 +270,7 @@ class Words:
             found.facts.append((self.t["score"], f"{t.score:.0%}"))
         elif said is not None:
             u = said.utterance
-            found = Found(f"“{u.text}”", self.t["speech"], play=(source, u.start), sound=u.audio)
+            found = Inspected(f"“{u.text}”", self.t["speech"], play=(source, u.start), sound=u.audio)
             found.facts = [
                 (self.t["who"], self._people(reader, (said.person,)) if said.person else html(self.t["nobody"])),
                 (self.t["when"], links.moment(source, u.start, u.end)),
@@ -314,11 +314,11 @@ class Words:
                 facts.append((self.t["runner_up"], links.link(b.runner_up, "node", b.runner_up) + margin))
         return facts
 
-    def _clip(self, reader: Any, id_: str) -> Found:
+    def _clip(self, reader: Any, id_: str) -> Inspected:
         clip = next(iter(reader.clips_of((id_,))), None)
         if clip is None:
             raise KeyError(id_)
-        found = Found(f"{clock(clip.start)}–{clock(clip.end)}", self.t["clip_"], play=(clip.source, clip.start))
+        found = Inspected(f"{clock(clip.start)}–{clock(clip.end)}", self.t["clip_"], play=(clip.source, clip.start))
         media = reader.thumbnail(id_)
         if media:
             found.pictures.append((media, links.href("play", clip.source, clip.start)))
@@ -340,11 +340,11 @@ class Words:
         new = [c for c in reader.clips_of(ids) if c.source == source] if ids else []
         return tuple(sorted((*(c for c in self.old.clips if c.id not in ids), *new), key=lambda c: c.index))
 
-    def _source(self, reader: Any, id_: str) -> Found:
+    def _source(self, reader: Any, id_: str) -> Inspected:
         source = next((s for s in reader.sources() if s.id == id_), None)
         if source is None:  # what somebody was taught from is no video
             raise KeyError(id_)
-        found = Found(source.uri.rsplit("/", 1)[-1], self.t["source_"], play=(id_, 0))
+        found = Inspected(source.uri.rsplit("/", 1)[-1], self.t["source_"], play=(id_, 0))
         size = f"{source.width} × {source.height}" if source.width else ""
         found.facts = [
             (self.t["from"], html(source.uri)),

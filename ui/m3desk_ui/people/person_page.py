@@ -44,7 +44,7 @@ OBSERVATION = Qt.ItemDataRole.UserRole + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PersonDetails:
     """Everything that the page shows, read in one go."""
 
     person: Person
@@ -68,13 +68,13 @@ class Part:
     durations: tuple[tuple[str, str, int], ...] | None
 
 
-def read_page(reader: Any, ref: str) -> Page:
+def read_page(reader: Any, ref: str) -> PersonDetails:
     """Read a person's page (in the reading thread)."""
     person = reader.person(ref)
     sources = reader.sources()
     tracks = tuple(r for s in sources for r in reader.tracks(s.id) if r.person == person.id)
     speech = tuple(r for s in sources for r in reader.speech(s.id) if r.person == person.id)
-    return Page(person, tuple(reader.memories(person=person.id)), tracks, speech, _durations(sources))
+    return PersonDetails(person, tuple(reader.memories(person=person.id)), tracks, speech, _durations(sources))
 
 
 def _durations(sources: Sequence[Source]) -> tuple[tuple[str, str, int], ...]:
@@ -97,7 +97,7 @@ def read_part(reader: Any, id_: str, changed: Changed) -> Part:
     )
 
 
-def patched(page: Page, part: Part) -> Page:
+def patched(page: PersonDetails, part: Part) -> PersonDetails:
     """Return the page with the changes applied; the same object if nothing changed."""
     person = part.person or page.person
     memories = _put(page.memories, part.memories, part.nodes, lambda m: m.id, in_time)
@@ -106,7 +106,7 @@ def patched(page: Page, part: Part) -> Page:
     if person.shown != page.person.shown:
         tracks = tuple(replace(r, shown=person.shown) for r in tracks)
         speech = tuple(replace(r, shown=person.shown) for r in speech)
-    now = Page(person, memories, tracks, speech, page.durations if part.durations is None else part.durations)
+    now = PersonDetails(person, memories, tracks, speech, page.durations if part.durations is None else part.durations)
     return page if now == page else now
 
 
@@ -129,7 +129,7 @@ class PersonPage(QWidget):
         super().__init__(parent)
         self.hub = hub
         self.person_id = ""
-        self.page: Page | None = None
+        self.page: PersonDetails | None = None
         self._plot: ActivityPlot | None = None
         self._thumbnails: dict[str, str] = {}
         self._build()
@@ -229,7 +229,7 @@ class PersonPage(QWidget):
 
     # ------------------------------------------------------------ reading
 
-    def _load(self) -> Read[Page]:
+    def _load(self) -> Read[PersonDetails]:
         ref = self.person_id
         return lambda reader: read_page(reader, ref)
 
@@ -261,7 +261,7 @@ class PersonPage(QWidget):
         elif (now := patched(self.page, part)) is not self.page:
             self._fill(now)
 
-    def _fill(self, page: Page) -> None:
+    def _fill(self, page: PersonDetails) -> None:
         """Show a page; unchanged parts are not touched."""
         old, self.page = self.page, page
         person = page.person
@@ -338,7 +338,7 @@ class PersonPage(QWidget):
         if here is not None:
             put(here)
 
-    def _show_plot(self, page: Page) -> None:
+    def _show_plot(self, page: PersonDetails) -> None:
         if self._plot is None:
             self._plot = ActivityPlot(self)
             self._plot.picked.connect(self.hub.selection.play)
@@ -347,7 +347,7 @@ class PersonPage(QWidget):
         said = [(source_of(r.utterance.id), r.utterance.start, r.utterance.end) for r in page.speech if not r.set_aside]
         self._plot.show_times(seen, said, page.durations, theme.person_colour(page.person.id).name())
 
-    def _show_known(self, page: Page) -> None:
+    def _show_known(self, page: PersonDetails) -> None:
         by_topic: dict[str, list[StoredSentence]] = {}
         for m in page.memories:
             if m.kind == "semantic":
@@ -388,7 +388,7 @@ class PersonPage(QWidget):
         browser.show_html(html)
         bar.setValue(at)
 
-    def _show_moments(self, page: Page) -> None:
+    def _show_moments(self, page: PersonDetails) -> None:
         """Show one picture a clip the person is in, at their first moment there."""
         firsts: dict[str, tuple[str, int]] = {}
         for id_, clip, start in [(r.track.id, r.track.clip, r.track.start) for r in page.tracks] + [
@@ -412,7 +412,7 @@ class PersonPage(QWidget):
         if lacking:
             self.hub.read("person moments", lambda reader: reader.thumbnails(lacking), put)
 
-    def _show_faces(self, page: Page) -> None:
+    def _show_faces(self, page: PersonDetails) -> None:
         """Show a crop of each track, the least certain first, so that errors are seen at once."""
         rows = sorted(page.tracks, key=lambda r: (r.set_aside, r.track.quality * r.track.score))[:MOST_FACES]
         cells = []
@@ -458,7 +458,7 @@ class PersonPage(QWidget):
         if here is not None:
             put(here)
 
-    def _show_voices(self, page: Page) -> None:
+    def _show_voices(self, page: PersonDetails) -> None:
         rows = []
         talks = self.tr("(speech not understood)")
         for r in page.speech[:500]:

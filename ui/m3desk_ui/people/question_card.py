@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem,
 from m3desk.domain.clip import clock
 from m3desk_ui.look import plain, theme
 from m3desk_ui.look.pictures import whole
-from m3desk_ui.people.question_sides import Item, Shown, Side
+from m3desk_ui.people.question_sides import Shown, ShownObservation, Side
 
 if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
@@ -59,7 +59,7 @@ class SideList(QListWidget):
         for item in side.items:
             self.addItem(self._made(item))
 
-    def _made(self, item: Item) -> QListWidgetItem:
+    def _made(self, item: ShownObservation) -> QListWidgetItem:
         blank = QPixmap(FACE, FACE)
         blank.fill(Qt.GlobalColor.transparent)
         words = plain.line(item.words, SHOWN_WORDS)
@@ -284,7 +284,7 @@ class QuestionCard(QFrame):
     # ------------------------------------------------------------ acting
 
     def _clicked(self, side: int, row: QListWidgetItem) -> None:
-        item: Item = row.data(ITEM)
+        item: ShownObservation = row.data(ITEM)
         if self.shown is None:
             return
         if item.crop is None:  # a voice: heard where it speaks, beside the moving face

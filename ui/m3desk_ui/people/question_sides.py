@@ -16,7 +16,7 @@ MOST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ShownObservation:
     """One observation. `crop`: media id of a face, None for a voice; `words`: what is said. `at`: microseconds of `source`."""
 
     observation: str
@@ -31,7 +31,7 @@ class Side:
     """One side of a question: who it is now, and observations."""
 
     shown: str
-    items: tuple[Item, ...]
+    items: tuple[ShownObservation, ...]
     more: int = 0
 
 
@@ -53,13 +53,13 @@ def read_sides(reader: Any, question: Suggestion) -> Shown:
     return Shown(question, tuple(sides))
 
 
-def _items(reader: Any, observations: Sequence[str]) -> tuple[Item, ...]:
+def _items(reader: Any, observations: Sequence[str]) -> tuple[ShownObservation, ...]:
     tracks = {r.track.id: r.track for r in reader.tracks_of(observations)}
     speech = {r.utterance.id: r.utterance for r in reader.speech_of(observations)}
-    found: list[Item] = []
+    found: list[ShownObservation] = []
     for id_ in observations:
         if (track := tracks.get(id_)) is not None:
-            found.append(Item(id_, source_of(id_), track.start, crop=track.crops[0] if track.crops else None))
+            found.append(ShownObservation(id_, source_of(id_), track.start, crop=track.crops[0] if track.crops else None))
         elif (said := speech.get(id_)) is not None:
-            found.append(Item(id_, source_of(id_), said.start, words=said.text))
+            found.append(ShownObservation(id_, source_of(id_), said.start, words=said.text))
     return tuple(found)

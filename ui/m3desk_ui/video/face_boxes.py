@@ -68,7 +68,7 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Subtitle:
     """An utterance for subtitles. `words`: (start, end, text)."""
 
     id: str
@@ -98,7 +98,7 @@ class Window:
     start: int
     end: int
     tracks: tuple[Track, ...] = ()
-    said: tuple[Said, ...] = ()
+    said: tuple[Subtitle, ...] = ()
     committed: tuple[tuple[int, int], ...] = ()
 
     def boxes(self, at: int) -> list[Shown]:
@@ -111,7 +111,7 @@ class Window:
                 shown.append(Shown(t.id, t.person, t.name, box, t.person in speaking, t.score))
         return sorted(shown, key=lambda s: -s.box[2] * s.box[3])
 
-    def subtitles(self, at: int) -> list[Said]:
+    def subtitles(self, at: int) -> list[Subtitle]:
         """Return the utterances at a time, ordered by start."""
         return [s for s in self.said if s.start <= at < s.end]
 
@@ -129,7 +129,7 @@ def load(reader: Reader, source: str, start: int, end: int) -> Window:
         rows = np.array([(b.at, b.x, b.y, b.width, b.height) for b in row.track.boxes], np.float64)
         tracks.append(Track(row.track.id, row.person, row.shown, row.track.score, rows[:, 0].astype(np.int64), rows[:, 1:]))
     said = tuple(
-        Said(
+        Subtitle(
             r.utterance.id,
             r.person,
             r.shown,

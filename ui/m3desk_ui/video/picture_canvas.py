@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QMouseEvent, QPa
 from PySide6.QtWidgets import QWidget
 
 from m3desk_ui.look import plain, theme
-from m3desk_ui.video.face_boxes import Early, Said, Shown, Window
+from m3desk_ui.video.face_boxes import Early, Shown, Subtitle, Window
 
 GROW = 0.15
 """How far beyond its box a face is still hit, as part of its size: moving faces are hard to click."""
@@ -76,7 +76,7 @@ class PictureCanvas(QWidget):
             boxes = self.early.boxes(self.at)
         return boxes
 
-    def said(self) -> list[Said]:
+    def said(self) -> list[Subtitle]:
         return self._window.subtitles(self.at) if self._window is not None else []
 
     def picture_rect(self) -> QRectF:
