@@ -24,7 +24,7 @@ from m3desk.domain.identity import Candidate, KnownPeople, match
 from m3desk.errors import M3DeskError
 from m3desk.perception.embedding import EMBEDDABLE, voice_rows
 from m3desk.perception.turns import QUIETEST, SHORTEST, SPEECH_OFF, SPEECH_ON, STRAY, WINDOW, quietest
-from m3desk.perception.words import MARGIN, Said, phantom, simplified
+from m3desk.perception.words import MARGIN, TimedWord, phantom, simplified
 from m3desk.ports import SAMPLE_RATE, Models, QuickSpeechRecogniser, QuickTranscript, Sound
 
 log = logging.getLogger(__name__)
@@ -292,7 +292,7 @@ class Subtitles:
             slow = speech.transcribe(sound, language)
             certain = float(np.mean([w.probability for w in slow.words])) if slow.words else 0.0
             found = QuickTranscript("".join(w.text for w in slow.words).strip(), slow.language, certain, slow.no_speech)
-        said = Said(0, len(sound), found.text, found.confidence, 0, found.language, 1.0, found.no_speech)
+        said = TimedWord(0, len(sound), found.text, found.confidence, 0, found.language, 1.0, found.no_speech)
         if phantom([said], sureness) is not None:
             return ""
         self._language = found.language
