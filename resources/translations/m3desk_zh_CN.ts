@@ -1520,6 +1520,10 @@
             <translation>%1 看起来像两个人吗？</translation>
         </message>
         <message>
+            <source>Is %1 two people, by the voice?</source>
+            <translation>从声音看，%1 是两个人吗？</translation>
+        </message>
+        <message>
             <source>Does this voice belong to this face?</source>
             <translation>这个声音属于这张脸吗？</translation>
         </message>
@@ -1545,6 +1549,14 @@
         <message>
             <source>No open questions. New ones appear when the memory is unsure who somebody is.</source>
             <translation>没有待回答的问题。片段有疑问时会出现新的。</translation>
+        </message>
+        <message>
+            <source>Ask them now</source>
+            <translation>现在提问</translation>
+        </message>
+        <message>
+            <source>Questions put off for later: %1</source>
+            <translation>推迟到以后的问题：%1</translation>
         </message>
         <message>
             <source>1 question</source>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.people.people_view import PeopleView
@@ -104,6 +106,26 @@ def test_dont_know_asks_it_last_and_later_not_again(qtbot: QtBot, view: Question
     view.refresh()
     qtbot.wait(50)
     assert [q.kind for q in view.questions] == ["link", "name", "same"]
+
+
+def test_what_was_put_off_is_counted_and_can_be_asked_again(qtbot: QtBot, view: QuestionsView, people: PeopleView) -> None:
+    for kind in ("same", "two_people", "link", "name"):
+        shows(qtbot, view, kind)
+        qtbot.keyClick(view.card, Qt.Key.Key_L)
+    assert not view.card.isVisible() and "4" in view.none.text()
+    assert "4" in people.ask.text()  # they are open all the same
+    view.again.click()
+    shows(qtbot, view, "same")
+    assert len(view.questions) == 4 and not view.again.isVisible()
+
+
+def test_a_card_about_a_voice_speaks_of_the_voice(qtbot: QtBot, view: QuestionsView) -> None:
+    qtbot.keyClick(view.card, Qt.Key.Key_L)
+    shows(qtbot, view, "two_people")
+    shown = view.card.shown
+    assert shown is not None and "look" in view.card.title.text()
+    voices = tuple(replace(side, items=tuple(replace(i, crop=None) for i in side.items)) for side in shown.sides)
+    assert "voice" in view.card._title(replace(shown, sides=voices))
 
 
 def test_a_question_that_is_gone_is_told_and_the_next_one_shown(qtbot: QtBot, view: QuestionsView, hub: Hub, desk: FakeDesk) -> None:

@@ -268,7 +268,9 @@ class QuestionCard(QFrame):
         if q.kind == "same":
             return self.tr("Are %1 and %2 the same person?").replace("%2", names[-1]).replace("%1", names[0])
         if q.kind == "two_people":
-            return self.tr("Does %1 look like two people?").replace("%1", names[0])
+            voice = all(item.crop is None for side in shown.sides for item in side.items)
+            text = self.tr("Is %1 two people, by the voice?") if voice else self.tr("Does %1 look like two people?")
+            return text.replace("%1", names[0])
         if q.kind == "link":
             return self.tr("Does this voice belong to this face?")
         return self.tr("Is this %1?").replace("%1", plain.line(q.name or names[0], plain.ENTRY))

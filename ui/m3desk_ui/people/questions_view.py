@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from m3desk_ui.look import plain, theme
 from m3desk_ui.people.question_card import QuestionCard
@@ -27,6 +27,7 @@ class QuestionsView(QWidget):
         super().__init__(parent)
         self.hub = hub
         self.questions: list[Suggestion] = []
+        self._all: list[Suggestion] = []  # with those put off
         self._later: set[str] = set()
         self._last: list[str] = []
         self._busy = self._open = False
@@ -49,10 +50,13 @@ class QuestionsView(QWidget):
         self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.none.setProperty("muted", True)
         self.none.setMargin(24)
+        self.again = QPushButton(self)
+        self.again.clicked.connect(self.ask_again)
         inner = QVBoxLayout()
         inner.setContentsMargins(8, 4, 8, 8)
         inner.addWidget(self.card, 1)
         inner.addWidget(self.none, 1)
+        inner.addWidget(self.again, 0, Qt.AlignmentFlag.AlignHCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addLayout(bar)
@@ -68,7 +72,8 @@ class QuestionsView(QWidget):
         self.to_list.setIcon(theme.icon("mdi6.arrow-left"))
         plain.tip(self.to_list, tip)
         self.to_list.setAccessibleName(tip)
-        self.none.setText(self.tr("No open questions. New ones appear when the memory is unsure who somebody is."))
+        self.again.setText(self.tr("Ask them now"))
+        self._tell_put_off()
         self.card.dress()
 
     # ------------------------------------------------------------ reading
@@ -92,7 +97,7 @@ class QuestionsView(QWidget):
         if self._open:
             self.refresh()
         else:
-            self.counted.emit(max(0, self.hub.questions - len(self._later)))
+            self.counted.emit(self.hub.questions)
 
     def refresh(self) -> None:
         """Fetch the questions from the engine, which has them ready."""
@@ -102,15 +107,18 @@ class QuestionsView(QWidget):
 
     def _show(self, questions: list[Suggestion]) -> None:
         self._busy = False
+        self._all = list(questions)
+        self._later &= {q.key for q in questions}
         self.questions = [q for q in questions if q.key not in self._later]
         # What was answered with "don't know" waits behind everything else.
         self.questions.sort(key=lambda q: self._last.index(q.key) + 1 if q.key in self._last else 0)
-        self.counted.emit(len(self.questions))
+        self.counted.emit(len(self._all))
         self.count.setText(
             self.tr("1 question") if len(self.questions) == 1 else self.tr("%1 questions").replace("%1", str(len(self.questions)))
         )
         self.card.setVisible(bool(self.questions))
         self.none.setVisible(not self.questions)
+        self._tell_put_off()
         if not self.questions:
             self.card.shown = None
             return
@@ -163,13 +171,27 @@ class QuestionsView(QWidget):
         if self.card.shown is not None:
             key = self.card.shown.question.key
             self._last = [*(k for k in self._last if k != key), key]
-            self._show(list(self.questions))
+            self._show(self._all)
 
     def put_off(self) -> None:
-        """Do not ask it again in this session."""
+        """Do not ask it again in this session, unless the user wants to answer what was put off."""
         if self.card.shown is not None:
             self._later.add(self.card.shown.question.key)
-            self._show(list(self.questions))
+            self._show(self._all)
+
+    def ask_again(self) -> None:
+        """Ask what was put off."""
+        self._later.clear()
+        self._show(self._all)
+
+    def _tell_put_off(self) -> None:
+        """Say what is left when no card is shown: nothing, or what was put off, with a button that asks it."""
+        put_off = len(self._later)
+        self.again.setVisible(bool(put_off) and not self.questions)
+        if put_off:
+            self.none.setText(self.tr("Questions put off for later: %1").replace("%1", str(put_off)))
+        else:
+            self.none.setText(self.tr("No open questions. New ones appear when the memory is unsure who somebody is."))
 
     def _applied(self, effect: Effect) -> None:
         self.hub.offer.emit(effect.text, "undo", self.hub.undo)
