@@ -49,7 +49,7 @@ class OpenQuestions:
 
     def note(self, changed: Changed) -> None:
         """Note that something was committed; returns at once."""
-        if changed.whole or changed.people or changed.observations or changed.nodes or changed.edges:
+        if changed.whole or changed.people or changed.observations or changed.nodes or changed.edges or changed.steps:
             with self._lock:
                 self._stale = True
                 self._altered |= changed.whole

@@ -10,7 +10,7 @@ MANY = 50_000
 Edge = tuple[str, str, str]
 """The two nodes of an edge, and its kind."""
 
-_LISTS = ("nodes", "vectors", "observations", "people", "sources", "clips", "edges")
+_LISTS = ("nodes", "vectors", "observations", "people", "sources", "clips", "edges", "steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Changed:
 
     `nodes`: of any type, whose row, words or things changed; `vectors`: those whose embedding was written or removed. `observations`: face
     tracks and utterances that are new, gone, or belong to somebody else. `people`, `sources`, `clips`: their rows. `edges`: of the graph.
+    `steps`: of the journal, that were written, undone or redone.
     An id may be listed though its row is what it was. `whole`: too much to list, read everything again.
     """
 
@@ -31,6 +32,7 @@ class Changed:
     sources: frozenset[str] = frozenset()
     clips: frozenset[str] = frozenset()
     edges: frozenset[Edge] = frozenset()
+    steps: frozenset[str] = frozenset()
     whole: bool = False
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -13,9 +14,12 @@ import pytest
 from m3desk import events
 from m3desk.app import open_questions
 from m3desk.app.open_questions import OpenQuestions
+from m3desk.domain.memory import Vote
 from m3desk.errors import CorrectionError
 from m3desk.store import derived, rows
+from m3desk.store.memory import Memory
 from m3desk.store.reader import Reader
+from tests.store import invented
 from tests.store import random_corrections as lives
 
 
@@ -34,6 +38,25 @@ def test_what_is_kept_gives_the_questions_that_everything_gives(tmp_path: Path, 
             with Reader.open(memory.folder) as reader:
                 assert found.now() == reader.suggestions()
         assert isinstance(told[-1], events.Suggested) and told[-1].count == len(found.now())
+
+
+def test_a_no_that_changes_no_row_takes_the_question_away(tmp_path: Path) -> None:
+    with Memory.create(tmp_path / "m.m3desk") as memory:
+        source = memory.add_source(invented.source(seconds=60)).id
+        memory.plan_clips(source, invented.clips(source, 2), fps=5.0)
+        clip = memory.next_clips(source)[0]
+        perceived, draft = invented.seen(clip, (1, 2))
+        face, other, voice = (f"{clip.id}.{o}" for o in ("f0", "f1", "u0"))
+        draft = replace(draft, votes=(Vote(face, voice, "alone in view", 0.6), Vote(other, voice, "alone in view", 0.5)))
+        vectors = invented.text_vectors(draft)
+        memory.commit_episodic(clip, perceived, draft, text_vectors=vectors, text_model="e5 1", models=invented.MODELS, at=invented.AT)
+        found = OpenQuestions(lambda: Reader.open(memory.folder), lambda _event: None)
+        memory.watch(found.note)
+        asked = next(q for q in found.now() if q.kind == "link")
+        memory.correct("reject", {"n": asked.n})
+        assert asked.n not in {q.n for q in found.now()}
+        memory.undo()
+        assert asked.n in {q.n for q in found.now()}
 
 
 def test_they_are_computed_once_for_commits_that_follow_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

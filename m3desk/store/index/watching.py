@@ -29,6 +29,8 @@ WATCHED: tuple[tuple[str, str, str, str], ...] = (
     ("source", "sources", "{row}.id", ""),
     ("clip", "clips", "{row}.id", ""),
     ("now_edge", "edges", "{row}.a || char(31) || {row}.b || char(31) || {row}.kind", ""),
+    ("journal", "steps", "{row}.step", ""),
+    ("journal_mark", "steps", "{row}.step", ""),
 )
 """Table, the list of a `Changed` that a row of it is put on, its id there, and a condition."""
 
