@@ -15,7 +15,7 @@ from m3desk.errors import CorrectionError
 if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
-    from m3desk.domain.questions.types import Suggestion
+    from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
 R_co = TypeVar("R_co", covariant=True)
@@ -168,6 +168,14 @@ class ReadSuggestions:
         return engine.app.questions.now()
 
 
+@dataclass(frozen=True, slots=True)
+class Why:
+    observation: str
+
+    def run(self, engine: Engine) -> Verdict:
+        return engine.app.questions.why(self.observation)
+
+
 # ---------------------------------------------------------------- corrections
 
 
@@ -295,7 +303,8 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, SearchNodes, ReadSuggestions, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource, Picture,
+    Memorize, SearchNodes, ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
+    Picture,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, the others in order."""
 

@@ -29,7 +29,7 @@ from m3desk.errors import M3DeskError, ModelFailed
 if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
-    from m3desk.domain.questions.types import Suggestion
+    from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
 log = logging.getLogger(__name__)
@@ -204,6 +204,10 @@ class EngineDesk:
     def suggestions(self) -> Future[list[Suggestion]]:
         """Return the suggested identity corrections, most useful first; the engine has computed them in advance."""
         return self._call(commands.ReadSuggestions())
+
+    def why(self, observation: str) -> Future[Verdict]:
+        """Return why an observation is bound to its person."""
+        return self._call(commands.Why(observation))
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]:
         return self._call(commands.Correct(kind, dict(args), why, dry_run))

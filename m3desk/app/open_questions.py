@@ -1,7 +1,7 @@
 """Computes the suggested identity corrections ("questions") of an open memory in the background, once commits pause.
 
 A separate thread reads what was committed and emits the number of questions (`events.Suggested`); `now` returns the questions
-themselves. A commit never waits for this.
+themselves, and `why` the reasons for one observation's binding, from the same projection. A commit never waits for this.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from m3desk import events
 from m3desk.domain.changed import Changed
-from m3desk.domain.questions.types import Suggestion
+from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.store.reader import Reader
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ SHARE = 4.0
 
 
 class OpenQuestions:
-    """Computes the questions of one memory. Call `note` after each commit; `now` returns the current questions."""
+    """Computes the questions and reasons of one memory. Call `note` after each commit; `now` returns the current questions."""
 
     def __init__(self, reader: Callable[[], Reader], emit: Callable[[Any], None]) -> None:
         self._open, self._emit = reader, emit
@@ -70,11 +70,29 @@ class OpenQuestions:
                     raise
             return list(self._found or ())
 
-    def _compute(self, altered: bool) -> None:
-        began = time.monotonic()
+    def why(self, observation: str) -> Verdict:
+        """Return why an observation is bound to its person; waits while questions are computed.
+
+        Raises CorrectionError if there is no such observation.
+        """
+        with self._computing:
+            with self._lock:
+                altered, self._altered = self._altered, False
+            try:
+                return self._kept().why_since(observation, altered=altered)
+            except BaseException:
+                with self._lock:
+                    self._altered |= altered
+                raise
+
+    def _kept(self) -> Reader:
         if self._reader is None:
             self._reader = self._open()
-        version, self._found = self._reader.questions_since(altered=altered)
+        return self._reader
+
+    def _compute(self, altered: bool) -> None:
+        began = time.monotonic()
+        version, self._found = self._kept().questions_since(altered=altered)
         self._seconds = time.monotonic() - began
         self.computed += 1
         self._emit(events.Suggested(version, len(self._found)))

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
-from m3desk.domain.questions.types import Suggestion
+from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.ports.memory import FoundNode, Reader
 
 
@@ -47,6 +47,10 @@ class Desk(Protocol):
     def search(self, text: str, k: int = 20) -> Future[list[FoundNode]]: ...
     def suggestions(self) -> Future[list[Suggestion]]:
         """Return the current identity questions for the user, most useful first; `events.Suggested` gives their number."""
+        ...
+
+    def why(self, observation: str) -> Future[Verdict]:
+        """Return why an observation is assigned to its person. The future raises CorrectionError if the id is unknown."""
         ...
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]: ...

@@ -34,7 +34,11 @@ def galleries(
     `only`: of this node. `without`: as if these observations were set aside.
     """
     found: dict[str, GrowingGallery] = {}
-    for r in db.execute(_QUERIES[type_] + " ORDER BY t.rowid", (model,)):
+    query, values = _QUERIES[type_], [model]
+    if only is not None:
+        query += " AND e.owner IN (SELECT value FROM json_each(?2))"
+        values.append(dump([o for o, held in state.who.held.items() if held.node == only]))
+    for r in db.execute(query + " ORDER BY t.rowid", values):
         now = state.who.held.get(r["owner"])
         if now is not None and now.node is not None and r["owner"] not in without and only in (None, now.node):
             _add(found.setdefault(now.node, GrowingGallery(type_)), r)

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from m3desk.domain.calibration import calibration
+from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats
+from m3desk.domain.fold import Identities
 from m3desk.domain.identity import Gallery, mean_of
 from m3desk.domain.ids import numbered, observation_type
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.projection.projection import Projection
 from m3desk.domain.questions.facts import Known, births
 from m3desk.domain.questions.ranking import ask, suggest
-from m3desk.domain.questions.reasons import Case, verdict
+from m3desk.domain.questions.reasons import Case, Trial, folded_again, verdict
 from m3desk.domain.questions.scorecard import Card, OwnedObservation, card
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.domain.sentences import State
@@ -54,7 +56,7 @@ def suggestions(db: DB, state: State, log: Log) -> list[Suggestion]:
 
 
 class QuestionCache:
-    """The input of questions, kept between calls: only rows added since are read."""
+    """The input of questions and reasons, kept between calls: only rows added since are read."""
 
     def __init__(self) -> None:
         self._projection = Projection()
@@ -63,6 +65,26 @@ class QuestionCache:
 
     def suggestions(self, db: DB) -> list[Suggestion]:
         """Return the open questions to the user, most useful first."""
+        state = self._catch_up(db)
+        return suggest(known(db, state, self._projection.log, self._look(db)))
+
+    def why(self, db: DB, observation: str) -> Verdict:
+        """Return the same as `why`, without folding the log."""
+        return why(db, self._catch_up(db), self._projection.log, observation, self._look(db), self._try)
+
+    def _look(self, db: DB) -> GalleryLookup:
+        return lambda type_, model: self._galleries.of(db, self._projection.state.who, type_, model)
+
+    def _try(self, step: Step, test: Callable[[Identities], bool]) -> bool:
+        """Return whether a test holds with one more step; the step is rolled back."""
+        try:
+            self._projection.extend([step])
+            return test(self._projection.state.who)
+        finally:
+            self._projection.back()
+
+    def _catch_up(self, db: DB) -> State:
+        """Read the rows added since the last call; return the state."""
         new = list(rows.load(db, self._loaded))
         if self._loaded and not self._projection.can_extend(new):
             self.forget()
@@ -72,8 +94,7 @@ class QuestionCache:
         self._projection.settle()
         self._galleries.settle()
         self._loaded = int(db.execute("SELECT coalesce(max(sequence), 0) FROM commits").fetchone()[0])
-        state = self._projection.state
-        return suggest(known(db, state, self._projection.log, lambda type_, model: self._galleries.of(db, state.who, type_, model)))
+        return self._projection.state
 
     def forget(self) -> None:
         """Drop everything that is kept: rows were removed or altered."""
@@ -193,27 +214,28 @@ def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
 # ---------------------------------------------------------------- reasons
 
 
-def why(db: DB, state: State, log: Log, observation: str) -> Verdict:
-    """Return why an observation is bound to its person. Raises CorrectionError if there is no such observation."""
+def why(db: DB, state: State, log: Log, observation: str, look: GalleryLookup | None = None, trial: Trial | None = None) -> Verdict:
+    """Return why an observation is bound to its person. Raises CorrectionError if there is no such observation.
+
+    `look`: returns galleries that are kept, instead of reading them. `trial`: decides with one more step, instead of folding the log.
+    """
     if parts := state.who.evidence.successors.get(observation):
         raise CorrectionError(f"{observation} was superseded.", f"Now there is {', '.join(parts)}.")
     if observation not in state.who.held:
         raise CorrectionError(f"there is no observation {observation}.", "See: m3desk people show PERSON.")
     type_ = log.observations[observation].type
     model = reading.setting(db, f"{type_}_vectors") or ""
-    everybody = galleries_of(db, state, type_, model)
+    everybody = galleries_of(db, state, type_, model) if look is None else look(type_, model)
     node = state.who.held[observation].node
     mine = {observation, *(o for o, h in state.who.held.items() if node is not None and h.node == node)}
-    vectors = {
-        r["owner"]: rows.vectors(r)
-        for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (type_, model))
-        if r["owner"] in mine
-    }
+    query = "SELECT * FROM embedding WHERE kind = ? AND model = ? AND owner IN (SELECT value FROM json_each(?)) ORDER BY rowid"
+    vectors = {r["owner"]: rows.vectors(r) for r in db.execute(query, (type_, model, reading.listed(mine)))}
 
     def without(node: str, gone: frozenset[str]) -> Gallery | None:
         return next(iter(galleries_of(db, state, type_, model, only=node, without=gone)), None)
 
-    case = Case(state.who, log, everybody, calibration(model, type_), vectors, without, _mates(db, observation, type_))
+    mates = _mates(db, observation, type_)
+    case = Case(state.who, log, everybody, calibration(model, type_), vectors, without, mates, trial or folded_again(log))
     return verdict(case, observation)
 
 

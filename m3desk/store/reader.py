@@ -207,6 +207,13 @@ class Reader:
                 self._questions = questions.QuestionCache()
             return reading.version(db), self._questions.suggestions(db)
 
+    def why_since(self, observation: str, *, altered: bool = False) -> Verdict:
+        """Return the same as `why`, from what `questions_since` keeps; `altered` as there."""
+        with self.snapshot() as db:
+            if altered or self._questions is None:
+                self._questions = questions.QuestionCache()
+            return self._questions.why(db, observation)
+
     # ------------------------------------------------------------------ sentences, graph, journal
 
     def memories(

@@ -629,6 +629,10 @@
             <translation>选择人物、记忆、人脸或图中的节点，查看其来源。</translation>
         </message>
         <message>
+            <source>being computed…</source>
+            <translation>正在计算…</translation>
+        </message>
+        <message>
             <source>What led to this: “%1”?</source>
             <translation>是什么导致了：“%1”？</translation>
         </message>

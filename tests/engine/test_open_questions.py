@@ -24,7 +24,7 @@ from tests.store import random_corrections as lives
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_kept_gives_the_questions_that_everything_gives(tmp_path: Path, seed: int) -> None:
+def test_what_is_kept_gives_the_questions_and_reasons_that_everything_gives(tmp_path: Path, seed: int) -> None:
     told: list[Any] = []
     with mock.patch.object(rows, "CHUNK", 2), mock.patch.object(derived, "CHUNK", 2), lives.born(tmp_path) as memory:
         life = lives.Life(memory, random.Random(seed))
@@ -35,8 +35,12 @@ def test_what_is_kept_gives_the_questions_that_everything_gives(tmp_path: Path, 
         for _ in range(14):
             with contextlib.suppress(CorrectionError):
                 lives.ACTIONS[life.dice.choices(list(lives.ACTIONS), weights)[0]][1](life)
+            asked = life.pick(life.observations())
             with Reader.open(memory.folder) as reader:
+                if life.dice.random() < 0.5:  # reasons are asked for before or after the questions
+                    assert found.why(asked) == reader.why(asked)
                 assert found.now() == reader.suggestions()
+                assert found.why(asked) == reader.why(asked)
         assert isinstance(told[-1], events.Suggested) and told[-1].count == len(found.now())
 
 

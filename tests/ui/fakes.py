@@ -577,6 +577,10 @@ class FakeDesk:
         self._note("suggestions")
         return _done(list(self.world.questions))
 
+    def why(self, observation: str) -> Future[Verdict]:
+        self._note("why", observation)
+        return _done(self.reader().why(observation))
+
     def accept(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
         return self._answer("accept", n)
 

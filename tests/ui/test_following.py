@@ -127,9 +127,8 @@ class Window:
         if id_ and not self.inspector._is_gone:
             found, fresh = self.inspector._found, read_thing(self.reader, kind, id_)
             assert found is not None
-            told, wanted = ([x for x in f.lists if x[1] != f.why] for f in (found, fresh))  # why: as when it was selected
-            assert (found.title, found.what, found.facts, told, found.pictures) == (
-                fresh.title, fresh.what, fresh.facts, wanted, fresh.pictures,
+            assert (found.title, found.what, found.facts, found.lists, found.pictures) == (
+                fresh.title, fresh.what, fresh.facts, fresh.lists, fresh.pictures,
             )  # fmt: skip
         page = self.people.page
         if page.page is not None and self.people.stack.currentWidget() is page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
+from m3desk.domain.changed import Changed
+from m3desk.domain.questions.types import Reason, Verdict
 from m3desk.errors import CorrectionError
 from tests.ui.fakes import FakeDesk, World
 
@@ -180,3 +183,34 @@ def test_the_inspector_says_why_and_what_would_change_it(qtbot: QtBot, hub: Hub)
     hub.selection.select("observation", "s1.c0.f0")
     qtbot.waitUntil(lambda: "looks like s1.c1.f0" in view.text.toPlainText(), timeout=5000)
     assert "set it aside" in view.text.toPlainText()
+
+
+def test_the_inspector_shows_an_observation_while_the_engine_computes_the_reasons(
+    qtbot: QtBot, hub: Hub, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from m3desk_ui.memory.inspector import Inspector
+
+    asked: list[tuple[str, Future[Verdict]]] = []
+
+    def why(observation: str) -> Future[Verdict]:
+        asked.append((observation, Future()))
+        return asked[-1][1]
+
+    monkeypatch.setattr(desk, "why", why)
+    view = Inspector(hub)
+    qtbot.addWidget(view)
+    view.show()
+    for number, observation in enumerate(("s1.c1.f0", "s1.c0.f0"), 1):
+        hub.selection.select("observation", observation)
+        qtbot.waitUntil(lambda number=number: len(asked) == number, timeout=5000)  # type: ignore[misc]
+    assert "being computed" in view.text.toPlainText() and "Confidence" in view.text.toPlainText()
+    for observation, future in reversed(asked):  # the first answer comes last: it is of what is no longer shown
+        future.set_result(replace(desk.reader().why(observation), votes=(Reason("likeness", None, 0.8, f"as {observation}"),)))
+    qtbot.waitUntil(lambda: "as s1.c0.f0" in view.text.toPlainText(), timeout=5000)
+    assert "being computed" not in view.text.toPlainText()
+    hub.changed.emit(Changed(1, 2, observations=frozenset({"s1.c0.f0"})))
+    qtbot.waitUntil(lambda: len(asked) == 3, timeout=5000)
+    assert "as s1.c0.f0" in view.text.toPlainText()
+    asked[-1][1].set_exception(CorrectionError("s1.c0.f0 was superseded."))
+    qtbot.waitUntil(lambda: "was superseded" in view.text.toPlainText(), timeout=5000)
+    assert [o for o, _ in asked] == ["s1.c1.f0", "s1.c0.f0", "s1.c0.f0"]

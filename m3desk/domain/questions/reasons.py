@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.clip import clock
@@ -18,6 +18,9 @@ from m3desk.domain.questions.types import Reason, Verdict
 NEAREST = 5
 """Number of similar observations that are listed."""
 
+Trial = Callable[[Step, Callable[[Identities], bool]], bool]
+"""(a step, a test) → whether the test holds of the identities with that step in force."""
+
 TRIED = 12
 """Number of observations that are left out one at a time to find the deciding one: the most similar, and those with the largest votes."""
 
@@ -27,7 +30,8 @@ class Case:
     """The input for the reasons of one observation. `galleries`: of all nodes of its type; `rule`: the calibration of their model.
 
     `vectors`: of the observations on its node and on competing ones, by id, (n, d) unit rows. `without`: (node, observations) → that node's
-    gallery without them, None if nothing is left. `mates`: observations of the same clip that were clustered with it.
+    gallery without them, None if nothing is left. `mates`: observations of the same clip that were clustered with it. `trial`: applies a
+    step to the log and rolls it back.
     """
 
     who: Identities
@@ -36,7 +40,8 @@ class Case:
     rule: Calibration
     vectors: Mapping[str, Floats]
     without: Callable[[str, frozenset[str]], Gallery | None]
-    mates: Sequence[str] = field(default=())
+    mates: Sequence[str]
+    trial: Trial
 
 
 def verdict(case: Case, observation: str) -> Verdict:
@@ -150,7 +155,7 @@ def _by_name(case: Case, held: Held) -> list[Reason]:
 def _flips(case: Case, held: Held, seen: ObservationRow) -> str | None:
     """Return the one observation without which this one would be bound to another person or to nobody; None if there is none.
 
-    Similar observations are left out one at a time, the nearest first, and it is matched again; then voters, and the log is folded again.
+    Similar observations are left out one at a time, the nearest first, and it is matched again; then voters are set aside one at a time.
     """
     return _flips_by_similarity(case, held, seen) or _flips_by_votes(case, held, seen)
 
@@ -188,21 +193,25 @@ def _flips_by_votes(case: Case, held: Held, seen: ObservationRow) -> str | None:
     joined = {n for n in case.who.members.get(held.person or "", ()) if n != held.node}
     if not joined or not weights:
         return None
-    for other in sorted(weights, key=lambda o: (-weights[o], o))[:TRIED]:
-        after = identities(_set_aside(case.log, other))
-        now = after.held[seen.id]
-        if not joined <= set(after.members.get(now.person or "", ())):
-            return other
-    return None
+
+    def apart(after: Identities) -> bool:
+        return not joined <= set(after.members.get(after.held[seen.id].person or "", ()))
+
+    tried = sorted(weights, key=lambda o: (-weights[o], o))[:TRIED]
+    return next((other for other in tried if case.trial(_set_aside(case.log, other), apart)), None)
 
 
-def _set_aside(log: Log, observation: str) -> Log:
-    """Return a copy of the log with one more step that sets an observation aside."""
+def folded_again(log: Log) -> Trial:
+    """Return a trial that folds the whole log with the step."""
+    return lambda step, test: test(identities(replace(log, steps=[*log.steps, step])))
+
+
+def _set_aside(log: Log, observation: str) -> Step:
+    """Return a step after all others of the log that sets an observation aside."""
     last = max((s.sequence for s in log.steps), default=0)
     highest = max((s.sequence for s in log.observations.values()), default=0)
     number = max((s.step for s in log.steps), default=0) + 1
-    step = Step(number, max(last, highest) + 1, "set-aside", {"observations": [observation]}, {}, "", "")
-    return replace(log, steps=[*log.steps, step])
+    return Step(number, max(last, highest) + 1, "set-aside", {"observations": [observation]}, {}, "", "")
 
 
-__all__ = ["Case", "nearest", "verdict"]
+__all__ = ["Case", "Trial", "folded_again", "nearest", "verdict"]

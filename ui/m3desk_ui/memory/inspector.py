@@ -8,9 +8,10 @@ from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
+from m3desk.errors import M3DeskError
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
-from m3desk_ui.memory.inspector_words import Inspected, read_thing, reread
+from m3desk_ui.memory.inspector_words import Inspected, labels, read_thing, reasons, reread
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -30,6 +31,9 @@ class Inspector(QWidget):
         self._past: list[tuple[str, str]] = []
         self._found: Inspected | None = None
         self._going_back = self._is_gone = False
+        self._why: tuple[str, list[str] | None] = ("", None)
+        """The observation of which the engine was asked why it is bound to its person; the reasons, None until it answers."""
+        self._why_changed = False
         self._redraw = QTimer(self, singleShot=True, interval=30)
         self._redraw.timeout.connect(self._draw)
         self.text = plain.Page(self)
@@ -102,6 +106,7 @@ class Inspector(QWidget):
     def _changed(self, changed: Changed) -> Read[Inspected | None]:
         """Read the thing again where it, or something that is told of it, changed."""
         (kind, id_), found = self._shown, self._found
+        self._why_changed |= changed.whole or id_ in changed.observations
         if found is None or self._is_gone:
             return lambda reader: read_thing(reader, kind, id_)
         return lambda reader: reread(reader, kind, id_, found, changed)
@@ -109,6 +114,7 @@ class Inspector(QWidget):
     def _forget(self, _path: str) -> None:
         self._shown = ("", "")
         self._past = []
+        self._why = ("", None)
         self.refresh()
 
     def _gone(self, error: Exception) -> None:
@@ -118,11 +124,32 @@ class Inspector(QWidget):
 
     def _show(self, found: Inspected) -> None:
         self._found, self._is_gone = found, False
+        self._ask_why(found.bound)
         self._draw()
 
     def _patch(self, found: Inspected | None) -> None:
         if found is not None:
             self._show(found)
+
+    def _ask_why(self, observation: str) -> None:
+        """Ask the engine for the reasons of an observation's binding, unless they are here; old ones are shown until it answers."""
+        desk, (known, lines) = self.hub.desk, self._why
+        if desk is None or (observation == known and not self._why_changed):
+            return
+        self._why, self._why_changed = (observation, lines if observation == known else None), False
+
+        def show(lines: list[str]) -> None:
+            if self.hub.desk is desk and self._why[0] == observation:
+                self._why = observation, lines
+                self._draw()
+
+        def failed(error: Exception) -> None:
+            if not isinstance(error, M3DeskError):
+                self.hub.tell(error)
+            show([plain.html(str(error))])
+
+        if observation:
+            self.hub.when(desk.why(observation), lambda verdict: show(reasons(verdict)), failed)
 
     # ------------------------------------------------------------ showing
 
@@ -148,13 +175,20 @@ class Inspector(QWidget):
                 if html
             )
             parts.append(f"<table cellspacing='0'>{rows}</table>")
-        for heading, lines in found.lists:
+        for heading, lines in (*self._reasons(found), *found.lists):
             if lines:
                 parts.append(f"<p style='color:{c.muted};margin-bottom:2px'>{plain.html(heading)}</p>")
                 parts += [f"<p style='margin:2px 0'>{line}</p>" for line in lines]
         at = self.text.verticalScrollBar().value()
         self.text.show_html("".join(parts))
         self.text.verticalScrollBar().setValue(at)
+
+    def _reasons(self, found: Inspected) -> list[tuple[str, list[str]]]:
+        """Return the heading and the reasons of an observation's binding."""
+        observation, lines = self._why
+        if not found.bound or found.bound != observation:
+            return []
+        return [(labels()["why"], [plain.html(self.tr("being computed…"))] if lines is None else lines)]
 
     def _picture(self, media: str, address: str) -> str:
         ratio = self.devicePixelRatioF()

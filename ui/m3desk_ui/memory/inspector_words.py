@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from m3desk.domain.evidence import ObjectSeen, TextOnScreen
     from m3desk.domain.memory import StoredSentence
     from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+    from m3desk.domain.questions.types import Verdict
 
 
 @dataclass(slots=True)
@@ -43,8 +44,8 @@ class Inspected:
     """All sentences about a person."""
     clips: tuple[Clip, ...] = ()
     """All clips of a source."""
-    why: list[str] = field(default_factory=list)
-    """Why an observation is taken for somebody's: computed when it is selected, and when it changes."""
+    bound: str = ""
+    """The observation of which the engine is asked why it is bound to its person."""
 
 
 def labels() -> dict[str, str]:
@@ -103,6 +104,18 @@ def reread(reader: Any, kind: str, id_: str, old: Inspected, changed: Changed) -
     if not concerned and old.whose and (told := sentences(changed)):
         concerned = any(old.whose in (m.clip, *m.people) for m in reader.memories_of(told))
     return Words(old, changed).read(reader, kind, id_) if concerned else None
+
+
+def reasons(verdict: Verdict) -> list[str]:
+    """Return the votes for a verdict, and the one without which it would be another."""
+    t, lines = labels(), []
+    for vote in verdict.votes[:8]:
+        about = vote.observation
+        lines.append(html(vote.text) + (f" {links.link(about, 'observation', about)}" if about and about != verdict.observation else ""))
+    if verdict.flips:
+        aside = links.link(t["set_aside"], "aside", verdict.flips)
+        lines.append(f"{html(t['flips'])}: {links.link(verdict.flips, 'observation', verdict.flips)} ({aside})")
+    return lines
 
 
 class Words:
@@ -282,26 +295,12 @@ class Words:
         found.facts += [(self.t["clip"], links.link(clip_of(id_), "clip", clip_of(id_))), (self.t["from"], self._where(reader, source))]
         found.whose = clip_of(id_)
         self.rests.add(found.whose)
-        found.why = self._why(reader, id_)
+        found.bound = id_
         found.facts += self._binding_facts([b for b in reader.bindings(id_) if b.superseded is None])
         cites = [m for m in reader.memories(clip=clip_of(id_)) if id_ in m.citations or any(id_ in s.observations for s in m.spans)]
         self.rests |= {m.id for m in cites}
-        found.lists = [(self.t["why"], found.why), (self.t["memories"], [self._memory_line(m) for m in cites])]
+        found.lists = [(self.t["memories"], [self._memory_line(m) for m in cites])]
         return found
-
-    def _why(self, reader: Any, id_: str) -> list[str]:
-        """Return the votes for a verdict, and the one without which it would be another."""
-        if self.old is not None and self.changed is not None and id_ not in self.changed.observations:
-            return self.old.why
-        verdict = reader.why(id_)
-        lines = []
-        for vote in verdict.votes[:8]:
-            about = vote.observation
-            lines.append(html(vote.text) + (f" {links.link(about, 'observation', about)}" if about and about != id_ else ""))
-        if verdict.flips:
-            aside = links.link(self.t["set_aside"], "aside", verdict.flips)
-            lines.append(f"{html(self.t['flips'])}: {links.link(verdict.flips, 'observation', verdict.flips)} ({aside})")
-        return lines
 
     def _binding_facts(self, bindings: list[Binding]) -> list[tuple[str, str]]:
         facts = []
