@@ -201,7 +201,7 @@ class Undo:
     def run(self, engine: Engine) -> Effect:
         if not engine.corrections:
             raise CorrectionError(
-                "nothing was corrected in this sitting.", "Older corrections are taken back one by one: m3desk revert STEP."
+                "nothing was corrected in this session.", "Take back an older correction by Edit → History of corrections."
             )
         effect = engine.app.undo()
         engine.corrections -= 1

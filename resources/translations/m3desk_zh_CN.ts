@@ -64,6 +64,10 @@
             <translation>撤销上一次更正</translation>
         </message>
         <message>
+            <source>History of corrections…</source>
+            <translation>更正历史…</translation>
+        </message>
+        <message>
             <source>Redo</source>
             <translation>重做</translation>
         </message>
@@ -2429,6 +2433,65 @@
         <message>
             <source>The copy from %1 was restored.</source>
             <translation>已恢复 %1 的副本。</translation>
+        </message>
+    </context>
+    <context>
+        <name>HistoryDialog</name>
+        <message>
+            <source>History of corrections</source>
+            <translation>更正历史</translation>
+        </message>
+        <message>
+            <source>When</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Correction</source>
+            <translation>更正</translation>
+        </message>
+        <message>
+            <source>By</source>
+            <translation>操作者</translation>
+        </message>
+        <message>
+            <source>Corrections, newest first</source>
+            <translation>更正，最新的在前</translation>
+        </message>
+        <message>
+            <source>Show corrections that were taken back</source>
+            <translation>显示已撤回的更正</translation>
+        </message>
+        <message>
+            <source>No corrections yet. Names, merges, splits and edits appear here.</source>
+            <translation>还没有更正。命名、合并、拆分和编辑会显示在这里。</translation>
+        </message>
+        <message>
+            <source>Take back…</source>
+            <translation>撤回…</translation>
+        </message>
+        <message>
+            <source>Take back this correction alone; later ones stay (Enter)</source>
+            <translation>只撤回这一项更正；之后的更正保留（回车）</translation>
+        </message>
+        <message>
+            <source>(taken back) %1</source>
+            <translation>（已撤回）%1</translation>
+        </message>
+        <message>
+            <source>Step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>Take back “%1”?</source>
+            <translation>撤回“%1”？</translation>
+        </message>
+        <message>
+            <source>Take back a correction</source>
+            <translation>撤回更正</translation>
+        </message>
+        <message>
+            <source>Take back</source>
+            <translation>撤回</translation>
         </message>
     </context>
 </TS>

@@ -112,6 +112,7 @@ class Actions:
         m = self._menu(translate("Actions", "&Edit"))
         self._add(m, "undo", translate("Actions", "Undo the last correction"), w.hub.undo, QKeySequence.StandardKey.Undo)
         self._add(m, "redo", translate("Actions", "Redo"), w.hub.redo, "Ctrl+Shift+Z")
+        self._add(m, "history", translate("Actions", "History of corrections…"), w.show_history, "Ctrl+H")
         m.addSeparator()
         self._add(m, "find", translate("Actions", "Find in memories"), w.find_memories, QKeySequence.StandardKey.Find)
         self._add(m, "ask", translate("Actions", "Ask a question"), w.ask, "Ctrl+L")

@@ -370,13 +370,20 @@ class MainWindow(QMainWindow):
     def show_settings(self) -> None:
         self._dialog("window.settings_dialog", "SettingsDialog")
 
-    def _dialog(self, module: str, cls: str) -> None:
+    def show_history(self) -> None:
+        """Show the corrections beside the window, which stays usable."""
+        self._dialog("window.history_dialog", "HistoryDialog", modal=False)
+
+    def _dialog(self, module: str, cls: str, modal: bool = True) -> None:
         def show(found: Any) -> None:
             dialog = getattr(found, cls)(self.hub, parent=self)
             if hasattr(dialog, "changed"):
                 dialog.changed.connect(self.apply_settings)
             dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            dialog.open()
+            if modal:
+                dialog.open()
+            else:
+                dialog.show()
 
         self.hub.work(lambda: importlib.import_module(f"m3desk_ui.{module}"), show)
 

@@ -1,0 +1,63 @@
+"""The history lists the corrections of a memory and takes one of them back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import plain
+from m3desk_ui.window.history_dialog import HistoryDialog
+from pytestqt.qtbot import QtBot
+
+from tests.ui.fakes import FakeDesk, World
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, hub: Hub, world: World) -> HistoryDialog:
+    first = world.steps[0]
+    world.steps[:] = [
+        first,
+        replace(first, step=2, kind="merge", text="merged Person 2 into Ann", undone=True),
+        replace(first, step=3, kind="split", text="split Ann", at="2026-11-21T09:30:00.000+00:00"),
+        replace(first, step=4, kind="revert", text="took back step 2"),
+    ]
+    dialog = HistoryDialog(hub)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() > 0, timeout=3000)
+    return dialog
+
+
+def shown(dialog: HistoryDialog) -> list[str]:
+    return [dialog.rows.topLevelItem(i).text(1) for i in range(dialog.rows.topLevelItemCount())]  # type: ignore[union-attr]
+
+
+def test_corrections_are_listed_newest_first_and_those_taken_back_on_request(dialog: HistoryDialog) -> None:
+    assert shown(dialog) == ["split Ann", "named Person 1 Ann"]
+    dialog.also_undone.setChecked(True)
+    assert shown(dialog) == ["split Ann", "(taken back) merged Person 2 into Ann", "named Person 1 Ann"]
+    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
+    assert not dialog.back.isEnabled()
+
+
+def test_an_older_correction_is_taken_back_after_its_effect_was_shown(
+    qtbot: QtBot, dialog: HistoryDialog, hub: Hub, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(plain, "sure", lambda *given: asked.append(given[3]) or True)
+    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
+    with qtbot.waitSignal(hub.offer):
+        dialog.back.click()
+    assert asked == ["revert: changes 3 memories"]
+    assert desk.called("revert") == [((1,), {})]
+
+
+def test_a_new_correction_appears_at_once(qtbot: QtBot, dialog: HistoryDialog, hub: Hub) -> None:
+    hub.correct("name", {"person": "person_2", "name": "Bob"})
+    qtbot.waitUntil(lambda: len(shown(dialog)) == 3, timeout=3000)
+
+
+def test_it_closes_with_its_memory(qtbot: QtBot, dialog: HistoryDialog, hub: Hub) -> None:
+    hub.open(None)
+    qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=3000)
