@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 import shlex
 import shutil
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from m3desk import events, models
-from m3desk.app import correcting, embedding, forgetting
+from m3desk.app import correcting, embedding, forgetting, long_work
 from m3desk.app.answering import Answering, Before
 from m3desk.app.on_disk import VectorsOnDisk
 from m3desk.app.open_questions import OpenQuestions
@@ -60,6 +61,7 @@ class App:
         self.path = str(path)
         self.settings, problem = (settings, None) if settings else _settings()
         self.emit = emit
+        self._closing = threading.Event()
         self.backends = backends or Backends(
             models.weights,
             profile=problem or profile_or_why(self.settings.profile),
@@ -122,6 +124,7 @@ class App:
 
     def close(self) -> None:
         """Stop all work at the next safe moment and close; what was committed stays."""
+        self._closing.set()
         self.work.stop()
         self.searching.close()
         self.questions.close()
@@ -129,6 +132,10 @@ class App:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+    def closing(self) -> bool:
+        """Return whether the memory is being closed, so that long work ends."""
+        return self._closing.is_set()
 
     @staticmethod
     def restore(path: str | Path) -> str:
@@ -254,8 +261,7 @@ class App:
     def check(self, *, repair: bool = False) -> dict[str, Any]:
         """Return the report of `m3desk check`; with `repair`, first rebuild what can be rebuilt."""
         if repair:
-            self.write(lambda m: m.repair())
-            return self.write(doctor.check)
+            long_work.rebuild(self)
         with self.reader() as reader:
             return doctor.check(reader)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from m3desk import events
+from m3desk.app import long_work
 from m3desk.backends import Backends, available
 from m3desk.domain.evidence import Floats
 from m3desk.domain.log import ObservationType
@@ -15,11 +15,12 @@ from m3desk.errors import UsageError
 from m3desk.samples import reembedding
 from m3desk.store.memory import now
 from m3desk.store.rebinding import Reembedded
+from m3desk.store.recomputing import Recomputed
 from m3desk.store.records import Records
 from m3desk.writer import Write
 
 PART = 256
-"""Sentences embedded per commit: a large import (20 ms a sentence) that is interrupted continues where it stopped."""
+"""Sentences, faces or voices embedded per commit: a large import (20 ms a sentence) that is interrupted continues where it stopped."""
 
 
 class EmbeddingMemory(Protocol):
@@ -31,6 +32,7 @@ class EmbeddingMemory(Protocol):
     @property
     def write(self) -> Write: ...
     def reader(self) -> Records: ...
+    def closing(self) -> bool: ...
 
 
 def lacking_sentences(memory: EmbeddingMemory) -> int:
@@ -66,14 +68,37 @@ def reembed(memory: EmbeddingMemory, name: str, *, switch: bool) -> tuple[int, R
         raise UsageError(f"there is no face or voice model “{name}”.", f"There are: {known}.")
     backend = memory.backends.named(port, name)
     kind: ObservationType = "face" if port == "face_vectors" else "voice"
-    found: dict[str, Floats] = {}
-    lacking = memory.write(lambda m: m.lacking_rows(kind, backend.name))
+    tried: dict[str, bool] = {}  # observation → whether something is stored that could be embedded
+    rebind = long_work.going(memory, "rebinding")
+
+    def embed() -> None:
+        _embed_stored(memory, kind, backend, tried)
+
+    def bind(reader: Records) -> tuple[Reembedded, Recomputed | None]:
+        found, state = reader.rebound(kind, backend.name, now(), rebind)
+        new = any(o.id not in tried for o in reader.lacking_rows(kind, backend.name))
+        return found, None if new else state
+
+    if switch:
+        found = long_work.commit_beside(memory, bind, embed)
+    else:
+        embed()
+        with memory.reader() as reader:
+            found, _ = bind(reader)
+    return sum(tried.values()), found
+
+
+def _embed_stored(memory: EmbeddingMemory, kind: ObservationType, backend: Any, tried: dict[str, bool]) -> None:
+    """Embed the stored faces or voices that this model has no embeddings of, but for those in `tried`; if interrupted, most are kept."""
+    tell = long_work.going(memory, "embedding")
     with memory.reader() as reader:
-        for done, observation in enumerate(lacking):
-            if (rows := reembedding.rows_of(observation, reader.media, backend)) is not None:
-                found[observation.id] = rows
-            if done % 20 == 19:
-                memory.emit(events.Progress("", observation.clip, "embedding", done + 1, len(lacking), None, None))
-    if found:
-        memory.write(lambda m: m.store_vectors(kind, backend.name, list(found), list(found.values())))
-    return len(found), memory.write(lambda m: m.reembed(kind, backend.name, dry_run=not switch, at=now()))
+        lacking = [o for o in reader.lacking_rows(kind, backend.name) if o.id not in tried]
+        for at in range(0, len(lacking), PART):
+            part: dict[str, Floats] = {}
+            for done, observation in enumerate(lacking[at : at + PART], at):
+                tell(done, len(lacking))
+                rows = reembedding.rows_of(observation, reader.media, backend)
+                tried[observation.id] = rows is not None
+                if rows is not None:
+                    part[observation.id] = rows
+            memory.write(lambda m, part=part: m.store_vectors(kind, backend.name, list(part), list(part.values())))  # type: ignore[misc]

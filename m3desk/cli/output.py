@@ -177,7 +177,7 @@ class Follower:
         if self._bar:
             left = f"{event.left:.0f} s left" if event.left is not None else ""
             rate = f" · {event.rate:.1f}× real time" if event.rate and event.stage != "knowledge" else ""
-            shown = visible(f"{event.clip} {event.stage}{rate}")
+            shown = visible(f"{event.clip} {event.stage}{rate}".strip())
             self._bar.update(self._task, description=shown, completed=event.done, total=event.total, left=left)
 
     def __enter__(self) -> Follower:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from m3desk import config
-from m3desk.cli.opening import App
+from m3desk.cli.opening import App, warn
 from m3desk.cli.output import Follower, Out, confirm, exact, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
@@ -207,7 +208,10 @@ def export(options: Any, out: Out) -> int:
 def check(options: Any, out: Out) -> int:
     if options.restore:
         _restore(options, out)
-    with App(existing(options.memory), write=options.repair, finish=False) as app:  # it reports what is not finished
+    memory = existing(options.memory)
+    with contextlib.ExitStack() as stack:
+        emit = stack.enter_context(Follower(out)) if options.repair else warn
+        app = stack.enter_context(App(memory, write=options.repair, finish=False, emit=emit))  # it reports what is not finished
         report = app.check(repair=options.repair)
     lines = []
     if report["ok"]:

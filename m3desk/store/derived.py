@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
@@ -15,6 +15,8 @@ from m3desk.store.schema import CHUNK, DERIVED
 Key = tuple[Any, ...]
 Row = tuple[Any, ...]
 DerivedTables = dict[str, dict[Key, Row]]
+Changes = dict[str, tuple[list[Key], list[Row]]]
+"""Table → keys of rows to delete, and rows to write."""
 
 
 def _held(id_: str, h: Any) -> Iterator[Row]:
@@ -158,9 +160,26 @@ def _reworded(db: sqlite3.Connection, changed: Mapping[Any, tuple[Any, Any]]) ->
     return rest
 
 
+def changes(old: DerivedTables, new: DerivedTables) -> Changes:
+    """Return what must be written so that the tables hold `new` where they hold `old`."""
+    return {name: _change(old.get(name, {}), new[name]) for name in DERIVED}
+
+
+def apply(db: sqlite3.Connection, changed: Changes) -> None:
+    """Write changes of the tables."""
+    for name, (gone, rows) in changed.items():
+        _apply(db, name, gone, rows)
+
+
 def _write(db: sqlite3.Connection, name: str, before: Mapping[Key, Row], after: Mapping[Key, Row]) -> None:
-    gone = [key for key in before if key not in after]
-    changed = [row for key, row in after.items() if before.get(key) != row]
+    _apply(db, name, *_change(before, after))
+
+
+def _change(before: Mapping[Key, Row], after: Mapping[Key, Row]) -> tuple[list[Key], list[Row]]:
+    return [key for key in before if key not in after], [row for key, row in after.items() if before.get(key) != row]
+
+
+def _apply(db: sqlite3.Connection, name: str, gone: Sequence[Key], changed: Sequence[Row]) -> None:
     if gone:
         columns = [r[1] for r in db.execute(f"PRAGMA table_info({name})")][: DERIVED[name]]
         db.executemany(f"DELETE FROM {name} WHERE " + " AND ".join(f"{c} = ?" for c in columns), gone)

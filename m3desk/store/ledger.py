@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from m3desk.domain.changed import Changed
 from m3desk.domain.identity import Gallery
@@ -26,10 +26,17 @@ from m3desk.store import cells, derived, files, place, reading, rows, schema
 from m3desk.store.galleries import Galleries
 from m3desk.store.index import watching
 
+if TYPE_CHECKING:
+    from m3desk.store.recomputing import Recomputed
+
 T = TypeVar("T")
 
 FAULTS = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
 """Errors raised for wrong rows or calls: not a sign of a damaged file."""
+
+
+class _TooOldError(Exception):
+    """Ends the transaction of `Ledger.take` without a commit."""
 
 
 class Ledger:
@@ -79,8 +86,11 @@ class Ledger:
             return query(db, *args)
 
     @contextlib.contextmanager
-    def writing(self, *, folds: bool = True) -> Iterator[sqlite3.Connection]:
-        """Give a connection inside one write transaction; update the state and commit at its end, or roll everything back."""
+    def writing(self, *, folds: bool = True, whole: bool = False) -> Iterator[sqlite3.Connection]:
+        """Give a connection inside one write transaction; update the state and commit at its end, or roll everything back.
+
+        `folds`: False if no row of the log is written. `whole`: tell that everything changed.
+        """
         if not self.writable:
             raise UsageError(f"{self.path} is open for reading only.")
         with self.guard:
@@ -97,7 +107,7 @@ class Ledger:
                 self.db.execute("INSERT INTO meta VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = value + 1")
                 version = reading.version(self.db)
                 changed = watching.taken(self.db, version - 1, version) if self._tell is not None else None
-                if changed is not None and self._before is not None and self._projection is not self._before[0]:
+                if changed is not None and (whole or (self._before is not None and self._projection is not self._before[0])):
                     changed = Changed(version - 1, version, whole=True)  # rows of the log were taken away or altered
                 self.db.commit()
             except BaseException as error:
@@ -189,11 +199,30 @@ class Ledger:
                 self._ahead = Future()
                 threading.Thread(target=_compute, args=(connect, self._ahead), name="m3desk-projection", daemon=True).start()
 
-    def rebuild(self, db: sqlite3.Connection) -> State:
-        """Compute the state as a whole and replace the kept one, which is not changed."""
-        self._ahead = None
-        self._projection, self._loaded = self._whole(db), last_sequence(db)
-        return self._projection.state
+    def take(self, found: Recomputed) -> bool:
+        """Commit a state that another thread computed, extended by what was committed meanwhile, and keep it from now on.
+
+        Return False, and write nothing, if that can't be: rows of the log were altered, or it has rows of its own and others came first.
+        """
+        try:
+            with self.guard, self.writing(folds=False, whole=True) as db:
+                new = list(rows.load(db, found.since))
+                if not found.fits(db, new):
+                    raise _TooOldError
+                found.write(db)
+                if new:
+                    found.projection.extend(new)
+                    derived.write_changes(db, Delta(found.projection).tables())
+                last = last_sequence(db)
+        except _TooOldError:
+            return False
+        with self.guard:
+            found.projection.settle()
+            self._projection, self._loaded, self._ahead = found.projection, last, None
+            self._found = (), set()
+            self._galleries.forget()
+            self.counts["taken"] += 1
+        return True
 
     def forget(self) -> None:
         """Drop the kept state; the next call reads the log again."""
@@ -216,7 +245,7 @@ class Ledger:
     def _whole(self, db: sqlite3.Connection) -> Projection:
         self._galleries.forget()
         self.counts["whole"] += 1
-        return _projected(rows.load(db))
+        return projected(rows.load(db))
 
     def _refold(self, db: sqlite3.Connection) -> None:
         if self._projection is not None:
@@ -241,7 +270,8 @@ class Ledger:
             self._before = None
 
 
-def _projected(log: Iterable[Any]) -> Projection:
+def projected(log: Iterable[Any]) -> Projection:
+    """Return the projection of a whole log."""
     projection = Projection()
     with _uncollected():
         projection.extend(log)
@@ -255,7 +285,7 @@ def _compute(connect: Callable[[], sqlite3.Connection], found: Future[tuple[Proj
         with contextlib.closing(connect()) as db:
             db.execute("BEGIN")
             last, log = last_sequence(db), list(rows.load(db))
-        found.set_result((_projected(log), last))
+        found.set_result((projected(log), last))
     except BaseException as error:  # a ledger that was closed needs no answer; one that is open reads again and tells
         found.set_exception(error)
 

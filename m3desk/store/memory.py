@@ -44,6 +44,7 @@ from m3desk.store import (
 from m3desk.store.corrections import anchors, steps, superseding
 from m3desk.store.forgetting import pending, removing, withholding
 from m3desk.store.ledger import FAULTS, unusable
+from m3desk.store.recomputing import Recomputed
 from m3desk.store.records import Records
 
 FILE = place.FILE
@@ -291,8 +292,18 @@ class Memory(Records):
                 self._ledger.forget_galleries()
 
     def reembed(self, kind: ObservationType, model: str, *, dry_run: bool = True, at: str | None = None) -> rebinding.Reembedded:
-        """Bind all faces (or voices) again by a model with stored vectors, and use it from now on; a dry run only returns the changes."""
-        return rebinding.reembed(self._ledger, kind, model, dry_run=dry_run, at=at or now())
+        """Bind all faces (or voices) again by a model with stored vectors, and use it from now on; a dry run only returns the changes.
+
+        All of it runs here; to let other writes go on meanwhile: `rebound` of a reader, then `take`.
+        """
+        found, state = self.rebound(kind, model, at or now())
+        if not dry_run:
+            self.take(state)
+        return found
+
+    def take(self, found: Recomputed) -> bool:
+        """Commit a state that was computed beside the writer; False if it no longer fits, and nothing is written (`Ledger.take`)."""
+        return self._ledger.take(found)
 
     # ------------------------------------------------------------------ forgetting
 
@@ -396,10 +407,13 @@ class Memory(Records):
 
         Media are swept only by a database that is whole and theirs (`checking.holds_its_media`).
         """
+        self.take(self.recomputed())
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Remove unused media and freed pages, and drop the search index."""
         with self.snapshot() as db:
             whole = checking.holds_its_media(db, self.folder)
-        with self.writing():
-            self.forget_fold()
         if whole:
             with self.snapshot() as db:
                 files.sweep(self.folder / "media", checking.named_media(db))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,8 +28,8 @@ from m3desk.domain.ids import source_of
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.sentences import State
 from m3desk.store import commits, consolidation, reading, rows
-from m3desk.store.galleries import galleries
-from m3desk.store.ledger import Ledger
+from m3desk.store.galleries import Galleries, galleries
+from m3desk.store.recomputing import Extended, Going, Recomputed
 
 DB = sqlite3.Connection
 
@@ -66,10 +66,6 @@ class Reembedded:
     unknown: int = 0
 
 
-class _Rehearsed(Exception):
-    """Ends a preview: the transaction is rolled back and nothing remains."""
-
-
 def lacking(db: DB, kind: ObservationType, model: str) -> list[FaceTrack | Utterance]:
     """Return the observations that have stored crops or sound, and vectors by some model, but none by this one."""
     table, stored = ("face_track", "crops != '[]'") if kind == "face" else ("utterance", "audio IS NOT NULL")
@@ -88,24 +84,23 @@ def beside(db: DB, perceived: Perceived, found: Mapping[str, Mapping[str, Floats
                 rows.insert_vectors(db, o, "face" if o in faces else "voice", model, many, sequence)
 
 
-def reembed(ledger: Ledger, kind: ObservationType, model: str, *, dry_run: bool, at: str) -> Reembedded:
-    """Bind everything of a kind again by `model`, whose vectors are stored, and use it from now on; a dry run only returns the changes."""
-    before, found = ledger.state(), None
-    try:
-        with ledger.writing() as db:
-            sequence = commits.begin(db, "reembed", at, None, {f"{kind}_vectors": model})
-            _Again(db, before, ledger.log(), kind, model, sequence, at).bind()
-            _consolidate(db, ledger.rebuild(db), kind, model, at)  # `before` stays what it is
-            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{kind}_vectors", model))
-            found = _compare(before, ledger.state_with(db), ledger.log(), kind, model)
-            blind = db.execute("SELECT count(*) FROM unwanted WHERE kind = ? AND model != ?", (kind, model)).fetchone()[0]
-            found = replace(found, unknown=int(blind))
-            if dry_run:
-                raise _Rehearsed
-    except _Rehearsed:
-        pass
-    assert found is not None
-    return found
+def rebound(db: DB, kind: ObservationType, model: str, at: str, going: Going) -> tuple[Reembedded, Recomputed]:
+    """Bind everything of a kind again by `model`, whose vectors are stored; return what changes, and the state to commit.
+
+    `db`: inside a read transaction; nothing of it is written. `going` is called after each clip (see `store.recomputing`).
+    """
+    work = Extended(db)
+    sequence = commits.begin(db, "reembed", at, None, {f"{kind}_vectors": model})
+    clips = committed_clips(db)
+    parts = len(clips) + 3
+    _Again(db, work.before, work.log, kind, model, sequence, at).bind(clips, lambda done: going(done, parts))
+    _consolidate(db, work.after(), kind, model, at)
+    going(parts - 2, parts)
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{kind}_vectors", model))
+    found = _compare(work.before, work.after(), work.log, kind, model)
+    going(parts - 1, parts)
+    blind = db.execute("SELECT count(*) FROM unwanted WHERE kind = ? AND model != ?", (kind, model)).fetchone()[0]
+    return replace(found, unknown=int(blind)), work.recomputed()
 
 
 def committed_clips(db: DB) -> list[str]:
@@ -131,26 +126,30 @@ class _Again:
     at: str
     who: Identities = field(default_factory=Identities)
     claimed: set[str] = field(default_factory=set)
+    owned: dict[str, list[str]] = field(default_factory=dict)
+    galleries: Galleries = field(default_factory=Galleries)
 
-    def bind(self) -> None:
+    def bind(self, clips: list[str], done: Callable[[int], None]) -> None:
         old = self.before.who
         steps = in_force(self.log)
         vectors = _vectors(self.db, self.kind, self.model)
         self.who = Identities(
-            nodes=dict(old.nodes), person_of=dict(old.person_of), canonical=old.canonical, people=old.people, distinct=old.distinct
-        )
+            nodes=dict(old.nodes), person_of=dict(old.person_of), canonical=old.canonical, people=old.people, distinct=old.distinct,
+            owned=self.owned,
+        )  # fmt: skip
         self.claimed = {n for n, birth in old.nodes.items() if birth.step is not None}
         spoken_of, anchored, cannot = _spoken_of(steps, self.before), _anchored(steps), _cannot_links(self.before)
         history = self._history()
         of_clip = self._by_clip()
-        clips = committed_clips(self.db)
-        for clip in (c for c in of_clip if c not in set(clips)):
-            self._take(of_clip[clip], vectors)  # photos and speech of `enroll`, which belong to no clip of a source
-        for clip in clips:
+        memorized = set(clips)
+        for clip in (c for c in of_clip if c not in memorized):
+            self._take(of_clip[clip])  # photos and speech of `enroll`, which belong to no clip of a source
+        for n, clip in enumerate(clips):
+            done(n)
             perceived = reading.perceived(self.db, clip)
             if perceived is not None:
                 self._one(self._untold(perceived, vectors), spoken_of, anchored, cannot, history)
-            self._take(of_clip.get(clip, []), vectors)
+            self._take(of_clip.get(clip, []))
 
     def _history(self) -> dict[str, list[str]]:
         """Return observation → the nodes that models bound it to: this model's first, then the others' from the latest on."""
@@ -168,12 +167,18 @@ class _Again:
                 found[self.log.observations[o].clip].append(o)
         return found
 
-    def _take(self, observations: list[str], vectors: Mapping[str, Floats]) -> None:
+    def _take(self, observations: list[str]) -> None:
         """Keep the bindings of a clip that a user decided, and those that no model made."""
         for o in observations:
             held = self.before.who.held[o]
             if held.step is not None or o not in self.who.held:
-                self.who.held[o] = held
+                self._hold(o, held)
+
+    def _hold(self, observation: str, held: Held) -> None:
+        self.who.held[observation] = held
+        if held.node is not None:
+            self.owned.setdefault(held.node, []).append(observation)
+            self.galleries.move({held.node: [observation]}, ())
 
     def _untold(self, perceived: Perceived, vectors: Mapping[str, Floats]) -> Perceived:
         """Return a clip with this model's vectors; in a cluster from which a user removed observations, the rest decides."""
@@ -211,10 +216,10 @@ class _Again:
                 for leaf in self.before.who.evidence.leaves(o):  # the observations that replace it go with it
                     if (held := self.before.who.held.get(leaf)) is not None:
                         told = held.step is not None or held.set_aside
-                        self.who.held[leaf] = held if told else Held(node, self.who.person_of.get(node))
+                        self._hold(leaf, held if told else Held(node, self.who.person_of.get(node)))
 
     def _look(self, kind: ObservationType, model: str) -> list[Gallery]:
-        return galleries(self.db, State(self.who), kind, model)
+        return self.galleries.of(self.db, self.who, kind, model)
 
     def _new(self, perceived: Perceived, first: str) -> str:
         seen, person = perceived.observation(first), commits.new_person(self.db)

@@ -26,6 +26,7 @@ from m3desk.store import (
     questions,
     reading,
     rebinding,
+    recomputing,
     rows,
     sources,
     transfer,
@@ -35,6 +36,7 @@ from m3desk.store.forgetting import pending, proving, removing
 from m3desk.store.index import outlines
 from m3desk.store.index.vectors import IndexState, VectorIndex
 from m3desk.store.reader import Reader
+from m3desk.store.recomputing import Going, Recomputed
 
 
 class Records(Reader):
@@ -116,6 +118,20 @@ class Records(Reader):
     def everybody(self) -> list[Person]:
         """Return all persons, also those without observations."""
         return self._read(reading.everybody)
+
+    # ------------------------------------------------------------------ computing all of it again
+
+    def recomputed(self, going: Going = lambda _done, _total: None) -> Recomputed:
+        """Return the state computed from the log as a whole, for `Memory.take`."""
+        with self.snapshot() as db:
+            return recomputing.whole(db, going)
+
+    def rebound(
+        self, kind: ObservationType, model: str, at: str, going: Going = lambda _done, _total: None
+    ) -> tuple[rebinding.Reembedded, Recomputed]:
+        """Bind all faces (or voices) again by a model with stored vectors; return what changes, and the state for `Memory.take`."""
+        with self.snapshot() as db:
+            return rebinding.rebound(db, kind, model, at, going)
 
     # ------------------------------------------------------------------ the pipeline
 

@@ -2147,6 +2147,14 @@
             <translation>重新计算特征向量</translation>
         </message>
         <message>
+            <source>recognizing everybody again</source>
+            <translation>重新识别所有人</translation>
+        </message>
+        <message>
+            <source>rebuilding the memory's tables</source>
+            <translation>重建记忆的表</translation>
+        </message>
+        <message>
             <source>face</source>
             <translation>人脸</translation>
         </message>

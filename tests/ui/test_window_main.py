@@ -288,6 +288,8 @@ def test_progress_and_what_the_memory_holds_stand_in_the_status_bar(window, desk
     desks.desk.emit(events.Progress("s1", "s1.c5", "watching", 130_000_000, 180_000_000, 1.8, 27.0))
     qtbot.waitUntil(lambda: "02:10 / 03:00" in window._status._work.text(), timeout=2000)
     assert "1.8× real time" in window._status._work.text() and "27 s left" in window._status._work.text()
+    desks.desk.emit(events.Progress("", "", "rebuilding", 3, 4, None, 2.0))  # work on the whole memory counts its parts
+    qtbot.waitUntil(lambda: window._status._work.text().startswith("Rebuilding the memory's tables · 75 % · 2"), timeout=2000)
 
 
 def test_sources_can_be_paused_cancelled_retried_and_moved(window, desks, qtbot, tmp_path):

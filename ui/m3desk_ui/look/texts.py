@@ -60,6 +60,8 @@ def stage(name: str) -> str:
         "written": QCoreApplication.translate("Texts", "memories written"),
         "knowledge": QCoreApplication.translate("Texts", "drawing conclusions"),
         "embedding": QCoreApplication.translate("Texts", "re-embedding"),
+        "rebinding": QCoreApplication.translate("Texts", "recognizing everybody again"),
+        "rebuilding": QCoreApplication.translate("Texts", "rebuilding the memory's tables"),
     }
     return words.get(name, name)
 

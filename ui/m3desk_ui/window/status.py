@@ -142,7 +142,9 @@ class Status(QStatusBar):
     def _on_progress(self, event: events.Progress) -> None:
         self._progress = event
         parts = [texts.stage(event.stage).capitalize()]
-        if event.stage == "knowledge":  # counted in clips
+        if not event.source:  # work on the whole memory
+            parts += [f"{100 * event.done // event.total} %"] if event.total else []
+        elif event.stage == "knowledge":  # counted in clips
             parts.append(self.tr("%1 of %2 clips").replace("%1", str(event.done)).replace("%2", str(event.total)))
         elif event.total:
             parts.append(f"{clock(event.done)} / {clock(event.total)}")
