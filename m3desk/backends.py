@@ -138,7 +138,7 @@ class Backends:
             f"this memory recognises {kind}s with the model {model}, which is not installed"
             + (f" ({'; '.join(reasons)})" if reasons else "")
             + ".",
-            "Fetch it, or use another model from now on: m3desk reembed MODEL --switch.",
+            "Download it, or use another model from now on: m3desk reembed MODEL --switch.",
         )
 
     def instead(self, models: Models, settings: Mapping[str, str]) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class Backends:
         self._open[port] = backend
 
     def forget_missing(self) -> None:
-        """Retry backends that could not be opened on their next use (weights may have been fetched since)."""
+        """Retry backends that could not be opened on their next use (weights may have been downloaded since)."""
         self._missing.clear()
 
     @property

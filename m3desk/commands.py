@@ -41,11 +41,11 @@ class Engine(Protocol):
         ...
 
     def pull(self, names: tuple[str, ...], *, llm: bool) -> None:
-        """Fetch models and use them from then on."""
+        """Download models and use them from then on."""
         ...
 
     def stop_pulling(self) -> None:
-        """Stop fetching; partial downloads are kept."""
+        """Stop downloading; partial downloads are kept."""
         ...
 
 

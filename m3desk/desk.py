@@ -234,11 +234,11 @@ class EngineDesk:
         return self._call(commands.Pull(tuple(names), llm))
 
     def stop_pulling(self) -> None:
-        """Stop fetching; partial downloads are kept and continued next time."""
+        """Stop downloading; partial downloads are kept and continued next time."""
         self._call(commands.StopPulling())
 
     def remove_model(self, name: str) -> Future[None]:
-        """Delete a fetched model's files."""
+        """Delete a downloaded model's files."""
         return self._call(commands.RemoveModel(name))
 
     def doctor(self) -> Future[dict[str, Any]]:

@@ -15,7 +15,7 @@ M3DeskError
 │   ├── ModelMissing      its weights are not on this machine
 │   ├── BackendMissing    the library that runs it is not installed
 │   └── ModelFailed       it ran and failed
-├── DownloadError         weights or the demo clip could not be fetched or verified
+├── DownloadError         weights or the demo clip could not be downloaded or verified
 ├── CorrectionError       a correction cannot be applied (unknown person, conflict, nothing to undo)
 ├── ImportProblem         a file to import is not what it says, or is hostile
 └── Cancelled             the user stopped it (exit 130 for Ctrl-C)

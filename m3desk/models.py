@@ -44,7 +44,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """One model. `profile`: "embedded", "llm" or "demo". `shipped`: part of every installation, never fetched."""
+    """One model. `profile`: "embedded", "llm" or "demo". `shipped`: part of every installation, never downloaded."""
 
     name: str
     title: str
@@ -70,7 +70,7 @@ class ModelEntry:
 
     @property
     def command(self) -> str:
-        """The command that fetches it."""
+        """The command that downloads it."""
         return {"embedded": "m3desk models pull", "llm": "m3desk models pull --llm"}.get(self.profile, f"m3desk models pull {self.name}")
 
 
@@ -166,10 +166,11 @@ def weights(name: str) -> Path:
     now = state(model)
     if now in ("missing", "incomplete"):
         how_much = f"{model.bytes / 1e6:.0f} MB"
-        raise ModelMissing(f"The weights of {name} are not on this machine ({how_much}).", f"Fetch them: {model.command}")
+        raise ModelMissing(f"The weights of {name} are not on this machine ({how_much}).", f"Download them: {model.command}")
     wrong = _wrong_files(model)
     if wrong:
-        hint = "Install M3Desk again." if model.shipped else f"Remove and fetch it again: m3desk models remove {name}, then {model.command}"
+        again = f"Remove and download it again: m3desk models remove {name}, then {model.command}"
+        hint = "Install M3Desk again." if model.shipped else again
         raise ModelMissing(f"The weights of {name} are damaged: {', '.join(wrong)}.", hint)
     return model.folder / model.files[0].name if model.shipped else model.folder
 
@@ -215,7 +216,7 @@ def verify() -> list[str]:
             if m.shipped:
                 problems.append(f"{m.name}: its file is missing from the installation. Install M3Desk again.")
         elif now == "incomplete":
-            problems.append(f"{m.name}: partly downloaded. Fetch the rest: {m.command}")
+            problems.append(f"{m.name}: partly downloaded. Download the rest: {m.command}")
         elif wrong := _wrong_files(m, afresh=True):
             fix = "Install M3Desk again." if m.shipped else f"m3desk models remove {m.name}, then {m.command}"
             problems.append(f"{m.name}: {', '.join(wrong)} is damaged (sha256 differs). {fix}")
@@ -223,10 +224,10 @@ def verify() -> list[str]:
 
 
 def remove(name: str) -> None:
-    """Delete fetched weights. Raises UsageError for a shipped model, ModelMissing when there is nothing to delete."""
+    """Delete downloaded weights. Raises UsageError for a shipped model, ModelMissing when there is nothing to delete."""
     model = entry(name)
     if model.shipped:
-        raise UsageError(f"{name} is part of M3Desk and cannot be removed.", "Fetched models can: see m3desk models list.")
+        raise UsageError(f"{name} is part of M3Desk and cannot be removed.", "Downloaded models can: see m3desk models list.")
     there = [place for place in (model.folder, folder() / _CACHE / name) if place.exists()]
     if not there:
         raise ModelMissing(f"{name} is not installed.", "See m3desk models list.")
@@ -234,7 +235,7 @@ def remove(name: str) -> None:
         shutil.rmtree(place)
 
 
-# ---------------------------------------------------------------- fetching
+# ---------------------------------------------------------------- downloading
 
 
 def plan_pull(names: Sequence[str] = (), profile: str | None = None, llm: bool = False) -> list[ModelEntry]:
@@ -300,7 +301,7 @@ def _alone() -> Iterator[None]:
         place.mkdir(parents=True, exist_ok=True)
         lock = FileLock(place / "lock")
     except Locked as error:
-        raise DownloadError("Another M3Desk is fetching weights.", "Wait until it is done.") from error
+        raise DownloadError("Another M3Desk is downloading weights.", "Wait until it is done.") from error
     except OSError as error:
         raise DownloadError(f"{place} cannot be written ({error.strerror}).", "Check permissions, or set M3DESK_MODELS.") from error
     with lock:
@@ -357,8 +358,8 @@ def _pull_file(model: ModelEntry, f: ModelFile, fetcher: Fetcher, report: _Repor
         except DownloadError as error:
             reasons.append(str(error))
     raise DownloadError(
-        f"{model.name}: {f.name} could not be fetched. {' '.join(reasons)}",
-        f"Check the network (proxy, certificates) and repeat: {model.command}. What was fetched is kept.",
+        f"{model.name}: {f.name} could not be downloaded. {' '.join(reasons)}",
+        f"Check the network (proxy, certificates) and repeat: {model.command}. What was downloaded is kept.",
     )
 
 

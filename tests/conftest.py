@@ -1,4 +1,4 @@
-"""Fixtures every test may use: where the shared test material and the fetched weights are, if they are here."""
+"""Fixtures every test may use: where the shared test material and the downloaded weights are, if they are here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def weights() -> Path:
-    """Return the folder of fetched weights, or skip where `m3desk models pull` has not run."""
+    """Return the folder of downloaded weights, or skip where `m3desk models pull` has not run."""
     from m3desk.paths import models_dir
 
     if not (models_dir() / "whisper-base" / "model.bin").is_file():

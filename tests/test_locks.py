@@ -50,10 +50,10 @@ def test_a_folder_that_is_not_there_is_no_lock(tmp_path: Path) -> None:
         FileLock(tmp_path / "gone" / "lock")
 
 
-def test_who_fetches_second_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_downloads_second_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("M3DESK_MODELS", str(tmp_path))
     monkeypatch.setattr(models, "_check_room", lambda _needed: None)
     held = models.folder() / models._CACHE
     held.mkdir(parents=True)
-    with FileLock(held / "lock"), pytest.raises(DownloadError, match="Another M3Desk is fetching"):
+    with FileLock(held / "lock"), pytest.raises(DownloadError, match="Another M3Desk is downloading"):
         models.pull(["dlib-resnet"])

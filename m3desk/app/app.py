@@ -148,7 +148,7 @@ class App:
             self.write(lambda m: m.keep_copy())
 
     def missing(self) -> dict[str, str]:
-        """Return the models of the embedded profile that are not on this machine: name → what it is and how to fetch it."""
+        """Return the models of the embedded profile that are not on this machine: name → what it is and how to download it."""
         lacking = [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] not in ("demo", "extra")]
         how = {"llm": "m3desk models pull --llm"}
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}

@@ -376,13 +376,13 @@ def _observations(command: Any, actions: Any) -> None:
 
 
 def _machine_commands(command: Any, commands: Any) -> None:
-    p = command("models", "List, fetch, verify or remove model weights.", ("setup", "models_"))
+    p = command("models", "List, download, verify or remove model weights.", ("setup", "models_"))
     p.add_argument("action", choices=("list", "pull", "verify", "remove"))
     p.add_argument("names", nargs="*", metavar="NAME")
     p.add_argument("--profile", default="embedded")
     p.add_argument("--llm", action="store_true", help="also the language model (about 1.1 GB)")
     p.add_argument("--demo", action="store_true", help="also the demo clip")
-    p.add_argument("--yes", action="store_true", help="fetch without asking")
+    p.add_argument("--yes", action="store_true", help="download without asking")
     _json(p)
     p = command("config", "Show or change settings.", ("setup", "config_"))
     p.add_argument("action", choices=("get", "set", "path"))

@@ -50,12 +50,12 @@ def _pull(options: Any, out: Out) -> int:
         return 0
     for entry in plan:
         out.line(f"{entry.name} {entry.version}: {size(entry.bytes)}, {entry.licence}, sha256 {entry.sha256[:12]}…")
-    out.line(f"To fetch: {size(sum(e.bytes for e in plan))}, into {models.folder()}")
-    if sys.stdin.isatty() and not options.yes and (prompt("Fetch? [Y/n] ") or "").lower() not in ("", "y", "yes"):
-        out.line("Nothing was fetched.")
+    out.line(f"To download: {size(sum(e.bytes for e in plan))}, into {models.folder()}")
+    if sys.stdin.isatty() and not options.yes and (prompt("Download? [Y/n] ") or "").lower() not in ("", "y", "yes"):
+        out.line("Nothing was downloaded.")
         return 0
     models.pull(names=[e.name for e in plan], progress=_Bar(out))
-    out.result([e.name for e in plan], [f"Fetched and verified: {', '.join(e.name for e in plan)}"])
+    out.result([e.name for e in plan], [f"Downloaded and verified: {', '.join(e.name for e in plan)}"])
     return 0
 
 

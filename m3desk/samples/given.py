@@ -44,7 +44,7 @@ class RecordedSpeech:
 def faces(path: Path, models: Models) -> tuple[Picture, list[tuple[Sighting, Floats]]]:
     """Return a photo and its faces with their (d,) unit vectors, left to right. Raises SourceError, NoFace, ModelMissing."""
     if models.faces is None or models.face_vectors is None:
-        raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
+        raise ModelMissing("the face models are not here.", "Download them: m3desk models pull.")
     picture = photo.read(path)
     found = faces_of(picture, models.faces, models.face_vectors)
     if not found:
@@ -58,7 +58,7 @@ def speech(path: Path, models: Models, source: Source | None = None) -> Recorded
     Raises SourceError where it can't be read or less than a second is said, ModelMissing.
     """
     if models.voice_vectors is None or models.speech_activity is None:
-        raise ModelMissing("the voice models are not here.", "Fetch them: m3desk models pull.")
+        raise ModelMissing("the voice models are not here.", "Download them: m3desk models pull.")
     source = source or tried(path)
     if not source.has_audio:
         raise SourceUnreadable(f"{path} has no sound.", "Give a recording; for a photo use --image.")

@@ -129,7 +129,7 @@ def there(source: Source) -> None:
 def missed_face(uri: str, source: Source, at: int, box: Box, models: Models) -> Sample:
     """Return the sample of the face in a box of a file's picture. Raises SourceMissing, SourceUnreadable, ModelMissing."""
     if models.faces is None or models.face_vectors is None:
-        raise ModelMissing("the face models are not here.", "Fetch them: m3desk models pull.")
+        raise ModelMissing("the face models are not here.", "Download them: m3desk models pull.")
     there(source)
     found = _looked_at(uri, source, [TimedBox(at, *box)], models, sure=True)
     if not found:

@@ -26,7 +26,7 @@ class LlamaCpp:
 
     def __init__(self, path: Path, threads: int, context: int = 4096) -> None:
         if not Path(path).is_file():
-            raise ModelMissing(f"the language model is not here ({path}).", "Fetch it: m3desk models pull --llm")
+            raise ModelMissing(f"the language model is not here ({path}).", "Download it: m3desk models pull --llm")
         try:
             import xllamacpp
         except ImportError as error:

@@ -8,9 +8,9 @@ from typing import Any
 from m3desk import privacy
 from m3desk.errors import BackendMissing, ModelFailed, ModelMissing
 
-FETCH = "Fetch them: m3desk models pull"
+DOWNLOAD = "Download them: m3desk models pull"
 INSTALL = "Install M3Desk again: pip install --force-reinstall m3desk"
-"""What to do about weights that are missing: those that are fetched, and those that M3Desk or a library brings."""
+"""What to do about weights that are missing: those that are downloaded, and those that M3Desk or a library brings."""
 
 
 def opencv(threads: int) -> Any:
@@ -47,7 +47,7 @@ def onnx_session(path: Path, threads: int, *, arena: bool = True) -> Any:
         raise ModelFailed(f"The model {path.name} does not open: {e}", "Check it: m3desk models verify") from e
 
 
-def need(path: Path, name: str, hint: str = FETCH) -> Path:
+def need(path: Path, name: str, hint: str = DOWNLOAD) -> Path:
     """Return the path; raise ModelMissing if it does not exist."""
     if not path.exists():
         raise ModelMissing(f"The weights of {name} are not at {path}.", hint)

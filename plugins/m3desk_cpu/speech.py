@@ -44,7 +44,7 @@ class Whisper:
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise ModelMissing(
-                f"The weights of {self.name} are not complete in {folder}: no {', '.join(missing)}.", "Fetch them: m3desk models pull"
+                f"The weights of {self.name} are not complete in {folder}: no {', '.join(missing)}.", "Download them: m3desk models pull"
             )
         try:
             from faster_whisper import WhisperModel

@@ -456,12 +456,12 @@
             <translation>声音</translation>
         </message>
         <message>
-            <source>What happened</source>
-            <translation>发生的事</translation>
+            <source>Events</source>
+            <translation>事件</translation>
         </message>
         <message>
-            <source>What is known</source>
-            <translation>已知的事</translation>
+            <source>Knowledge</source>
+            <translation>知识</translation>
         </message>
         <message>
             <source>Things</source>
@@ -484,12 +484,8 @@
             <translation>声音</translation>
         </message>
         <message>
-            <source>Episodic memory</source>
-            <translation>情景记忆</translation>
-        </message>
-        <message>
-            <source>Semantic memory</source>
-            <translation>语义记忆</translation>
+            <source>Event</source>
+            <translation>事件</translation>
         </message>
         <message>
             <source>Thing</source>
@@ -799,16 +795,16 @@
     <context>
         <name>MainWindow</name>
         <message>
-            <source>Fetching the demo clip …</source>
-            <translation>正在获取演示片段…</translation>
+            <source>Downloading the demo clip …</source>
+            <translation>正在下载演示片段…</translation>
         </message>
         <message>
             <source>The demo clip is not installed.</source>
             <translation>演示片段不在这台机器上。</translation>
         </message>
         <message>
-            <source>Fetch it with “m3desk models pull”.</source>
-            <translation>用“m3desk models pull”获取。</translation>
+            <source>Download it with “m3desk models pull”.</source>
+            <translation>用“m3desk models pull”下载。</translation>
         </message>
         <message>
             <source>Open a video</source>
@@ -921,12 +917,12 @@
             <translation>所有种类</translation>
         </message>
         <message>
-            <source>What happened</source>
-            <translation>发生的事</translation>
+            <source>Events</source>
+            <translation>事件</translation>
         </message>
         <message>
-            <source>What is known</source>
-            <translation>已知的事</translation>
+            <source>Knowledge</source>
+            <translation>知识</translation>
         </message>
         <message>
             <source>Everybody</source>
@@ -992,8 +988,8 @@
             <translation>将文件与校验和比较</translation>
         </message>
         <message>
-            <source>fetching …</source>
-            <translation>正在获取…</translation>
+            <source>downloading …</source>
+            <translation>正在下载…</translation>
         </message>
         <message>
             <source>failed</source>
@@ -1004,8 +1000,8 @@
             <translation>不在本机</translation>
         </message>
         <message>
-            <source>partly fetched</source>
-            <translation>已部分获取</translation>
+            <source>partly downloaded</source>
+            <translation>已部分下载</translation>
         </message>
         <message>
             <source>damaged</source>
@@ -1020,12 +1016,12 @@
             <translation>就绪</translation>
         </message>
         <message>
-            <source>Fetch again</source>
-            <translation>重新获取</translation>
+            <source>Download again</source>
+            <translation>重新下载</translation>
         </message>
         <message>
-            <source>Fetch</source>
-            <translation>获取</translation>
+            <source>Download</source>
+            <translation>下载</translation>
         </message>
         <message>
             <source>Remove</source>
@@ -1087,16 +1083,16 @@
             <translation>模型</translation>
         </message>
         <message>
-            <source>All models run on this machine. They are fetched only when you ask for them, and verified afterwards.</source>
-            <translation>所有模型都在本机运行。仅在您要求时才获取，获取后会校验。</translation>
+            <source>All models run on this machine. They are downloaded only when you ask for them, and verified afterwards.</source>
+            <translation>所有模型都在本机运行。仅在您要求时才下载，下载后会校验。</translation>
         </message>
         <message>
             <source>Checking …</source>
             <translation>正在查看…</translation>
         </message>
         <message>
-            <source>Fetch what is missing</source>
-            <translation>获取缺少的模型</translation>
+            <source>Download missing models</source>
+            <translation>下载缺少的模型</translation>
         </message>
         <message>
             <source>Close</source>
@@ -1115,12 +1111,12 @@
             <translation>语言模型 %1（%2，%3）在本机完成这些工作。没有它时，回答会引用最相关的记忆。</translation>
         </message>
         <message>
-            <source>Fetch %1</source>
-            <translation>获取 %1</translation>
+            <source>Download %1</source>
+            <translation>下载 %1</translation>
         </message>
         <message>
-            <source>%1 could not be fetched.</source>
-            <translation>无法获取 %1。</translation>
+            <source>%1 could not be downloaded.</source>
+            <translation>无法下载 %1。</translation>
         </message>
         <message>
             <source>Checking %1 …</source>
@@ -1139,8 +1135,8 @@
             <translation>从这台机器移除 %1？</translation>
         </message>
         <message>
-            <source>It can be fetched again. Memories are not changed.</source>
-            <translation>可以重新获取。记忆保持不变。</translation>
+            <source>It can be downloaded again. Memories are not changed.</source>
+            <translation>可以重新下载。记忆保持不变。</translation>
         </message>
         <message>
             <source>Remove</source>
@@ -1394,8 +1390,8 @@
             <translation>否</translation>
         </message>
         <message>
-            <source>What happened</source>
-            <translation>发生的事</translation>
+            <source>Events</source>
+            <translation>事件</translation>
         </message>
         <message>
             <source>… and %1 more in the memories table</source>
@@ -1933,8 +1929,8 @@
             <translation>试用演示</translation>
         </message>
         <message>
-            <source>A short public-domain White House speech (fetched once, less than 1 MB)</source>
-            <translation>一段公有领域的白宫短讲话（只需获取一次，不到 1 MB）</translation>
+            <source>A short public-domain White House speech (downloaded once, less than 1 MB)</source>
+            <translation>一段公有领域的白宫短讲话（只需下载一次，不到 1 MB）</translation>
         </message>
         <message>
             <source>Recent memories</source>
@@ -1945,8 +1941,8 @@
             <translation>正在查看这台机器的能力…</translation>
         </message>
         <message>
-            <source>Models are missing (%1). Fetch them with Models.</source>
-            <translation>还没有完整的模型组合（%1）。请在“模型”中获取。</translation>
+            <source>Models are missing (%1). Download them in the Models dialog.</source>
+            <translation>还没有完整的模型组合（%1）。请在“模型”窗口中下载。</translation>
         </message>
         <message>
             <source>%1 of memory</source>
@@ -1992,8 +1988,8 @@
             <translation>正在载入 %1…</translation>
         </message>
         <message>
-            <source>Fetching %1: %2 of %3</source>
-            <translation>正在获取 %1：%2 / %3</translation>
+            <source>Downloading %1: %2 of %3</source>
+            <translation>正在下载 %1：%2 / %3</translation>
         </message>
         <message>
             <source>%1 of %2 clips</source>
@@ -2139,8 +2135,8 @@
             <translation>记忆已写下</translation>
         </message>
         <message>
-            <source>drawing conclusions</source>
-            <translation>得出结论</translation>
+            <source>writing knowledge</source>
+            <translation>写出知识</translation>
         </message>
         <message>
             <source>re-embedding</source>
@@ -2374,8 +2370,8 @@
             <translation>这份记忆里没有</translation>
         </message>
         <message>
-            <source>Fetch the language model</source>
-            <translation>获取语言模型</translation>
+            <source>Download the language model</source>
+            <translation>下载语言模型</translation>
         </message>
         <message>
             <source>There is no language model yet, so the best matching memories are quoted.</source>

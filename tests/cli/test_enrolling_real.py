@@ -1,6 +1,6 @@
 """Two people taught by name from recordings, on real speech: who speaks in their dialogue is they and nobody else.
 
-Skipped where ../shared/data or the fetched weights are not here.
+Skipped where ../shared/data or the downloaded weights are not here.
 """
 
 from __future__ import annotations

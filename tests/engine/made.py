@@ -20,7 +20,7 @@ voice_vectors = "campplus"
 screen_text = "rapidocr"
 text_vectors = "e5-small"
 """
-"""Settings whose profile needs no fetched weights: faces, voices and text on screen, no words and no things."""
+"""Settings whose profile needs no downloaded weights: faces, voices and text on screen, no words and no things."""
 
 LINES = ("GATE 12", "PLATFORM 7", "EXIT NORTH", "ROOM 104", "HALL B", "FLOOR 3")
 

@@ -13,12 +13,12 @@ def test_every_backend_of_the_embedded_profile_is_installed():
         assert name in available(port), port
 
 
-def test_a_missing_weight_is_told_with_what_to_do_and_asked_again_after_a_fetch():
+def test_a_missing_weight_is_told_with_what_to_do_and_asked_again_after_a_download():
     here = {"there": False}
 
     def weights(name: str) -> Path:
         if not here["there"]:
-            raise ModelMissing(f"{name} is not on this machine.", "Fetch it: m3desk models pull.")
+            raise ModelMissing(f"{name} is not on this machine.", "Download it: m3desk models pull.")
         return Path("/nowhere")
 
     backends = Backends(weights, profile={"faces": "yunet"})

@@ -32,7 +32,7 @@ def test_a_missing_and_a_dead_display_are_told_in_a_line(monkeypatch: pytest.Mon
     assert told and "\n" not in told
 
 
-def test_the_embedded_profile_without_weights_says_what_to_fetch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_embedded_profile_without_weights_says_what_to_download(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("M3DESK_MODELS", str(tmp_path))
     monkeypatch.setattr(machine, "_lacks_avx2", lambda: False)
     embedded = machine.profiles()[0]

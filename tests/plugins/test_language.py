@@ -14,7 +14,7 @@ pytest.importorskip("xllamacpp")
 from m3desk_cpu.language import LlamaCpp
 
 
-def test_weights_that_are_absent_say_how_to_fetch_them(tmp_path):
+def test_weights_that_are_absent_say_how_to_download_them(tmp_path):
     with pytest.raises(ModelMissing, match="not here") as caught:
         LlamaCpp(tmp_path / "model.gguf", 2)
     assert "m3desk models pull --llm" in caught.value.hint

@@ -26,7 +26,7 @@ def test_class_numbers_have_their_coco_names() -> None:
     assert len([n for n in COCO if n != "-"]) == 80
 
 
-def test_missing_weights_say_how_to_fetch_them(tmp_path: Path) -> None:
+def test_missing_weights_say_how_to_download_them(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing) as said:
         SsdMobileNet(tmp_path, 1)
     assert "models pull" in said.value.hint

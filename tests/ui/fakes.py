@@ -697,7 +697,7 @@ class FakeDesk:
 
 def model_missing() -> ModelMissing:
     """Return the error that asking without a language model gives."""
-    return ModelMissing("The language model is not on this machine.", "Fetch it with `m3desk models pull --llm`.")
+    return ModelMissing("The language model is not on this machine.", "Download it with `m3desk models pull --llm`.")
 
 
 class FakePlayer:

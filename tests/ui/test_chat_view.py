@@ -125,8 +125,8 @@ def test_quoted_answers_say_so_and_offer_the_model(qtbot: QtBot, view: ChatView,
     qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
     foot = turns(view)[0].foot
     assert "quoted" in foot.text()
-    with qtbot.waitSignal(turns(view)[0].fetch_wanted):
-        foot.linkActivated.emit("fetch")
+    with qtbot.waitSignal(turns(view)[0].download_wanted):
+        foot.linkActivated.emit("download")
 
 
 def test_an_error_is_the_answer_of_its_turn(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:

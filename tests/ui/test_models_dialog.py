@@ -1,4 +1,4 @@
-"""The models dialog: states, sizes, fetching with progress, the offer of the language model."""
+"""The models dialog: states, sizes, downloading with progress, the offer of the language model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def dialog(qtbot: QtBot, hub: Hub) -> ModelsDialog:
 def test_missing_models_come_first_and_say_size_and_licence(dialog: ModelsDialog) -> None:
     assert next(iter(dialog.rows)) == "qwen2.5-coder-1.5b"
     assert dialog.rows["yunet"].now == "ready"
-    assert dialog.rows["ssd-mobilenet-v2"].action.text() == "Fetch"
+    assert dialog.rows["ssd-mobilenet-v2"].action.text() == "Download"
 
 
 def test_the_language_model_is_offered_with_its_size(dialog: ModelsDialog, desk: FakeDesk) -> None:
@@ -44,7 +44,7 @@ def test_progress_and_failure_of_a_download_are_shown(qtbot: QtBot, dialog: Mode
     assert dialog.state.text() == "The disk is full."
 
 
-def test_what_is_missing_is_fetched_without_the_language_model(dialog: ModelsDialog, desk: FakeDesk) -> None:
+def test_what_is_missing_is_downloaded_without_the_language_model(dialog: ModelsDialog, desk: FakeDesk) -> None:
     dialog.missing.click()
     assert desk.called("pull")[0][1] == {"llm": False, "names": ("ssd-mobilenet-v2",)}
 

@@ -180,7 +180,7 @@ def test_an_imported_graph_says_that_its_video_is_not_here(window, desks, qtbot,
     assert desks.players == [] and window.hub.selection.at == ("s1", 40_000_000)
 
 
-def test_the_demo_is_fetched_then_played(window, desks, qtbot, tmp_path):
+def test_the_demo_is_downloaded_then_played(window, desks, qtbot, tmp_path):
     place = tmp_path / "demo"
     place.mkdir()
     (place / "speech.mp4").write_bytes(b"x")
@@ -200,10 +200,10 @@ def test_the_demo_is_fetched_then_played(window, desks, qtbot, tmp_path):
     assert desks.desk.called("memorize")[0][0] == ([str(place / "speech.mp4")],)
 
 
-def test_a_demo_that_cannot_be_fetched_is_a_message(window, desks, qtbot):
-    desks.desk.fail["pull"] = DownloadError("The demo clip could not be fetched.", "Check the network and try again.")
+def test_a_demo_that_cannot_be_downloaded_is_a_message(window, desks, qtbot):
+    desks.desk.fail["pull"] = DownloadError("The demo clip could not be downloaded.", "Check the network and try again.")
     window.try_demo()
-    qtbot.waitUntil(lambda: window.notices.isVisible() and "could not be fetched" in window.notices._text.text(), timeout=3000)
+    qtbot.waitUntil(lambda: window.notices.isVisible() and "could not be downloaded" in window.notices._text.text(), timeout=3000)
     assert window.start.demo.isEnabled()
 
 

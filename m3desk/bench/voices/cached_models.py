@@ -175,7 +175,7 @@ def opened(cache: ResultCache, *, words: bool, raw: bool = False) -> Models:
     for port in ports:
         made[port] = source.get(port)
         if made[port] is None:
-            raise ModelMissing(source.missing.get(port, f"there is no model for {port}."), "Fetch it: m3desk models pull")
+            raise ModelMissing(source.missing.get(port, f"there is no model for {port}."), "Download it: m3desk models pull")
     if raw:
         made["voice_vectors"] = made["voice_vectors"].raw
     activity = CachedVoiceActivity(made["speech_activity"], cache)

@@ -149,7 +149,7 @@ class ChatTurn(QFrame):
     followed = Signal(str)
     hovered = Signal(str, object)
     """A link under the pointer ("" = none any more) and the citation it stands for, or None."""
-    fetch_wanted = Signal()
+    download_wanted = Signal()
 
     def __init__(self, question: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,7 +168,7 @@ class ChatTurn(QFrame):
         self.answer.linkHovered.connect(self._hover)
         self.foot = plain.RichLabel(self)
         self.foot.setWordWrap(True)
-        self.foot.linkActivated.connect(lambda _url: self.fetch_wanted.emit())
+        self.foot.linkActivated.connect(lambda _url: self.download_wanted.emit())
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 8, 10, 10)
         column.setSpacing(5)
@@ -192,7 +192,7 @@ class ChatTurn(QFrame):
         self.dress()
 
     def dress(self) -> None:
-        """Fetch the theme's colours again."""
+        """Read the theme's colours again."""
         c = theme.colours()
         self.asked.setStyleSheet(f"background: {c.raised}; border-radius: 8px; padding: 6px 10px;")
         self.foot.setStyleSheet(f"color: {c.muted};")
@@ -251,9 +251,9 @@ class ChatTurn(QFrame):
             self.answer.setText(answer_html(done.answer, done.citations, c.muted))
         notes = []
         if done.quoted:
-            offer = self.tr("Fetch the language model")
+            offer = self.tr("Download the language model")
             why = self.tr("There is no language model yet, so the best matching memories are quoted.")
-            notes.append(f'{plain.html(why)} <a href="fetch">{plain.html(offer)}</a>')
+            notes.append(f'{plain.html(why)} <a href="download">{plain.html(offer)}</a>')
         if done.model and not done.error:
             notes.append(plain.html(f"{done.model} · {done.seconds:.1f} s"))
         self.foot.setText("<br>".join(notes))

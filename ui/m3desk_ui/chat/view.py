@@ -265,7 +265,7 @@ class ChatView(QWidget):
         turn = ChatTurn(question, self._list)
         turn.followed.connect(lambda url: links.follow(self.hub, url))
         turn.hovered.connect(self._hover)
-        turn.fetch_wanted.connect(self.fetch_model)
+        turn.download_wanted.connect(self.download_model)
         self._column.insertWidget(self._column.count() - 1 if at is None else at, turn)
         return turn
 
@@ -343,7 +343,7 @@ class ChatView(QWidget):
         self.question.setFocus()
         self.question.selectAll()
 
-    def fetch_model(self) -> None:
+    def download_model(self) -> None:
         """Offer the language model."""
         from m3desk_ui.window.models_dialog import ModelsDialog
 

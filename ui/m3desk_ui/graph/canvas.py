@@ -145,7 +145,7 @@ class GraphCanvas(QWidget):
         self.labels.use(self.font())
 
     def dress(self) -> None:
-        """Fetch colours and texts again: the theme or the language changed."""
+        """Read colours and texts again: the theme or the language changed."""
         self._dress()
         self._index()
         self.update()

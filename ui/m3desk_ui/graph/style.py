@@ -52,8 +52,8 @@ def kind_text(name: str) -> str:
         "person": QCoreApplication.translate("GraphKinds", "People"),
         "face": QCoreApplication.translate("GraphKinds", "Faces"),
         "voice": QCoreApplication.translate("GraphKinds", "Voices"),
-        "episodic": QCoreApplication.translate("GraphKinds", "What happened"),
-        "semantic": QCoreApplication.translate("GraphKinds", "What is known"),
+        "episodic": QCoreApplication.translate("GraphKinds", "Events"),
+        "semantic": QCoreApplication.translate("GraphKinds", "Knowledge"),
         "object": QCoreApplication.translate("GraphKinds", "Things"),
         "place": QCoreApplication.translate("GraphKinds", "Places"),
     }
@@ -66,8 +66,8 @@ def kind_singular(name: str) -> str:
         "person": QCoreApplication.translate("GraphKinds", "Person"),
         "face": QCoreApplication.translate("GraphKinds", "Face"),
         "voice": QCoreApplication.translate("GraphKinds", "Voice"),
-        "episodic": QCoreApplication.translate("GraphKinds", "Episodic memory"),
-        "semantic": QCoreApplication.translate("GraphKinds", "Semantic memory"),
+        "episodic": QCoreApplication.translate("GraphKinds", "Event"),
+        "semantic": QCoreApplication.translate("GraphKinds", "Knowledge"),
         "object": QCoreApplication.translate("GraphKinds", "Thing"),
         "place": QCoreApplication.translate("GraphKinds", "Place"),
     }

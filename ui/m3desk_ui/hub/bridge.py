@@ -223,7 +223,7 @@ class Hub(QObject):
     offer = Signal(str, str, object)
     """text, label, action: a notice with a button ("Undo")."""
     themed = Signal()
-    """The theme or the language changed: fetch colours and texts again."""
+    """The theme or the language changed: read colours and texts again."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -65,7 +65,7 @@ class Pictures(QObject):
     def get(
         self, media: str | None, width: int, height: int | None = None, then: Callable[[QPixmap], None] | None = None
     ) -> QPixmap | None:
-        """Return a stored picture cut to width × height device pixels (square without height), or None while it is fetched."""
+        """Return a stored picture cut to width × height device pixels (square without height), or None while it is read."""
         if not media:
             return None
         key = (media, width, height or width)

@@ -58,7 +58,7 @@ def stage(name: str) -> str:
     words = {
         "watching": QCoreApplication.translate("Texts", "watching and listening"),
         "written": QCoreApplication.translate("Texts", "memories written"),
-        "knowledge": QCoreApplication.translate("Texts", "drawing conclusions"),
+        "knowledge": QCoreApplication.translate("Texts", "writing knowledge"),
         "embedding": QCoreApplication.translate("Texts", "re-embedding"),
         "rebinding": QCoreApplication.translate("Texts", "recognizing everybody again"),
         "rebuilding": QCoreApplication.translate("Texts", "rebuilding the memory's tables"),

@@ -344,7 +344,7 @@ class MemoryView(QWidget):
         self.table.setAccessibleName(self.tr("Memories"))
         self.kind.setAccessibleName(self.tr("Kind of memory"))
         self.person.setAccessibleName(self.tr("Person"))
-        rows = [(self.tr("All kinds"), None), (self.tr("What happened"), "episodic"), (self.tr("What is known"), "semantic")]
+        rows = [(self.tr("All kinds"), None), (self.tr("Events"), "episodic"), (self.tr("Knowledge"), "semantic")]
         rows += [(f"  {texts.topic(t)}", t) for t in ("attribute", "relationship", "habit", "plot", "general")]
         self._refill(self.kind, rows)
         self.model.dress()

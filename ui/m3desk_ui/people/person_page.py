@@ -359,7 +359,7 @@ class PersonPage(QWidget):
             parts += [self._line(m, strength=True) for m in rows]
         happened = [m for m in page.memories if m.kind == "episodic"]
         if happened:
-            heading = self.tr("What happened")
+            heading = self.tr("Events")
             parts.append(f"<h4>{plain.html(heading)}</h4>")
             parts += [self._line(m) for m in happened[:300]]
             if len(happened) > 300:

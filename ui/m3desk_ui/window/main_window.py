@@ -271,12 +271,12 @@ class MainWindow(QMainWindow):
             )
 
     def try_demo(self) -> None:
-        """Fetch the demo clip if missing, then play and memorize it."""
+        """Download the demo clip if missing, then play and memorize it."""
         self.start.demo.setEnabled(False)
         memory = paths.data_dir() / "memories" / "demo.m3desk"
 
-        def fetch(desk: Desk) -> None:
-            self.hub.notice.emit("info", self.tr("Fetching the demo clip …"), "", "")
+        def download(desk: Desk) -> None:
+            self.hub.notice.emit("info", self.tr("Downloading the demo clip …"), "", "")
             self.hub.when(desk.pull(names=["demo"]), lambda _n: self.hub.when(desk.models(), lambda rows: play(desk, rows), failed), failed)
 
         def play(desk: Desk, rows: list[dict[str, Any]]) -> None:
@@ -285,7 +285,7 @@ class MainWindow(QMainWindow):
             place = next((Path(r["path"]) for r in rows if r["name"] == "demo" and r.get("path")), None)
             clips = [place] if place is not None and place.is_file() else sorted(place.glob("*.mp4")) if place is not None else []
             if not clips:
-                failed(DownloadError(self.tr("The demo clip is not installed."), self.tr("Fetch it with “m3desk models pull”.")))
+                failed(DownloadError(self.tr("The demo clip is not installed."), self.tr("Download it with “m3desk models pull”.")))
                 return
             self._memorize(desk, [str(clips[0])], play=True)
 
@@ -294,7 +294,7 @@ class MainWindow(QMainWindow):
             self.hub.tell(error)
 
         private.folder(memory.parent)
-        self.open_memory(str(memory), fetch)
+        self.open_memory(str(memory), download)
 
     def _keep_picture(self) -> None:
         """Save a small picture of this memory for the start page (in the reading thread)."""

@@ -1,4 +1,4 @@
-"""The models dialog: lists installed and missing models with their sizes; fetches, checks and removes them."""
+"""The models dialog: lists installed and missing models with their sizes; downloads, checks and removes them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def ask_engine(*words: str) -> str:
 class ModelRow(QFrame):
     """One model: purpose, size, licence, state, and available actions."""
 
-    fetch = Signal(str)
+    download = Signal(str)
     verify = Signal(str)
     remove = Signal(str)
 
@@ -126,10 +126,10 @@ class ModelRow(QFrame):
         self.now = state
         here = state in HERE
         names = {
-            "working": self.tr("fetching …"),
+            "working": self.tr("downloading …"),
             "failed": self.tr("failed"),
             "missing": self.tr("not installed"),
-            "incomplete": self.tr("partly fetched"),
+            "incomplete": self.tr("partly downloaded"),
             "damaged": self.tr("damaged"),
             "shipped": self.tr("comes with the app"),
         }
@@ -138,8 +138,8 @@ class ModelRow(QFrame):
         self.state.setStyleSheet(f"color: {colour};")
         self.action.setVisible(state not in SHIPPED)
         self.action.setEnabled(state != "working")
-        fetch = self.tr("Fetch again") if state in ("damaged", "failed") else self.tr("Fetch")
-        self.action.setText(self.tr("Remove") if here else fetch)
+        download = self.tr("Download again") if state in ("damaged", "failed") else self.tr("Download")
+        self.action.setText(self.tr("Remove") if here else download)
         self.action.setAccessibleName(plain.line(f"{self.action.text()}: {self.name}"))
         self.check.setVisible(here)
         self.bar.setVisible(state == "working")
@@ -154,7 +154,7 @@ class ModelRow(QFrame):
             self.state.setText(f"{texts.megabytes(done)} / {texts.megabytes(total)}")
 
     def _act(self) -> None:
-        (self.remove if self.now in HERE else self.fetch).emit(self.name)
+        (self.remove if self.now in HERE else self.download).emit(self.name)
 
 
 class ModelsDialog(QDialog):
@@ -168,7 +168,7 @@ class ModelsDialog(QDialog):
         self.setWindowTitle(self.tr("Models"))
         self.resize(640, 560)
         lead = plain.Label(
-            self.tr("All models run on this machine. They are fetched only when you ask for them, and verified afterwards."), self
+            self.tr("All models run on this machine. They are downloaded only when you ask for them, and verified afterwards."), self
         )
         lead.setWordWrap(True)
         lead.setProperty("muted", True)
@@ -178,7 +178,7 @@ class ModelsDialog(QDialog):
         self.offer_text.setWordWrap(True)
         self.offer_go = QPushButton(self.offer)
         self.offer_go.setProperty("primary", True)
-        self.offer_go.clicked.connect(self._fetch_llm)
+        self.offer_go.clicked.connect(self._download_llm)
         line = QHBoxLayout(self.offer)
         line.setContentsMargins(12, 10, 12, 10)
         line.addWidget(self.offer_text, 1)
@@ -196,8 +196,8 @@ class ModelsDialog(QDialog):
         self.state = plain.Label(self.tr("Checking …"), self)
         self.state.setWordWrap(True)
         self.state.setProperty("muted", True)
-        self.missing = QPushButton(self.tr("Fetch what is missing"), self)
-        self.missing.clicked.connect(self._fetch_missing)
+        self.missing = QPushButton(self.tr("Download missing models"), self)
+        self.missing.clicked.connect(self._download_missing)
         self.missing.hide()
         close = QPushButton(self.tr("Close"), self)
         close.clicked.connect(self.accept)
@@ -232,7 +232,7 @@ class ModelsDialog(QDialog):
         order = sorted(rows, key=lambda r: (r.get("state") in HERE, not is_llm(r)))
         for number, data in enumerate(order):
             row = ModelRow(data, self._list)
-            row.fetch.connect(lambda name: self.fetch([name]))
+            row.download.connect(lambda name: self.download([name]))
             row.verify.connect(self._verify)
             row.remove.connect(self._ask_remove)
             self._column.insertWidget(number, row)
@@ -251,7 +251,7 @@ class ModelsDialog(QDialog):
             )
             text = text.replace("%1", str(llm["name"])).replace("%2", size).replace("%3", str(llm.get("licence") or ""))
             self.offer_text.setText(f"<b>{plain.html(head)}</b><br>{plain.html(text)}")
-            self.offer_go.setText(self.tr("Fetch %1").replace("%1", size))
+            self.offer_go.setText(self.tr("Download %1").replace("%1", size))
             self.offer_go.setEnabled(True)
 
     def _failed(self, error: Exception) -> None:
@@ -262,18 +262,18 @@ class ModelsDialog(QDialog):
                 row.show_state("failed")
         self.offer_go.setEnabled(True)
 
-    # ------------------------------------------------------------ fetching
+    # ------------------------------------------------------------ downloading
 
-    def _fetch_llm(self) -> None:
+    def _download_llm(self) -> None:
         names = [str(r["name"]) for r in self._all if is_llm(r)]
         self.offer_go.setEnabled(False)
-        self.fetch(names, llm=True)
+        self.download(names, llm=True)
 
-    def _fetch_missing(self) -> None:
-        self.fetch([str(r["name"]) for r in self._all if r.get("state") not in HERE and is_needed(r)])
+    def _download_missing(self) -> None:
+        self.download([str(r["name"]) for r in self._all if r.get("state") not in HERE and is_needed(r)])
 
-    def fetch(self, names: list[str], *, llm: bool = False) -> None:
-        """Fetch models; progress arrives as Downloading events (only the end if no memory is open)."""
+    def download(self, names: list[str], *, llm: bool = False) -> None:
+        """Download models; progress arrives as Downloading events (only the end if no memory is open)."""
         llm = llm or any(is_llm(r) for r in self._all if r["name"] in names)
         for name in names:
             if name in self.rows:
@@ -296,7 +296,7 @@ class ModelsDialog(QDialog):
             row.progress(event.done, event.total)
         elif event.state == "failed":
             row.show_state("failed")
-            self.state.setText(event.error or self.tr("%1 could not be fetched.").replace("%1", event.name))
+            self.state.setText(event.error or self.tr("%1 could not be downloaded.").replace("%1", event.name))
         else:
             row.show_state("ready")
 
@@ -308,7 +308,7 @@ class ModelsDialog(QDialog):
     def _ask_remove(self, name: str) -> None:
         text, more = (
             self.tr("Remove %1 from this machine?").replace("%1", name),
-            self.tr("It can be fetched again. Memories are not changed."),
+            self.tr("It can be downloaded again. Memories are not changed."),
         )
         box = plain.box(self, QMessageBox.Icon.Question, self.tr("Remove model"), text, more)
         go = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)

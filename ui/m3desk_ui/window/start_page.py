@@ -88,7 +88,7 @@ class StartPage(QWidget):
         self.live.setEnabled(False)
         plain.tip(self.live, self.tr("Live recording is not in this version yet. Record to a file and open that."))
         self.memory = _Choice(self.tr("Open a memory"), self.tr("A folder whose name ends in .m3desk"))
-        self.demo = _Choice(self.tr("Try the demo"), self.tr("A short public-domain White House speech (fetched once, less than 1 MB)"))
+        self.demo = _Choice(self.tr("Try the demo"), self.tr("A short public-domain White House speech (downloaded once, less than 1 MB)"))
         self.video.clicked.connect(self.open_video)
         self.memory.clicked.connect(self.open_memory)
         self.demo.clicked.connect(self.try_demo)
@@ -105,9 +105,9 @@ class StartPage(QWidget):
         private.setContentsMargins(2, 0, 0, 0)
         private.addWidget(self._private_icon)
         private.addWidget(self.private, 1)
-        self.fetching = QProgressBar()
-        self.fetching.setTextVisible(False)
-        self.fetching.hide()
+        self.downloading = QProgressBar()
+        self.downloading.setTextVisible(False)
+        self.downloading.hide()
         self.recent_title = plain.Label(self.tr("Recent memories"))
         self.recent_title.setProperty("heading", True)
         self.recent = QListWidget()
@@ -143,7 +143,7 @@ class StartPage(QWidget):
         column.addSpacing(8)
         column.addLayout(grid)
         column.addLayout(private)
-        column.addWidget(self.fetching)
+        column.addWidget(self.downloading)
         column.addWidget(self.strip)
         column.addSpacing(10)
         column.addWidget(self.recent_title)
@@ -212,7 +212,7 @@ class StartPage(QWidget):
         parts = [", ".join(texts.profile(p["name"], p.get("reason", "")) for p in ready)] if ready else []
         if not ready:
             reasons = "; ".join(texts.profile(p["name"], p.get("reason", "")) for p in facts.get("profiles", []))
-            parts.append(self.tr("Models are missing (%1). Fetch them with Models.").replace("%1", reasons or "—"))
+            parts.append(self.tr("Models are missing (%1). Download them in the Models dialog.").replace("%1", reasons or "—"))
         parts.append(texts.processor(str(facts.get("cpu", ""))))
         if facts.get("memory_bytes"):
             parts.append(self.tr("%1 of memory").replace("%1", texts.megabytes(int(facts["memory_bytes"]))))
@@ -224,7 +224,7 @@ class StartPage(QWidget):
         self.machine.setText(self.tr("Could not check this machine: %1").replace("%1", str(error)))
 
     def _downloading(self, event: events.Downloading) -> None:
-        self.fetching.setVisible(event.state == "working")
-        self.fetching.setRange(0, 1000 if event.total else 0)
+        self.downloading.setVisible(event.state == "working")
+        self.downloading.setRange(0, 1000 if event.total else 0)
         if event.total:
-            self.fetching.setValue(round(1000 * event.done / event.total))
+            self.downloading.setValue(round(1000 * event.done / event.total))

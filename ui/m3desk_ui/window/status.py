@@ -115,7 +115,7 @@ class Status(QStatusBar):
     def _on_downloading(self, event: events.Downloading) -> None:
         if event.state == "working" and event.total:
             self._show(
-                self.tr("Fetching %1: %2 of %3")
+                self.tr("Downloading %1: %2 of %3")
                 .replace("%1", event.name)
                 .replace("%2", texts.megabytes(event.done))
                 .replace("%3", texts.megabytes(event.total)),
