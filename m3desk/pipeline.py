@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
@@ -22,7 +22,7 @@ from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.errors import Cancelled, M3DeskError, ModelFailed, SourceUnreadable
 from m3desk.memorization.consolidate import decide
-from m3desk.perception.perceive import PendingClip, Watcher
+from m3desk.perception.perceive import PendingClip, Watcher, without
 from m3desk.ports import ClipMedia, ClipView, KnowledgeWriter, MemoryWriter, Models, Prepared, TextEmbedder, Waiting
 
 log = logging.getLogger(__name__)
@@ -112,6 +112,7 @@ class Brake:
         self._running = threading.Event()
         self._running.set()
         self._cancelled: set[str] = set()
+        self._only: str | None = None
 
     def stop(self) -> None:
         """Stop all work permanently at the next safe point."""
@@ -129,12 +130,23 @@ class Brake:
         """Cancel the work on a source, or allow it again."""
         (self._cancelled.add if cancelled else self._cancelled.discard)(source)
 
+    def prefer(self, source: str | None) -> None:
+        """Interrupt the work on all other sources, until this is called with None."""
+        self._only = source
+
+    def gives_way(self, source: str) -> bool:
+        """Return whether the work on a source is interrupted for another one."""
+        return self._only is not None and self._only != source
+
     def ends(self, source: str | None = None) -> bool:
         """Wait while paused, then return whether the work (on a source) must end."""
         while not self._running.wait(0.5):
-            if self.stopping.is_set() or source in self._cancelled:
+            if self.stopping.is_set() or source in self._cancelled or self._way(source):
                 break
-        return self.stopping.is_set() or source in self._cancelled
+        return self.stopping.is_set() or source in self._cancelled or self._way(source)
+
+    def _way(self, source: str | None) -> bool:
+        return source is not None and self.gives_way(source)
 
     def touched(self) -> bool:
         """Return at once whether a stop or a pause interrupts the work; never waits."""
@@ -181,14 +193,27 @@ class Memorizer:
         waiting = self._store.waiting(source.id)
         if not waiting.clips:
             return RunTotals()
+        return self._run(source, map(decode, waiting.clips), waiting.heard_until, total, unchanged)
+
+    def follow(self, source: Source, clips: Iterable[ClipMedia]) -> RunTotals:
+        """Bring the clips of a live source to `episodic` as they come, until there are no more. Raises Cancelled when stopped.
+
+        `clips` may block. A clip must be in the store by the time that its pictures and sound end.
+        """
+        return self._run(source, clips, self._store.waiting(source.id).heard_until, None, lambda: None)
+
+    def _run(
+        self, source: Source, clips: Iterable[ClipMedia], heard_until: int | None, total: int | None, unchanged: Callable[[], None]
+    ) -> RunTotals:
         began = time.monotonic()
         tally = RunTotals()
-        watcher = Watcher(self._models, waiting.heard_until, self._stop, self._emit)
+        watcher = Watcher(self._models, heard_until, self._stop, self._emit)
         try:
-            for watched in watcher.watch(map(decode, waiting.clips)):
+            for watched in watcher.watch(clips):
                 clip = watched.media.clip
                 self._progress(source, clip, "watching", clip.start, total, began, tally)
                 tally = self._one(source, watched, tally, unchanged)
+                clip = watched.media.clip  # the end of a live clip is known now
                 tally = replace(tally, seconds=time.monotonic() - began, covered=tally.covered + (clip.end - clip.start) / 1e6)
                 self._progress(source, clip, "written", clip.end, total, began, tally)
         finally:
@@ -206,6 +231,7 @@ class Memorizer:
                 unchanged()  # whatever went wrong, that the file is another is the reason to tell
                 raise
             unchanged()
+            clip = watched.media.clip
             if why := watched.media.unreadable:
                 raise SourceUnreadable(f"none of its pictures can be read: {why}.")
             if problem := "; ".join(watched.media.problems):
@@ -255,7 +281,7 @@ class Memorizer:
             draft,
             text_vectors=_embed(self._models.text_vectors, draft),
             text_model=self._models.text_vectors.name if self._models.text_vectors else "",
-            models={**_names(self._models), **(also.names if also is not None else {})},
+            models={**_names(without(self._models, clip.given_up)), **(also.names if also is not None else {})},
             beside=also.rows if also is not None else {},
             at=now(),
         )
@@ -310,7 +336,11 @@ class Memorizer:
         if self._stop():
             raise Cancelled("stopped.", "What was committed is kept; run the same command to continue.")
 
-    def _progress(self, source: Source, clip: Clip, stage: events.Stage, done: int, total: int, began: float, tally: RunTotals) -> None:
+    def _progress(
+        self, source: Source, clip: Clip, stage: events.Stage, done: int, total: int | None, began: float, tally: RunTotals
+    ) -> None:
+        """Tell how far the work on a source is; of a live source, whose `total` nobody knows, one clip is the whole."""
+        total = clip.end if total is None else total
         spent = time.monotonic() - began
         rate = tally.covered / spent if tally.covered and spent > 0 else None
         left = (total - done) / 1e6 / rate if rate else None

@@ -7,7 +7,7 @@ how a memory is stored (it gets a `SourceStore`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +26,7 @@ from m3desk.media.unchanged import HashedFile
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
 from m3desk.pipeline import Brake, ClipStore, Memorizer, RunTotals
-from m3desk.ports import Models
+from m3desk.ports import ClipMedia, Models
 from m3desk.regular import is_regular
 from m3desk.samples import reembedding
 
@@ -88,6 +88,10 @@ class Queue:
             return list(self._ids)
 
 
+LiveClips = Callable[[Callable[[], bool]], Iterator[ClipMedia]]
+"""Gives the clips of a live source that are not memorized yet, each when it begins; ends with the source, or when its argument says so."""
+
+
 class SourceStore(ClipStore, Protocol):
     """What the work on sources needs from a memory, beyond `ClipStore`; every call runs as a whole on the writer's thread."""
 
@@ -96,6 +100,10 @@ class SourceStore(ClipStore, Protocol):
     def clips(self, source: str) -> Sequence[Clip]: ...
     def add_source(self, source: Source, *, rebuild: bool) -> Source:
         """Add a source, or return the one with the same content; with `rebuild`, first remove that one and the one with this path."""
+        ...
+
+    def describe_source(self, source: Source) -> None:
+        """Replace what is known of a source, its id apart: a live one is added before anything of it is known."""
         ...
 
     def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float) -> None: ...
@@ -132,6 +140,7 @@ class Work:
         self._options: dict[str, Options] = {}
         self._watched: dict[str, HashedFile] = {}
         self._brake = Brake()
+        self._live: dict[str, LiveClips] = {}
 
     # ------------------------------------------------------------------ putting sources in
 
@@ -153,7 +162,7 @@ class Work:
 
     def _add_one(self, path: Path, source: Source, options: Options, watched: HashedFile) -> str:
         stored = self._store.add_source(source, rebuild=options.rebuild)
-        clip_seconds = self._clip_seconds(options)
+        clip_seconds = self.clip_seconds(options.clip_seconds)
         readable = file.readable_until(path, stored.duration or 0)
         clips = cutter.plan(stored, clip_seconds, options.start, options.end, readable)
         self._store.plan_clips(stored.id, clips, fps=options.fps or self.settings.fps)
@@ -165,10 +174,10 @@ class Work:
         self._emit(events.SourceQueued(stored.id, stored.uri))
         return stored.id
 
-    def _clip_seconds(self, options: Options) -> float:
+    def clip_seconds(self, wanted: float | None = None) -> float:
         """Return the clip length: the requested one, else the one that this memory began with."""
         kept = self._store.settings().get("clip_seconds")
-        chosen = options.clip_seconds or (float(kept) if kept else self.settings.clip_seconds)
+        chosen = wanted or (float(kept) if kept else self.settings.clip_seconds)
         if not kept:
             self._store.set_setting("clip_seconds", repr(chosen))
         return chosen
@@ -177,7 +186,7 @@ class Work:
         """Queue the unfinished sources of earlier runs whose files still exist; return their ids."""
         unfinished = [s for s in self._store.sources() if s.state in ("queued", "working")]
         for source in unfinished:
-            if is_regular(source.uri):
+            if _is_there(source.uri):
                 self.queue.put(source.id)
             else:
                 self._set_state(source.id, "failed", f"{source.uri} no longer exists; use “Locate file”.")
@@ -196,22 +205,25 @@ class Work:
         source = self._known(source_id)
         if source is None:  # removed while it waited
             return RunTotals()
+        if source_id in self._live:
+            return self._one_live(source)
         options = self._options.get(source_id, Options())
         try:
             self._set_state(source_id, "working")
             self._check_file(source)
             memorizer = self._memorizer(options, partial(self._brake.ends, source_id))
             clips = self._store.clips(source_id)
-            fps = self._store.fps_of(source_id) or self.settings.fps
             watched = self._watched[source_id]
-            decode = partial(cutter.FileClip, source, path=source.uri, fps=fps)
-            tally = memorizer.memorize(source, decode, total=clips[-1].end if clips else 0, unchanged=watched.look)
+            tally = memorizer.memorize(source, self.decoder(source), total=clips[-1].end if clips else 0, unchanged=watched.look)
             if tally != RunTotals():
                 watched.prove()
         except Cancelled:
-            self._set_state(source_id, "queued" if self._brake.stopping.is_set() else "cancelled")
+            interrupted = self._brake.gives_way(source_id)
+            self._set_state(source_id, "queued" if interrupted or self._brake.stopping.is_set() else "cancelled")
             if self._brake.stopping.is_set():
                 raise
+            if interrupted:
+                self.queue.put(source_id, 1)  # behind the live source
             return RunTotals()
         except SourceError as error:
             self._store.fail_queued(source_id, error.line())
@@ -230,6 +242,36 @@ class Work:
         self._finish(source_id)
         return tally
 
+    def decoder(self, source: Source) -> Callable[[Clip], cutter.FileClip]:
+        """Return what decodes a clip of a source as it was planned."""
+        return partial(cutter.FileClip, source, path=source.uri, fps=self._store.fps_of(source.id) or self.settings.fps)
+
+    # ------------------------------------------------------------------ live sources
+
+    def follow(self, source: str, clips: LiveClips) -> None:
+        """Memorize a live source as it is recorded, before all others; what is being memorized is interrupted and goes on afterwards."""
+        self._live[source] = clips
+        self.queue.put(source, 0)
+        self._brake.prefer(source)
+
+    def _one_live(self, source: Source) -> RunTotals:
+        """Memorize a live source until it has ended and nothing of it waits. It stays in the queue if that fails."""
+        stop = partial(self._brake.ends, source.id)
+        try:
+            tally = self._memorizer(Options(), stop).follow(source, self._live[source.id](stop))
+        except Cancelled:
+            if self._brake.stopping.is_set():
+                raise
+            tally = RunTotals()
+        except M3DeskError:
+            self.queue.put(source.id, 0)  # it is still recorded, and tried again when its next clip is closed
+            raise
+        self._live.pop(source.id, None)
+        self._brake.prefer(None)
+        if self._known(source.id) is not None:
+            self._finish(source.id)
+        return tally
+
     def _known(self, source: str) -> Source | None:
         return next((s for s in self._store.sources() if s.id == source), None)
 
@@ -242,6 +284,9 @@ class Work:
 
     def _finish(self, source_id: str) -> None:
         states = [c.state for c in self._store.clips(source_id)]
+        if "queued" in states:  # a live source that was cancelled
+            self._set_state(source_id, "cancelled")
+            return
         lost = sum(s in ("failed", "skipped") for s in states)
         if not lost:
             self._set_state(source_id, "done")
@@ -342,6 +387,10 @@ class Work:
     def _set_state(self, source: str, state: SourceState, error: str | None = None) -> None:
         if self._store.note(source, state, error):
             self._emit(events.SourceChanged(source, state, error))
+
+
+def _is_there(uri: str) -> bool:
+    return is_regular(uri) or (Path(uri) / "recording.json").is_file()
 
 
 def expand(path: str | Path) -> list[Path]:

@@ -82,6 +82,9 @@ class SourcesAndClips:
 
         return self._write(add)
 
+    def describe_source(self, source: Source) -> None:
+        self._write(lambda m: m.describe_source(source))
+
     def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float) -> None:
         self._write(lambda m: m.plan_clips(source, clips, fps=fps))
 

@@ -15,8 +15,16 @@ DeviceState = Literal["on", "off", "lost", "busy", "silent", "stalled", "none"]
 
 DeviceKind = Literal["camera", "microphone"]
 
-GivenUp = Literal["semantic memories", "objects and text on screen", "2.5 pictures per second", "1 picture per second"]
-"""What is left out of a clip while memorizing is behind, in this order (`m3desk.live.pace`); never sound, faces or commits."""
+GivenUp = Literal["semantic memories", "objects and text on screen", "half of the pictures", "most pictures"]
+"""What is left out of a clip while memorizing is behind, in this order (`m3desk.live.pace`); never sound, faces or commits.
+
+`half of the pictures`: 2.5 instead of 5 a second are analysed; `most pictures`: one a second.
+"""
+
+SEMANTIC: GivenUp = "semantic memories"
+OBJECTS_AND_TEXTS: GivenUp = "objects and text on screen"
+HALF_OF_PICTURES: GivenUp = "half of the pictures"
+MOST_PICTURES: GivenUp = "most pictures"
 
 WatchKind = Literal["person", "word", "object"]
 

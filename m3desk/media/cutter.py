@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND, Clip, Source, clock
 from m3desk.domain.ids import clip_id
+from m3desk.domain.live import HALF_OF_PICTURES, MOST_PICTURES
 from m3desk.media.streams import Kind, OpenContainer, Showing, audible, frame_time, open_media
 from m3desk.ports import SAMPLE_RATE, Frame, Sound
 
@@ -57,6 +58,12 @@ def plan(source: Source, clip_seconds: float = 30.0, start: int = 0, end: int | 
     return clips
 
 
+def rate(fps: float, clip: Clip) -> float:
+    """Return the pictures a second that are given of a clip, where those of its source are `fps`."""
+    most = 1.0 if MOST_PICTURES in clip.given_up else 2.5 if HALF_OF_PICTURES in clip.given_up else fps
+    return min(fps, most)
+
+
 class FileClip:
     """One clip of a file, decoded on demand; implements `ports.ClipMedia`. frames() and sound() may run in different threads."""
 
@@ -64,8 +71,8 @@ class FileClip:
         self.source = source
         self.clip = clip
         self.path = path
-        self._fps = fps
-        self._overrun = overrun
+        self._fps = rate(fps, clip)
+        self._overrun = overrun if clip.overrun is None else clip.overrun
         self._threads = threads
         self._problems: dict[Kind, tuple[str, ...]] = {}
         self._pictures = 0

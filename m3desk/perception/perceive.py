@@ -1,18 +1,21 @@
 """Everything seen and heard in one clip, put together, up to two clips ahead of whoever writes them down.
 
-Pictures and sound are perceived by a thread of their own each, both in clip order.
+Pictures and sound are perceived by a thread of their own each, both in clip order. Clips may come from an iterator that blocks: a live
+source gives its next clip when that begins, and a clip that is being recorded is perceived meanwhile.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from queue import SimpleQueue
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Perceived, Utterance
 from m3desk.domain.ids import face_id, utterance_id
+from m3desk.domain.live import OBJECTS_AND_TEXTS
 from m3desk.events import EvidenceSeen
 from m3desk.perception.faces import VisualEvidence, see
 from m3desk.perception.voices import SpeechEvidence, hear
@@ -50,18 +53,37 @@ class Watcher:
         self._ears = ThreadPoolExecutor(1, "m3desk-ears")
 
     def watch(self, clips: Iterable[ClipMedia]) -> Iterator[PendingClip]:
-        """Yield the clips in their order, each as soon as it is begun; those behind it are begun, too."""
-        waiting: list[PendingClip] = []
-        todo = iter(clips)
-        while True:
-            while len(waiting) <= AHEAD and (media := next(todo, None)) is not None:
-                waiting.append(PendingClip(media, self._eyes.submit(self._see, media), self._ears.submit(self._hear, media)))
-            if not waiting:
-                return
-            yield waiting.pop(0)
+        """Yield the clips in their order, each as soon as it is begun; up to `AHEAD` behind it are begun, too.
+
+        A thread of its own takes the clips from the iterable, so one that blocks holds up no clip before it.
+        """
+        begun: SimpleQueue[PendingClip | BaseException | None] = SimpleQueue()
+        room = threading.Semaphore(AHEAD + 1)
+        threading.Thread(target=self._begin, args=(clips, room, begun), name="m3desk-clips", daemon=True).start()
+        while (watched := begun.get()) is not None:
+            if isinstance(watched, BaseException):
+                raise watched
+            yield watched
+            room.release()
+
+    def _begin(self, clips: Iterable[ClipMedia], room: threading.Semaphore, begun: SimpleQueue[PendingClip | BaseException | None]) -> None:
+        """Start to perceive each clip as soon as there is room for it; ends with None, or with the error of the iterable."""
+        try:
+            todo = iter(clips)
+            while True:
+                while not room.acquire(timeout=0.5):
+                    if self._stopped.is_set():
+                        return
+                media = next(todo, None)
+                if media is None or self._stopped.is_set():
+                    break
+                begun.put(PendingClip(media, self._eyes.submit(self._see, media), self._ears.submit(self._hear, media)))
+            begun.put(None)
+        except BaseException as error:
+            begun.put(error)
 
     def _see(self, media: ClipMedia) -> VisualEvidence:
-        return see(media, self._models, cancelled=self._stop, on_news=self._emit)
+        return see(media, without(self._models, media.clip.given_up), cancelled=self._stop, on_news=self._emit)
 
     def _hear(self, media: ClipMedia) -> SpeechEvidence:
         def tell(utterance: Utterance) -> None:
@@ -77,6 +99,11 @@ class Watcher:
         self._stopped.set()
         self._eyes.shutdown(wait=True, cancel_futures=True)
         self._ears.shutdown(wait=True, cancel_futures=True)
+
+
+def without(models: Models, given_up: Collection[str]) -> Models:
+    """Return the models that perceive a clip of which this is given up (`domain.live.GivenUp`)."""
+    return replace(models, objects=None, screen_text=None) if OBJECTS_AND_TEXTS in given_up else models
 
 
 def merge(clip: Clip, seen: VisualEvidence, heard: SpeechEvidence) -> Perceived:

@@ -64,8 +64,9 @@ def hear(
             raise Cancelled("Stopped while listening.")
 
     check()
-    clip = media.clip
-    sound = skip(media.sound(), clip, heard_until)
+    sound = media.sound()
+    clip = media.clip  # after its sound: only then the end of a clip that is being recorded is known
+    sound = skip(sound, clip, heard_until)
     first = 0 if heard_until is None else max(0, samples(heard_until, clip))
     spoken = [replace(s, start=max(s.start, first)) for s in listen(sound, models) if s.start < samples(clip.end, clip) and s.end > first]
     if not spoken:

@@ -122,6 +122,12 @@ class Memory(Records):
             if uri is not None:
                 db.execute("UPDATE source SET uri = ? WHERE id = ?", (uri, id_))
 
+    def describe_source(self, source: Source) -> None:
+        """Replace what is known of a source, its id apart."""
+        with self.writing(folds=False) as db:
+            reading.source(db, source.id)
+            sources.describe(db, source)
+
     def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float | None = None) -> None:
         """Queue a source's clips; existing ones stay. Raises UsageError if these were cut differently."""
         with self.writing(folds=False) as db:

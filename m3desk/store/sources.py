@@ -45,6 +45,15 @@ def add_source(db: DB, source: Source) -> Source:
     return reading.source(db, id_)
 
 
+def describe(db: DB, s: Source) -> None:
+    """Replace the columns of a source by what is known of it now."""
+    db.execute(
+        """UPDATE source SET uri = ?, duration = ?, width = ?, height = ?, fps = ?, has_audio = ?, sha256 = ?, started_at = ?, bytes = ?,
+        state = ?, error = ? WHERE id = ?""",
+        (s.uri, s.duration, s.width, s.height, s.fps, int(s.has_audio), s.sha256, s.started_at, s.bytes, s.state, s.error, s.id),
+    )
+
+
 def plan(db: DB, source: str, clips: Sequence[Clip], fps: float | None) -> None:
     """Queue clips; those of another cut may only replace queued ones."""
     reading.source(db, source)

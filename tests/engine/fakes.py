@@ -68,6 +68,10 @@ class FakeStore:
         self.known[f"s{len(self.known) + 1}"] = stored = replace(source, id=f"s{len(self.known) + 1}")
         return stored
 
+    def describe_source(self, source: Source) -> None:
+        self._written(f"describe {source.id}")
+        self.known[source.id] = source
+
     def plan_clips(self, source: str, clips: Sequence[Clip], *, fps: float) -> None:
         self._written("plan_clips")
         self.planned |= {c.id: c for c in clips}
@@ -172,6 +176,7 @@ class Film:
     fps: float = 5.0
     problems: tuple[str, ...] = ()
     unreadable: str | None = None
+    overrun: int = 0
 
     def frames(self) -> Iterator[Frame]:
         for i in range(10):
