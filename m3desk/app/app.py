@@ -24,8 +24,10 @@ from m3desk.config import Settings
 from m3desk.control.searching import Searching
 from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
+from m3desk.domain.live import WatchKind, WatchRule
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
+from m3desk.live.watching import Watching
 from m3desk.ports import Models
 from m3desk.samples import lookup
 from m3desk.store import opening
@@ -62,6 +64,8 @@ class App:
         self.settings, problem = (settings, None) if settings else _settings()
         self.emit = emit
         self._closing = threading.Event()
+        self.watching = Watching(self.reader, emit)
+        self.emit = self._seen_by_rules(emit)
         self.backends = backends or Backends(
             models.weights,
             profile=problem or profile_or_why(self.settings.profile),
@@ -84,7 +88,7 @@ class App:
                     f"{self.path} can't be used as a memory ({error.strerror or error}).",
                     "Choose another folder, or check its permissions.",
                 ) from error
-        self.work = Work(SourcesAndClips(self._writer or self.write), self.backends, self.settings, emit)
+        self.work = Work(SourcesAndClips(self._writer or self.write), self.backends, self.settings, self.emit)
         if write:
             try:
                 self.write(lambda m: m.watch(self._note))
@@ -128,6 +132,7 @@ class App:
         self.work.stop()
         self.searching.close()
         self.questions.close()
+        self.watching.close()
         self.answering.close()
         if self._writer is not None:
             self._writer.close()
@@ -191,11 +196,13 @@ class App:
             self.write(lambda m: m.read_ahead())
         self.searching.start()
         self.questions.start()
+        self.watching.start()
 
     def _note(self, changed: Changed) -> None:
         """Notify every listener of what a commit changed; runs on the writer's thread."""
         self.searching.note(changed)
         self.questions.note(changed)
+        self.watching.note(changed)
         seen = changed.without_vectors()
         self._untold = seen if self._untold is None else self._untold.then(seen)
         if not self._untold.nothing:
@@ -264,6 +271,37 @@ class App:
             long_work.rebuild(self)
         with self.reader() as reader:
             return doctor.check(reader)
+
+    # ------------------------------------------------------------------ watch for, consent
+
+    def add_watch(self, kind: WatchKind, value: str, label: str = "") -> WatchRule:
+        """Tell from now on when a person comes, a word is said or an object is seen. Raises UsageError, CorrectionError."""
+        rule: WatchRule = self.write(lambda m: m.add_watch(kind, value, label))
+        self.watching.refresh()
+        return rule
+
+    def watches(self) -> list[WatchRule]:
+        """Return the rules of *watch for*, oldest first."""
+        with self.reader() as reader:
+            return reader.watches()
+
+    def remove_watch(self, rule: int) -> None:
+        """Remove a rule. Raises UsageError if there is none."""
+        self.write(lambda m: m.remove_watch(rule))
+        self.watching.refresh()
+
+    def set_consent(self, person: str, note: str) -> None:
+        """Keep a note on a person's consent; an empty one removes it. Raises CorrectionError."""
+        self.write(lambda m: m.set_consent(person, note))
+
+    def _seen_by_rules(self, emit: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return `emit`, which then also has the rules of *watch for* evaluated on live events."""
+
+        def tell(event: Any) -> None:
+            emit(event)
+            self.watching.saw(event)
+
+        return tell
 
     # ------------------------------------------------------------------ correcting
 

@@ -197,18 +197,22 @@ def _show(options: Any, out: Out) -> int:
         p = reader.person(options.person)
         known = reader.memories(person=p.id)
         bound = [b for b in reader.bindings() if b.superseded is None and b.node in (*p.faces, *p.voices)]
+        consent = reader.consents().get(p.id)
         taught = list(dict.fromkeys(e.uri for e in reader.enrolments() if e.person == p.id))
     document = {
         **person_json(p),
         "memories": [sentence_json(s) for s in known],
         "observations": [b.observation for b in bound],
         "taught_from": taught,
+        "consent": consent,
     }
     lines = [f"{p.shown} ({p.id})" + (f", also {', '.join(p.aliases)}" if p.aliases else "")]
     if p.suggested_names and p.name_state == "suggested":
         lines += [f"  perhaps {s.name} ({s.score:.2f}): “{s.words}”" for s in p.suggested_names]
     lines.append(f"  on screen {seconds(p.screen_time):.1f} s, speaking {seconds(p.speech_time):.1f} s, {len(p.clips)} clips")
     lines.append(f"  observations: {' '.join(b.observation for b in bound)}")
+    if consent:
+        lines.append(f"  consent: {consent}")
     if taught:
         lines.append(f"  taught from {', '.join(taught)}")
     lines += [f"  {s.id:<14} {span(s.start, s.end)} {s.shown}{STALE if s.stale else ''}" for s in known]

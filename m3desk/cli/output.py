@@ -166,6 +166,8 @@ class Follower:
             case events.ClipCommitted(clip=clip, state=state, sentences=sentences):
                 if not self._bar:
                     self._out.line(f"{clip}: {state}" + (f", {len(sentences)} memories" if sentences else ""))
+            case events.WatchHit(source=source, at=at, text=text):
+                self._out.line(f"{source} {clock(at)} {text}")
             case events.Notice(level="error", report=""):
                 pass  # the error of a source, which the command ends with
             case events.Notice(level=level, text=text, hint=hint) if level != "info":

@@ -129,6 +129,7 @@ def parser() -> argparse.ArgumentParser:
     _app_commands(command)
     _memory_commands(command)
     _people_commands(command, commands)
+    _watch_commands(command, commands)
     _machine_commands(command, commands)
     return top
 
@@ -322,6 +323,10 @@ def _whole_people(verb: Any) -> None:
     how.add_argument("--spans", action="store_true", help="also remove everything else remembered while they were present")
     how.add_argument("--never-again", action="store_true", help="keep one template, to recognise and never remember them again")
     p.add_argument("--yes", action="store_true", help="do not ask")
+    p = verb("consent", "Keep a note on a person's consent, or remove it.", change=False, module="watching")
+    p.add_argument("person")
+    p.add_argument("note", nargs="?", help="such as “agreed on 3 May, by mail”; without it, the note is shown")
+    p.add_argument("--remove", action="store_true", help="remove the note")
     p = verb("enroll", "Enrol a person by name from photos and recordings.")
     p.add_argument("name")
     p.add_argument("files", nargs="+", type=place, metavar="FILE")
@@ -373,6 +378,25 @@ def _observations(command: Any, actions: Any) -> None:
     p.add_argument("at", metavar="T")
     for side in ("x", "y", "width", "height"):
         p.add_argument(side, type=number)
+
+
+def _watch_commands(command: Any, commands: Any) -> None:
+    watch = commands.add_parser("watch", help="Be told when a person comes, a word is said or an object is seen.")
+    actions = watch.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    def verb(name: str, text: str) -> argparse.ArgumentParser:
+        p: argparse.ArgumentParser = command(name, text, ("watching", "watch"), actions)
+        _memory(p)
+        _json(p)
+        return p
+
+    p = verb("add", "Add a rule; it is kept with the memory.")
+    p.add_argument("kind", choices=("person", "word", "object"))
+    p.add_argument("value", help="a person, a word or a few words, or an object such as “dog”")
+    p.add_argument("--label", default="", help="what notices call it")
+    verb("list", "Show the rules.")
+    p = verb("remove", "Remove a rule.")
+    p.add_argument("rule", type=positive, help="its number")
 
 
 def _machine_commands(command: Any, commands: Any) -> None:

@@ -48,6 +48,7 @@ def memorize(options: Any, out: Out) -> int:
         settings = replace(settings, profile=options.profile)
     with Follower(out) as follow, App(options.memory, emit=follow, settings=settings) as app:
         try:
+            app.watching.start()
             ids = app.work.add(options.sources, how)
             tally = app.work.run()
             app.look_again()

@@ -11,6 +11,7 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import ObjectSeen, TextOnScreen
 from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
+from m3desk.domain.live import WatchRule
 from m3desk.domain.memory import StoredSentence, TimelineSentence
 from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, TrackRow
 from m3desk.domain.questions.types import Suggestion, Verdict
@@ -108,6 +109,14 @@ class Reader(Protocol):
 
     def why(self, observation: str) -> Verdict:
         """Return why an observation is assigned to its person. Raises CorrectionError if the id is unknown."""
+        ...
+
+    def watches(self) -> list[WatchRule]:
+        """Return the rules of *watch for*, oldest first."""
+        ...
+
+    def consents(self) -> dict[str, str]:
+        """Return person id → the note on their consent, of those who have one."""
         ...
 
     def chats(self) -> list[dict[str, Any]]: ...

@@ -21,6 +21,7 @@ from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.identity import KnownPeople
 from m3desk.domain.imported import ForeignGraph
+from m3desk.domain.live import WatchKind, WatchRule
 from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Decision, Draft
 from m3desk.errors import ImportProblem, MemoryBusy
@@ -33,6 +34,7 @@ from m3desk.store import (
     consolidation,
     files,
     imported,
+    notes,
     opening,
     place,
     reading,
@@ -153,6 +155,24 @@ class Memory(Records):
     def set_setting(self, key: str, value: str) -> None:
         with self.writing(folds=False) as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def add_watch(self, kind: WatchKind, value: str, label: str = "") -> WatchRule:
+        """Add a rule of *watch for*, or return the same one that is there. Raises UsageError, or CorrectionError for an unknown person."""
+        value = self.person(value).id if kind == "person" else value
+        with self.writing(folds=False) as db:
+            added = notes.add_watch(db, kind, value, label)
+            return next(r for r in notes.watches_now(db) if r.id == added.id)
+
+    def remove_watch(self, id_: int) -> None:
+        """Remove a rule of *watch for*. Raises UsageError if there is none."""
+        with self.writing(folds=False) as db:
+            notes.remove_watch(db, id_)
+
+    def set_consent(self, ref: str, note: str) -> None:
+        """Keep a note on a person's consent; an empty one removes it. Raises CorrectionError if nobody, or more than one, is meant."""
+        person = self.person(ref).id
+        with self.writing(folds=False) as db:
+            notes.set_consent(db, person, note)
 
     def add_chat(self, chat: Mapping[str, Any]) -> None:
         with self.writing(folds=False) as db:

@@ -16,6 +16,7 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import ObjectSeen, TextOnScreen
 from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
+from m3desk.domain.live import WatchRule
 from m3desk.domain.log import Log
 from m3desk.domain.memory import StoredSentence, TimelineSentence
 from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, TrackRow
@@ -27,6 +28,7 @@ from m3desk.store import (
     as_of,
     cells,
     files,
+    notes,
     opening,
     place,
     questions,
@@ -153,7 +155,15 @@ class Reader:
         """Return this memory's own settings and the models in use."""
         with self.snapshot() as db:
             found = db.execute("SELECT key, value FROM meta WHERE key != 'changes' ORDER BY key")
-            return {r[0]: r[1] for r in found if not r[0].startswith(("last_", "removed_"))}
+            return {r[0]: r[1] for r in found if not r[0].startswith(("last_", "removed_")) and not notes.is_note(r[0])}
+
+    def watches(self) -> list[WatchRule]:
+        """Return the rules of *watch for*, oldest first, with the ids that persons have now."""
+        return self._read(notes.watches_now)
+
+    def consents(self) -> dict[str, str]:
+        """Return person id → the note on their consent, of those who have one."""
+        return self._read(notes.consents)
 
     # ------------------------------------------------------------------ evidence and people
 

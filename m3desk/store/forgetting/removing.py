@@ -24,7 +24,7 @@ from m3desk.domain.ids import is_person, source_of
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.sentences import State
-from m3desk.store import commits, rows
+from m3desk.store import commits, notes, rows
 from m3desk.store.forgetting.pending import How
 from m3desk.store.forgetting.scrubbing import TELLING, Traces, blot, chats, scrub, touches
 
@@ -195,6 +195,7 @@ def forget(
     blotted = blot(db, found)
     _part(db, state, log, found, sequence, at)
     _delete(db, found)
+    notes.remove_of(db, found)
     scrub(db, found)
     _journal(db, plan.effect, how, sequence, at)
     counts = {**plan.counts, "chats": gone_chats, "blotted": blotted, "narrowed": len(narrowed)}
