@@ -77,7 +77,6 @@ def listed(ids: Iterable[str]) -> str:
     return json.dumps(list(ids))
 
 
-_SPAN = 'source = ? AND (? IS NULL OR {t}."end" > ?) AND (? IS NULL OR {t}.start < ?)'
 _HELD = """SELECT {t}.*, o.node, o.person, o.set_aside, p.number AS p_number, p.body AS p_body FROM {t}
 JOIN now_observation o ON o.observation = {t}.id LEFT JOIN now_person p ON p.id = o.person WHERE """
 
@@ -85,8 +84,22 @@ JOIN now_observation o ON o.observation = {t}.id LEFT JOIN now_person p ON p.id 
 _NAMED = " {t}.id IN (SELECT value FROM json_each(?)) ORDER BY {t}.start, {t}.id"
 
 
-def _between(source_: str, start: int | None, end: int | None) -> tuple[Any, ...]:
-    return source_, start, start, end, end
+def _between(db: DB, table: str, source_: str, start: int | None, end: int | None) -> tuple[str, list[Any]]:
+    """Return the condition for the rows of a source that reach into [start, end), and its values. None: without that limit.
+
+    The index by start needs a lower limit too: `start`, less the length of the longest row of the source.
+    """
+    where = "{t}.source = ?"
+    values: list[Any] = [source_]
+    if start is not None:
+        query = f'SELECT "end" - start FROM {table} WHERE source = ? ORDER BY "end" - start DESC LIMIT 1'
+        longest = db.execute(query, (source_,)).fetchone()
+        where += ' AND {t}."end" > ? AND {t}.start > ?'
+        values += [start, start - (longest[0] if longest else 0)]
+    if end is not None:
+        where += " AND {t}.start < ?"
+        values.append(end)
+    return where.format(t=table), values
 
 
 class _Names(dict[str, str]):
@@ -101,8 +114,8 @@ class _Names(dict[str, str]):
 
 
 def tracks(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[TrackRow]:
-    query = (_HELD + _SPAN + " ORDER BY {t}.start, {t}.id").format(t="face_track")
-    return _tracks(db.execute(query, _between(source_, start, end)))
+    where, values = _between(db, "face_track", source_, start, end)
+    return _tracks(db.execute((_HELD + where + " ORDER BY {t}.start, {t}.id").format(t="face_track"), values))
 
 
 def tracks_of(db: DB, ids: Iterable[str]) -> list[TrackRow]:
@@ -116,8 +129,8 @@ def _tracks(found: Iterable[sqlite3.Row]) -> list[TrackRow]:
 
 
 def speech(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[SpeechRow]:
-    query = (_HELD + _SPAN + " ORDER BY {t}.start, {t}.id").format(t="utterance")
-    return _speech(db.execute(query, _between(source_, start, end)))
+    where, values = _between(db, "utterance", source_, start, end)
+    return _speech(db.execute((_HELD + where + " ORDER BY {t}.start, {t}.id").format(t="utterance"), values))
 
 
 def speech_of(db: DB, ids: Iterable[str]) -> list[SpeechRow]:
@@ -142,13 +155,13 @@ def presence(db: DB, clips_: Iterable[str]) -> list[PresenceSpan]:
 
 
 def objects(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]:
-    query = f"SELECT * FROM object_seen WHERE {_SPAN.format(t='object_seen')} ORDER BY start, id"
-    return [rows.object_seen(r) for r in db.execute(query, _between(source_, start, end))]
+    where, values = _between(db, "object_seen", source_, start, end)
+    return [rows.object_seen(r) for r in db.execute(f"SELECT * FROM object_seen WHERE {where} ORDER BY start, id", values)]
 
 
 def texts(db: DB, source_: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]:
-    query = f"SELECT * FROM text_on_screen WHERE {_SPAN.format(t='text_on_screen')} ORDER BY start, id"
-    return [rows.text_on_screen(r) for r in db.execute(query, _between(source_, start, end))]
+    where, values = _between(db, "text_on_screen", source_, start, end)
+    return [rows.text_on_screen(r) for r in db.execute(f"SELECT * FROM text_on_screen WHERE {where} ORDER BY start, id", values)]
 
 
 def perceived(db: DB, clip_: str) -> Perceived | None:

@@ -162,7 +162,16 @@ _V6 = """
 CREATE TABLE clip_limit (clip TEXT PRIMARY KEY REFERENCES clip, given_up TEXT NOT NULL, overrun INTEGER) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6)
+_V7 = """
+-- What reaches into a span of time is found by its start: after the span's start, less the longest of the source, and before its end.
+CREATE INDEX IF NOT EXISTS object_seen_time ON object_seen (source, start);
+CREATE INDEX IF NOT EXISTS text_on_screen_time ON text_on_screen (source, start);
+""" + "".join(
+    f'CREATE INDEX IF NOT EXISTS {table}_length ON {table} (source, "end" - start);\n'
+    for table in ("face_track", "utterance", "object_seen", "text_on_screen")
+)
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)
