@@ -1,0 +1,1 @@
+"""Captures live sources (cameras, microphones, network streams) into a recording on disk, which everybody else reads as a file."""
