@@ -6,7 +6,8 @@ seeks to a position computed from the clip's start only, and keeps no state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import av
@@ -30,6 +31,16 @@ OVERRUN = 3 * MICROSECOND
 _SETTLE = MICROSECOND
 # … which begins on a whole second at least two before the clip: there every common rate has a whole number of samples.
 _PRE_ROLL = 2 * MICROSECOND
+
+AFTER = 100_000
+"""Microseconds of sound past the wanted ones that are decoded: a resampler needs less than its filter's length, 2 ms."""
+
+HELD = MICROSECOND
+"""How long a picture of a recording is shown where no other follows: capture was paused, lost or erased then."""
+
+# Pictures and sound of the same time are at most this far from each other in a recording: having read sound this far past the clip, no
+# picture of it can follow.
+_APART = 4 * MICROSECOND
 
 # A time stamp this far from where the last frame ended is a gap; nearer, it is the container's rounding (Matroska: 1 ms).
 _GAP_SECONDS = 0.02
@@ -98,38 +109,52 @@ class FileClip:
         self._problems["picture"], self._pictures = (), 0
         if self.source.width is None:
             return
-        with open_media(self.path, self._threads) as opened:
+        with self._open("picture", self._threads) as opened:
             if opened.picture is None:
                 self._problems["picture"] = ("the picture cannot be read",)
                 return
             yield from self._sampled(opened)
 
     def _sampled(self, opened: OpenContainer) -> Iterator[Frame]:
-        moments = _grid(self._fps, self.clip.start, self.clip.end)
-        moment = next(moments, None)
-        reader = _Reader(opened, "picture", self.clip.start)
+        moments = _grid(self._fps, self.clip.start)
+        moment = next(moments)
+        held = HELD if opened.recording is not None else None
+        reader = _Reader(opened, "picture", self.clip.start, lambda: self.clip.end)
         showing = Showing(opened)
         shown: Any = None
+        since = 0
         picture: NDArray[np.uint8] | None = None
-        for at, frame in reader.frames():
-            self._pictures += self.clip.start <= at < self.clip.end
-            while moment is not None and moment < at:
-                if shown is not None:
+
+        def due(until: int) -> Iterator[Frame]:
+            nonlocal moment, picture
+            while moment < min(until, self.clip.end):
+                if shown is not None and (held is None or moment - since < held):
+                    if not self._gives(moment):
+                        return
                     picture = showing.bgr(shown) if picture is None else picture
                     yield Frame(moment, picture)
-                moment = next(moments, None)
-            if moment is None:
+                moment = next(moments)
+
+        for at, frame in reader.frames():
+            self._pictures += self.clip.start <= at < self.clip.end
+            yield from due(at)
+            if moment >= self.clip.end:
                 break
-            shown, picture = frame, None
+            shown, since, picture = frame, at, None
         else:
-            end = reader.end
-            while moment is not None and shown is not None and moment < end:
-                picture = showing.bgr(shown) if picture is None else picture
-                yield Frame(moment, picture)
-                moment = next(moments, None)
-            self._problems["picture"] = (*self._cut_short(opened, "picture", end), *reader.told("picture", self.clip))
+            if shown is not None:
+                yield from due(reader.end if opened.recording is None else opened.recording.end)
+            self._problems["picture"] = (*self._cut_short(opened, "picture", reader.end), *reader.told("picture", self.clip))
             return
         self._problems["picture"] = reader.told("picture", self.clip)
+
+    def _gives(self, moment: int) -> bool:
+        """Note that the picture of a moment is given now; return False if the clip ends before it."""
+        return moment < self.clip.end
+
+    def _open(self, kind: Kind, threads: int = 1) -> OpenContainer:
+        """Open the source to read one of its streams."""
+        return open_media(self.path, threads)
 
     def sound(self) -> Sound:
         """Return the sound from the clip's start to up to `overrun` past its end, sample i at start + i / 16,000 s.
@@ -141,25 +166,29 @@ class FileClip:
         nothing = np.zeros(0, np.float32)
         if not self.source.has_audio:
             return nothing
-        with open_media(self.path) as opened:
+        with self._open("sound") as opened:
             if opened.sound is None:
                 return nothing
-            stop = self.clip.end + self._overrun
-            if self.source.duration is not None:
-                stop = min(stop, self.source.duration)
             origin = max(0, (self.clip.start - _PRE_ROLL) // MICROSECOND)
-            reader = _Reader(opened, "sound", max(0, origin * MICROSECOND - _SETTLE))
-            native, rate = _mono(reader, origin * MICROSECOND, stop + _SETTLE)
+            reader = _Reader(opened, "sound", max(0, origin * MICROSECOND - _SETTLE), self._stop)
+            native, rate = _mono(reader, origin * MICROSECOND, lambda: self._stop() + AFTER)
             problems = reader.told("sound", self.clip)
             if reader.ended:
                 problems = (*self._cut_short(opened, "sound", reader.end), *problems)
             self._problems["sound"] = problems
         first = self.clip.start * SAMPLE_RATE // MICROSECOND - origin * SAMPLE_RATE
-        last = stop * SAMPLE_RATE // MICROSECOND - origin * SAMPLE_RATE
+        last = self._stop() * SAMPLE_RATE // MICROSECOND - origin * SAMPLE_RATE
         return _resampled(native, rate)[first:last].copy()
+
+    def _stop(self) -> int:
+        """Return where the clip's sound ends, at the latest."""
+        stop = self.clip.end + self._overrun
+        return stop if self.source.duration is None else min(stop, self.source.duration)
 
     def _cut_short(self, opened: OpenContainer, kind: Kind, end: int) -> tuple[str, ...]:
         """Say from when a stream that ended within the clip is missing, where the container promised more of it."""
+        if opened.recording is not None:
+            return ()
         declared = opened.declared_end(kind)
         if declared is None:
             other = opened.sound if kind == "picture" else opened.picture
@@ -169,32 +198,39 @@ class FileClip:
         return (f"the {kind} cannot be read from {clock(max(end, 0))} on",)
 
 
-def _grid(fps: float, start: int, end: int) -> Iterator[int]:
-    """Yield the times k / fps (k an integer, counted from the source's start) within [start, end), in microseconds."""
-    k = int(start * fps / MICROSECOND)
-    while (at := round(k * MICROSECOND / fps)) < end:
+def _grid(fps: float, start: int) -> Iterator[int]:
+    """Yield the times k / fps (k an integer, counted from the source's start) from `start` on, in microseconds."""
+    for k in count(int(start * fps / MICROSECOND)):
+        at = round(k * MICROSECOND / fps)
         if at >= start:
             yield at
-        k += 1
 
 
 class _Reader:
-    """Reads the decoded frames of one stream from a given time, and records damage and where the stream ended."""
+    """Reads the decoded frames of one stream from a given time, and records damage and where the stream ended.
 
-    def __init__(self, opened: OpenContainer, kind: Kind, start: int) -> None:
+    `stop`: the time up to which they are wanted. In a recording the other stream tells when it is reached, even if this one has a gap.
+    """
+
+    def __init__(self, opened: OpenContainer, kind: Kind, start: int, stop: Callable[[], int]) -> None:
         self.end = 0
         self.ended = False
         self._opened = opened
         self._kind: Kind = kind
         self._start = start
+        self._stop = stop
         self._damaged: list[int] = []
 
     def frames(self) -> Iterator[tuple[int, Any]]:
         """Yield (time, frame) in order; the first is at or before the start, except where the stream begins later.
 
         A container's index speaks of decoding times and key frames, and may lead a little too far (B frames, open groups of
-        pictures, intra refresh): then the search goes back by fixed steps, at last to the file's start.
+        pictures, intra refresh): then the search goes back by fixed steps, at last to the file's start. A recording's is exact.
         """
+        if self._opened.recording is not None:
+            self._opened.seek(self._kind, self._start)
+            yield from self._from_here()
+            return
         for back in (*_SEEK_STEPS, None):
             if back is None or self._start - back <= 0:
                 self._opened.rewind()
@@ -211,7 +247,12 @@ class _Reader:
 
     def _from_here(self) -> Iterator[tuple[int, Any]]:
         at: int | None = None
-        for packet in self._opened.packets(self._kind):
+        own = self._opened.stream(self._kind)
+        for packet in self._opened.packets(self._kind if self._opened.recording is None else "both"):
+            if packet.stream is not own:
+                if packet.pts is not None and self._opened.time(packet.stream, packet.pts) > self._stop() + _APART:
+                    self._opened.end_here()
+                continue
             try:
                 frames = packet.decode()
             except (av.FFmpegError, OSError):
@@ -252,14 +293,14 @@ def frame_duration(opened: OpenContainer, kind: Kind, frame: Any) -> int:
     return round(MICROSECOND / (rate or 25))
 
 
-def _mono(reader: _Reader, start: int, stop: int) -> tuple[Sound, int]:
-    """Return the sound of [start, stop) microseconds as one channel at its own rate, and that rate; shorter where it ends earlier."""
+def _mono(reader: _Reader, start: int, stop: Callable[[], int]) -> tuple[Sound, int]:
+    """Return the sound of [start, stop()) microseconds as one channel at its own rate, and that rate; shorter where it ends earlier."""
     mixers: dict[Sequence[Any], Any] = {}
     pieces: list[tuple[int, Sound]] = []
     rate = 0
     due: int | None = None
     for at, frame in reader.frames():
-        if at >= stop:
+        if at >= stop():
             break
         rate = rate or frame.sample_rate
         key = (frame.format.name, frame.layout.name, frame.sample_rate)
@@ -280,7 +321,7 @@ def _mono(reader: _Reader, start: int, stop: int) -> tuple[Sound, int]:
             index += len(samples)
         due = index
     whole = max((index + len(samples) for index, samples in pieces), default=0)
-    sound = np.zeros(max(0, min(whole, round((stop - start) * rate / MICROSECOND))), np.float32)
+    sound = np.zeros(max(0, min(whole, round((stop() - start) * rate / MICROSECOND))), np.float32)
     for index, samples in pieces:
         a, b = max(index, 0), min(index + len(samples), len(sound))
         if a < b:

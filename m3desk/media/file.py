@@ -13,8 +13,9 @@ import av
 from m3desk.domain.clip import MICROSECOND, Source
 from m3desk.errors import Cancelled, SourceMissing, SourceUnreadable
 from m3desk.media import length
+from m3desk.media.capture.recording import Recording, is_recording
 from m3desk.media.streams import Kind, OpenContainer, audible, open_media, orientation, square_size
-from m3desk.regular import open_regular
+from m3desk.regular import is_regular, open_regular
 
 MEDIA_ENDINGS = frozenset((
     ".3g2", ".3gp", ".aac", ".avi", ".flac", ".flv", ".m2ts", ".m4a", ".m4v", ".mka", ".mkv", ".mov", ".mp3", ".mp4", ".mpeg", ".mpg",
@@ -27,7 +28,7 @@ _TRIED_PACKETS = 500
 
 
 def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None, is_open: Callable[[], None] = lambda: None) -> Source:
-    """Return a file's properties as a Source, with `id` and `sha256` left empty. `uri`: its absolute path.
+    """Return the properties of a file or recording as a Source, with `id` and `sha256` left empty. `uri`: its absolute path.
 
     `warn` is called if it declares more than it holds; `is_open` is called before the first picture is decoded.
     For untrusted files use `trial.tried`.
@@ -45,7 +46,12 @@ def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None, is
         long = length.measured(opened)
         if text := long.told(file.name):
             warn(text)
-        rate = (opened.picture.average_rate or opened.picture.guessed_rate) if size and opened.picture is not None else None
+        recording = opened.recording
+        rate: Any = None
+        if recording is not None:
+            rate = recording.about.fps if size else None
+        elif size and opened.picture is not None:
+            rate = opened.picture.average_rate or opened.picture.guessed_rate
         return Source(
             id="",
             uri=str(file),
@@ -55,7 +61,8 @@ def probe(path: str | Path, warn: Callable[[str], None] = lambda _text: None, is
             fps=round(float(rate), 3) if rate else None,
             has_audio=sound,
             sha256=None,
-            bytes=file.stat().st_size,
+            started_at=recording.about.started_at if recording is not None else None,
+            bytes=recording.bytes if recording is not None else file.stat().st_size,
         )
 
 
@@ -89,6 +96,8 @@ def readable_until(path: str | Path, duration: int) -> int:
     Checks the end first; if it is missing, finds the last readable packet by binary search (about 15 seeks per hour of video).
     """
     with open_media(path) as opened:
+        if opened.recording is not None:
+            return duration
         kind = length.main(opened)
         opened.seek(kind, duration - MICROSECOND)
         end = length.end_of_packets(opened)
@@ -106,11 +115,13 @@ def readable_until(path: str | Path, duration: int) -> int:
 
 
 def fingerprint(path: str | Path, cancelled: Callable[[], bool] = lambda: False) -> str:
-    """Return the SHA-256 of a file as hex, read in pieces of 4 MB.
+    """Return the SHA-256 of a file as hex, read in pieces of 4 MB; of a recording, its `fingerprint`.
 
     Raises SourceMissing, SourceUnreadable, Cancelled.
     """
     file = Path(path)
+    if is_recording(file):
+        return Recording.open(file).fingerprint()
     digest = hashlib.sha256()
     try:
         with open_regular(file) as stream:
@@ -121,6 +132,11 @@ def fingerprint(path: str | Path, cancelled: Callable[[], bool] = lambda: False)
     except OSError as error:
         raise SourceUnreadable(f"{file.name} cannot be read: {error.strerror or error}.", "Check that you may read it.") from error
     return digest.hexdigest()
+
+
+def is_there(path: str | Path) -> bool:
+    """Return whether a source is there: a regular file or a recording."""
+    return is_regular(path) or is_recording(path)
 
 
 def media_files(folder: str | Path) -> list[Path]:

@@ -58,6 +58,8 @@ def spelled(length: int) -> str:
 
 def measured(opened: OpenContainer) -> Length:
     """Return how long an open file is: from t = 0 to the end of the stream that ends last."""
+    if opened.recording is not None:
+        return Length(opened.recording.end, opened.recording.end)
     declared = _declared(opened)
     size = Path(opened.path).stat().st_size
     if declared <= LONGEST and declared * THICK <= size * MICROSECOND:

@@ -146,7 +146,7 @@ class Pictures:
         known = max(sought, now) if landed <= now else now  # none lies between `now` and this
         if at <= known:
             return False
-        key = self._key_frame(at)
+        key = self._opened.key_frame(at)
         if key is not None and key > known:
             return True
         if at - known <= _FAR and key is not None:
@@ -168,14 +168,6 @@ class Pictures:
                 if packet.pts is not None:
                     return self._asked.time(packet.stream, packet.pts)
         return 0
-
-    def _key_frame(self, at: int) -> int | None:
-        """Return the decoding time of the last key frame at or before `at`, by the container's index."""
-        stream = self._opened.picture
-        assert stream is not None
-        entries = stream.index_entries
-        index = entries.search_timestamp(int((at + self._opened.zero) / MICROSECOND / stream.time_base), backward=True)
-        return self._opened.time(stream, entries[index].timestamp) if index >= 0 else None
 
     def _seek(self, at: int) -> None:
         """Seek to a key frame at or before `at`: it becomes `following`."""

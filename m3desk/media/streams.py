@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND
 from m3desk.errors import SourceUnreadable
+from m3desk.media.capture.joined import Joined
+from m3desk.media.capture.recording import Recording, is_recording
+from m3desk.media.capture.transport import ZERO
 from m3desk.ports import SAMPLE_RATE, Sound
 from m3desk.regular import check_name, check_regular, open_regular
 
@@ -128,10 +131,14 @@ class OpenContainer:
     sound: Any | None
     zero: int
     threads: int = 1
+    recording: Recording | None = None
+    _joined: Joined | None = None
     _touched: bool = False
 
     def close(self) -> None:
         self.container.close()
+        if self._joined is not None:
+            self._joined.close()
 
     def __enter__(self) -> OpenContainer:
         return self
@@ -161,7 +168,7 @@ class OpenContainer:
     def declared_end(self, kind: Kind) -> int | None:
         """Return a stream's end declared by the container, or None."""
         stream = self.stream(kind)
-        if stream is None:
+        if stream is None or self.recording is not None:  # of a recording that grows nothing is declared
             return None
         if stream.duration:
             return self.time(stream, (stream.start_time or 0) + stream.duration)
@@ -178,6 +185,9 @@ class OpenContainer:
         stream = self.stream(kind)
         assert stream is not None
         self._touched = True
+        if self._joined is not None:
+            self._go_to(self._joined.offset(kind, at))
+            return
         target = int((max(at, 0) + self.zero) / MICROSECOND / stream.time_base)
         try:
             self.container.seek(target, stream=stream, backward=True)
@@ -186,12 +196,37 @@ class OpenContainer:
 
     def rewind(self) -> None:
         """Go to the file's start, in any format, by reopening it unless nothing was read yet."""
+        if self._joined is not None:
+            self._go_to(0)
+            return
         if not self._touched:
             return
         self._touched = False
         self.container.close()
         again = open_media(self.path, self.threads)
         self.container, self.picture, self.sound = again.container, again.picture, again.sound
+
+    def _go_to(self, offset: int) -> None:
+        """Go to a byte offset of a recording."""
+        try:
+            self.container.seek(offset, unsupported_byte_offset=True)
+        except (av.FFmpegError, OSError) as error:
+            raise SourceUnreadable(f"The recording {self.path} cannot be read: {error}.", "Check the disk.") from error
+
+    def end_here(self) -> None:
+        """Have a recording end where it was read to: what the decoders hold back comes, and nothing more."""
+        if self._joined is not None:
+            self._joined.cut = True
+
+    def key_frame(self, at: int) -> int | None:
+        """Return the decoding time of the last key frame at or before `at` microseconds, by the container's index; None if unknown."""
+        if self._joined is not None:
+            return self._joined.key_frame(at)
+        stream = self.picture
+        assert stream is not None
+        entries = stream.index_entries
+        index = entries.search_timestamp(int((at + self.zero) / MICROSECOND / stream.time_base), backward=True)
+        return self.time(stream, entries[index].timestamp) if index >= 0 else None
 
     def packets(self, kind: Kind | Literal["both"]) -> Iterator[Any]:
         """Yield the packets of a stream, and at the end an empty one that flushes its decoder.
@@ -212,11 +247,13 @@ class OpenContainer:
 
 
 def open_media(path: str | Path, threads: int = 1) -> OpenContainer:
-    """Open a file and choose its streams; `threads`: number of decoding threads for pictures.
+    """Open a file, or the folder of a recording, and choose its streams; `threads`: number of decoding threads for pictures.
 
     Raises SourceMissing when there is no such file, SourceUnreadable when it is no regular file, empty, or not video or sound.
     """
     file = Path(path).absolute()
+    if is_recording(file):
+        return open_recording(file, threads)
     check_file(file)
     container: InputContainer | None = None
     try:
@@ -232,6 +269,33 @@ def open_media(path: str | Path, threads: int = 1) -> OpenContainer:
         raise SourceUnreadable(f"{file.name} is not a video or sound file, or its beginning or index is damaged.", _HINT) from error
     except (OSError, MemoryError) as error:
         raise SourceUnreadable(f"{file.name} cannot be read: {getattr(error, 'strerror', None) or error}.", _HINT) from error
+
+
+def open_recording(folder: Path, threads: int = 1, waiting: Callable[[], bool] | None = None) -> OpenContainer:
+    """Open a recording. With `waiting`, reading waits for more at its end: see `Joined`.
+
+    Raises SourceMissing, SourceUnreadable; the latter also where nothing is recorded yet.
+    """
+    recording = Recording.open(folder)
+    about = recording.about
+    joined = Joined(recording, waiting)
+    if not recording.segments():
+        raise SourceUnreadable(f"Nothing is recorded in {folder.name}.", "Wait until something is, or remove it.")
+    options = {"protocol_whitelist": "", "format_whitelist": "mpegts", "max_pixels": str(MOST_PIXELS)}
+    try:
+        container = av.open(joined, "r", format="mpegts", options=options, metadata_errors="replace")
+    except (av.FFmpegError, OSError, ValueError) as error:
+        joined.close()
+        raise SourceUnreadable(f"The recording {folder.name} cannot be read: {error}.", "Check the disk.") from error
+    picture = next(iter(container.streams.video), None) if about.has_pictures else None
+    sound = next(iter(container.streams.audio), None) if about.has_sound else None
+    opened = OpenContainer(str(folder), container, picture, sound, ZERO * MICROSECOND, threads, recording, joined)
+    if picture is not None:
+        picture.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
+    opened.use_threads(threads)
+    joined.follow = True
+    opened.rewind()
+    return opened
 
 
 def stored_sound(content: bytes) -> Sound:
@@ -295,8 +359,11 @@ def _default(streams: list[Any]) -> Any | None:
 
 
 def check_file(file: Path) -> None:
-    """Raise SourceMissing or SourceUnreadable if `file` cannot be a source, without looking at its content."""
+    """Raise SourceMissing or SourceUnreadable if a file or recording cannot be a source, without looking at its content."""
     check_name(file)
+    if is_recording(file):
+        _ = Recording.open(file).about
+        return
     if check_regular(file).st_size == 0:
         raise SourceUnreadable(f"{file.name} is empty (0 bytes).", "Copy or download it again.")
 

@@ -24,6 +24,7 @@ import m3desk
 from m3desk.domain.clip import Source
 from m3desk.errors import SourceChanged, SourceError, SourceMissing, SourceUnreadable
 from m3desk.media import file as media_file
+from m3desk.media.capture.recording import Recording, is_recording
 from m3desk.media.streams import check_file
 from m3desk.regular import check_regular
 
@@ -62,12 +63,11 @@ def tried(path: str | Path, warn: Callable[[str], None] = lambda _text: None) ->
     """Return the result of `file.probe`, run in a child process with limits; cached per file. Raises SourceError."""
     where = Path(path).absolute()
     check_file(where)
-    found = check_regular(where)
-    key = (str(where), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    key, size = _state(where)
     with _lock:
         known = _known.get(key)
     if known is None:
-        known = _ask(where, found.st_size)
+        known = _ask(where, size)
         with _lock:
             if len(_known) >= _KEPT:
                 _known.clear()
@@ -76,6 +76,15 @@ def tried(path: str | Path, warn: Callable[[str], None] = lambda _text: None) ->
     for text in told:
         warn(text)
     return source
+
+
+def _state(path: Path) -> tuple[tuple[Any, ...], int]:
+    """Return what tells one state of a file or recording from another, and its size in bytes."""
+    if is_recording(path):
+        recording = Recording.open(path)
+        return (str(path), recording.bytes, recording.end, recording.erased), recording.bytes
+    found = check_regular(path)
+    return (str(path), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino), found.st_size
 
 
 def _ask(path: Path, size: int) -> tuple[Source, list[str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from m3desk.errors import SourceChanged, SourceMissing
+from m3desk.media.capture.recording import Recording, is_recording
 from m3desk.media.file import fingerprint
 from m3desk.regular import check_regular
 
@@ -13,7 +14,7 @@ Stamp = tuple[int, int, int, int, int]
 
 
 class HashedFile:
-    """One file and its SHA-256. `cancelled`: called while the file is hashed."""
+    """One file or recording and its SHA-256. `cancelled`: called while the file is hashed."""
 
     def __init__(self, path: str | Path, sha256: str | None = None, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Without `sha256` the file is hashed now. Raises SourceError, Cancelled."""
@@ -46,6 +47,8 @@ class HashedFile:
 
     def _now(self) -> Stamp:
         try:
+            if is_recording(self.path):
+                return self._recorded()
             found = check_regular(self.path)
         except SourceMissing as error:
             if self.sha256 is None:
@@ -53,6 +56,12 @@ class HashedFile:
             hint = "Put it back, or give its new path: m3desk sources relink. What was memorized of it is kept."
             raise SourceMissing(f"{self.path} no longer exists.", hint) from error
         return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+
+    def _recorded(self) -> Stamp:
+        """Return a recording's stamp: growing does not change it, erasing a part does."""
+        recording = Recording.open(self.path)
+        where = recording.folder.stat()
+        return (len(recording.erased), 0, 0, where.st_ino, where.st_dev)
 
     def _changed(self) -> SourceChanged:
         return SourceChanged(
