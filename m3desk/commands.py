@@ -306,7 +306,10 @@ SLOW: frozenset[type] = frozenset({
     Memorize, SearchNodes, ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
     Picture,
 })  # fmt: skip
-"""Commands that may take longer than a moment: they run on threads of their own, the others in order."""
+"""Commands that may take longer than a moment: they run on threads of their own, side by side."""
+
+CORRECTIONS: frozenset[type] = frozenset({Correct, Undo, Redo, Revert})
+"""Commands that run one after the other, apart from all others: some run models, and what follows them must come after."""
 
 NEED_NO_MEMORY: frozenset[type] = frozenset({ListModels, Pull, StopPulling, RemoveModel, Doctor})
 """Commands that are answered also where the memory did not open."""

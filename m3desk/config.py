@@ -153,7 +153,7 @@ def set_value(name: str, value: Any) -> None:
     file, given = paths.config_file(), key.parse(value)
     _read()  # a file that is broken is not written to
     try:
-        text = file.read_bytes().decode("utf-8") if file.is_file() else ""
+        text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
         written = tomlkit.parse(text)
         if isinstance(written.get(key.name), Mapping):
             raise ValueError("a table stands where a value should")
@@ -214,8 +214,7 @@ def _key(name: str) -> Key:
 def _read() -> dict[str, Any]:
     file = paths.config_file()
     try:
-        with file.open("rb") as stream:
-            return tomllib.load(stream)
+        return tomllib.loads(file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n"))  # some editors begin files with a mark
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:

@@ -65,16 +65,20 @@ CLOSING = 8.0
 
 
 class Engine:
-    """Serves one pipe: runs quick commands in order on this thread, slow ones on a thread pool, memorization on its own thread."""
+    """Serves one pipe: runs quick commands on this thread, corrections in order on a second one (some run models), slow commands on a
+    thread pool, memorization on its own thread. Commands that come before the memory is open are queued until then."""
 
     def __init__(self, pipe: Connection, path: str) -> None:
         self.corrections = 0
         self._pipe, self._path = pipe, path
         self._sending = threading.Lock()
         self._slow = ThreadPoolExecutor(4, "m3desk-slow")
+        self._corrections = ThreadPoolExecutor(1, "m3desk-corrections")
+        self._queue: list[tuple[int, commands.Command[Any]]] | None = []
+        """Commands that wait for the memory to open; None from then on."""
+        self._queueing = threading.Lock()
         self._wake = threading.Event()
         self._stop_pulling = threading.Event()
-        self._opened = threading.Event()
         self._closing = False
         self._app: App | None = None
         self._failed: M3DeskError | None = None
@@ -93,16 +97,35 @@ class Engine:
                     with contextlib.suppress(Exception):
                         command.run(self)
                 return
-            if type(command) in commands.SLOW or not self._opened.is_set():
-                self._slow.submit(self._do, number, command)
-            else:
-                self._do(number, command)
+            if type(command) in commands.NEED_NO_MEMORY:
+                self._begin(number, command)
+                continue
+            with self._queueing:
+                if self._queue is None:
+                    self._begin(number, command)
+                else:
+                    self._queue.append((number, command))
+
+    def _begin(self, number: int, command: commands.Command[Any]) -> None:
+        """Run a command on the thread that it belongs to."""
+        if type(command) in commands.SLOW:
+            self._slow.submit(self._do, number, command)
+        elif type(command) in commands.CORRECTIONS:
+            self._corrections.submit(self._do, number, command)
+        else:
+            self._do(number, command)
+
+    def _begin_queued(self) -> None:
+        """Run the commands that waited for the memory to open, or to fail to, in the order in which they came."""
+        with self._queueing:
+            waiting, self._queue = self._queue or [], None
+            for number, command in waiting:
+                self._begin(number, command)
 
     def _do(self, number: int, command: commands.Command[Any]) -> None:
         name = type(command).__name__
         try:
             if type(command) not in commands.NEED_NO_MEMORY:
-                self._opened.wait()
                 _ = self.app
             self._send("reply", number, True, command.run(self))
         except M3DeskError as error:
@@ -173,7 +196,7 @@ class Engine:
             self.emit(events.Notice("error", str(self._failed), "", traceback.format_exc()))
             return
         finally:
-            self._opened.set()
+            self._begin_queued()
         self._told(lambda: self._ready(app))
         for begin in (app.keep_up, app.work.resume, app.keep_copy):  # a copy not only at the end: a window that closes does not wait for it
             self._told(begin)

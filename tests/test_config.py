@@ -71,3 +71,11 @@ def test_recent_memories_are_newest_first_once_each_and_only_those_that_are_ther
     for name in ("a", "b", "gone", "a"):
         config.remember_memory(tmp_path / name)
     assert config.recent_memories() == [str(tmp_path / "a"), str(tmp_path / "b")]
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read_and_changed(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_bytes(b"\xef\xbb\xbffps = 4.0\r\n# mine\r\n")
+    assert config.get_value("fps") == 4.0
+    config.set_value("theme", "dark")
+    assert config.get_value("fps") == 4.0 and config.get_value("theme") == "dark" and "# mine" in file.read_text("utf-8")

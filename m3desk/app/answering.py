@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,9 @@ from m3desk.store.records import Records
 from m3desk.writer import Write
 
 log = logging.getLogger(__name__)
+
+EARLY = 64
+"""How many stopped questions are remembered: some are stopped before they begin."""
 
 Before = tuple[str, int]
 """A source and the index of its last known clip; −1 = nothing."""
@@ -57,6 +61,7 @@ class Answering:
     def __init__(self, memory: AnsweringMemory) -> None:
         self._memory = memory
         self._asks: dict[str, threading.Event] = {}
+        self._stopped: deque[str] = deque(maxlen=EARLY)
 
     # ------------------------------------------------------------------ searching
 
@@ -115,7 +120,9 @@ class Answering:
         With `believed_at` the answer is not stored: an earlier state is read-only.
         """
         ask = ask or uuid.uuid4().hex[:12]
-        stop = self._asks.setdefault(ask, threading.Event())
+        stop = self._asks[ask] = threading.Event()
+        if ask in self._stopped:
+            stop.set()
         done: events.AskDone | None = None
         rounds: list[events.AskRound] = []
         began = time.monotonic()
@@ -148,7 +155,9 @@ class Answering:
 
     def stop_asking(self, ask: str) -> None:
         """Stop an answer at once, even if it has not begun."""
-        self._asks.setdefault(ask, threading.Event()).set()
+        self._stopped.append(ask)
+        if (stop := self._asks.get(ask)) is not None:
+            stop.set()
 
     def close(self) -> None:
         """Stop every answer."""

@@ -7,11 +7,15 @@ import errno
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from m3desk import private
 from m3desk.errors import MemoryProblem
+
+ROOM = 2 << 20
+"""Free bytes below which a disk is called full: more than SQLite writes at once where it fails."""
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z]+)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}(\.[0-9A-Za-z]+)?")
@@ -42,6 +46,17 @@ def unwritten(memory: Path, where: Path, error: OSError, hint: str) -> MemoryPro
 def no_room(path: str) -> MemoryProblem:
     """Return the error of a full disk."""
     return MemoryProblem(f"the disk of {path} is full.", "Nothing is lost: what was memorized is kept. Make room, then go on.")
+
+
+def not_written(path: str, error: Exception) -> MemoryProblem:
+    """Return the error of a database that can't be written, though nothing is wrong with it."""
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(path).free >= ROOM:
+            return MemoryProblem(
+                f"the database of {path} can't be written: {error}.",
+                "Check the disk, and your quota and limit on the size of files. What was memorized is kept.",
+            )
+    return no_room(path)
 
 
 def write(folder: Path, media: Mapping[str, bytes]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import sqlite3
 import threading
 from collections import Counter
@@ -29,6 +30,7 @@ from m3desk.store.index import watching
 if TYPE_CHECKING:
     from m3desk.store.recomputing import Recomputed
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FAULTS = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
@@ -195,9 +197,15 @@ class Ledger:
         Meanwhile this ledger answers what needs no state; what needs it waits for the rest.
         """
         with self.guard:
-            if self._projection is None and self._ahead is None:
-                self._ahead = Future()
-                threading.Thread(target=_compute, args=(connect, self._ahead), name="m3desk-projection", daemon=True).start()
+            if self._projection is not None or self._ahead is not None:
+                return
+            ahead: Future[tuple[Projection, int]] = Future()
+            try:
+                threading.Thread(target=_compute, args=(connect, ahead), name="m3desk-projection", daemon=True).start()
+            except RuntimeError:  # no thread can be started now: the state is computed by the call that needs it
+                log.exception("the state can't be computed ahead")
+                return
+            self._ahead = ahead
 
     def take(self, found: Recomputed) -> bool:
         """Commit a state that another thread computed, extended by what was committed meanwhile, and keep it from now on.
@@ -313,6 +321,8 @@ def unusable(path: str, error: sqlite3.DatabaseError | UnicodeDecodeError) -> Me
         return MemoryBusy(f"{path} is busy: {error}.", "Try again in a moment.")
     if schema.code(error) == sqlite3.SQLITE_FULL:
         return files.no_room(path)
+    if schema.is_write_failure(error):
+        return files.not_written(path, error)
     return place.unreadable(Path(path), error)
 
 

@@ -118,7 +118,7 @@ def damage(folder: Path, *, thorough: bool = True) -> str | None:
     except MemoryDamaged as error:
         return str(error)
     except sqlite3.OperationalError as error:
-        return None if schema.is_busy(error) else str(error)
+        return None if schema.is_busy(error) or schema.is_write_failure(error) else str(error)
     except schema.UNREADABLE as error:
         return str(unreadable(folder, error))
 

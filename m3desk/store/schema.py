@@ -198,12 +198,26 @@ def is_busy(error: sqlite3.Error | UnicodeDecodeError) -> bool:
     return code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
+WRITE_FAILURES = (
+    sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+)  # fmt: skip
+"""What SQLite calls I/O errors, though nothing is wrong with what is there: something could not be written."""
+
+
+def is_write_failure(error: sqlite3.Error | UnicodeDecodeError) -> bool:
+    """Return whether the disk took no more, for want of room or by a limit."""
+    return code(error) == sqlite3.SQLITE_FULL or getattr(error, "sqlite_errorcode", 0) in WRITE_FAILURES
+
+
 def version_of(db: sqlite3.Connection, path: str) -> int:
-    """Return the schema version. Raises MemoryTooNew, or MemoryDamaged when the file is no memory."""
+    """Return the schema version. Raises MemoryTooNew, MemoryDamaged when the file is no memory, or SQLite's error of a full disk."""
     try:
         version = int(db.execute("PRAGMA user_version").fetchone()[0])
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except UNREADABLE as error:
+        if is_write_failure(error):
+            raise
         raise MemoryDamaged(
             f"the database of {path} does not read: {error}.",
             f"See whether a copy of it can be put in place: m3desk check --restore -m {shlex.quote(path)}",

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -104,3 +105,75 @@ def test_a_memory_that_another_engine_is_just_closing_opens(tmp_path: Path) -> N
     assert message[1:] == (1, True, [])
     ours.send((-1, commands.Close()))
     thread.join(10)
+
+
+@pytest.fixture
+def opening(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, Any, Connection]]:
+    """An engine whose memory opens when the event is set; what its memory does is put on the given object."""
+    opens, app = threading.Event(), SimpleNamespace()
+    ours, theirs = multiprocessing.Pipe()
+    engine = Engine(theirs, "m")
+
+    def open_and_work() -> None:
+        opens.wait(20)
+        engine._app = app
+        engine._begin_queued()
+
+    monkeypatch.setattr(engine, "_open_and_work", open_and_work)
+    thread = threading.Thread(target=engine.run, daemon=True)
+    thread.start()
+    yield opens, app, ours
+    opens.set()
+    ours.close()
+    thread.join(10)
+
+
+def replies(pipe: Connection, count: int) -> list[tuple[int, bool, Any]]:
+    found = []
+    while len(found) < count and pipe.poll(20):
+        message = pipe.recv()
+        if message[0] == "reply":
+            found.append(message[1:])
+    return found
+
+
+def test_commands_that_come_before_the_memory_is_open_wait_in_order_and_hold_up_nobody(
+    opening: tuple[threading.Event, Any, Connection],
+) -> None:
+    opens, app, pipe = opening
+    done: list[str] = []
+    app.work = SimpleNamespace(pause=lambda paused: done.append(f"pause {paused}"), queue=SimpleNamespace(ids=lambda: list(done)))
+    app.check = dict
+    for number in range(6):
+        pipe.send((number, commands.Check()))
+    pipe.send((6, commands.Pause(True)))
+    pipe.send((7, commands.Pause(False)))
+    pipe.send((8, commands.ReadQueue()))
+    pipe.send((9, commands.ListModels()))
+    assert [n for n, *_ in replies(pipe, 1)] == [9], "what needs no memory is answered at once"
+    opens.set()
+    answered = {number: value for number, _, value in replies(pipe, 9)}
+    assert sorted(answered) == list(range(9)) and answered[8] == ["pause True", "pause False"]
+
+
+def test_a_correction_that_runs_models_holds_up_no_pause_and_is_done_before_its_undo(
+    opening: tuple[threading.Event, Any, Connection],
+) -> None:
+    opens, app, pipe = opening
+    learned, done = threading.Event(), []
+
+    def correct(kind: str, *_: Any, **__: Any) -> str:
+        assert learned.wait(20)
+        done.append(kind)
+        return "taught"
+
+    app.correct = correct
+    app.undo = lambda: done.append("undo")
+    app.work = SimpleNamespace(pause=lambda paused: done.append("pause"))
+    opens.set()
+    pipe.send((1, commands.Correct("enroll", {"name": "Ann", "files": ["ann.jpg"]})))
+    pipe.send((2, commands.Undo()))
+    pipe.send((3, commands.Pause(True)))
+    assert [n for n, *_ in replies(pipe, 1)] == [3] and done == ["pause"]
+    learned.set()
+    assert [n for n, *_ in replies(pipe, 2)] == [1, 2] and done == ["pause", "enroll", "undo"]

@@ -95,7 +95,7 @@ def test_removing_a_source_in_work_leaves_the_rest_of_the_queue_going(listening:
 
 @pytest.mark.slow
 def test_undo_reaches_back_to_the_start_of_this_sitting_only(listening: Listening):
-    with pytest.raises(CorrectionError, match="sitting"):
+    with pytest.raises(CorrectionError, match="session"):
         listening.desk.undo().result(PATIENCE)
 
 
