@@ -312,6 +312,22 @@
     <context>
         <name>FaceChip</name>
         <message>
+            <source>Is %1 the same person as this %2?</source>
+            <translation>%1 与此处的 %2 是同一个人吗？</translation>
+        </message>
+        <message>
+            <source>Yes, everything of %1</source>
+            <translation>是，%1 的全部</translation>
+        </message>
+        <message>
+            <source>Only these words</source>
+            <translation>只有这些话</translation>
+        </message>
+        <message>
+            <source>Only this face</source>
+            <translation>只有这张脸</translation>
+        </message>
+        <message>
             <source>This is… (a name)</source>
             <translation>这是…（名字）</translation>
         </message>
@@ -1196,6 +1212,14 @@
     <context>
         <name>PeopleView</name>
         <message>
+            <source>Who is the same person as %1?</source>
+            <translation>谁与 %1 是同一个人？</translation>
+        </message>
+        <message>
+            <source>Same person as…</source>
+            <translation>与……是同一个人</translation>
+        </message>
+        <message>
             <source>Filter people</source>
             <translation>筛选人物</translation>
         </message>
@@ -1248,10 +1272,6 @@
             <translation>这是%1</translation>
         </message>
         <message>
-            <source>Is the same person as</source>
-            <translation>与此人是同一人</translation>
-        </message>
-        <message>
             <source>Ask about %1</source>
             <translation>询问%1</translation>
         </message>
@@ -1270,10 +1290,6 @@
         <message>
             <source>Same person</source>
             <translation>同一人</translation>
-        </message>
-        <message>
-            <source>This is the same person as</source>
-            <translation>这与此人是同一人</translation>
         </message>
         <message>
             <source>Are %1 and %2 one person?</source>
@@ -2496,6 +2512,53 @@
         <message>
             <source>Take back</source>
             <translation>撤回</translation>
+        </message>
+    </context>
+    <context>
+        <name>PersonPicker</name>
+        <message>
+            <source>Name; type a new one for somebody new</source>
+            <translation>姓名；新人请输入新名字</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>姓名</translation>
+        </message>
+        <message>
+            <source>Name of the person</source>
+            <translation>此人的姓名</translation>
+        </message>
+        <message>
+            <source>People</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Nobody has this name.</source>
+            <translation>没有人叫这个名字。</translation>
+        </message>
+        <message>
+            <source>Choose</source>
+            <translation>选择</translation>
+        </message>
+        <message>
+            <source>New person: %1</source>
+            <translation>新人物：%1</translation>
+        </message>
+        <message>
+            <source>Is this the same person as this %1?</source>
+            <translation>这与此处的 %1 是同一个人吗？</translation>
+        </message>
+        <message>
+            <source>An existing name</source>
+            <translation>已有的名字</translation>
+        </message>
+        <message>
+            <source>The same person</source>
+            <translation>同一个人</translation>
+        </message>
+        <message>
+            <source>Another %1</source>
+            <translation>另一个 %1</translation>
         </message>
     </context>
 </TS>

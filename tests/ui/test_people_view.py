@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import plain
 from m3desk_ui.people.activity_plot import shares
 from m3desk_ui.people.people_view import PeopleView
+from m3desk_ui.people.person_picker import BothFaces, PersonPicker
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QLineEdit, QMessageBox, QStyleOptionViewItem
+from PySide6.QtWidgets import QLineEdit, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
@@ -90,16 +92,50 @@ def test_merging_two_named_people_asks_first_and_either_name_can_stay(qtbot: QtB
     view.ask_merge("person_1", "person_2")
     qtbot.waitUntil(lambda: hasattr(view, "question"), timeout=3000)
     assert corrections(desk) == []
-    box: QMessageBox = view.question
-    assert "Ann" in box.text()
-    next(b for b in box.buttons() if "Bob" in b.text()).click()
+    assert any("Ann" in label.text() for label in view.question.findChildren(plain.Label))
+    next(b for b in view.question.buttons.buttons() if "Bob" in b.text()).click()
     assert corrections(desk) == [("merge", {"keep": "person_2", "others": ["person_1"]})]
+
+
+def test_who_is_the_same_person_is_chosen_by_face_and_name(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    view._choose_merge("person_5")
+    picker = view.picker
+    assert picker.person() is None and not picker.choose.isEnabled()  # nobody is proposed
+    assert "person_5" not in [p.id for p in picker.model.people]
+    qtbot.keyClicks(picker.search, "ann")
+    assert [p.shown for p in picker.model.people] == ["Ann"]
+    qtbot.keyClick(picker.search, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: corrections(desk) == [("merge", {"keep": "person_1", "others": ["person_5"]})], timeout=3000)
+
+
+def test_the_name_of_somebody_else_is_asked_about(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    def named_again(answer: str) -> None:
+        view.name("person_5", "ann")
+        question = next(d for d in view.findChildren(BothFaces) if d.isVisible())
+        next(b for b in question.buttons.buttons() if answer in b.text()).click()
+
+    named_again("Cancel")
+    assert corrections(desk) == []
+    named_again("Another ann")
+    named_again("The same person")
+    wanted = [("name", {"person": "person_5", "name": "ann"}), ("merge", {"keep": "person_1", "others": ["person_5"]})]
+    qtbot.waitUntil(lambda: corrections(desk) == wanted, timeout=3000)
+
+
+def test_a_picker_takes_a_new_name_where_somebody_new_may_be_meant(qtbot: QtBot, view: PeopleView, hub: Hub) -> None:
+    picker = PersonPicker(hub, "This is…", "Who is this?", list(view._everybody.values()), view, new=True)
+    qtbot.addWidget(picker)
+    picker.search.setText("Zo\u00eb")
+    assert picker.person() is None and picker.new_name() == "Zo\u00eb" and "Zo\u00eb" in picker.choose.text()
+    picker.search.clear()
+    qtbot.keyClick(picker, Qt.Key.Key_Down)
+    assert not picker.new_name()
 
 
 def test_a_correction_that_is_refused_is_told_to_the_user(qtbot: QtBot, view: PeopleView, hub: Hub, desk: FakeDesk) -> None:
     desk.fail["name"] = CorrectionError("That name is taken.", "Merge them instead.")
     with qtbot.waitSignal(hub.notice) as told:
-        view.name("person_5", "Ann")
+        view.name("person_5", "Zoe")
     assert told.args[0] == "error"
     assert "taken" in told.args[1]
 
@@ -133,7 +169,7 @@ def test_a_page_shows_what_is_known_moments_faces_and_speech(qtbot: QtBot, view:
     assert told.args[0] == "s1"
     page.name.setText("Robert")
     page.name.editingFinished.emit()
-    assert corrections(desk)[-1] == ("name", {"person": "person_2", "name": "Robert"})
+    qtbot.waitUntil(lambda: corrections(desk)[-1:] == [("name", {"person": "person_2", "name": "Robert"})], timeout=3000)
 
 
 def test_a_suggested_name_can_be_refused_on_the_page(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:

@@ -12,6 +12,7 @@ import pytest
 from m3desk_ui.chat.turn import ChatTurn, Round
 from m3desk_ui.hub.services import Services
 from m3desk_ui.look import plain, theme
+from m3desk_ui.people.person_picker import BothFaces
 from m3desk_ui.video.face_chip import FaceChip
 from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.models_dialog import ModelsDialog
@@ -185,20 +186,6 @@ def test_what_is_copied_is_the_text_without_the_places_where_it_may_be_broken(qt
     assert copied.text() == path and "\N{ZERO WIDTH SPACE}" not in copied.html()
 
 
-def test_a_choice_gives_back_what_was_offered(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    offered: list[list[str]] = []
-
-    def pick(_parent: object, _title: str, _label: str, rows: list[str], *_more: object) -> tuple[str, bool]:
-        offered.append(rows)
-        return rows[1], True
-
-    monkeypatch.setattr(QInputDialog, "getItem", pick)
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    assert plain.choose(parent, "Same", "Who?", ["Bob", "A\x1bnn"]) == "A\x1bnn"
-    assert offered == [["Bob", "A␛nn"]]
-
-
 # ---------------------------------------------------------------- the whole window
 
 
@@ -369,7 +356,7 @@ def test_menus_and_message_boxes_show_names_as_text(qtbot: QtBot, shown: MainWin
     look(baits, shown)
     people.ask_merge("person_1", "person_2")  # type: ignore[attr-defined]
     shown.sources.remove(shown.sources.model.rows[0])
-    qtbot.waitUntil(lambda: len([w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox)]) >= 2, timeout=3000)
+    qtbot.waitUntil(lambda: len([w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox | BothFaces)]) >= 2, timeout=3000)
     shown.about()
     look(baits, shown)
     names = [a.text() for w in QApplication.allWidgets() if isinstance(w, QMenu) for a in w.actions()]
@@ -482,7 +469,7 @@ BANNED = {
     "QTextDocument": "plain.Page",
     "QToolTip": "plain.show_tip",
     "QErrorMessage": "plain.box",
-    "QInputDialog": "plain.choose",
+    "QInputDialog": "plain.edited or PersonPicker",
     "QWhatsThis": "plain.tip",
     "QGraphicsTextItem": "plain.Label",
     "setToolTip": "plain.tip",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.people.person_picker import BothFaces
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.canvas import GUTTER
 from m3desk_ui.timeline.view import TimelineView
@@ -18,6 +19,7 @@ from m3desk_ui.window import files
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from m3desk import events
 from tests.ui.fakes import CLIP, HEIGHT, WIDTH, FakeDesk, FakePlayer, FakeReader, FakeState, World
@@ -121,6 +123,22 @@ def test_naming_a_face_after_somebody_known_assigns_it_to_that_person(hub, qtbot
     chip.assign()
     (kind, args), _ = hub.desk.called("correct")[0]
     assert (kind, args) == ("assign", {"observations": ["s1.c0.f0"], "person": "person_2", "name": None})
+
+
+def test_a_known_name_for_a_face_of_somebody_without_one_is_asked_about(hub, qtbot):
+    for answer, wanted in (
+        ("everything", ("merge", {"keep": "person_2", "others": ["person_5"]})),
+        ("Only", ("assign", {"observations": ["s1.c3.f1"], "person": "person_2", "name": None})),
+    ):
+        beside = QWidget()
+        qtbot.addWidget(beside)
+        chip = FaceChip(hub, "s1.c3.f1", "person_5", "Person 5", parent=beside)
+        qtbot.waitUntil(lambda c=chip: bool(c._known), timeout=2000)
+        chip.edit.setText("Bob")
+        chip.assign()
+        question = beside.findChild(BothFaces)
+        next(b for b in question.buttons.buttons() if answer in b.text()).click()
+        assert hub.desk.called("correct")[-1][0] == wanted
 
 
 def test_naming_a_face_after_somebody_new_makes_a_new_person(hub, qtbot):

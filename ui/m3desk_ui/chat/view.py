@@ -24,6 +24,7 @@ from m3desk.domain.clip import clock
 from m3desk_ui.chat.turn import ChatTurn, Peek, from_chat
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
+from m3desk_ui.look.pictures import whole
 from m3desk_ui.memory.order import number
 
 if TYPE_CHECKING:
@@ -388,9 +389,9 @@ class ChatView(QWidget):
 
     def _take_peek(self, url: str, clip: str, jpeg: bytes | None) -> None:
         """Show the picture of the cited moment; where its video is missing, the stored picture of its clip."""
-        moment = QPixmap()
-        if jpeg and moment.loadFromData(jpeg):
-            self._show_peek(url, moment)
+        moment = whole(jpeg)
+        if not moment.isNull():
+            self._show_peek(url, QPixmap.fromImage(moment))
             return
 
         def put(media: str | None) -> None:

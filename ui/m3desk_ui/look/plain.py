@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -289,15 +288,6 @@ def sure(parent: QWidget, head: str, question: object, more: object, yes: str) -
     asked.setDefaultButton(asked.addButton(QMessageBox.StandardButton.Cancel))
     asked.exec()
     return asked.clickedButton() is go
-
-
-def choose(parent: QWidget, head: str, question: str, rows: Sequence[str], *, editable: bool = False) -> str | None:
-    """Let the user choose one of the rows (with `editable`, or type another text); return it unchanged, None for Cancel."""
-    shown = [line(row, ENTRY) for row in rows]
-    chosen, good = QInputDialog.getItem(parent, title(head), question, shown, 0, editable)
-    if not good:
-        return None
-    return rows[shown.index(chosen)] if chosen in shown else chosen
 
 
 def edited(parent: QWidget, head: str, question: str, before: str) -> str | None:

@@ -192,9 +192,9 @@ class PersonDelegate(QStyledItemDelegate):
 
     confirmed = Signal(str, str)
 
-    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+    def __init__(self, hub: Hub, parent: QWidget | None = None, *, confirms: bool = True) -> None:
         super().__init__(parent)
-        self._hub = hub
+        self._hub, self._confirms = hub, confirms
         self.editing = False
         self.closeEditor.connect(lambda *_: self._end())
 
@@ -223,7 +223,7 @@ class PersonDelegate(QStyledItemDelegate):
             path.addRoundedRect(QRectF(rect).adjusted(4, 2, -4, -2), 8, 8)
             painter.fillPath(path, QColor(c.line if chosen else c.raised))
         self._head(painter, QRectF(rect.left() + 12, rect.center().y() - HEAD / 2, HEAD, HEAD), person)
-        confirmable = person.name_state == "suggested" and bool(person.suggested_names)
+        confirmable = self._confirms and person.name_state == "suggested" and bool(person.suggested_names)
         left = rect.left() + 12 + HEAD + 12
         right = self._confirm_box(option).left() - 6 if confirmable else rect.right() - 12
         font = QFont(option.font)
@@ -271,6 +271,7 @@ class PersonDelegate(QStyledItemDelegate):
         if (
             isinstance(event, QMouseEvent)
             and event.type() == QEvent.Type.MouseButtonRelease
+            and self._confirms
             and person.name_state == "suggested"
             and person.suggested_names
             and self._confirm_box(option).contains(event.position().toPoint())

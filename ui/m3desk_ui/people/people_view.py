@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
-    QMessageBox,
     QPushButton,
     QStackedWidget,
     QToolButton,
@@ -25,6 +24,7 @@ from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
 from m3desk_ui.people.people_list import PERSON, PeopleModel, PersonDelegate, most_present
 from m3desk_ui.people.person_page import PersonPage
+from m3desk_ui.people.person_picker import BothFaces, PersonPicker, name_person
 from m3desk_ui.people.questions_view import QuestionsView
 
 if TYPE_CHECKING:
@@ -258,11 +258,7 @@ class PeopleView(QWidget):
             if suggested.name != person.name:
                 text = self.tr("This is %1").replace("%1", suggested.name)
                 menu.addAction(plain.entry(text), partial(self.name, person.id, suggested.name))
-        merge = menu.addMenu(self.tr("Is the same person as"))
-        for other in self._in_order():
-            if other.id != person.id:
-                merge.addAction(plain.entry(other.shown), partial(self.ask_merge, other.id, person.id))
-        merge.setEnabled(len(self._everybody) > 1)
+        menu.addAction(self.tr("Same person as…"), lambda: self._choose_merge(person.id)).setEnabled(len(self._everybody) > 1)
         menu.addSeparator()
         menu.addAction(plain.entry(self.tr("Ask about %1").replace("%1", person.shown)), lambda: self.page.ask_about(person))
         if person.name is not None:
@@ -278,17 +274,24 @@ class PeopleView(QWidget):
         return sorted(self._everybody.values(), key=most_present)
 
     def name(self, person: str, name: str) -> None:
-        """Confirm a name."""
-        self.hub.correct("name", {"person": person, "name": name})
+        """Name a person, after a question where somebody else has that name."""
+        name_person(self.hub, self._everybody.values(), person, name, self)
 
     def _choose_merge(self, person: str) -> None:
+        """Let the user choose who is the same person, by face and name."""
         others = [p for p in self._in_order() if p.id != person]
-        labels = [f"{plain.line(p.shown, 40)}  ({p.id})" for p in others]
-        if not others:
-            return
-        chosen = plain.choose(self, self.tr("Same person"), self.tr("This is the same person as"), labels)
+        if others:
+            shown = plain.line(self._everybody[person].shown, plain.ENTRY) if person in self._everybody else ""
+            question = self.tr("Who is the same person as %1?").replace("%1", shown)
+            picker = PersonPicker(self.hub, self.tr("Same person"), question, others, self)
+            picker.accepted.connect(lambda: self._picked(picker, person))
+            picker.open()
+            self.picker = picker
+
+    def _picked(self, picker: PersonPicker, person: str) -> None:
+        chosen = picker.person()
         if chosen is not None:
-            self.ask_merge(others[labels.index(chosen)].id, person)
+            self.ask_merge(chosen.id, person)
 
     def ask_merge(self, keep: str, other: str) -> None:
         """Merge two persons; with a preview where both are named or much would change."""
@@ -310,13 +313,10 @@ class PeopleView(QWidget):
         first, second = plain.line(a.shown, plain.ENTRY), plain.line(b.shown, plain.ENTRY)
         text = self.tr("Are %1 and %2 one person?").replace("%2", second).replace("%1", first)
         more = self.tr("Effect: %1. You can undo it.").replace("%1", effect.text)
-        box = plain.box(self, QMessageBox.Icon.Question, self.tr("Same person"), text, more)
-        keep = box.addButton(plain.entry(self.tr("Yes, keep “%1”").replace("%1", first)), QMessageBox.ButtonRole.AcceptRole)
+        box = BothFaces(self.hub, self.tr("Same person"), text, (a, b), self, more)
+        box.answer(self.tr("Yes, keep “%1”").replace("%1", first), lambda: self.hub.correct("merge", args))
         if a.name is not None and b.name is not None:
-            swap = box.addButton(plain.entry(self.tr("Yes, keep “%1”").replace("%1", second)), QMessageBox.ButtonRole.AcceptRole)
-            swap.clicked.connect(lambda: self.hub.correct("merge", {"keep": b.id, "others": [a.id]}))
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        keep.clicked.connect(lambda: self.hub.correct("merge", args))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            swapped = {"keep": b.id, "others": [a.id]}
+            box.answer(self.tr("Yes, keep “%1”").replace("%1", second), lambda: self.hub.correct("merge", swapped))
         box.open()
         self.question = box

@@ -27,6 +27,7 @@ from m3desk_ui.look import links, plain, texts, theme
 from m3desk_ui.memory.order import in_time, sentences, when
 from m3desk_ui.people.activity_plot import ActivityPlot
 from m3desk_ui.people.people_list import NAME, fallback_head, initial
+from m3desk_ui.people.person_picker import PersonPicker, everybody, name_person
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -519,14 +520,18 @@ class PersonPage(QWidget):
         """Ask whose faces these are: somebody known, or a new name."""
 
         def ask(people: list[Person]) -> None:
-            names = [p.shown for p in people if p.id != self.person_id]
-            text = (plain.choose(self, self.tr("This is…"), self.tr("Who is this?"), names, editable=True) or "").strip()
-            if text:
-                known = next((p.id for p in people if p.shown == text), None)
-                name = None if known else text
-                self.hub.correct("assign", {"observations": observations, "person": known, "name": name})
+            others = [p for p in people if p.id != self.person_id]
+            picker = PersonPicker(self.hub, self.tr("This is…"), self.tr("Who is this?"), others, self, new=True)
+            picker.accepted.connect(lambda: self._picked(picker, observations))
+            picker.open()
 
-        self.hub.read("people to choose", lambda reader: reader.people(), ask)
+        self.hub.read("people to choose", everybody, ask)
+
+    def _picked(self, picker: PersonPicker, observations: list[str]) -> None:
+        person, name = picker.person(), picker.new_name()
+        if person is not None or name:
+            chosen = {"person": person.id if person is not None else None, "name": name or None}
+            self.hub.correct("assign", {"observations": observations, **chosen})
 
     def _inspect(self, observation: str) -> None:
         self.hub.selection.select("observation", observation)
@@ -535,7 +540,8 @@ class PersonPage(QWidget):
     def _rename(self) -> None:
         text = self.name.text().strip()
         if self.page is not None and text and text not in (self.page.person.name, self._name_shown()):
-            self.hub.correct("name", {"person": self.person_id, "name": text})
+            person = self.person_id
+            self.hub.read("people of a name", everybody, lambda people: name_person(self.hub, people, person, text, self))
 
     def _name_shown(self) -> str:
         """Return the name as the editor shows it: what would act in it has a visible sign."""

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from m3desk_ui.look import plain
+from m3desk_ui.people.person_picker import BothFaces, everybody
 
 if TYPE_CHECKING:
     from m3desk.domain.people import Person
-    from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
 
 
@@ -27,7 +27,9 @@ class FaceChip(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setProperty("card", True)
         self._hub, self._observation, self._person, self._name = hub, observation, person, name
+        self._speech = speech
         self._known: dict[str, str] = {}
+        self._people: dict[str, Person] = {}
         self._unnamed: set[str | None] = set()
         self.edit = QLineEdit()
         self.edit.setPlaceholderText(self.tr("This is… (a name)"))
@@ -60,7 +62,7 @@ class FaceChip(QFrame):
             row.addWidget(button)
         row.addStretch(1)
         grid.addLayout(row, 2, 0, 1, 2)
-        hub.read("chip.people", _people, self._fill)
+        hub.read("chip.people", everybody, self._fill)
 
     def open_at(self, point: QPoint) -> None:
         """Show the chip beside a global position, inside the screen."""
@@ -84,6 +86,8 @@ class FaceChip(QFrame):
         if person is None and self._person in self._unnamed:
             # A new name for somebody without one: that names the person, with all their faces and words.
             self._hub.correct("name", {"person": self._person, "name": text})
+        elif person is not None and person != self._person and self._person in self._unnamed:
+            self._ask_how_much(person)
         elif person is None or person != self._person:
             self._hub.correct("assign", {"observations": [self._observation], "person": person, "name": None if person else text})
         elif text.casefold() != self._name.casefold():  # found by number or alias: it is them already
@@ -91,6 +95,19 @@ class FaceChip(QFrame):
         elif self._person in self._unnamed and self._name.endswith("?"):
             self._hub.correct("name", {"person": self._person, "name": self._name.removesuffix("?")})
         self.close()
+
+    def _ask_how_much(self, person: str) -> None:
+        """Ask whether only this observation or everything of its person without a name is that known person."""
+        now, known = self._people[self._person or ""], self._people[person]
+        names = plain.line(now.shown, plain.ENTRY), plain.line(known.shown, plain.ENTRY)
+        question = self.tr("Is %1 the same person as this %2?").replace("%2", names[1]).replace("%1", names[0])
+        dialog = BothFaces(self._hub, self.tr("This is…"), question, (now, known), self.parentWidget() or self)
+        hub, observation, all_ = self._hub, self._observation, {"keep": person, "others": [now.id]}
+        everything = self.tr("Yes, everything of %1").replace("%1", names[0])
+        dialog.answer(everything, lambda: hub.correct("merge", all_))
+        only = self.tr("Only these words") if self._speech else self.tr("Only this face")
+        dialog.answer(only, lambda: hub.correct("assign", {"observations": [observation], "person": person, "name": None}))
+        dialog.open()
 
     def _exclude(self) -> None:
         self._hub.correct("exclude", {"observations": [self._observation], "person": self._person})
@@ -107,6 +124,7 @@ class FaceChip(QFrame):
 
     def _fill(self, people: list[Person]) -> None:
         # A number or an alias finds a person as well as the name shown.
+        self._people = {p.id: p for p in people}
         self._unnamed = {p.id for p in people if p.name is None}
         for p in people:
             for name in (p.shown, p.name, f"Person {p.number}", *p.aliases, plain.line(p.shown, plain.ENTRY)):
@@ -119,7 +137,3 @@ class FaceChip(QFrame):
 
     def closeEvent(self, event: object) -> None:
         self.closed.emit()
-
-
-def _people(reader: Reader) -> list[Person]:
-    return sorted(reader.people(), key=lambda p: (p.name is None, -p.screen_time - p.speech_time))
