@@ -23,9 +23,10 @@ def opencv(threads: int) -> Any:
     return cv2
 
 
-def onnx_session(path: Path, threads: int, *, arena: bool = True) -> Any:
-    """Open an ONNX file with `threads` threads, silently: log level 3 hides SFace's 300 warnings about unused initializers.
+def onnx_session(model: Path | bytes, threads: int, *, arena: bool = True, name: str = "") -> Any:
+    """Open an ONNX file, or a model in memory, with `threads` threads.
 
+    Silently: log level 3 hides SFace's 300 warnings about unused initializers. `name`: of a model in memory.
     `arena`: keep memory for the next call; not for models whose input is of any length, which would keep the largest clip's.
     Raises BackendMissing, ModelFailed.
     """
@@ -42,9 +43,11 @@ def onnx_session(path: Path, threads: int, *, arena: bool = True) -> Any:
     # Spinning threads would take the core that speech recognition needs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model if isinstance(model, bytes) else str(model), options, providers=["CPUExecutionProvider"])
     except Exception as e:
-        raise ModelFailed(f"The model {path.name} does not open: {e}", "Check it: m3desk models verify") from e
+        raise ModelFailed(
+            f"The model {model.name if isinstance(model, Path) else name} does not open: {e}", "Check it: m3desk models verify"
+        ) from e
 
 
 def need(path: Path, name: str, hint: str = DOWNLOAD) -> Path:
