@@ -1,7 +1,7 @@
 """Computes the embeddings of a face crop and of a piece of speech: one function each, used everywhere.
 
-Perception, embedding stored crops and speech with another model, search by picture or sound, teaching a person and the proof of
-forgetting compare these embeddings, with thresholds that were measured on them (`domain/calibration.py`).
+Perception, re-embedding with another model, search by picture or sound, enrolment and the proof of forgetting
+compare these embeddings, with thresholds that were measured on them (`domain/calibration.py`).
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from m3desk.domain.evidence import Floats
 from m3desk.ports import SAMPLE_RATE, DetectedFace, FaceEmbedder, Picture, Sound, VoiceEmbedder
 
 EMBEDDABLE = round(1.00 * SAMPLE_RATE)
-"""Samples of speech that tell whose voice it is."""
+"""Minimum samples of speech for a voice embedding."""
 
 SCRAP = round(0.50 * SAMPLE_RATE)
-"""As many do where it is known that the voice can be told: by scraps of it put together when it was perceived."""
+"""The minimum for re-embedding an utterance that has an embedding: it may have got it with others (`voices.embed_short_voices`)."""
 
 WINDOW = round(3.0 * SAMPLE_RATE)
 LONGEST = round(8.0 * SAMPLE_RATE)
 MOST = 4
-"""Windows of speech: each 3 s or longer, as many as fit, up to 4; no more than 8 s of each are embedded."""
+"""Windows of speech: as many of 3 s or longer as fit, up to 4; at most 8 s of each are embedded."""
 
 AROUND = round(0.10 * SAMPLE_RATE)
-"""Samples kept before and after an utterance in its snippet, where the clip's sound has them."""
+"""Samples stored before and after an utterance in its snippet, if the clip's sound has them."""
 
 
 def face_row(crop: Picture, landmarks: Floats, score: float, embedder: FaceEmbedder) -> Floats:
@@ -36,7 +36,7 @@ def face_row(crop: Picture, landmarks: Floats, score: float, embedder: FaceEmbed
 
 
 def voice_rows(said: Sound, embedder: VoiceEmbedder, *, least: int = EMBEDDABLE) -> Floats | None:
-    """Return (n, d) unit rows of what one voice says: the first 8 s of it, then windows of 3 s or more where it has two.
+    """Return (n, d) unit embeddings of one voice: of the first 8 s, then of windows of 3 s or more if there are two.
 
     None if it is shorter than `least` samples.
     """
@@ -51,6 +51,6 @@ def voice_rows(said: Sound, embedder: VoiceEmbedder, *, least: int = EMBEDDABLE)
 
 
 def utterance_in(snippet: Sound, length: int) -> Sound:
-    """Return an utterance of `length` microseconds without the sound that its snippet has around it."""
+    """Return an utterance of `length` microseconds without the margins of its snippet."""
     spare = min(AROUND, max(0, len(snippet) - length * SAMPLE_RATE // 1_000_000) // 2)
     return snippet[spare : len(snippet) - spare]

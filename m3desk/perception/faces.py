@@ -21,24 +21,24 @@ from m3desk.perception.tracks import Track, cannot_links, remembering, tracks
 from m3desk.ports import ClipMedia, Frame, Models, Picture, ReadText
 
 OBJECTS_EVERY = 3_000_000
-"""Microseconds between two looks for things within a shot; a look costs 80 ms of one core."""
+"""Microseconds between two object detections within a shot; one costs 80 ms of one core."""
 
 TEXTS_EVERY = 2_000_000
-"""Microseconds between two looks for text within a shot; a look costs 100–250 ms of one core, and 10 more a line."""
+"""Microseconds between two text recognitions within a shot; one costs 100–250 ms of one core, and 10 ms more per line."""
 
 BLANK_FOR = 3_000_000
-"""The same, where the last look found none: captions stay for three seconds and more."""
+"""The same after a recognition without text: captions stay for three seconds and more."""
 
 READ_AT = 1280
 """Longest side of the picture that text is read from, pixels."""
 
 NEWS_EVERY = 1_000_000
-"""Microseconds of the clip between two pieces of early news."""
+"""Microseconds of the clip between two `EvidenceSeen` events."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisualEvidence:
-    """The visual half of a clip's evidence, in the words of `domain.evidence.Perceived`."""
+    """The visual half of a clip's evidence; the fields are those of `domain.evidence.Perceived`."""
 
     faces: tuple[FaceTrack, ...] = ()
     objects: tuple[ObjectSeen, ...] = ()
@@ -53,7 +53,7 @@ class VisualEvidence:
 
 @dataclass(slots=True)
 class _Pass:
-    """What one pass over the pictures gathers."""
+    """The results of one pass over the pictures."""
 
     looks: list[FrameSummary] = field(default_factory=list)
     sighted: list[list[Sighting]] = field(default_factory=list)
@@ -66,14 +66,14 @@ class _Pass:
 
 
 class Stopwatch:
-    """Adds up seconds of wall clock by stage; what it reads is never stored with evidence."""
+    """Adds up wall-clock seconds by stage; they are never stored with evidence."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._since = time.perf_counter()
 
     def lap(self, stage: str) -> None:
-        """Count the time since the last lap to `stage`."""
+        """Add the time since the last lap to `stage`."""
         now = time.perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
         self._since = now
@@ -87,7 +87,7 @@ def see(
     on_news: Callable[[EvidenceSeen], None] | None = None,
     watch: Stopwatch | None = None,
 ) -> VisualEvidence:
-    """Return what is seen in a clip; what has no model is left out. Raises Cancelled when `cancelled` says so between two pictures."""
+    """Return the visual evidence of a clip, without what has no model. Raises Cancelled if `cancelled()` is true between two pictures."""
     watch = watch or Stopwatch()
     gathered = _watch_through(media, models, cancelled, on_news, watch)
     clip = media.clip
@@ -96,7 +96,7 @@ def see(
     make = None if embedder is None else remembering(lambda s: vector(embedder, s))
     found = tracks(gathered.sighted, cut_times, make, lambda: _stop(cancelled))
     watch.lap("face vectors")
-    faces, vectors, stored, not_one = _evidence(clip.id, found)
+    faces, vectors, stored, cannot_link_pairs = _evidence(clip.id, found)
     picture = None if gathered.standing is None else jpeg(gathered.standing, 80)
     if picture is not None:
         stored[media_id(picture, ".jpg")] = picture
@@ -106,7 +106,7 @@ def see(
         texts=texts_on_screen(clip.id, gathered.readings, gathered.greys, gathered.grey_scale, clip.end),
         vectors=vectors,
         media=stored,
-        cannot_link=not_one,
+        cannot_link=cannot_link_pairs,
         thumbnail=None if picture is None else media_id(picture, ".jpg"),
         cuts=cut_times,
         scene=facts(gathered.looks, cut_times),
@@ -147,13 +147,13 @@ def _watch_through(
         gathered.looks.append(brief)
         watch.lap("scenes")
         if last is not None and frame.picture is last.picture:
-            # A slide show or a slow stream shows one picture for many moments.
+            # A slide show or a slow stream repeats one picture many times.
             faces = [replace(s, frame=number, at=frame.at) for s in gathered.sighted[-1]]
         else:
             faces = [] if models.faces is None else sightings(models.faces, frame.picture, number, frame.at)
         gathered.sighted.append(faces)
         watch.lap("faces")
-        # The first picture of a shot may still be mixed with the last of the one before: look at the second.
+        # The first picture of a shot may still be blended with the previous shot: use the second.
         fresh = number == shot_from + 1
         _look_for_things(gathered, models, frame, fresh)
         watch.lap("objects")
@@ -183,7 +183,7 @@ def _look_for_things(gathered: _Pass, models: Models, frame: Frame, fresh: bool)
 
 
 def _look_for_texts(gathered: _Pass, models: Models, frame: Frame, fresh: bool) -> None:
-    """Read the picture after a cut, and every TEXTS_EVERY if more than faces changed since; else the texts still stand there."""
+    """Recognise text after a cut, and every TEXTS_EVERY if more than faces changed; else the texts are still shown."""
     if models.screen_text is None:
         return
     now = grey(frame.picture)
@@ -207,7 +207,7 @@ def _scaled(box: tuple[float, float, float, float], by: float) -> tuple[float, f
 
 
 def _consider(gathered: _Pass, frame: Frame, brief: FrameSummary) -> None:
-    """Keep the picture if it stands better for the clip than the best so far."""
+    """Keep the picture if it is a better thumbnail than the best so far."""
     height, width = frame.picture.shape[:2]
     area = sum(s.box[2] * s.box[3] for s in gathered.sighted[-1]) / (width * height)
     value = round(worth(brief, area), 3)
@@ -221,7 +221,7 @@ def _consider(gathered: _Pass, frame: Frame, brief: FrameSummary) -> None:
 def _evidence(
     clip: str, found: list[Track]
 ) -> tuple[tuple[FaceTrack, ...], dict[str, Floats], dict[str, bytes], frozenset[tuple[str, str]]]:
-    """Return face tracks with final ids in order of start, their vectors, their crops and the pairs that can't be one."""
+    """Return face tracks with final ids in order of start, their vectors, their crops and the cannot-link pairs."""
     names = [face_id(clip, n) for n in range(len(found))]
     faces = []
     stored: dict[str, bytes] = {}

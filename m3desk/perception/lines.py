@@ -23,23 +23,23 @@ LONG_PAUSE = round(0.70 * SAMPLE_RATE)
 """Silence that ends an utterance."""
 
 SENTENCE = round(1.50 * SAMPLE_RATE)
-"""A full stop ends an utterance that is at least this long: "Yes. No." stays one, long enough to know the voice."""
+"""A full stop ends an utterance that is at least this long: "Yes. No." stays one, long enough for a voice embedding."""
 
 LONG, SHORT_PAUSE, CLAUSE_ENDS = round(12.0 * SAMPLE_RATE), round(0.25 * SAMPLE_RATE), (",", ";", ":", "，", "；", "：", "、")
-"""An utterance that goes on for longer ends at a breath or a comma: nobody reads a subtitle of half a minute."""
+"""A longer utterance ends at a short pause or a comma: a subtitle of half a minute is not readable."""
 
 MURMUR = round(0.30 * SAMPLE_RATE)
-"""Less speech without words than a "mm" is nothing."""
+"""Shorter speech without words (less than a "mm") is ignored."""
 
 TOGETHER = round(0.25 * SAMPLE_RATE)
-"""Two lines that share as much are heard at once; segmentation and truth differ by less at the ends of turns."""
+"""Two lines that overlap for this long overlap; at the ends of turns, segmentation and truth differ by less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An utterance in the making: samples [start, end) of the clip's sound. Without words, somebody is heard but not understood.
+    """A future utterance: samples [start, end) of the clip's sound. Without words: speech that was not understood.
 
-    `active`: when its voice speaks; () where no segmentation tells, and all of it counts.
+    `active`: when its voice speaks; () = unknown (no segmentation model): all of it counts.
     """
 
     start: int
@@ -63,7 +63,7 @@ def time(sample: int, clip: Clip) -> int:
 
 
 def compose(said: Sequence[TimedWord], spoken: Sequence[SpeechSegment], parts: Sequence[Turn]) -> list[Line]:
-    """Put words together into utterances: one voice, no pause above 0.7 s, one sentence or a few short ones. None overlaps another."""
+    """Group words into lines: one voice, no pause above 0.7 s, one sentence or a few short ones. Lines do not overlap."""
     words = [w for w in said if w.text.strip()]
     if not words:
         return []
@@ -94,11 +94,11 @@ def ends(first: TimedWord, before: TimedWord, after: TimedWord, spoken: Sequence
 
 
 def _speakers(words: Sequence[TimedWord], parts: Sequence[Turn]) -> list[int]:
-    """Return each word's voice, by where its middle lies; a change moves to the pause or the end of a sentence close by."""
+    """Return each word's voice, by its middle; a change of voice is moved to a pause or sentence end close by."""
     voices = [_voice_at((w.start + w.end) // 2, parts) for w in words]
     known = next((v for v in voices if v >= 0), 0)
     for i, v in enumerate(voices):
-        # Speech too short to have a voice of its own goes with the voice before it, at first with the one after.
+        # Speech too short for a voice of its own gets the previous voice; at the start, the next one.
         voices[i] = known = v if v >= 0 else known
     changes = [i for i in range(1, len(words)) if voices[i] != voices[i - 1]]
     for at in changes:
@@ -123,12 +123,12 @@ def _seam(before: TimedWord, after: TimedWord) -> float:
 
 
 def _voice_at(sample: int, parts: Sequence[Turn]) -> int:
-    """Return who speaks at a moment or nearest to it; of two at once the one with more to say, whom a recogniser follows."""
+    """Return who speaks at a moment or nearest to it; of two at once the one with the longer turn, whom a recogniser follows."""
     return min(parts, key=lambda t: (max(t.start - sample, sample - t.end, 0), t.start - t.end)).voice
 
 
 def _bounded(lines: Sequence[Line], spoken: Sequence[SpeechSegment]) -> list[Line]:
-    """Set the bounds where speech begins and ends rather than where Whisper thinks its words do, and never let two lines overlap."""
+    """Set the bounds of lines by the speech segments rather than by Whisper's word times; lines never overlap."""
     result: list[Line] = []
     for n, line in enumerate(lines):
         first, last = spoken[line.words[0].segment], spoken[line.words[-1].segment]
@@ -136,7 +136,7 @@ def _bounded(lines: Sequence[Line], spoken: Sequence[SpeechSegment]) -> list[Lin
         closes = n + 1 == len(lines) or lines[n + 1].words[0].segment > line.words[-1].segment
         start = first.start if opens else max(line.start, first.start)
         end = last.end if closes else min(line.end, last.end)
-        # A segment may hold seconds that no word was made of: music before the voice, applause after it.
+        # A segment may contain seconds without words: music before the voice, applause after it.
         start = max(start, line.start - LONG_PAUSE)
         end = min(max(end, start + 1), line.end + LONG_PAUSE)
         if result and start < result[-1].end:
@@ -148,10 +148,9 @@ def _bounded(lines: Sequence[Line], spoken: Sequence[SpeechSegment]) -> list[Lin
 
 
 def placed(lines: Sequence[Line], parts: Sequence[Turn]) -> list[Line]:
-    """Set the bounds of lines, in start order, where their voice begins and ends; two of different voices may overlap.
+    """Set the bounds of lines, in start order, by their voice's turns; two lines of different voices may overlap.
 
-    Of a turn that holds several lines each gets its part, cut between their words. A line whose voice is not heard near its words stays
-    as it is.
+    A turn with several lines is cut between their words. A line stays as it is if its voice has no turn near its words.
     """
     result = []
     for n, line in enumerate(lines):
@@ -171,9 +170,9 @@ def placed(lines: Sequence[Line], parts: Sequence[Turn]) -> list[Line]:
 
 
 def murmurs(lines: Sequence[Line], parts: Sequence[Turn], spoken: Sequence[SpeechSegment]) -> list[Line]:
-    """Return lines without words: what a voice says that nothing was understood of, where it talks over lines or says others.
+    """Return lines without words: speech that was not understood, of voices that overlap other lines or have lines of their own.
 
-    A voice that says no word in a clip and talks over nobody is taken for music, laughter or a machine.
+    A voice without words in this clip that overlaps nobody is taken for music, laughter or a machine.
     """
     known = {line.voice for line in lines}
     found = []
@@ -191,7 +190,7 @@ def _span(line: Line) -> tuple[Run, ...]:
 
 
 def clean(line: Line, parts: Sequence[Turn]) -> list[Run]:
-    """Return when only a line's voice speaks."""
+    """Return when only this line's voice speaks."""
     others = [(t.start, t.end) for t in parts if t.voice != line.voice]
     return _without(line.active or _span(line), others)
 
@@ -212,7 +211,7 @@ def common(some: Sequence[Run], others: Sequence[Run]) -> int:
 
 
 def _without(some: Sequence[Run], others: Sequence[Run]) -> list[Run]:
-    """Return what is left of runs without others."""
+    """Return runs minus other runs."""
     rest = list(some)
     for c, d in others:
         rest = [(a, b) for x, y in rest for a, b in ((x, min(y, c)), (max(x, d), y)) if b > a]
@@ -220,11 +219,10 @@ def _without(some: Sequence[Run], others: Sequence[Run]) -> list[Run]:
 
 
 def owned(lines: Sequence[Line], sound: Sound, clip: Clip) -> list[Line]:
-    """Return the lines that start in the clip, the last one with what the same voice goes on to say without a pause.
+    """Return the lines that start in the clip; the last one includes what the same voice says next without a pause.
 
-    The next clip begins to listen where the last line ends, so that must be a place where a recogniser can begin, and no line that starts
-    in the next clip may begin before it. Where speech goes on past the overrun, it is the end of a sentence or, failing that, of the last
-    whole word.
+    The next clip starts to transcribe where the last line ends. So a recogniser must be able to start there, and no line of the next clip
+    may start before it. If speech continues past the overrun, the line ends after a sentence or, failing that, after the last whole word.
     """
     border, edge = samples(clip.end, clip), len(sound) - SAMPLE_RATE // 10
     mine = [line for line in lines if line.start < border]
@@ -253,7 +251,7 @@ def _before(line: Line, end: int) -> list[Line]:
 
 
 def _cut_off(line: Line, sound: Sound, border: int, edge: int) -> list[Line]:
-    """End a line that goes on to the end of the overrun at the quietest place between its words of the last two seconds."""
+    """End a line that reaches the end of the overrun at the quietest place between its words of the last two seconds."""
     if line.words[-1].end < edge:
         return [line]
     seams = [(a.end, b.start) for a, b in pairwise(line.words) if max(border, edge - 2 * SAMPLE_RATE) < a.end < edge]

@@ -12,15 +12,15 @@ from m3desk.domain.geometry import iou
 from m3desk.ports import DetectedObject
 
 LONE = 0.7
-"""Score that a thing seen in one picture only must reach."""
+"""Minimum score of an object seen in one picture only."""
 
 REPEATED = 0.6
-"""Score that a thing seen in several pictures must reach in its clearest."""
+"""Minimum best score of an object seen in several pictures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What was found at one moment, boxes in pixels of the displayed frame."""
+    """The detections of one moment, boxes in pixels of the displayed frame."""
 
     at: int
     objects: tuple[DetectedObject, ...]
@@ -32,10 +32,10 @@ class _Thing:
 
 
 def objects_seen(clip: str, glances: Sequence[Glance], cuts: Sequence[int], start: int, end: int) -> tuple[ObjectSeen, ...]:
-    """Join what was found into things with spans, in order of start, then label. A span ends at a shot cut.
+    """Join detections into objects with time spans, in order of start, then label. A span ends at a shot cut.
 
-    A thing in a shot's first (last) glance is taken to be there from the shot's start (to its end); elsewhere it ends with the
-    first glance that misses it twice in a row.
+    An object in the first (last) analysed picture of a shot counts from the shot's start (to its end); otherwise it ends at the first of
+    two analysed pictures in a row without it.
     """
     found = []
     for (first, last), group in _by_shot(glances, cuts, start, end):
@@ -61,7 +61,7 @@ def _by_shot(glances: Sequence[Glance], cuts: Sequence[int], start: int, end: in
 
 
 def _same(before: DetectedObject, now: DetectedObject) -> float:
-    """Return the overlap of two detections if they may be one thing, else 0: a thing that stands still may get another label."""
+    """Return the overlap of two detections if they may be one object, else 0: an object that stands still may get another label."""
     near = iou(before.box, now.box)
     if before.label == now.label:
         return near if near >= 0.15 else 0.0
@@ -77,7 +77,7 @@ def _label(thing: _Thing) -> str:
 
 
 def _things(glances: Sequence[Glance]) -> list[_Thing]:
-    """Follow each thing of a shot from glance to glance by place and label; one missed glance does not end it."""
+    """Link each object of a shot from picture to picture by place and label; one missed picture does not end it."""
     things: list[_Thing] = []
     times = [g.at for g in glances]
     for n, glance in enumerate(glances):

@@ -1,7 +1,7 @@
-"""Everything seen and heard in one clip, put together, up to two clips ahead of whoever writes them down.
+"""Perceives clips in two threads, one for pictures and one for sound, up to two clips ahead of the commit; merges both into evidence.
 
-Pictures and sound are perceived by a thread of their own each, both in clip order. Clips may come from an iterator that blocks: a live
-source gives its next clip when that begins, and a clip that is being recorded is perceived meanwhile.
+Clips may come from an iterator that blocks: a live source gives its next clip when that starts, and meanwhile the clip that is being
+recorded is perceived.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PendingClip:
     heard: Future[SpeechEvidence]
 
     def result(self) -> Perceived:
-        """Wait for its evidence. Raises Cancelled, ModelError, SourceError."""
+        """Wait for the evidence. Raises Cancelled, ModelError, SourceError."""
         return merge(self.media.clip, self.seen.result(), self.heard.result())
 
 
@@ -42,9 +42,9 @@ class Watcher:
     """Perceives clips: one thread for pictures, one for sound. Close it."""
 
     def __init__(self, models: Models, heard_until: int | None, stop: Callable[[], bool], emit: Callable[[EvidenceSeen], None]) -> None:
-        """`heard_until`: end of the last utterance of the clip before the first, which skips what lies before it.
+        """`heard_until`: end of the previous clip's last utterance; sound before it is skipped.
 
-        `stop` is asked from both threads, and `emit` hears of what is seen and heard at once. What has no model is left out.
+        `stop` and `emit` are called from both threads. Evidence without a model is left out.
         """
         self._models, self._heard_until, self._emit = models, heard_until, emit
         self._stopped = threading.Event()
@@ -53,9 +53,9 @@ class Watcher:
         self._ears = ThreadPoolExecutor(1, "m3desk-ears")
 
     def watch(self, clips: Iterable[ClipMedia]) -> Iterator[PendingClip]:
-        """Yield the clips in their order, each as soon as it is begun; up to `AHEAD` behind it are begun, too.
+        """Yield the clips in their order, each as soon as it is started; up to `AHEAD` more clips are started, too.
 
-        A thread of its own takes the clips from the iterable, so one that blocks holds up no clip before it.
+        A separate thread iterates over the clips, so an iterator that blocks does not delay earlier clips.
         """
         begun: SimpleQueue[PendingClip | BaseException | None] = SimpleQueue()
         room = threading.Semaphore(AHEAD + 1)
@@ -90,7 +90,7 @@ class Watcher:
             self._emit(EvidenceSeen(media.source.id, utterance.clip, words=utterance.text))
 
         heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=tell)
-        # The same figure that the store would give after the commit, so that a resumed run hears the same words.
+        # The same value as the store returns after the commit, so that a resumed run gives the same words.
         self._heard_until = max((u.end for u in heard.utterances), default=None)
         return heard
 

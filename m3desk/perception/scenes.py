@@ -14,7 +14,7 @@ from m3desk.domain.evidence import Floats
 from m3desk.ports import Frame, Picture
 
 SMALL = (64, 36)
-"""Width and height of the reduced picture that cuts are found in."""
+"""Width and height of the reduced picture in which cuts are detected."""
 
 THUMBNAIL = 320
 """Longest side of the clip's picture, pixels."""
@@ -22,7 +22,7 @@ THUMBNAIL = 320
 
 @dataclass(frozen=True, slots=True)
 class FrameSummary:
-    """A picture in brief. `small`: (36, 64, 3) uint8 BGR. `histogram`: (256,) float32, hue × saturation × value, sums to 1."""
+    """A reduced picture. `small`: (36, 64, 3) uint8 BGR. `histogram`: (256,) float32, hue × saturation × value, sums to 1."""
 
     at: int
     small: NDArray[np.uint8]
@@ -30,7 +30,7 @@ class FrameSummary:
 
 
 def look(frame: Frame) -> FrameSummary:
-    """Reduce a picture to what cuts are found by."""
+    """Reduce a picture to what cut detection needs."""
     small = cv2.resize(frame.picture, SMALL, interpolation=cv2.INTER_AREA)
     counts = cv2.calcHist([cv2.cvtColor(small, cv2.COLOR_BGR2HSV)], [0, 1, 2], None, [8, 4, 8], [0, 180, 0, 256, 0, 256]).ravel()
     return FrameSummary(frame.at, np.asarray(small, np.uint8), np.asarray(counts / max(1.0, float(counts.sum())), np.float32))
@@ -43,7 +43,7 @@ def change(a: FrameSummary, b: FrameSummary) -> tuple[float, float]:
 
 
 def cut_between(a: FrameSummary, b: FrameSummary, around: float = 0.0) -> bool:
-    """Say whether a shot ends between two pictures in a row; `around` is the usual change of pixels near them.
+    """Return whether a shot ends between two pictures in a row; `around` is the usual change of pixels near them.
 
     On 20 known cuts of a test reel pixels change by 17–107 and colours by 0.24–0.91, also between two shots of the same studio;
     pans, gestures and a zooming caption reach 63 and 0.44, but then the pictures around change just as much.
@@ -53,14 +53,14 @@ def cut_between(a: FrameSummary, b: FrameSummary, around: float = 0.0) -> bool:
 
 
 def cuts(looks: Sequence[FrameSummary]) -> tuple[int, ...]:
-    """Return the times of the first pictures of new shots. A flash (the old picture comes back at once) is none."""
+    """Return the times of the first pictures of new shots. A flash (the old picture returns at once) is not a cut."""
     steps = [change(a, b)[0] for a, b in pairwise(looks)]
     found = []
     for i, (a, b) in enumerate(pairwise(looks)):
         old, new = steps[max(0, i - 3) : i], steps[i + 1 : i + 4]
         usual = float(np.median(old + new)) if old + new else 0.0
         if old and new:
-            # A still shot may be followed by a restless one; then the step stands out from one side only.
+            # A still shot may be followed by a shot with motion; then the change stands out on one side only.
             usual = min(usual, 3 * float(np.median(old)), 3 * float(np.median(new)))
         if not cut_between(a, b, usual):
             continue
@@ -91,12 +91,12 @@ def facts(looks: Sequence[FrameSummary], cut_times: Sequence[int]) -> dict[str, 
 
 
 def shrink(picture: Picture, side: int) -> tuple[Picture, float]:
-    """Return the picture with its longest side at most `side`, and by how much its pixels were multiplied (≤ 1)."""
+    """Return the picture with its longest side at most `side`, and the scale factor (≤ 1)."""
     scale = min(1.0, side / max(picture.shape[:2]))
     if scale == 1.0:
         return picture, 1.0
     size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
-    # Averaging costs 4 times as much as bilinear; it is worth it only where more than half is lost.
+    # Area averaging costs 4 times as much as bilinear; it is only worth it below half the size.
     way = cv2.INTER_AREA if scale < 0.5 else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(picture, size, interpolation=way), np.uint8), scale
 

@@ -1,4 +1,4 @@
-"""Faces of one picture: detects them, cuts out crops, rates their quality; and chooses what is kept of a track."""
+"""The faces of one picture: detects them, cuts out crops, rates their quality, and computes embeddings and mouth movement."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from m3desk.perception.scenes import shrink
 from m3desk.ports import DetectedFace, FaceDetector, FaceEmbedder, Picture
 
 SIDE = 960
-"""Longest side of the picture that faces are looked for in: one of 18 pixels in 1280 × 720 is still 13 there."""
+"""Longest side of the picture that faces are detected in: a face of 18 pixels in 1280 × 720 has 13 pixels there."""
 
 NEAR = 320
-"""The same, where nothing was found: a face of more than about 300 pixels is seen only in a smaller picture."""
+"""The same for a second try if there was no face: a face larger than about 300 pixels is found only in a smaller picture."""
 
 SMALLEST = 12.0
 """Narrowest face that is followed, in pixels of the frame."""
 
 CROP = 288
-"""Longest side of a kept crop, pixels; with its margin a face is then 144, more than a recogniser's 112."""
+"""Longest side of a stored crop, pixels; a face with margin is then 144, more than an embedding model's 112."""
 
 MOUTH = np.array([[18.0, 20.0], [46.0, 20.0], [32.0, 34.0], [22.0, 48.0], [42.0, 48.0]], np.float32)
-"""Where the five landmarks lie in the 64 × 64 grey face that lips are watched in."""
+"""The five landmarks in the 64 × 64 grey face in which mouth movement is measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ def _scaled(face: DetectedFace, by: float) -> DetectedFace:
 
 
 def _plausible(face: DetectedFace) -> bool:
-    """Say whether the parts lie as in a face: taller than wide or nearly so, eyes above the mouth, all within reach of the box."""
+    """Return whether the landmarks form a face: taller than wide or nearly so, eyes above the mouth, all near the box."""
     x, y, w, h = face.box
     eyes, mouth = face.landmarks[:2].mean(0), face.landmarks[3:].mean(0)
     inside = (face.landmarks >= (x - 0.25 * w, y - 0.25 * h)).all() and (face.landmarks <= (x + 1.25 * w, y + 1.25 * h)).all()
@@ -135,13 +135,13 @@ def vector(embedder: FaceEmbedder, seen: Sighting) -> Floats:
 
 
 def faces_of(picture: Picture, detector: FaceDetector, embedder: FaceEmbedder) -> list[tuple[Sighting, Floats]]:
-    """Return the faces of a photo with their (d,) unit vectors, left to right: what a search by image asks with."""
+    """Return the faces of a photo with their (d,) unit vectors, left to right, for a search by picture."""
     found = sorted(sightings(detector, picture, 0, 0), key=lambda s: s.box)
     return [(s, vector(embedder, s)) for s in found]
 
 
 def lip_movement(track: Sequence[Sighting]) -> tuple[float, ...]:
-    """Return a value a sighting: how much the mouth changed since the one before, beyond what the eyes did, in units of contrast.
+    """Return one value per sighting: the mouth's change since the previous one minus that of the eyes, in units of contrast.
 
     What moves the whole face (a turn, a jump of the landmarks) moves the eyes too and is taken off. 0 at the first and after gaps.
     """

@@ -1,10 +1,10 @@
-"""Who speaks when in one clip, two at once where they do. Times are samples of the clip's sound (16 kHz).
+"""Speaker diarization of one clip: who speaks when, including overlapping speech. Times are samples of the clip's sound (16 kHz).
 
-Three steps, each mending what the one before can't know. (1) A segmentation model tells the speakers of a 10 s window apart, also where two
-speak at once; its windows overlap, and their speakers are put together by voice: those of one window are never one. (2) A voice that is two
-is parted: the model takes people who sound alike from across the room, or who speak one after the other, for one. (3) What was parted too
-far is joined. Diarization error on 7 AMI meetings of 30 s (collar 0.25 s on each side, overlap counted): 18 %; 18 to 23 % with windows at
-other distances or of other lengths, so as much is chance of 7 files; with windows of voice vectors alone (`turns.turns`) 35 %.
+Three steps; each corrects errors of the one before. (1) A segmentation model separates the speakers of a 10 s window, also where two speak
+at once. Windows overlap; their speakers are clustered by voice, and speakers of one window are never one person. (2) A voice that contains
+two people is split: the model confuses people who sound similar from across the room, or who speak one after the other. (3) Voices that
+were split too far are joined. Diarization error on 7 AMI meetings of 30 s (collar 0.25 s on each side, overlap counted): 18 %. With other
+window steps or lengths it is 18 to 23 %, so differences of that size are chance in 7 files; with voice windows alone (`turns.turns`) 35 %.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from m3desk.perception.turns import HOP, SHORTEST_VOICE, WINDOW, SpeechSegment, 
 from m3desk.ports import SAMPLE_RATE, Sound, SpeechSegmentation, VoiceEmbedder
 
 STEP = round(2.5 * SAMPLE_RATE)
-"""Samples between windows of the segmentation: each moment is seen in 4. With 5 s the error above is 2 points higher."""
+"""Samples between windows of the segmentation: each moment is in 4 windows. With 5 s the error above is 2 points higher."""
 
 LEAST = round(0.10 * SAMPLE_RATE)
-"""A speaker of a window with less is nobody; nor is a shorter turn."""
+"""A speaker of a window with less speech is ignored, and so is a shorter turn."""
 
 CLEAN = round(1.0 * SAMPLE_RATE)
-"""Speech with nobody else in it that makes a voice; with less, a speaker goes with the voice most like it."""
+"""Speech without overlap that a speaker needs to be a voice; with less, the speaker joins the most similar voice."""
 
 ENOUGH = round(4.0 * SAMPLE_RATE)
-"""As much of a window's speaker is listened to: more is no better, and 4 s cost half of 10."""
+"""Longest speech of a window's speaker that is embedded: more is no better, and 4 s cost half as much as 10 s."""
 
 SAME = 0.60
 """Mean cosine above which speakers of windows (up to 4 s each) are one voice. Where three to five people take turns in a clip (LibriSpeech
-sentences, the reel), the share of time given to a wrong voice was 14, 9, 2, 1 % at 0.45, 0.50, 0.55, 0.60; meetings don't mind."""
+sentences, the reel), the share of time assigned to a wrong voice was 14, 9, 2, 1 % at 0.45, 0.50, 0.55, 0.60; same for meetings."""
 
 ANY, LIKELY, HARDLY = 0.30, 0.50, round(2.0 * SAMPLE_RATE)
-"""Speech of less than CLEAN goes with the voice most like it: above ANY if it is hardly any (up to HARDLY), above LIKELY if others talk
-over more than that. What is less alike is a voice of its own."""
+"""A speaker with less than CLEAN joins the most similar voice if the mean cosine is at least ANY (all their speech is at most HARDLY long)
+or LIKELY (it is longer, but others talk over it). Below that it becomes a voice of its own."""
 
 TWO, TWO_ALONE = 0.46, 0.47
-"""Mean cosine between the two halves of a voice (windows of 1.5 s, parted where they are least alike) below which it is two people.
+"""Mean cosine between the two clusters of a voice's windows (1.5 s, split where they are least similar) below which it is two people.
 Measured on 420 voices of 30 s clips: two people 0.33 to 0.48, one person from 0.58 on in clear sound, 0.47 to 0.55 in meetings. Below
 TWO_ALONE also where one half is a single window, if that is all that was said between two pauses."""
 
 PAUSE = round(0.30 * SAMPLE_RATE)
 LONGEST = round(6.0 * SAMPLE_RATE)
 TOGETHER = round(0.50 * SAMPLE_RATE)
-"""Two voices heard together for longer are two people."""
+"""Two voices that overlap for longer are two people."""
 
 Run = tuple[int, int]
 Mask = NDArray[np.bool_]
@@ -56,7 +56,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class _Local:
-    """A speaker of one window: rows of the clip. `active`, `alone`: (rows of the window,) bool; `chance`: how surely, 0–1."""
+    """A speaker of one window. `first`: the window's first row in the clip. `active`, `alone`, `chance` (probability): one per row."""
 
     window: int
     first: int
@@ -68,14 +68,14 @@ class _Local:
 def who_speaks(sound: Sound, spoken: Sequence[SpeechSegment], segmentation: SpeechSegmentation, voices: VoiceEmbedder) -> list[Turn]:
     """Return turns in time order; those of different voices may overlap. Voices count from 0 in order of appearance.
 
-    Windows without a segment of speech are not looked at.
+    Windows without a speech segment are skipped.
     """
     rows = -(-len(sound) // segmentation.hop)
     local, number = _locals(sound, spoken, segmentation, rows)
     if not local:
         return []
-    active = _put_together(local, _one_voice(sound, local, segmentation, voices), number)
-    active = _parted(sound, active, segmentation, voices)
+    active = _combined(local, _one_voice(sound, local, segmentation, voices), number)
+    active = _split(sound, active, segmentation, voices)
     active = _joined(sound, active, segmentation, voices)
     found = [
         Turn(a, b, k) for k in range(active.shape[1]) for a, b in runs(active[:, k], segmentation, len(sound), PAUSE) if b - a >= LEAST
@@ -86,7 +86,7 @@ def who_speaks(sound: Sound, spoken: Sequence[SpeechSegment], segmentation: Spee
 
 
 def runs(mask: Mask, segmentation: SpeechSegmentation, length: int, gap: int = 0) -> list[Run]:
-    """Return where a mask of rows is set, as samples [start, end); gaps shorter than `gap` samples don't part."""
+    """Return where a mask of rows is set, as samples [start, end); gaps shorter than `gap` samples are closed."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
     found: list[list[int]] = []
     for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
@@ -126,21 +126,21 @@ def _locals(
 
 
 def _one_voice(sound: Sound, local: Sequence[_Local], segmentation: SpeechSegmentation, voices: VoiceEmbedder) -> list[int]:
-    """Return the voice of each speaker of a window: by average linkage those who speak alone for CLEAN, others to the most like."""
+    """Return the voice of each window's speaker: by average linkage if they speak alone for CLEAN, else the most similar voice."""
     clean = [int(s.alone.sum()) * segmentation.hop for s in local]
-    vectors = voices.embed([_heard(sound, s, segmentation) for s in local])
-    alike = np.round(vectors @ vectors.T, 5)
+    vectors = voices.embed([_speech_of(sound, s, segmentation) for s in local])
+    similarity = np.round(vectors @ vectors.T, 5)
     window = np.array([s.window for s in local])
-    apart = (window[:, None] == window) & ~np.eye(len(local), dtype=bool)
+    cannot_link = (window[:, None] == window) & ~np.eye(len(local), dtype=bool)
     long = [i for i, n in enumerate(clean) if n >= CLEAN]
     found = np.full(len(local), -1)
     if long:
-        found[long] = average_linkage(alike[np.ix_(long, long)], SAME, cannot_link=apart[np.ix_(long, long)])
+        found[long] = average_linkage(similarity[np.ix_(long, long)], SAME, cannot_link=cannot_link[np.ix_(long, long)])
     for i in sorted((i for i in range(len(local)) if found[i] < 0), key=lambda i: (-clean[i], i)):
-        taken = set(found[apart[i]].tolist())
+        taken = set(found[cannot_link[i]].tolist())
         free = [k for k in range(int(found.max()) + 1) if k not in taken]
-        best = max(free, key=lambda k: float(np.mean(alike[i, found == k])), default=-1)
-        near = best >= 0 and float(np.mean(alike[i, found == best])) >= _least(int(local[i].active.sum()) * segmentation.hop)
+        best = max(free, key=lambda k: float(np.mean(similarity[i, found == k])), default=-1)
+        near = best >= 0 and float(np.mean(similarity[i, found == best])) >= _least(int(local[i].active.sum()) * segmentation.hop)
         found[i] = best if near else int(found.max()) + 1
     return [int(k) for k in found]
 
@@ -149,8 +149,8 @@ def _least(length: int) -> float:
     return LIKELY if length > HARDLY else ANY
 
 
-def _heard(sound: Sound, speaker: _Local, segmentation: SpeechSegmentation) -> Sound:
-    """Return the middle of what a speaker of a window says alone (or, where that is next to nothing, at all), at least 0.5 s."""
+def _speech_of(sound: Sound, speaker: _Local, segmentation: SpeechSegmentation) -> Sound:
+    """Return the middle of what a window's speaker says alone (if that is almost nothing: all they say), at least 0.5 s."""
     for mask in (speaker.alone, speaker.active):
         at = speaker.first * segmentation.hop
         said = gathered(sound[at:], runs(mask, segmentation, len(sound) - at))
@@ -161,17 +161,17 @@ def _heard(sound: Sound, speaker: _Local, segmentation: SpeechSegmentation) -> S
 
 
 def gathered(sound: Sound, pieces: Sequence[Run]) -> Sound:
-    """Return pieces of a sound laid end to end."""
+    """Return pieces of a sound, concatenated."""
     return np.concatenate([sound[a:b] for a, b in pieces]) if pieces else np.zeros(0, np.float32)
 
 
 def enough(sound: Sound) -> Sound:
-    """Return a sound repeated until it is as long as a voice model wants at least."""
+    """Return a sound repeated until it has the minimum length of a voice model."""
     return np.resize(sound, SHORTEST_VOICE) if 0 < len(sound) < SHORTEST_VOICE else sound
 
 
-def _put_together(local: Sequence[_Local], voice: Sequence[int], number: NDArray[np.float64]) -> Mask:
-    """Return (rows, voices) bool: as many voices at each row as speak there, the surest over all windows."""
+def _combined(local: Sequence[_Local], voice: Sequence[int], number: NDArray[np.float64]) -> Mask:
+    """Return (rows, voices) bool: at each row as many voices as speak there, those with the highest probability over all windows."""
     chance = np.zeros((len(number), max(voice) + 1))
     for speaker, k in zip(local, voice, strict=True):
         chance[speaker.first : speaker.first + len(speaker.chance), k] += speaker.chance
@@ -182,8 +182,8 @@ def _put_together(local: Sequence[_Local], voice: Sequence[int], number: NDArray
 # ---------------------------------------------------------------- 2 and 3: voices
 
 
-def _parted(sound: Sound, active: Mask, segmentation: SpeechSegmentation, voices: VoiceEmbedder) -> Mask:
-    """Part voices that are two people, again and again, until each is one."""
+def _split(sound: Sound, active: Mask, segmentation: SpeechSegmentation, voices: VoiceEmbedder) -> Mask:
+    """Split voices that are two people, until each is one."""
     at = 0
     known: dict[Run, Floats] = {}
     while at < active.shape[1]:
@@ -207,18 +207,18 @@ def _other(
     new = [w for _, w in windows if w not in known]
     known.update(zip(new, voices.embed([sound[a:b] for a, b in new]) if new else (), strict=True))
     vectors = np.stack([known[w] for _, w in windows])
-    alike = np.round(vectors @ vectors.T, 5)
-    half = average_linkage(alike, -1.0, least=2)
+    similarity = np.round(vectors @ vectors.T, 5)
+    half = average_linkage(similarity, -1.0, least=2)
     one, two = np.flatnonzero(half == 0), np.flatnonzero(half == 1)
     few = min(one, two, key=len)
-    between = float(np.mean(alike[np.ix_(one, two)]))
+    between = float(np.mean(similarity[np.ix_(one, two)]))
     if len(few) == 1:
         run, _ = windows[int(few[0])]
         if between >= TWO_ALONE or sum(n == run for n, _ in windows) > 1:
             return None
     elif between >= TWO:
         return None
-    # Where the person changes: in the longest pause if there is one, else at the quietest moment that both windows hold.
+    # The speaker changes in the longest pause if there is one, else at the quietest moment of both windows.
     cuts = [(0, int(half[0]))]
     for i in range(1, len(windows)):
         (m, (_, before)), (n, (after, _)) = windows[i - 1], windows[i]
@@ -245,7 +245,7 @@ def _windows(run: Run) -> list[Run]:
 
 
 def _joined(sound: Sound, active: Mask, segmentation: SpeechSegmentation, voices: VoiceEmbedder) -> Mask:
-    """Join voices that are alike as a whole (up to 6 s each) and hardly heard together; one too short to know goes to the most alike."""
+    """Join voices that are similar as a whole (up to 6 s each) and hardly overlap; a voice that is too short joins the most similar one."""
     alone = active.sum(1) == 1
     pieces = [gathered(sound, runs(active[:, k] & alone, segmentation, len(sound)))[:LONGEST] for k in range(active.shape[1])]
     long = [k for k, piece in enumerate(pieces) if len(piece) >= CLEAN]
@@ -254,14 +254,14 @@ def _joined(sound: Sound, active: Mask, segmentation: SpeechSegmentation, voices
     short = [k for k in range(len(pieces)) if k not in long and active[:, k].any()]
     whole = [gathered(sound, runs(active[:, k], segmentation, len(sound))) for k in short]
     vectors: Floats = voices.embed([*(pieces[k] for k in long), *(enough(piece[:LONGEST]) for piece in whole)])
-    alike = np.round(vectors @ vectors.T, 5)
+    similarity = np.round(vectors @ vectors.T, 5)
     rows = active.astype(np.int64)
     together = (rows.T @ rows) * segmentation.hop > TOGETHER
-    apart = together[np.ix_(long, long)] & ~np.eye(len(long), dtype=bool)
-    group = average_linkage(alike[: len(long), : len(long)], SAME, cannot_link=apart).tolist()
+    cannot_link = together[np.ix_(long, long)] & ~np.eye(len(long), dtype=bool)
+    group = average_linkage(similarity[: len(long), : len(long)], SAME, cannot_link=cannot_link).tolist()
     into = {k: long[group.index(g)] for k, g in zip(long, group, strict=True)}
     for n, k in enumerate(short):
-        free = [(float(alike[len(long) + n, m]), -m) for m, other in enumerate(long) if not together[k, into[other]]]
+        free = [(float(similarity[len(long) + n, m]), -m) for m, other in enumerate(long) if not together[k, into[other]]]
         best, m = max(free, default=(0.0, 0))
         into[k] = into[long[-m]] if best >= _least(len(whole[n])) else k
     result = np.zeros_like(active)

@@ -1,4 +1,4 @@
-"""Text on screen: when to run text recognition, which results are the same text, and from when to when it is shown."""
+"""Text on screen: when to run text recognition, which results are the same text, and during which time span it is shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from m3desk.ports import Picture, ReadText
 Grey = NDArray[np.uint8]
 
 GREY = 320
-"""Width of the grey picture kept of every frame, to see from when to when a text stands there."""
+"""Width of the grey picture kept of every frame, to find the time span of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class FrameText:
 
 @dataclass(slots=True)
 class _Line:
-    """One text through several readings."""
+    """One text in several recognitions."""
 
     readings: list[tuple[int, ReadText]] = field(default_factory=list)
 
@@ -43,15 +43,15 @@ def grey(picture: Picture) -> Grey:
 
 
 def changed(old: Grey | None, new: Grey, faces: Sequence[Box], scale: float) -> bool:
-    """Say whether anything but faces changed enough to read again: some tile of 20 × 20 by more than 10 of 255 on average.
+    """Return whether the picture changed enough, except in faces: a tile of 20 × 20 by more than 10 of 255 on average.
 
-    `faces`: boxes in frame pixels; `scale`: grey pixels a frame pixel.
+    `faces`: boxes in frame pixels; `scale`: grey pixels per frame pixel.
     """
     if old is None or old.shape != new.shape:
         return True
     difference = cv2.absdiff(old, new)
     for x, y, w, h in faces:
-        # A talking head moves with its hair and shoulders.
+        # A talking head moves its hair and shoulders too.
         left, top, right, bottom = (x - 0.4 * w) * scale, (y - 0.5 * h) * scale, (x + 1.4 * w) * scale, (y + 1.5 * h) * scale
         difference[max(0, int(top)) : max(0, int(bottom) + 1), max(0, int(left)) : max(0, int(right) + 1)] = 0
     tiles = cv2.resize(difference, (max(1, new.shape[1] // 20), max(1, new.shape[0] // 20)), interpolation=cv2.INTER_AREA)
@@ -59,12 +59,12 @@ def changed(old: Grey | None, new: Grey, faces: Sequence[Box], scale: float) -> 
 
 
 def plain(text: str) -> str:
-    """Return the letters and digits of a text without case, to compare readings."""
+    """Return the letters and digits of a text without case, for comparison."""
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def same_text(a: ReadText, b: ReadText) -> bool:
-    """Return whether two readings are of one text: nearly the same words, or similar ones in the same place."""
+    """Return whether two recognised lines are one text: nearly the same words, or similar words in the same place."""
     left, right = plain(a.text), plain(b.text)
     if not left or not right:
         return False
@@ -75,9 +75,9 @@ def same_text(a: ReadText, b: ReadText) -> bool:
 def texts_on_screen(
     clip: str, readings: Sequence[FrameText], greys: Sequence[tuple[int, Grey]], scale: float, end: int
 ) -> tuple[TextOnScreen, ...]:
-    """Join readings into texts with spans, drop what is no text, in order of start, then from top to bottom.
+    """Join recognised lines into texts with time spans, without those that are not text; by start, then from top to bottom.
 
-    `greys`: (time, grey picture) of every frame, `scale` grey pixels a frame pixel; `end`: the clip's end.
+    `greys`: (time, grey picture) of every frame, `scale`: grey pixels per frame pixel; `end`: the clip's end.
     """
     found = []
     for line, (start, stop) in _joined([(line, _span(line, greys, scale, end)) for line in _lines(readings)]):
@@ -89,7 +89,7 @@ def texts_on_screen(
 
 
 def _lines(readings: Sequence[FrameText]) -> list[_Line]:
-    """Follow each text from reading to reading; one missed reading does not end it."""
+    """Link each text from one recognition to the next; one missed recognition does not end it."""
     lines: list[_Line] = []
     recent: list[list[_Line]] = []
     for reading in readings:
@@ -109,7 +109,7 @@ def _lines(readings: Sequence[FrameText]) -> list[_Line]:
 
 
 def _joined(lines: list[tuple[_Line, tuple[int, int]]]) -> list[tuple[_Line, tuple[int, int]]]:
-    """Join lines that stand in one place at one time and read alike: one was found with its first letter missing, say."""
+    """Join lines at the same place and time with similar text: for example, one was recognised without its first letter."""
     kept: list[tuple[_Line, tuple[int, int]]] = []
     for line, (start, end) in lines:
         for i, (other, (first, last)) in enumerate(kept):
@@ -123,9 +123,9 @@ def _joined(lines: list[tuple[_Line, tuple[int, int]]]) -> list[tuple[_Line, tup
 
 
 def best_reading(readings: Sequence[ReadText]) -> ReadText:
-    """Return the reading most agree on (scores of like readings added); of those with the same letters, the one with more spaces.
+    """Return the most frequent result (scores of equal results are added); of those with the same letters, the one with more spaces.
 
-    The reader loses spaces ("JEFFSTEEN") more often than it invents them.
+    The model loses spaces ("JEFFSTEEN") more often than it adds them.
     """
     votes: dict[str, float] = defaultdict(float)
     for r in readings:
@@ -135,7 +135,7 @@ def best_reading(readings: Sequence[ReadText]) -> ReadText:
 
 
 def believable(text: ReadText, seen: int) -> bool:
-    """Say whether a reading is text at all: patterns and corners are read as one or two signs; one alone may be a Chinese word."""
+    """Return whether a result is text: patterns and corners give one or two characters; a single one may be a Chinese word."""
     signs = len(plain(text.text))
     if signs >= 4:
         return text.score >= (0.75 if seen > 1 else 0.85)
@@ -145,7 +145,7 @@ def believable(text: ReadText, seen: int) -> bool:
 
 
 def _span(line: _Line, greys: Sequence[tuple[int, Grey]], scale: float, end: int) -> tuple[int, int]:
-    """Return from when to when the text's place looks as it did when it was first (and last) read."""
+    """Return the time span in which the text's place is similar to the frame where it was first (and last) recognised."""
     (first, opening), (last, closing) = line.readings[0], line.readings[-1]
     times = [at for at, _ in greys]
     i, k = times.index(first), times.index(last)

@@ -17,29 +17,29 @@ from m3desk.domain.linkage import average_linkage
 from m3desk.perception.sightings import Sighting
 
 Vector = Callable[[Sighting], Floats]
-"""Gives the unit vector of a sighting; made once each (see `remembering`)."""
+"""Returns the unit vector of a sighting; computed once each (see `remembering`)."""
 
 GAP = 1_000_000
-"""A face that is lost for up to this many microseconds (a turn of the head, a hand) is the same track."""
+"""A track continues over a gap in detection of up to this many microseconds (a turned head, a hand)."""
 
 STEP = 1_000_000
-"""A track's face is looked at this often, in microseconds, to notice when it becomes another's."""
+"""Microseconds between two embeddings of a track, to detect that it changes to another person."""
 
 STRANGE = 0.05
-"""Cosine below which a face can't be the one that moved a little in the last 0.4 s (different people: 0.1 on average)."""
+"""Cosine below which a face can't continue a track that moved little in the last 0.4 s (different people: 0.1 on average)."""
 
 JUMP = 0.18
-"""Mean cosine between what is before and after, below which a track is cut in two (turning one's head leaves 0.3 and more)."""
+"""A track is split where the cosine between the means before and after is lower (a turned head gives 0.3 and more)."""
 
 KEPT = 5
-"""Crops and vectors kept of a track."""
+"""Maximum number of crops and vectors stored of a track."""
 
 GROUPED = 0.42
-"""Mean cosine between two groups of tracks of one clip from which they count as one face."""
+"""Mean cosine between two groups of tracks of one clip from which they are one cluster."""
 
 
 POOR = 0.4
-"""Quality below which a face is too small, turned or blurred to say much."""
+"""Quality below which a face is too small, turned or blurred to be reliable."""
 
 
 @dataclass(slots=True, eq=False)
@@ -77,7 +77,7 @@ def tracks(
 ) -> list[Track]:
     """Return the tracks of a clip in order of their first sighting. `pictures`: the faces of each sampled picture, in time order.
 
-    Without vectors, faces are linked by place alone, and each track is a cluster. `check` is called often and may raise.
+    Without vectors, faces are linked by position alone, and each track is a cluster. `check` is called often and may raise.
     """
     whole: list[Track] = []
     for seen in _link(pictures, cuts, vector):
@@ -101,7 +101,7 @@ def tracks(
 
 
 def _link(pictures: Sequence[Sequence[Sighting]], cuts: Sequence[int], vector: Vector | None) -> list[list[Sighting]]:
-    """Join each picture's faces to the tracks of the same shot that they continue, nearest first."""
+    """Add each picture's faces to the tracks of the same shot that they continue, nearest first."""
     linking = Linking(vector)
     for faces in pictures:
         if faces:
@@ -111,14 +111,14 @@ def _link(pictures: Sequence[Sequence[Sighting]], cuts: Sequence[int], vector: V
 
 @dataclass(slots=True, eq=False)
 class OpenTrack:
-    """A track that the next picture's faces may continue. `shot`: number of the shot that it is in."""
+    """A track that a face of the next picture may continue. `shot`: the number of its shot."""
 
     seen: list[Sighting]
     shot: int
 
 
 class Linking:
-    """Links the faces of one picture after the other to tracks. `done`: those that ended; `open`: those that may go on."""
+    """Links faces to tracks, picture by picture. `done`: tracks that ended; `open`: tracks that may continue."""
 
     def __init__(self, vector: Vector | None) -> None:
         self.done: list[list[Sighting]] = []
@@ -126,7 +126,7 @@ class Linking:
         self._vector = vector
 
     def add(self, faces: Sequence[Sighting], shot: int) -> list[OpenTrack]:
-        """Take in the faces of the next picture, at least one, and the number of its shot; return each face's track."""
+        """Add the faces of the next picture (at least one), with the number of its shot; return each face's track."""
         at = faces[0].at
         self.done += [t.seen for t in self.open if at - t.seen[-1].at > GAP or t.shot != shot]
         self.open = [t for t in self.open if at - t.seen[-1].at <= GAP and t.shot == shot]
@@ -157,7 +157,7 @@ class Linking:
 
 
 def _distance(track: list[Sighting], face: Sighting) -> float | None:
-    """Return how far a face is from where the track would be now, in face sizes; None when it can't be the next of it."""
+    """Return the distance of a face from the track's predicted position, in face sizes; None if it can't continue the track."""
     last = track[-1]
     ratio = face.size / last.size
     if not 0.5 < ratio < 2.0:
@@ -165,7 +165,7 @@ def _distance(track: list[Sighting], face: Sighting) -> float | None:
     steps = max(1, face.frame - last.frame)
     x, y = last.centre
     if len(track) > 1 and last.frame - track[-2].frame == 1:
-        # Half the last step goes on for a picture or two: heads swing back more often than they travel.
+        # Half of the last step continues for one or two pictures: heads swing back more often than they move on.
         ox, oy = track[-2].centre
         x, y = x + 0.5 * (x - ox) * min(steps, 2), y + 0.5 * (y - oy) * min(steps, 2)
     size = (face.size + last.size) / 2
@@ -182,21 +182,21 @@ def _judged(track: list[Sighting], face: Sighting, cost: float, contested: bool,
     if not contested and face.frame - last.frame <= 2 and near >= 0.3:
         return cost
     recent = max(track[-5:], key=lambda s: (s.quality, s.at))
-    like = float(vector(recent) @ vector(face))
+    similarity = float(vector(recent) @ vector(face))
     if not contested and face.frame - last.frame <= 2:
-        # Nobody else is near: a quick turn while moving; if it is somebody else after all, the track is cut later (see _split).
-        return cost + (1 - like) if like >= STRANGE else None
+        # Nobody else is near: probably a quick turn while moving; if it is somebody else, the track is split later (see _split).
+        return cost + (1 - similarity) if similarity >= STRANGE else None
     clear = min(recent.quality, face.quality) >= 0.2
-    if like < (LIKE if near < 0.3 else JUMP) and (clear or near < 0.3):
+    if similarity < (LIKE if near < 0.3 else JUMP) and (clear or near < 0.3):
         return None
-    return cost + (1 - like)
+    return cost + (1 - similarity)
 
 
 # ---------------------------------------------------------------- splitting, keeping
 
 
 def _split(seen: list[Sighting], vector: Vector) -> list[list[Sighting]]:
-    """Split a track where the faces before and after are dissimilar, by comparing every STEP and then closer."""
+    """Split a track where the faces before and after are dissimilar, by comparing every STEP and then more finely."""
     looked = _every(seen, STEP)
     if len(looked) < 2:
         return [seen]
@@ -205,13 +205,13 @@ def _split(seen: list[Sighting], vector: Vector) -> list[list[Sighting]]:
     best: tuple[float, int] | None = None
     for k in range(1, len(looked)):
         before, after = mean_of(rows[:k], weights[:k]), mean_of(rows[k:], weights[k:])
-        like = float(before @ after)
+        similarity = float(before @ after)
         if (
             float((rows[:k] @ rows[k:].T).max()) < LIKE
             and min(weights[:k].max(), weights[k:].max()) >= 0.15
-            and (best is None or like < best[0])
+            and (best is None or similarity < best[0])
         ):
-            best = (like, k)
+            best = (similarity, k)
     if best is None or best[0] >= JUMP:
         return [seen]
     k = best[1]
@@ -228,12 +228,12 @@ def _split(seen: list[Sighting], vector: Vector) -> list[list[Sighting]]:
 
 
 def _every(seen: Sequence[Sighting], step: int) -> list[int]:
-    """Return the places of the best sighting of each stretch of `step` microseconds."""
+    """Return the places of the best sighting of each interval of `step` microseconds."""
     places: dict[int, int] = {}
     for i, s in enumerate(seen):
-        stretch = (s.at - seen[0].at) // step
-        if stretch not in places or s.quality > seen[places[stretch]].quality:
-            places[stretch] = i
+        interval = (s.at - seen[0].at) // step
+        if interval not in places or s.quality > seen[places[interval]].quality:
+            places[interval] = i
     return sorted(places.values())
 
 
@@ -245,7 +245,7 @@ def _real(track: Track) -> bool:
     if support < 2 or sizes < 14:
         return False
     if track.quality < 0.12 and track.score < 0.8:
-        # Backs of heads, signs on walls, what is too dark or far to be known again; a real face turned away is still found with 0.85.
+        # Backs of heads, pictures on walls, faces too dark or far to be recognised; a real face turned away still has a score of 0.85.
         return False
     if support == 2:
         return scores[1] >= 0.85 and track.quality >= 0.2
@@ -253,9 +253,9 @@ def _real(track: Track) -> bool:
 
 
 def _best(track: Track, vector: Vector | None) -> list[Sighting]:
-    """Return up to KEPT sightings, the best of their stretches of time, best first; only one or two of a short track."""
+    """Return up to KEPT sightings, each the best of its interval of time, best first; of a short track only one or two."""
     wanted = min(KEPT, 1 + (track.seen[-1].at - track.seen[0].at) // 1_500_000)
-    # From those that were embedded anyway, spread over the track, as long as they are of use.
+    # From those that are embedded anyway, spread over the track, if they are good enough.
     places = sorted(_every(track.seen, STEP), key=lambda i: (-track.seen[i].quality, i))
     floor = 0.5 * track.seen[places[0]].quality
     return [track.seen[i] for i in places[:wanted] if track.seen[i].quality >= floor]
@@ -265,22 +265,22 @@ def _best(track: Track, vector: Vector | None) -> list[Sighting]:
 
 
 def cannot_links(found: Sequence[Track]) -> set[tuple[int, int]]:
-    """Return the pairs of places (i < k) of tracks that share a picture, so can't be one person."""
+    """Return the cannot-link pairs (i < k): tracks that are in one picture together."""
     frames = [{s.frame for s in t.seen} for t in found]
     return {(i, k) for i, k in combinations(range(len(found)), 2) if frames[i] & frames[k]}
 
 
-def clusters(rows: Sequence[Floats], quality: Sequence[float], not_one: set[tuple[int, int]], least: float = GROUPED) -> list[int]:
+def clusters(rows: Sequence[Floats], quality: Sequence[float], cannot_link: set[tuple[int, int]], least: float = GROUPED) -> list[int]:
     """Return a cluster number for each track, numbered in order of first appearance.
 
-    Average linkage over the tracks' mean vectors: two groups join while their similarity reaches `least` and no pair can't be one.
-    Groups of nothing but poor faces must be 0.1 more similar: blur makes strangers similar.
+    Average linkage over the tracks' mean vectors: two groups join if their similarity is at least `least` and no pair of them is a
+    cannot-link. Groups of only poor faces must be 0.1 more similar: blur makes different people similar.
     """
     if not rows:
         return []
     means = np.stack([mean_of(r) for r in rows])
     forbidden = np.zeros((len(rows), len(rows)), bool)
-    for i, k in not_one:
+    for i, k in cannot_link:
         forbidden[i, k] = forbidden[k, i] = True
     needed = np.array([least + (0.1 if q < POOR else 0.0) for _, q in zip(rows, quality, strict=False)])
     return [int(k) for k in average_linkage(means @ means.T, needed, cannot_link=forbidden)]

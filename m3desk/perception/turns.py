@@ -1,4 +1,4 @@
-"""When somebody speaks, and where one voice gives way to another. Times are samples of one clip's sound (16 kHz)."""
+"""Finds segments of speech and cuts them where the speaker changes. Times are samples of one clip's sound (16 kHz)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from m3desk.domain.linkage import average_linkage
 from m3desk.ports import SAMPLE_RATE, Sound, VoiceEmbedder
 
 SPEECH_ON, SPEECH_OFF = 0.35, 0.20
-"""Silero finds 72 % of a meeting's speech at 0.3 with 99.7 % precision (models.md §2); a segment goes on while above the lower one."""
+"""Silero finds 72 % of a meeting's speech at 0.3 with 99.7 % precision (models.md §2); a segment starts above the first
+probability and continues while above the second."""
 
 PAUSE = round(0.30 * SAMPLE_RATE)
-"""A shorter dip below SPEECH_OFF does not end a segment of speech: stops and short breaths last up to 0.25 s."""
+"""A shorter gap below SPEECH_OFF does not end a segment: plosives and short breaths last up to 0.25 s."""
 
 SHORTEST = round(0.20 * SAMPLE_RATE)
 QUIETEST = 10 ** (-60 / 20)
-"""Root mean square below which nothing is speech: −60 dB, under the noise of 10-bit sound."""
+"""Root mean square below which nothing counts as speech: −60 dB, below the noise of 10-bit sound."""
 
 WINDOW, HOP = round(1.50 * SAMPLE_RATE), round(0.75 * SAMPLE_RATE)
 """Voice windows, as measured in models.md §3: 8.1 % diarization error on simulated talks at cosine 0.50, speaker count right 10 of 10."""
 
 SHORTEST_VOICE = round(0.50 * SAMPLE_RATE)
 SAME_VOICE = 0.55
-"""Mean cosine above which windows of 1.5 s are one voice. Over 14 recordings (1 to 13 speakers, 18 to 154 s) the share of time given to
-the wrong voice was 10.9, 8.5, 6.6 and 9.8 % at 0.45, 0.50, 0.55 and 0.60. Too many voices are mended by matching, too few are not."""
+"""Mean cosine above which windows of 1.5 s are one voice. In 14 recordings (1 to 13 speakers, 18 to 154 s) the share of time assigned to
+the wrong voice was 10.9, 8.5, 6.6 and 9.8 % at 0.45, 0.50, 0.55 and 0.60. Too many voices are corrected by binding, too few are not."""
 
 STRAY = 0.35
-"""A window that stands alone between two of one voice, and is at least this like it, belongs to it."""
+"""A single window between two windows of one voice belongs to that voice if its mean cosine to it is at least this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class SpeechSegment:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One voice speaking: samples [start, end). `voice`: number of its cluster in this clip, −1 where too short to tell."""
+    """Speech of one voice: samples [start, end). `voice`: number of its cluster in this clip, −1 = too short to decide."""
 
     start: int
     end: int
@@ -52,7 +53,7 @@ class Turn:
 
 
 def speech_segments(sound: Sound, probabilities: Floats, hop: int) -> list[SpeechSegment]:
-    """Return where somebody speaks, in time order, by two thresholds; what is quieter than QUIETEST is silence."""
+    """Return the segments of speech, in time order, by two thresholds; sound quieter than QUIETEST is silence."""
     found: list[SpeechSegment] = []
     start: int | None = None
     last = 0
@@ -111,7 +112,7 @@ def _windows(segment: SpeechSegment) -> list[tuple[int, int]]:
 
 
 def _voices(vectors: Floats, lengths: Sequence[int]) -> list[int]:
-    """Cluster windows: whole windows among themselves, then each shorter one to the voice it is most like, or to one of its own."""
+    """Cluster windows: the long ones by average linkage; each shorter one joins the most similar voice, or starts a new one."""
     whole = [i for i, n in enumerate(lengths) if n >= WINDOW * 2 // 3]
     labels = [-1] * len(lengths)
     if whole:
@@ -129,7 +130,7 @@ def _voices(vectors: Floats, lengths: Sequence[int]) -> list[int]:
 
 
 def _smooth(mine: list[int], rows: Floats, vectors: Floats, labels: Sequence[int]) -> list[int]:
-    """Give a lone window between two of one voice to that voice, where it is not clearly another."""
+    """Assign a single window between two windows of one voice to that voice, unless it is clearly another."""
     result = list(mine)
     for i in range(1, len(mine) - 1):
         around = result[i - 1]
@@ -141,7 +142,7 @@ def _smooth(mine: list[int], rows: Floats, vectors: Floats, labels: Sequence[int
 
 
 def _cut(sound: Sound, segment: SpeechSegment, windows: Sequence[tuple[int, int]], labels: Sequence[int]) -> list[Turn]:
-    """Cut a segment between windows of different voices, at the quietest moment where both windows could hold the change."""
+    """Cut a segment between windows of different voices, at the quietest moment of their overlap."""
     if not windows:
         return [Turn(segment.start, segment.end, -1)]
     found: list[Turn] = []

@@ -1,4 +1,4 @@
-"""What is heard in one clip: utterances with words, times, language and voice. Knows no model by name, and nobody of another clip."""
+"""The speech evidence of one clip: utterances with words, times, language and voice. Independent of particular models and other clips."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 log = logging.getLogger(__name__)
 
 SAME_SPEAKER = 0.57
-"""Mean cosine above which utterances of one clip are one voice; whole utterances are more alike than windows (see turns.SAME_VOICE)."""
+"""Mean cosine above which utterances of one clip are one voice; whole utterances are more similar than windows (see turns.SAME_VOICE)."""
 
 STRANGE = 0.46
-"""Mean cosine to the (two or more) other lines of its voice below which a line is somebody else's; see speakers.TWO."""
+"""A line belongs to somebody else if its mean cosine to the (two or more) other lines of its voice is below this; see speakers.TWO."""
 
 SURE = 0.50
-"""Where the segmentation hears nobody, voice activity must be as sure (mean over a segment): music gives 0.1 to 0.4."""
+"""Mean probability of voice activity that a segment needs if the segmentation model finds no speaker in it: music gives 0.1 to 0.4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ def hear(
     cancelled: Callable[[], bool] = lambda: False,
     on_words: Callable[[Utterance], None] | None = None,
 ) -> SpeechEvidence:
-    """Return the utterances that start in a clip. `heard_until`: microseconds of the source; the clip before has heard what lies before it.
+    """Return the utterances that start in a clip. `heard_until`: microseconds of the source; sound before it belongs to the previous clip.
 
-    Without a voice activity or speech model nothing is heard; without a voice model nobody is told apart. Raises Cancelled, ModelError.
+    Without a voice activity or speech model there are no utterances; without a voice model, one voice. Raises Cancelled, ModelError.
     """
     if models.speech_activity is None or models.speech is None:
         return SpeechEvidence()
@@ -83,11 +83,11 @@ def hear(
         check()
     said = recognise(sound, spoken, models.speech, check=check)
     if parts:
-        mine = _heard_apart(sound, said, spoken, parts, clip, models.voice_vectors)
+        mine = _diarized(sound, said, spoken, parts, clip, models.voice_vectors)
     else:
         # No segmentation model, or it finds nobody where voice activity does.
         lines = compose(said, spoken, turns(sound, spoken, models.voice_vectors))
-        mine = tell_apart(sound, owned([line for line in lines if _believable(line, clip)], sound, clip), spoken, models.voice_vectors)
+        mine = cluster_lines(sound, owned([line for line in lines if _believable(line, clip)], sound, clip), spoken, models.voice_vectors)
     check()
     heard = _observe(sound, mine, clip)
     for utterance in heard.utterances if on_words else ():
@@ -105,7 +105,7 @@ def listen(sound: Sound, models: Models) -> list[SpeechSegment]:
 
 
 def skip(sound: Sound, clip: Clip, heard_until: int | None) -> Sound:
-    """Return the sound with what the clip before has heard made silent."""
+    """Return the sound with silence in place of what the previous clip has transcribed."""
     if heard_until is None or heard_until <= clip.start:
         return sound
     rest = sound.copy()
@@ -120,7 +120,7 @@ def _believable(line: Line, clip: Clip) -> bool:
     return why is None
 
 
-def _heard_apart(
+def _diarized(
     sound: Sound,
     said: Sequence[TimedWord],
     spoken: Sequence[SpeechSegment],
@@ -128,13 +128,13 @@ def _heard_apart(
     clip: Clip,
     voices: VoiceEmbedder | None,
 ) -> list[Line]:
-    """Return the clip's lines where a segmentation tells who speaks when: each word belongs to who speaks then, two lines may overlap."""
+    """Return the clip's lines by the turns of the segmentation model: each word belongs to who speaks then; two lines may overlap."""
     lines = placed([line for line in compose(said, spoken, parts) if _believable(line, clip)], parts)
     mine = owned(lines, sound, clip)
     border = samples(clip.end, clip)
     heard = max((line.end for line in mine), default=0)
     for line in murmurs(lines, parts, spoken):
-        # One that goes on over the border ends where the next clip begins to listen.
+        # A line that crosses the border ends where the next clip starts to transcribe.
         end = min(line.end, max(border, heard)) if len(sound) > border else line.end
         if line.start < border and end > line.start:
             mine.append(replace(line, end=end))
@@ -142,36 +142,36 @@ def _heard_apart(
     mine = [replace(line, active=_within(line)) for line in mine]
     if voices is not None:
         clear = [gathered(sound, clean(line, parts)) for line in mine]
-        mine = strangers([replace(line, vectors=voice_rows(piece, voices)) for line, piece in zip(mine, clear, strict=True)])
-        mine = scraps(mine, clear, voices)
+        mine = reassign_outliers([replace(line, vectors=voice_rows(piece, voices)) for line, piece in zip(mine, clear, strict=True)])
+        mine = embed_short_voices(mine, clear, voices)
     order = {k: i for i, k in enumerate(dict.fromkeys(line.voice for line in mine))}
     return [replace(line, cluster=order[line.voice]) for line in mine]
 
 
-def strangers(lines: Sequence[Line]) -> list[Line]:
-    """Give a line that is unlike the others of its voice (two or more) to the voice it is like, or to one of its own."""
+def reassign_outliers(lines: Sequence[Line]) -> list[Line]:
+    """Assign a line that is dissimilar to the (two or more) others of its voice to the most similar other voice, or to a new one."""
     rows = {n: v[0] for n, line in enumerate(lines) if (v := line.vectors) is not None}
     voice = {n: lines[n].voice for n in rows}
 
-    def like(n: int, k: int) -> float:
+    def similarity(n: int, k: int) -> float:
         theirs = [float(rows[n] @ rows[m]) for m in rows if voice[m] == k and m != n]
         return round(sum(theirs) / len(theirs), 5) if theirs else -1.0
 
     spare = max((line.voice for line in lines), default=0) + 1
     moved: set[int] = set()
     while many := [n for n in rows if n not in moved and list(voice.values()).count(voice[n]) > 2]:
-        worst = min(many, key=lambda n: (like(n, voice[n]), n))
-        if like(worst, voice[worst]) >= STRANGE:
+        worst = min(many, key=lambda n: (similarity(n, voice[n]), n))
+        if similarity(worst, voice[worst]) >= STRANGE:
             break
-        best = max(sorted({*voice.values()} - {voice[worst]}), key=lambda k: like(worst, k), default=spare)
-        voice[worst] = best if like(worst, best) >= SAME_SPEAKER else spare
+        best = max(sorted({*voice.values()} - {voice[worst]}), key=lambda k: similarity(worst, k), default=spare)
+        voice[worst] = best if similarity(worst, best) >= SAME_SPEAKER else spare
         spare += voice[worst] == spare
         moved.add(worst)
     return [replace(line, voice=voice.get(n, line.voice)) for n, line in enumerate(lines)]
 
 
-def scraps(lines: Sequence[Line], clear: Sequence[Sound], voices: VoiceEmbedder) -> list[Line]:
-    """Where a voice says all in scraps too short to tell it by, tell it by them together: the longest has the vectors."""
+def embed_short_voices(lines: Sequence[Line], clear: Sequence[Sound], voices: VoiceEmbedder) -> list[Line]:
+    """Embed all lines of a voice together if each is too short for an embedding; the longest line gets the vectors."""
     result = list(lines)
     for k in sorted({line.voice for line in lines} - {line.voice for line in lines if line.vectors is not None}):
         mine = [n for n, line in enumerate(lines) if line.voice == k]
@@ -187,8 +187,8 @@ def _within(line: Line) -> tuple[Run, ...]:
 # ---------------------------------------------------------------- utterances to evidence
 
 
-def tell_apart(sound: Sound, lines: Sequence[Line], spoken: Sequence[SpeechSegment], voices: VoiceEmbedder | None) -> list[Line]:
-    """Give lines their voice vectors and clusters, and join neighbours that a change of voice parted which whole lines don't show."""
+def cluster_lines(sound: Sound, lines: Sequence[Line], spoken: Sequence[SpeechSegment], voices: VoiceEmbedder | None) -> list[Line]:
+    """Compute the vectors and clusters of lines; join neighbours that were split at a change of voice but belong to one cluster."""
     if voices is None:
         return list(lines)
     known = _clustered([replace(line, vectors=voice_rows(sound[line.start : line.end], voices)) for line in lines])
@@ -204,7 +204,7 @@ def tell_apart(sound: Sound, lines: Sequence[Line], spoken: Sequence[SpeechSegme
 
 
 def _clustered(lines: Sequence[Line]) -> list[Line]:
-    """Number the voices of a clip from 0 in order of appearance: lines by their vectors, short ones with the voice of their turn."""
+    """Number the voices of a clip from 0 in order of appearance: lines are clustered by vectors; short ones follow their turn's voice."""
     known = [n for n, line in enumerate(lines) if line.vectors is not None]
     found: list[int] = [-1] * len(lines)
     if known:
@@ -222,12 +222,12 @@ def _clustered(lines: Sequence[Line]) -> list[Line]:
 
 
 def _goes_on(lines: Sequence[Line], n: int, m: int) -> bool:
-    """Return whether the next line finishes the sentence of a line too short to have a voice of its own."""
+    """Return whether the next line continues the sentence of a line that is too short for an embedding."""
     return m == n + 1 and not ends_sentence(lines[n].words[-1].text) and lines[m].start - lines[n].end < SHORT_PAUSE
 
 
 def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> SpeechEvidence:
-    """Make evidence of lines."""
+    """Convert lines to evidence."""
     pairs = overlaps(lines)
     together = {n for pair in pairs for n in pair}
     media: dict[str, bytes] = {}
@@ -257,8 +257,8 @@ def _observe(sound: Sound, lines: Sequence[Line], clip: Clip) -> SpeechEvidence:
                 embeddable=line.vectors is not None,
             )
         )
-    apart = frozenset((utterances[n].id, utterances[m].id) for n, m in pairs)
-    return SpeechEvidence(tuple(utterances), vectors, media, apart)
+    cannot_link = frozenset((utterances[n].id, utterances[m].id) for n, m in pairs)
+    return SpeechEvidence(tuple(utterances), vectors, media, cannot_link)
 
 
 def flac(sound: Sound) -> bytes:

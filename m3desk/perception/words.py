@@ -22,13 +22,13 @@ LONGEST_PASS = round(29.0 * SAMPLE_RATE)
 
 BETWEEN = round(0.60 * SAMPLE_RATE)
 MARGIN = round(0.15 * SAMPLE_RATE)
-"""Sound around a segment that the recogniser is given too: consonants begin before the voice does."""
+"""Sound around a segment that is passed to the recogniser too: consonants start before the voice."""
 
-PASSED_OVER = round(1.5 * SAMPLE_RATE)
-"""Speech without words that is worth another pass. Words are drawn out over pauses, so shorter gaps are mostly not speech."""
+LEFT_OUT = round(1.5 * SAMPLE_RATE)
+"""Speech without words that is worth another pass. Word times extend over pauses, so shorter gaps are mostly not speech."""
 
 TRIES = 3
-"""Passes over the same speech at most: a clip in three languages needs three."""
+"""Maximum number of passes over the same speech: a clip in three languages needs three."""
 
 SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
 
@@ -37,7 +37,7 @@ SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
 class TimedWord:
     """A recognised word: samples [start, end) of the clip's sound; `text` as written, with the space before it where it has one.
 
-    `no_speech`: what the recogniser thought of the whole pass. `language` likewise.
+    `no_speech`, `language`: of the whole pass of the recogniser.
     """
 
     start: int
@@ -52,7 +52,7 @@ class TimedWord:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Where samples [start, end) of the clip lie in a pass: from `at` on."""
+    """Samples [start, end) of the clip, which start at sample `at` of a pass."""
 
     at: int
     start: int
@@ -61,7 +61,7 @@ class _Piece:
 
 
 SampleSpan = tuple[int, int, int]
-"""Samples [start, end) of the clip, and the number of the segment of speech they are from."""
+"""Samples [start, end) of the clip, and the number of their speech segment."""
 
 
 def recognise(
@@ -74,27 +74,27 @@ def recognise(
 ) -> list[TimedWord]:
     """Return the words of all segments in time order. `check` is called before each pass and may raise.
 
-    A recogniser writes in one language a pass and stops where another begins: what it passed over is given to it once more by itself,
-    as long as that brings words.
+    A recogniser writes one language per pass and stops where another begins: speech that it left out is transcribed again separately, as
+    long as that gives words.
     """
     found: list[TimedWord] = []
     spans = list(_with_margins(spoken, len(sound)))
     for _ in range(TRIES):
-        passed_over: list[SampleSpan] = []
+        left_out: list[SampleSpan] = []
         for group in passes(sound, spans):
             check()
-            words = _heard(sound, group, recogniser, language)
+            words = _transcribed(sound, group, recogniser, language)
             found += words
             if words:
-                passed_over += [rest for span in group for rest in _rests(span, words)]
-        if not passed_over:
+                left_out += [rest for span in group for rest in _without_words(span, words)]
+        if not left_out:
             break
-        spans = passed_over
+        spans = left_out
     return sorted(found, key=lambda w: (w.start, w.end))
 
 
-def _heard(sound: Sound, spans: Sequence[SampleSpan], recogniser: SpeechRecogniser, language: str | None) -> list[TimedWord]:
-    """Return the words of one pass: spans laid end to end with silence between them."""
+def _transcribed(sound: Sound, spans: Sequence[SampleSpan], recogniser: SpeechRecogniser, language: str | None) -> list[TimedWord]:
+    """Return the words of one pass: the spans, concatenated with silence between them."""
     pieces: list[_Piece] = []
     at = 0
     for start, end, segment in spans:
@@ -106,26 +106,26 @@ def _heard(sound: Sound, spans: Sequence[SampleSpan], recogniser: SpeechRecognis
     heard = recogniser.transcribe(packed, language)
     return [
         TimedWord(
-            *_bring_back(word, pieces), word.text, word.probability, segment, heard.language, heard.language_probability, heard.no_speech
+            *_in_clip(word, pieces), word.text, word.probability, segment, heard.language, heard.language_probability, heard.no_speech
         )
         for word in heard.words
         for segment in (_piece_of(word, pieces).segment,)
     ]
 
 
-def _rests(span: SampleSpan, words: Sequence[TimedWord]) -> Iterator[SampleSpan]:
-    """Yield what no word covers of a span, where that is long enough to hold a sentence."""
+def _without_words(span: SampleSpan, words: Sequence[TimedWord]) -> Iterator[SampleSpan]:
+    """Yield the parts of a span without words that are long enough for a sentence."""
     start, end, segment = span
     covered = start
     inside = sorted((w.start, w.end) for w in words if w.end > start and w.start < end)
     for a, b in [*inside, (end, end)]:
-        if a - covered >= PASSED_OVER:
+        if a - covered >= LEFT_OUT:
             yield covered, a, segment
         covered = max(covered, b)
 
 
 def passes(sound: Sound, spans: Sequence[SampleSpan]) -> Iterator[list[SampleSpan]]:
-    """Group spans into passes of at most LONGEST_PASS, cutting those that are longer at a quiet moment."""
+    """Group spans into passes of at most LONGEST_PASS; longer spans are cut at a quiet moment."""
     group: list[SampleSpan] = []
     length = 0
     for start, end, segment in (part for span in spans for part in _short_enough(sound, span)):
@@ -160,7 +160,7 @@ def _piece_of(word: RecognisedWord, pieces: Sequence[_Piece]) -> _Piece:
     return min(pieces, key=lambda p: max(p.at - middle, middle - (p.at + p.end - p.start), 0))
 
 
-def _bring_back(word: RecognisedWord, pieces: Sequence[_Piece]) -> tuple[int, int]:
+def _in_clip(word: RecognisedWord, pieces: Sequence[_Piece]) -> tuple[int, int]:
     """Return a word's samples in the clip, within its piece."""
     piece = _piece_of(word, pieces)
     first = min(max(round(word.start * SAMPLE_RATE) - piece.at + piece.start, piece.start), piece.end)
@@ -169,7 +169,7 @@ def _bring_back(word: RecognisedWord, pieces: Sequence[_Piece]) -> tuple[int, in
 
 
 def joined(words: Sequence[TimedWord]) -> str:
-    """Return words as a line of text: Whisper's words carry their own spaces, so Chinese stays without."""
+    """Return words as a line of text. Whisper's words include their spaces; Chinese has none."""
     return " ".join("".join(w.text for w in words).split())
 
 
@@ -179,7 +179,7 @@ ABBREVIATIONS = frozenset(
 
 
 def ends_sentence(word: str) -> bool:
-    """Return whether a word ends a sentence: by its mark, if it is no abbreviation ("U.S.", "Roe v.", "Dr.")."""
+    """Return whether a word ends a sentence: it ends with a full stop or the like, and is no abbreviation ("U.S.", "Roe v.", "Dr.")."""
     bare = word.strip().rstrip("\"'”’»）)")
     if not bare.endswith(SENTENCE_ENDS):
         return False
@@ -191,7 +191,7 @@ def ends_sentence(word: str) -> bool:
 
 
 def language_of(words: Sequence[TimedWord]) -> str | None:
-    """Return an utterance's language: the recogniser's for the pass, corrected where the script shows another (people switch)."""
+    """Return an utterance's language: the recogniser's for the pass, corrected if the script shows another (speakers switch)."""
     text = joined(words)
     code = words[0].language
     letters = [c for c in text if c.isalpha()]
@@ -230,7 +230,7 @@ the end|so|oh|hmm|okay|i'm sorry|subtitles by the amara org community|谢谢观�
 sous titres réalisés para la communauté d'amara org
 """
 PHANTOMS = frozenset(_PHANTOM_LINES.strip().replace("\n", "|").split("|"))
-"""What Whisper writes when given noise, having learnt from subtitles of videos. Said for real too, so only weak evidence is doubted."""
+"""What Whisper writes for noise (it was trained on subtitles). People say these too, so they are removed only if the evidence is weak."""
 
 
 def plain(text: str) -> str:
@@ -240,7 +240,7 @@ def plain(text: str) -> str:
 
 
 def phantom(words: Sequence[TimedWord], sureness: float) -> str | None:
-    """Return why these words of one utterance were hardly said, or None. `sureness`: mean probability of speech in its segments."""
+    """Return why one utterance's words are probably hallucinated, or None. `sureness`: mean probability of speech in its segments."""
     text = joined(words)
     if not plain(text):
         return "no words"
@@ -255,7 +255,7 @@ def phantom(words: Sequence[TimedWord], sureness: float) -> str | None:
     if sureness < 0.45 and confidence < 0.5:
         return "weak speech and improbable words"
     raw = text.encode()
-    # Whisper's own measure of going round in circles, at its own threshold.
+    # Whisper's own measure of repetition, at its own threshold.
     if len(raw) > 60 and len(raw) / len(zlib.compress(raw)) > 2.4:
         return "repetition"
     return None

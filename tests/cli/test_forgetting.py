@@ -11,6 +11,7 @@ import pytest
 from m3desk.app import App
 from m3desk.cli import main
 from m3desk.ports import Models
+from m3desk.store import opening
 from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
 from tests.store.test_corrections_enrolled import photo
@@ -37,7 +38,10 @@ def test_who_was_taught_from_a_photo_is_forgotten_with_the_videos_that_show_them
         assert memory.sources() == [] and memory.people() == [] and memory.integrity() == []
 
 
-def test_the_report_says_when_another_program_keeps_the_old_file(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_says_when_another_program_keeps_the_old_file(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(opening, "WAIT", 0.2)  # seconds for which SQLite waits for the other program
     other = sqlite3.connect(place / "memory.sqlite")
     other.execute("BEGIN")
     other.execute("SELECT count(*) FROM journal").fetchone()

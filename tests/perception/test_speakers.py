@@ -13,7 +13,7 @@ from m3desk.domain.linkage import average_linkage
 from m3desk.perception.lines import Line, clean, murmurs, overlaps
 from m3desk.perception.speakers import who_speaks
 from m3desk.perception.turns import SpeechSegment, Turn
-from m3desk.perception.voices import SpeechEvidence, hear, strangers
+from m3desk.perception.voices import SpeechEvidence, hear, reassign_outliers
 from m3desk.ports import Models
 from tests.perception.invented_speech import RATE, LowAndHigh, Octaves, clips, ears, speech
 from tests.perception.invented_speech import Line as Said
@@ -163,9 +163,9 @@ def test_a_line_unlike_the_others_of_its_voice_is_somebody_elses() -> None:
         return Line(n, n + 1, (), voice, 0.9, vectors=np.array([row], np.float32))
 
     lines = [line(0, 0, 1, 0, 0), line(1, 0, 1, 0, 0), line(2, 0, 0, 1, 0), line(3, 0, 0, 0, 1), line(4, 1, 0, 1, 0)]
-    assert [found.voice for found in strangers(lines)] == [0, 0, 1, 2, 1]
+    assert [found.voice for found in reassign_outliers(lines)] == [0, 0, 1, 2, 1]
     two = [line(0, 0, 1, 0, 0), line(1, 0, 0, 1, 0)]
-    assert [found.voice for found in strangers(two)] == [0, 0], "of two nobody can say which is the stranger"
+    assert [found.voice for found in reassign_outliers(two)] == [0, 0], "of two nobody can say which is the stranger"
 
 
 def test_no_utterance_begins_in_what_the_clip_before_has_heard() -> None:
