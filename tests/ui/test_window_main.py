@@ -14,9 +14,10 @@ from m3desk_ui.memory.sources_view import Row
 from m3desk_ui.people.people_view import PeopleView
 from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.window_state import WindowState
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QFont, QFontInfo
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from m3desk import config, events
 from m3desk.errors import DownloadError, SourceUnreadable
@@ -447,3 +448,29 @@ def test_a_damaged_memory_without_a_copy_says_so(window, qtbot, tmp_path):
     box = window.findChild(QMessageBox)
     assert "no copy" in box.informativeText() and all(box.buttonRole(b) != QMessageBox.ButtonRole.AcceptRole for b in box.buttons())
     box.close()
+
+
+def test_tab_goes_round_everything_that_is_seen_and_nothing_that_lies_behind(window, desks, qtbot, tmp_path):
+    window.resize(1600, 1000)
+    window.dock_area.load_rest()
+    qtbot.waitUntil(lambda: len(window.dock_area.views) == 8, timeout=10_000)
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=5000)
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    window.video.canvas.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is window.video.canvas, timeout=3000)
+    visited, behind = [], {name for name, dock in window.docks.items() if dock.visibleRegion().isEmpty()}
+    for _ in range(120):
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        visited.append(QApplication.focusWidget())
+        if visited[-1] is window.video.canvas:
+            break
+    assert visited[-1] is window.video.canvas  # no trap on the way
+    assert window.timeline.canvas in visited and window.dock_area.views["people"].list in visited
+    docks = {name for name, dock in window.docks.items() if any(dock.isAncestorOf(w) for w in visited)}
+    assert behind and not docks & behind
+    ring = window._ring.geometry()
+    assert window._ring.isVisible() and abs(ring.width() - window.video.canvas.width()) <= 4
+    QTest.mouseClick(window.video.canvas, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+    assert not window._ring.isVisible()

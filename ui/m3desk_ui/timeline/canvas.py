@@ -42,7 +42,7 @@ class TimelineCanvas(QWidget):
         super().__init__(parent)
         self._hub = hub
         self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumHeight(RULER + CLIPS + MEMORIES + 2 * LANE)
         self.setAccessibleName(self.tr("Timeline"))
         self.plan = Plan(None, (), {}, {})

@@ -28,7 +28,7 @@ class PictureCanvas(QWidget):
         super().__init__(parent)
         self.setMinimumSize(240, 135)
         self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName(self.tr("Video"))
         self.image: QImage | None = None

@@ -27,6 +27,7 @@ from m3desk.errors import DownloadError, M3DeskError
 from m3desk.events import Damaged
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.focus_ring import FocusRing
 from m3desk_ui.memory.sources_view import VIDEO_FILTER, SourcesView
 from m3desk_ui.timeline.view import TimelineView
 from m3desk_ui.video.transcript_view import TranscriptView
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
     from m3desk.ports import Desk, Reader
     from m3desk_ui.hub.services import Services
+
+MOST_STOPS = 500
+"""More widgets that take the focus than a window has."""
 
 
 class MainWindow(QMainWindow):
@@ -86,6 +90,7 @@ class MainWindow(QMainWindow):
         self._status = Status(self.hub)
         self.setStatusBar(self._status)
         self.actions_ = Actions(self)
+        self._ring = FocusRing(self)
         self._refused: list[str] = []  # what was told of dropped files
         self._connect()
         self._title()
@@ -473,6 +478,25 @@ class MainWindow(QMainWindow):
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
         self.take_files(dropped)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus by Tab, never into a dock that lies behind another: Qt calls its widgets visible."""
+        self._ring.moving(True)
+        try:
+            first = QApplication.focusWidget()
+            moved = super().focusNextPrevChild(forward)
+            for _ in range(MOST_STOPS):
+                now = QApplication.focusWidget()
+                if not moved or now is None or now is first or not self._is_behind(now):
+                    break
+                moved = super().focusNextPrevChild(forward)
+            return moved
+        finally:
+            self._ring.moving(False)
+
+    def _is_behind(self, widget: QWidget) -> bool:
+        dock = next((d for d in self.docks.values() if d.isAncestorOf(widget)), None)
+        return dock is not None and dock.visibleRegion().isEmpty()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.isFullScreen():
