@@ -474,3 +474,38 @@ def test_tab_goes_round_everything_that_is_seen_and_nothing_that_lies_behind(win
     assert window._ring.isVisible() and abs(ring.width() - window.video.canvas.width()) <= 4
     QTest.mouseClick(window.video.canvas, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
     assert not window._ring.isVisible()
+
+
+def test_speed_and_volume_are_restored_and_a_player_gets_them(desks, qtbot, tmp_path):
+    first = MainWindow(desks.services(), WindowState())
+    qtbot.addWidget(first)
+    first.show()
+    first.video.transport.speeds.setCurrentIndex(first.video.transport.speeds.findText("1.5×"))
+    first.video.transport.volume_slider.setValue(35)
+    first.close()
+    second = MainWindow(desks.services(), WindowState())
+    qtbot.addWidget(second)
+    second.show()
+    assert second.video.transport.speed_now() == 1.5 and second.video.transport.volume_slider.value() == 35
+    second.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: bool(desks.players) and ("speed", 1.5) in desks.players[-1].calls, timeout=5000)
+    second.close()
+
+
+def test_filters_and_a_chosen_span_end_with_their_memory(window, desks, qtbot, tmp_path):
+    window.dock_area.load_rest()
+    qtbot.waitUntil(lambda: len(window.dock_area.views) == 8, timeout=10_000)
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    people, memories = window.dock_area.views["people"], window.dock_area.views["memories"]
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=5000)
+    window.dock_area.bring_forward("memories")
+    qtbot.waitUntil(lambda: people.model.rowCount() == 8 and memories.person.count() > 1, timeout=5000)
+    people.filter.setText("ann")
+    memories.words.setText("tea")
+    memories.person.setCurrentIndex(1)
+    window.transcript.search.setText("report")
+    window.hub.selection.span.emit("s1", 0, 5_000_000)
+    window.open_memory(str(tmp_path / "other.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.path.endswith("other.m3desk"), timeout=5000)
+    assert people.filter.text() == memories.words.text() == window.transcript.search.text() == ""
+    assert memories.person.currentIndex() == 0 and window.hub.selection.chosen_span is None

@@ -38,6 +38,7 @@ class Selection(QObject):
     def forget(self) -> None:
         """Point at nothing: another memory opens, in which the same ids are other things."""
         self.selected.emit("", "")
+        self.chosen_span = None
         self.at = ("", 0)
 
     def select(self, kind: str, id_: str) -> None:

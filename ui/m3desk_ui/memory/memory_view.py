@@ -388,6 +388,9 @@ class MemoryView(QWidget):
     def _forget(self, _path: str) -> None:
         self.model.show([], {}, {})
         self._fill_people()
+        self.words.clear()
+        self.kind.setCurrentIndex(0)
+        self.person.setCurrentIndex(0)
         self._filter()
         self.following.restart()
 

@@ -153,6 +153,7 @@ class PeopleView(QWidget):
 
     def _forget(self, _path: str) -> None:
         self._everybody = {}
+        self.filter.clear()
         self._undoable()
         self.show_list()
         self._fill()

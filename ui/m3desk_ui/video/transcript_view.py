@@ -309,6 +309,7 @@ class TranscriptView(QWidget):
 
     def _clear(self) -> None:
         self._source = ""
+        self.search.clear()
         self._take(("", []))
         self.following.restart()
 

@@ -177,6 +177,21 @@ class Transport(QWidget):
     def volume_now(self) -> float:
         return self.volume_slider.value() / 100
 
+    def speed_now(self) -> float:
+        return SPEEDS[self.speeds.currentIndex()]
+
+    def restore(self, speed: float, volume: int, muted: bool) -> None:
+        """Show the speed, volume (0 to 100) and mute of an earlier run; a player gets them when it is made."""
+        for widget in (self.speeds, self.volume_slider, self.mute):
+            widget.blockSignals(True)
+        if speed in SPEEDS:
+            self.speeds.setCurrentIndex(SPEEDS.index(speed))
+        self.volume_slider.setValue(volume)
+        self.mute.setChecked(muted)
+        for widget in (self.speeds, self.volume_slider, self.mute):
+            widget.blockSignals(False)
+        self._show_volume()
+
     def change_speed(self, steps: int) -> None:
         """Go to the next faster (or slower) speed."""
         self.speeds.setCurrentIndex(max(0, min(len(SPEEDS) - 1, self.speeds.currentIndex() + steps)))

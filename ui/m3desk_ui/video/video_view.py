@@ -224,6 +224,8 @@ class VideoView(QWidget):
         todo, self._todo = self._todo, []
         self._watch.start()
         self._set_volume(self.transport.volume_now(), self.transport.muted())
+        if self.transport.speed_now() != 1.0:
+            self._do(lambda p: p.set_speed(self.transport.speed_now()))
         self._fit()
         for command in todo:
             self._do(command)

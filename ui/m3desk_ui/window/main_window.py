@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import threading
 from pathlib import Path
@@ -95,6 +96,9 @@ class MainWindow(QMainWindow):
         self._connect()
         self._title()
         self.dock_area.show(False)
+        with contextlib.suppress(ValueError):
+            speed, volume, muted = state.text("playing").split()
+            self.video.transport.restore(float(speed), int(volume), muted == "1")
         geometry = state.bytes("geometry")
         if geometry is None or not self.restoreGeometry(geometry):
             self.resize(1440, 900)
@@ -507,6 +511,8 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         self._leave()
         self.state.put("geometry", self.saveGeometry())
+        t = self.video.transport
+        self.state.put("playing", f"{t.speed_now():g} {round(100 * t.volume_now())} {int(t.muted())}")
         self.state.save()
         self.hide()
         QCoreApplication.processEvents()
