@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -115,6 +116,34 @@ class Lane:
     weight: int
     """Microseconds that somebody is seen and heard."""
 
+    def changed(self, name: str, gone: Times, new: Times) -> Lane:
+        """Return the lane without some times and with others."""
+        seen, heard = _replaced(self.seen, gone.seen, new.seen), _replaced(self.heard, gone.heard, new.heard)
+        return Lane(self.person, name, seen, heard, self.weight - gone.length + new.length)
+
+
+@dataclass(slots=True)
+class Times:
+    """When one person is seen and heard in some pieces: (start, end) each."""
+
+    seen: list[tuple[int, int]] = field(default_factory=list)
+    heard: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def length(self) -> int:
+        return sum(end - start for start, end in (*self.seen, *self.heard))
+
+
+def _times(pieces: Iterable[Piece]) -> defaultdict[str, Times]:
+    """Return person → when they are seen and heard in these pieces."""
+    found: defaultdict[str, Times] = defaultdict(Times)
+    for piece in pieces:
+        for person, start, end in piece.seen:
+            found[person].seen.append((start, end))
+        for person, start, end in piece.heard:
+            found[person].heard.append((start, end))
+    return found
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -150,13 +179,14 @@ class Rows:
                 touched[person] = None
                 clips_of[person] = clips_of.get(person, frozenset()) | {piece.clip}
         lane_of = {p: lane if lane.name == (name := names.get(p, p)) else replace(lane, name=name) for p, lane in self.lane_of.items()}
+        before, after = _times(old), _times(new.values())
         for person in touched:
-            lane = _lane(person, names.get(person, person), [pieces[c] for c in clips_of[person]])
-            if lane is None:
+            if clips_of[person]:
+                lane = self.lane_of.get(person) or Lane(person, "", NO_SPANS, NO_SPANS, 0)
+                lane_of[person] = lane.changed(names.get(person, person), before[person], after[person])
+            else:
                 lane_of.pop(person, None)
                 del clips_of[person]
-            else:
-                lane_of[person] = lane
         clip_of = dict(self.clip_of)
         for piece in old:
             for told in piece.memories:
@@ -183,16 +213,14 @@ class Rows:
         return times, left, semantic
 
 
-def _lane(person: str, name: str, pieces: Sequence[Piece]) -> Lane | None:
-    """Return somebody's lane, None where they are neither seen nor heard."""
-    seen = [(start, end) for piece in pieces for who, start, end in piece.seen if who == person]
-    heard = [(start, end) for piece in pieces for who, start, end in piece.heard if who == person]
-    weight = sum(end - start for start, end in (*seen, *heard))
-    return Lane(person, name, _spans(seen), _spans(heard), weight) if seen or heard else None
-
-
-def _spans(rows: list[tuple[int, int]] | None) -> Spans:
-    return np.array(sorted(rows), np.int64).reshape(-1, 2) if rows else NO_SPANS
+def _replaced(spans: Spans, gone: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]]) -> Spans:
+    """Return spans, sorted by start and end, without some and with others."""
+    for start, end in gone:
+        spans = np.delete(spans, np.flatnonzero((spans[:, 0] == start) & (spans[:, 1] == end))[0], axis=0)
+    if new:
+        spans = np.concatenate([spans, np.array(new, np.int64)])
+        spans = spans[np.lexsort((spans[:, 1], spans[:, 0]))]
+    return spans
 
 
 def on_pixels(spans: Spans, start: int, end: int, width: int) -> NDArray[np.int64]:
