@@ -15,7 +15,7 @@ import pytest
 from m3desk_ui.chat.view import ChatView
 from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph.view import GraphView
-from m3desk_ui.graph.whole import Whole, whole
+from m3desk_ui.graph.whole import FACE, VOICE, Whole, whole
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.hub.following import Following
 from m3desk_ui.memory import memory_view, sources_view
@@ -194,6 +194,8 @@ def same_graph(kept: Whole, fresh: Whole) -> None:
     assert +kept.present == +fresh.present and kept.people() == fresh.people()
     for graph in (kept, fresh):
         assert [len(near) for near in graph.near] == graph.degree.tolist()
+        bodies = np.isin(graph.kinds, (FACE, VOICE))
+        assert [int((~bodies[list(near)]).sum()) for near in graph.near] == graph.apart_from_bodies.tolist()
     for wish in (scenes.Wish(), scenes.Wish(everything=True)):
         one, other = scenes.scene(kept, wish), scenes.scene(fresh, wish)
         hidden = [dict(zip((n.id for n in s.nodes), s.hidden.tolist(), strict=True)) for s in (one, other)]

@@ -118,19 +118,16 @@ def _close(graph: Whole, id_: str, shown: NDArray[np.bool_]) -> None:
 def _cut(graph: Whole, shown: NDArray[np.bool_]) -> Scene:
     """Return what is marked, with the links between it, and how many other neighbours each node has."""
     rows = np.flatnonzero(shown)
-    place = np.full(len(shown), -1, dtype=np.int32)
+    place = np.full(len(shown) + 1, -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
-    used = graph.ends[:, 0] >= 0
-    ends, pull, ties = graph.ends[used], graph.pull[used], graph.ties[used]
-    links = place[ends] if len(ends) else ends
-    keep = (links[:, 0] >= 0) & (links[:, 1] >= 0)  # a reduction along so short an axis takes a hundred times as long
-    kinds = graph.kinds
-    counts = shown | ~((kinds == FACE) | (kinds == VOICE))  # faces and voices that are not on show are no hidden neighbours
-    near = sum(
-        (np.bincount(ends[:, a][counts[ends[:, b]]], minlength=len(shown)) for a, b in ((0, 1), (1, 0))), np.zeros(len(shown), np.int64)
-    )
-    links, pull, ties = np.ascontiguousarray(links[keep]), pull[keep], ties[keep]
-    hidden = near[rows] - np.bincount(links.ravel(), minlength=len(rows))
+    links = place[graph.ends]  # −1, where no link is, leads to the last place
+    keep = np.flatnonzero((links[:, 0] >= 0) & (links[:, 1] >= 0))  # a reduction along so short an axis takes a hundred times as long
+    links, pull, ties = links[keep], graph.pull[keep], graph.ties[keep]
+    kinds = graph.kinds[rows]
+    bodies = (kinds == FACE) | (kinds == VOICE)  # those that are not on show are no hidden neighbours
+    hidden = graph.apart_from_bodies[rows].astype(np.int64)
+    for a, b in ((0, 1), (1, 0)):
+        hidden -= np.bincount(links[:, a][~bodies[links[:, b]]], minlength=len(rows))
     nodes = tuple(graph.node(row) for row in rows.tolist())
     return Scene(nodes, links, pull, ties, hidden.astype(np.int32), {node.id: i for i, node in enumerate(nodes)}, len(graph))
 

@@ -70,7 +70,8 @@ def read_part(reader: Any, changed: Changed, known: Mapping[str, Any]) -> Part:
 class Whole:
     """The graph. A node's row stays the same while it is there; rows of nodes that are gone are given to new ones.
 
-    nodes: by row, None where no node is. kinds (n,) codes, −1 where none is; weights (n,); degree (n,): links. near: row → linked rows.
+    nodes: by row, None where no node is. kinds (n,) codes, −1 where none is; weights (n,); degree (n,): links; apart_from_bodies (n,):
+    those to others than faces and voices. near: row → linked rows.
     Links, with −1 where none is: ends (m, 2) rows; pull (m,) summed weights; ties (m,) EDGE_….
     """
 
@@ -83,6 +84,7 @@ class Whole:
         self._kinds = np.full(FIRST_ROOM, -1, np.int8)
         self._weights = np.zeros(FIRST_ROOM, np.float32)
         self._degree = np.zeros(FIRST_ROOM, np.int32)
+        self._apart_from_bodies = np.zeros(FIRST_ROOM, np.int32)
         self._numbers = np.zeros(FIRST_ROOM, np.int64)
         self._free: list[int] = []
         self._ends = np.full((FIRST_ROOM, 2), -1, np.int32)
@@ -116,6 +118,10 @@ class Whole:
     @property
     def degree(self) -> NDArray[np.int32]:
         return self._degree[: len(self.nodes)]
+
+    @property
+    def apart_from_bodies(self) -> NDArray[np.int32]:
+        return self._apart_from_bodies[: len(self.nodes)]
 
     @property
     def ends(self) -> NDArray[np.int32]:
@@ -270,6 +276,7 @@ class Whole:
             self._kinds = np.concatenate([self._kinds, np.full(len(self._kinds), -1, np.int8)])
             self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
             self._degree = np.concatenate([self._degree, np.zeros_like(self._degree)])
+            self._apart_from_bodies = np.concatenate([self._apart_from_bodies, np.zeros_like(self._apart_from_bodies)])
             self._numbers = np.concatenate([self._numbers, np.zeros_like(self._numbers)])
         self.nodes.append(None)
         self.near.append(set())
@@ -326,6 +333,7 @@ class Whole:
             for row, other in (ends, ends[::-1]):
                 self.near[row].add(other)
                 self._degree[row] += 1
+                self._apart_from_bodies[row] += self._kinds[other] not in (FACE, VOICE)
         self._weigh(ends)
 
     def _unlink(self, edge: Edge) -> None:
@@ -345,6 +353,7 @@ class Whole:
         for row, other in (ends, ends[::-1]):
             self.near[row].discard(other)
             self._degree[row] -= 1
+            self._apart_from_bodies[row] -= self._kinds[other] not in (FACE, VOICE)
 
     def _weigh(self, ends: tuple[int, int]) -> None:
         place, edges = self._links[ends]
