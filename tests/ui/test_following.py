@@ -287,6 +287,20 @@ def test_what_views_read_after_a_commit_does_not_grow_with_the_memory(
     assert sum(read[24].values()) <= sum(read[4].values()) + 10, read
 
 
+def test_what_several_views_read_of_a_change_is_read_once(qtbot: QtBot, life: lives.Life, monkeypatch: pytest.MonkeyPatch) -> None:
+    lives._clip(life)
+    window = Window(qtbot, life.memory, monkeypatch)
+    window.follow()
+    for _ in range(2):
+        lives._clip(life)
+        changed = frozenset().union(*(c.people for c in window.told))
+        window.reader.rows.clear()
+        window.follow()
+        assert 0 < window.reader.rows["people_of"] <= len(changed) + 1
+    window.check()
+    window.close()
+
+
 def test_a_view_behind_another_reads_nothing_and_catches_up_when_it_is_shown(
     qtbot: QtBot, life: lives.Life, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ import traceback
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -23,6 +23,7 @@ from m3desk.domain.changed import Changed
 from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing, UsageError
 from m3desk_ui.hub.collector import Collector
 from m3desk_ui.hub.selection import Selection
+from m3desk_ui.hub.shared_reads import SharedReads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from m3desk_ui.look.pictures import Pictures
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 EVENTS_PER_TICK = 50
 BUDGET = 0.004
 """Seconds a tick may spend on events: a quarter of a 16 ms frame."""
@@ -245,6 +247,7 @@ class Hub(QObject):
         self._settle.setInterval(SETTLE_MS)
         self._settle.timeout.connect(self._say_changed)
         self._unsaid: Changed | None = None
+        self._shared: SharedReads | None = None
         self._version: int | None = None
         self._ready_at = 0
         self.questions = 0
@@ -384,6 +387,13 @@ class Hub(QObject):
         """
         if self.desk is not None:
             self._reads.read(key, fn, then, failed or self.tell)
+
+    def shared(self, changed: Changed, fn: Callable[[Any], T]) -> Callable[[Any], T]:
+        """Return `fn(reader)` with a reader that does not read again what another view has read of the same change."""
+        if self._shared is None or self._shared.changed is not changed:
+            self._shared = SharedReads(changed)
+        kept = self._shared
+        return lambda reader: fn(kept.of(reader))
 
     def reads_thread(self) -> int:
         """Return the id of the reading thread."""

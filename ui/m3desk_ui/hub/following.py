@@ -115,7 +115,7 @@ class Following(QObject, Generic[W, P]):
             self.restart()
         elif (read := self._patch(changed)) is not None:
             self._reading = True
-            self._hub.read(self._key, read, self._patched, self._failed)
+            self._hub.read(self._key, self._hub.shared(changed, read), self._patched, self._failed)
 
     def _loaded_now(self, found: W) -> None:
         self._reading, self._loaded = False, True
