@@ -1212,6 +1212,10 @@
     <context>
         <name>PeopleView</name>
         <message>
+            <source>Reading the memory …</source>
+            <translation>正在读取记忆……</translation>
+        </message>
+        <message>
             <source>Who is the same person as %1?</source>
             <translation>谁与 %1 是同一个人？</translation>
         </message>

@@ -250,3 +250,11 @@ def test_a_question_that_is_refused_says_why_in_the_chat_and_stays_in_the_box(
     qtbot.waitUntil(lambda: view.asking == "", timeout=3000)
     assert "Ask in fewer words." in turns(view)[0].answer.text()
     assert len(turns(view)[0].asked.text()) <= 2100 and view.question.text() == long_
+
+
+def test_the_time_of_an_answer_is_what_the_user_waited(qtbot: QtBot) -> None:
+    turn = ChatTurn("Who?")
+    qtbot.addWidget(turn)
+    turn._since -= 14.0  # models were loaded first
+    turn.take(events.AskDone("a1", "Ann.", True, (), "qwen", 0.02))
+    assert "qwen · 14." in turn.foot.text()

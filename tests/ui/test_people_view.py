@@ -184,3 +184,14 @@ def test_activity_shares_are_the_covered_part_of_each_bin() -> None:
     got = shares([("s1", 0, 5 * second), ("s1", 3 * second, 5 * second), ("s2", 0, 10 * second)], "s1", 10 * second, 5)
     assert np.allclose(got, [1, 1, 0.5, 0, 0]) or np.allclose(got, [1, 1, 1, 0, 0])
     assert got.max() <= 1
+
+
+def test_while_a_memory_is_read_the_list_says_so_and_not_that_nobody_is_there(qtbot: QtBot) -> None:
+    hub, desk = Hub(), FakeDesk()
+    view = PeopleView(hub)
+    qtbot.addWidget(view)
+    hub.open(desk, "/m")
+    view.show()
+    assert "Reading" in view.empty.text()
+    qtbot.waitUntil(lambda: view.model.rowCount() == 8, timeout=5000)
+    hub.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Signal
@@ -214,10 +215,11 @@ class ChatTurn(QFrame):
             if not self._stream.isActive():
                 self._stream.start()
         elif isinstance(event, events.AskDone):
-            self.done = event
+            # As the user felt it: models may have been loaded and a clip awaited before the engine began to answer.
+            self.done = replace(event, seconds=max(event.seconds, time.monotonic() - self._since))
             self._stream.stop()
             self._clock.stop()
-            self._show_done(event)
+            self._show_done(self.done)
 
     def _next_step(self, event: events.AskRound) -> str:
         """Say what follows a round: a search is read, which leads to the answer or to another search."""

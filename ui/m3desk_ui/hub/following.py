@@ -77,6 +77,11 @@ class Following(QObject, Generic[W, P]):
         """Return whether no read is running or pending."""
         return not self._reading and self._due is None
 
+    @property
+    def loaded(self) -> bool:
+        """Return whether everything was read once since the memory was opened (or since `restart`)."""
+        return self._loaded
+
     def restart(self) -> None:
         """Read everything again."""
         self._due, self._loaded, self._missed = None, False, False

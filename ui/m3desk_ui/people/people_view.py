@@ -204,7 +204,9 @@ class PeopleView(QWidget):
         rows = self.model.rowCount()
         self.list.setVisible(bool(rows))
         self.empty.setVisible(not rows)
-        if not self._everybody:
+        if not self._everybody and not self.following.loaded:
+            self.empty.setText(self.tr("Reading the memory …") if self.hub.desk is not None else "")
+        elif not self._everybody:
             self.empty.setText(self.tr("No people yet. They appear here as soon as a face or voice is recognised."))
         else:
             self.empty.setText(self.tr("Nobody here is called “%1”.").replace("%1", plain.line(self.filter.text())))

@@ -109,6 +109,8 @@ class Status(QStatusBar):
             self._loading.append(event.name)
         if self._loading:
             self._work.setText(self.tr("Loading %1 …").replace("%1", self._loading[-1]))
+        elif self._progress is not None:
+            self._on_progress(self._progress)
         else:
             self._tell_counts()
 
