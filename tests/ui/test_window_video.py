@@ -249,6 +249,18 @@ def test_zooming_keeps_the_time_under_the_mouse(hub, qtbot):
     assert view.canvas.x_of(0) < GUTTER
 
 
+def test_the_play_head_moves_by_many_small_steps(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    canvas = view.canvas
+    canvas.set_head(0)
+    qtbot.waitUntil(lambda: abs(canvas._head_at - canvas.x_of(0)) < 1, timeout=3000)
+    step = round(0.2 * (canvas.end - canvas.start) / (canvas.width() - GUTTER))  # a fifth of a pixel
+    for n in range(1, 51):
+        canvas.set_head(n * step)
+        qtbot.wait(1)
+    assert canvas._head_at > canvas.x_of(0) + 8
+
+
 def test_a_click_on_a_word_plays_from_that_word(hub, qtbot):
     view = TranscriptView(hub)
     qtbot.addWidget(view)

@@ -29,6 +29,9 @@ STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
 """Seconds between marks of the ruler."""
 SECOND = 1_000_000
 
+VISIBLE_STEP = 0.4
+"""Pixels that the play head moves at least before it is painted again."""
+
 
 class TimelineCanvas(QWidget):
     """Paints [start, end) of one source. What stands still is painted once into a picture; the play head is drawn over it."""
@@ -49,6 +52,7 @@ class TimelineCanvas(QWidget):
         self.rows = Rows()
         self.start, self.end = 0, 60 * SECOND
         self.head = 0
+        self._head_at = 0.0  # x of the play head as it was painted last
         self.working: tuple[str, int] = ("", 0)
         self.hits: tuple[tuple[str, int, int], ...] = ()
         self.span: tuple[int, int] | None = None
@@ -109,13 +113,13 @@ class TimelineCanvas(QWidget):
 
     def set_head(self, at: int) -> None:
         """Move the play head, and the view with it when it leaves."""
-        old, self.head = self.x_of(self.head), at
+        self.head = at
         if not self.start <= at < self.end and not self._press:
             self._go(at - (self.end - self.start) // 10, self.end - self.start)
             return
         new = self.x_of(at)
-        if abs(new - old) >= 0.4:
-            for x in (old, new):
+        if abs(new - self._head_at) >= VISIBLE_STEP:  # counted from where it was painted: small steps add up
+            for x in (self._head_at, new):
                 self.update(QRect(int(x) - 8, 0, 16, self.height()))
 
     def lanes_height(self) -> int:
@@ -147,7 +151,7 @@ class TimelineCanvas(QWidget):
             p.setPen(QPen(QColor(c.accent), 1))
             p.drawLine(QPointF(a, 0), QPointF(a, self.height()))
             p.drawLine(QPointF(b, 0), QPointF(b, self.height()))
-        x = self.x_of(self.head)
+        x = self._head_at = self.x_of(self.head)
         if GUTTER - 1 <= x <= self.width():
             p.setRenderHint(QPainter.RenderHint.Antialiasing)
             p.setPen(QPen(QColor(c.bad), 1.6))
