@@ -28,6 +28,7 @@ _NAMES = {
     "privacy": "the main jobs where every address leads here: lookups, connections, files outside of the own folders [FILE [SECONDS]]",
     "scale": "a commit at clip 5,000 against clip 10, a correction at 60,000 memories; invented clips [CLIPS]",
     "scale_search": "search at 1,000, 50,000 and 1,000,000 invented sentences: rounds, questions, memory [N …] [--keep DIR]",
+    "scale_filter": "filtering the memories table of 100,000 invented sentences in the window [ROWS]",
     "scale_lancedb": "the index on disk of very large memories against brute force, at 1,000,000 vectors (half an hour) [N …]",
     "scale_opening": "opening a memory of 100,000 nodes in the window: an imported graph, multiplied [NODES] [GRAPH]",
     "scale_window": "what a commit costs the window at 160 and 2,000 invented clips [CLIPS …]",

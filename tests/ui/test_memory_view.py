@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
+from m3desk.bench import invented, scale_filter
 from tests.ui.fakes import FakeDesk, World
 
 
@@ -108,3 +110,25 @@ def test_where_the_person_of_the_filter_is_gone_everybody_is_shown_as_the_filter
 def test_selecting_elsewhere_marks_the_row(view: MemoryView, hub: Hub) -> None:
     hub.selection.select("node", "m7")
     assert view.table.currentIndex().data(Qt.ItemDataRole.UserRole + 1).id == "m7"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_was_typed_before_the_rows_are_those_that_fit(qtbot: QtBot, view: MemoryView, seed: int) -> None:
+    dice = random.Random(seed)
+    rows, names = scale_filter.sentences(300)
+    view.model.show(rows, names, {})
+    words = ["", "a", "an", "ann", "anne", "says ba", "ba says", "does", "s b", "view", "comes", *invented.NAMES[:3]]
+    for _ in range(60):
+        if dice.random() < 0.3:
+            view.table.sortByColumn(dice.randrange(5), dice.choice([Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder]))
+        if dice.random() < 0.1:  # a row says something else now
+            rows[dice.randrange(300)] = changed = replace(dice.choice(rows), shown=f"Ann says b{dice.random()}")
+            view.model.patch(Part(frozenset({changed.id}), [changed], frozenset(), {}, {}))
+        typed, kind, person = dice.choice(words), dice.choice([None, None, "semantic"]), dice.choice([None, None, "person_1", "person_2"])
+        view.proxy.wish(typed, kind, person)
+        model = view.model
+        wanted = model.fitting(typed.casefold().split(), kind, person, range(model.rowCount()))
+        found = [view.proxy.mapToSource(view.proxy.index(n, 0)).row() for n in range(view.proxy.rowCount())]
+        assert sorted(found) == list(wanted)
+        keys = model.keys(view.proxy._column, found) or found
+        assert keys == sorted(keys, reverse=view.proxy._descending)

@@ -136,7 +136,10 @@ class MemoryModel(QAbstractTableModel):
         """Return those of these rows that hold all these words and are of this kind and person (None: of all)."""
         found, hay, rows = among, self.hay, self.rows
         for word in words:
-            found = [n for n in found if word in hay[n]]
+            if len(found) == len(hay) and isinstance(found, range):
+                found = [n for n, text in enumerate(hay) if word in text]
+            else:
+                found = [n for n in found if word in hay[n]]
         if kind:
             found = [n for n in found if kind in (rows[n].kind, rows[n].topic)]
         return [n for n in found if person in rows[n].people] if person else found
@@ -247,9 +250,11 @@ class MemoryFilter(FilteredRows):
     def wish(self, words: str, kind: str | None, person: str | None) -> None:
         """Show what holds these words, of this kind and person (None: of all)."""
         wished = (tuple(words.casefold().split()), kind, person)
-        if wished != (self.words, self.kind, self.person):
+        before = self.words, self.kind, self.person
+        if wished != before:
             self.words, self.kind, self.person = wished
-            self.fit()
+            longer = all(any(old in new for new in self.words) for old in before[0])
+            self.fit(narrower=longer and before[1] in (None, kind) and before[2] in (None, person))
 
 
 class MemoryView(QWidget):
