@@ -24,6 +24,7 @@ from m3desk.config import Settings
 from m3desk.control.searching import Searching
 from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
+from m3desk.domain.editing import Lesson
 from m3desk.domain.live import WatchKind, WatchRule
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
@@ -62,7 +63,6 @@ class App:
         """Open the memory at `path`; with `write`, create it if it does not exist. Raises MemoryProblem."""
         self.path = str(path)
         self.settings, problem = (settings, None) if settings else _settings()
-        self.emit = emit
         self._closing = threading.Event()
         self.watching = Watching(self.reader, emit)
         self.emit = self._seen_by_rules(emit)
@@ -320,6 +320,10 @@ class App:
             if kind in ("split-at", "bounds"):
                 self.look_again()
         return effect
+
+    def enroll_seen(self, name: str, lesson: Lesson) -> Effect:
+        """Make a person, or add to the one of that name, from a face of a live picture. Raises CorrectionError."""
+        return self._corrected("enroll", self.write(lambda m: m.correct("enroll", {"name": name}, by="user", at=now(), lessons=(lesson,))))
 
     def look_again(self) -> int:
         """Make the crops, sound, vectors of observations made by corrections, if the file or stored media allow it; return how many."""

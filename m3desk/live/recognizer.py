@@ -81,11 +81,13 @@ class Recognizer:
         vectors: FaceEmbedder,
         known: Callable[[], KnownPeople],
         emit: Callable[[events.LiveFaces], None],
+        hidden: Callable[[], Sequence[LiveFace]] = lambda: (),
     ) -> None:
-        """`known`: returns the newest galleries at once (`known.Galleries.of`)."""
+        """`known`: returns the newest galleries at once (`known.Galleries.of`). `hidden`: faces that are blurred and told of, too."""
         self._source, self._detector, self._embedder = source, faces, vectors
         self._known, self._emit = known, emit
         self._rule = calibration(vectors.name, "face")
+        self._hidden = hidden
         self._embed = partial(vector, vectors)
         self._linking = Linking(self._embed)
         self._faces: dict[int, _Face] = {}
@@ -146,7 +148,7 @@ class Recognizer:
         seen = [s for s in sightings(self._detector, picture, self._frame, at) if s.score >= 0.6]
         shown = self._follow(seen)
         self._name(shown)
-        told = tuple(_as_told(f) for f in shown)
+        told = (*(_as_told(f) for f in shown), *self._hidden())
         if told or self._told:
             self._emit(events.LiveFaces(self._source, at, told))
         self._told = told

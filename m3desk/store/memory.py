@@ -142,6 +142,7 @@ class Memory(Records):
         if not dry_run:
             with self.writing() as db:
                 sources.remove_source(db, self.state(), self.log(), id_, now())
+                notes.show_bystanders(db, id_)
                 self.forget_fold()
             checking.drop_index(self.folder / place.INDEX)  # it holds what was removed
         return effect
@@ -167,6 +168,12 @@ class Memory(Records):
         """Remove a rule of *watch for*. Raises UsageError if there is none."""
         with self.writing(folds=False) as db:
             notes.remove_watch(db, id_)
+
+    def hide_bystanders(self, source: str) -> None:
+        """Have only the faces of people with a note on consent stored of a source (bystander mode)."""
+        with self.writing(folds=False) as db:
+            reading.source(db, source)
+            notes.hide_bystanders(db, source)
 
     def set_consent(self, ref: str, note: str) -> None:
         """Keep a note on a person's consent; an empty one removes it. Raises CorrectionError if nobody, or more than one, is meant."""

@@ -1,6 +1,6 @@
-"""What a user notes in a memory that is no evidence and no correction: rules of *watch for*, and consent of people.
+"""What a user notes in a memory that is no evidence and no correction: rules of *watch for*, consent of people, bystander mode of a source.
 
-Kept as rows of `meta` (`watch:3`, `consent:person_2`), so exports and imports carry them; forgetting a person removes theirs.
+Kept as rows of `meta` (`watch:3`, `consent:person_2`, `bystanders:s1`): exports carry them, forgetting a person removes theirs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from m3desk.store.rows import dump
 
 DB = sqlite3.Connection
 
-WATCH, CONSENT = "watch:", "consent:"
+WATCH, CONSENT, BYSTANDERS = "watch:", "consent:", "bystanders:"
 
 LONGEST = 200
 """Code points of what a rule watches for."""
@@ -109,7 +109,17 @@ def remove_of(db: DB, found: Traces) -> int:
 
 def is_note(key: str) -> bool:
     """Say whether a key of `meta` is such a note and no setting."""
-    return key.startswith((WATCH, CONSENT))
+    return key.startswith((WATCH, CONSENT, BYSTANDERS))
+
+
+def hides_bystanders(db: DB, source: str) -> bool:
+    """Say whether a source was recorded in bystander mode: only faces of people with a note on consent are stored of it."""
+    return db.execute("SELECT 1 FROM meta WHERE key = ?", (BYSTANDERS + source,)).fetchone() is not None
+
+
+def hide_bystanders(db: DB, source: str) -> None:
+    """Have only approved faces stored of a source, from now on and when it is re-memorized."""
+    db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (BYSTANDERS + source, "1"))
 
 
 def watches_now(db: DB) -> list[WatchRule]:
@@ -118,3 +128,8 @@ def watches_now(db: DB) -> list[WatchRule]:
     found = [replace(r, value=aliases.get(r.value, r.value)) if r.kind == "person" else r for r in watches(db)]
     names = {p.id: p.shown for p in reading.people_of(db, [r.value for r in found if r.kind == "person"])}
     return [replace(r, label=r.label or names.get(r.value, r.value)) for r in found]
+
+
+def show_bystanders(db: DB, source: str) -> None:
+    """Forget that a source was recorded in bystander mode: it is removed."""
+    db.execute("DELETE FROM meta WHERE key = ?", (BYSTANDERS + source,))

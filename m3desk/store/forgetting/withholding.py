@@ -1,4 +1,4 @@
-"""Leaves out evidence that must not be stored: where a person was forgotten, or that is similar to a person who must not be stored."""
+"""Leaves out evidence that must not be stored: where a person was forgotten, of a person who must not be stored, and of bystanders."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Perceived, TimedBox
 from m3desk.domain.geometry import iou, overlap
-from m3desk.domain.identity import calibration, top_similarity
+from m3desk.domain.identity import calibration, match, top_similarity
 from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Draft
-from m3desk.store import commits, reading
+from m3desk.store import commits, galleries, notes, reading
 from m3desk.store.corrections import anchors
 
 DB = sqlite3.Connection
 
 
 def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
-    """Return a clip's evidence without what tombstones and unwanted templates forbid to store."""
-    gone = _buried(db, clip, perceived) | _unwanted(db, perceived)
+    """Return a clip's evidence without what tombstones, unwanted templates and bystander mode forbid to store."""
+    gone = _buried(db, clip, perceived) | _unwanted(db, perceived) | _bystanders(db, clip, perceived)
     spans = [(t["start"], t["end"]) for t in _tombstones(db, clip) if t["kind"] == "span"]
     if not gone and not spans:
         return perceived
@@ -115,3 +115,14 @@ def _unwanted(db: DB, perceived: Perceived) -> set[str]:
             if fits and top_similarity(cluster.vectors, template) >= calibration(r["model"], type_).threshold(cluster.duration):
                 gone |= set(cluster.observations)
     return gone
+
+
+def _bystanders(db: DB, clip: Clip, perceived: Perceived) -> set[str]:
+    """Return the faces of a source recorded in bystander mode that match nobody with a note on consent: what the blur missed."""
+    if not perceived.faces or not notes.hides_bystanders(db, clip.source):
+        return set()
+    model, approved = reading.setting(db, "face_vectors") or "", notes.consents(db)
+    known = [g for g in galleries.shown(db, "face", model) if g.person in approved]
+    found = commits.candidates(perceived, "face")
+    matched = match(found, known, perceived.cannot_link, calibration(model, "face"))
+    return {o for cluster, its in zip(found, matched, strict=True) if its.node is None for o in cluster.observations}

@@ -1,0 +1,453 @@
+"""Bystander mode: blurs the faces of everybody who was not approved, before a picture is recorded or shown.
+
+A `Veil` runs inside the recorder's process. It holds pictures back for half a second, so that a face is also blurred in the pictures just
+before it was found. What it can't judge is blurred: an unknown face, a face that has not been compared again, and the whole picture where
+faces were not looked for closely enough. Embeddings of those who are not approved exist in this process only, and end with it.
+
+It talks with its parent (`live.approving`) by files in a private temporary folder: `how.json` (models), `approved.npz` (embeddings of
+approved people), `seen.json` (faces in view), `wanted.json` (tracks that the user approves), `track-ID.npz` (what is known of a track).
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import logging
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from m3desk import models, private
+from m3desk.backends import Backends, profile
+from m3desk.domain.calibration import calibration
+from m3desk.domain.evidence import Box, Floats
+from m3desk.domain.geometry import iou
+from m3desk.domain.identity import Candidate, Gallery, match, top_similarity
+from m3desk.domain.ids import numbered_id
+from m3desk.errors import ModelMissing
+from m3desk.perception.scenes import FrameSummary, change, crop_file, cut_between, look
+from m3desk.perception.sightings import NEAR, Sighting, sightings, vector
+from m3desk.perception.tracks import KEPT, Linking, OpenTrack
+from m3desk.ports import FaceDetector, FaceEmbedder, Frame, Picture
+
+log = logging.getLogger(__name__)
+
+DELAY = 500_000
+"""Microseconds that pictures are held back: what is found until then counts for them, too."""
+
+HOLD = 1_000_000
+"""Microseconds that a face's place stays blurred after it was last found: detectors lose a face that turns or is covered."""
+
+BLIND = 300_000
+"""A picture with no look for faces within this many microseconds before and after it is blurred as a whole."""
+
+SOONEST, SHARE = 0.066, 2.0
+"""Seconds between two looks for faces at least, and at least this many times what a look takes: the recorder must keep up."""
+
+MARGIN, GROWING = 0.40, 0.60
+"""Of a face's size, what is blurred around it; and how much more a second away from when it was found."""
+
+AGAIN = 400_000
+"""Microseconds after which an approved face is compared again: another may have taken its place."""
+
+TRUSTED = 1_000_000
+"""Microseconds for which a comparison that went well counts."""
+
+LEAST, CLEAR = 0.15, 0.20
+"""Quality of a face from which it is embedded, and from which an unlike embedding says that it is another's."""
+
+FIRST = 2
+"""Pictures that must be like an approved person before a face is shown."""
+
+BLOCKS = 5
+"""A blurred face is this many blocks wide; a recogniser needs about 20."""
+
+KEPT_FOR = 60_000_000
+"""Microseconds for which a face that left can still be approved."""
+
+POLL = 0.25
+"""Seconds between two looks for news from the parent, and between two reports to it."""
+
+
+# ---------------------------------------------------------------- files between the two processes
+
+
+class Mailbox:
+    """The files by which a veil and its parent talk; each is written whole, by renaming."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: dict[str, int] = {}
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write a file. Raises OSError."""
+        new = self.folder / f".{name}"
+        private.write(new, content)
+        new.replace(self.folder / name)
+
+    def news(self, name: str) -> bytes | None:
+        """Return a file's content if it was written since the last call, else None."""
+        path = self.folder / name
+        try:
+            stamp = path.stat().st_mtime_ns
+            if self._read.get(name) == stamp:
+                return None
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        self._read[name] = stamp
+        return content
+
+    def drop(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        (self.folder / name).unlink(missing_ok=True)
+
+
+def packed(**arrays: Any) -> bytes:
+    """Return arrays as an .npz file."""
+    target = io.BytesIO()
+    np.savez(target, **arrays)
+    return target.getvalue()
+
+
+def unpacked(content: bytes) -> dict[str, Any]:
+    """Return the arrays of an .npz file; nothing in it is run."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}
+
+
+# ---------------------------------------------------------------- blurring
+
+
+def blur(picture: Picture, box: tuple[int, int, int, int]) -> None:
+    """Blur [left, top, right, bottom) of a picture in place, beyond recognition."""
+    left, top, right, bottom = box
+    part = picture[top:bottom, left:right]
+    if not part.size:
+        return
+    height, width = part.shape[:2]
+    rows = max(1, round(BLOCKS * height / max(width, 1)))
+    coarse = cv2.resize(part, (min(BLOCKS, width), min(max(rows, 1), height, 2 * BLOCKS)), interpolation=cv2.INTER_AREA)
+    picture[top:bottom, left:right] = cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR)
+
+
+def blurred_whole(picture: Picture) -> Picture:
+    """Return a picture of which nothing but colours is left."""
+    height, width = picture.shape[:2]
+    coarse = cv2.resize(picture, (12, max(1, round(12 * height / width))), interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
+
+
+def widened(box: Box, by: float, size: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """Return a box with `by` of its size around it as [left, top, right, bottom) within a picture of (height, width, …)."""
+    x, y, w, h = box
+    side = by * max(w, h)
+    return (
+        max(0, int(x - side)), max(0, int(y - side)), min(size[1], int(x + w + side) + 1), min(size[0], int(y + h + side) + 1),
+    )  # fmt: skip
+
+
+def _union(a: Box, b: Box) -> Box:
+    x, y = min(a[0], b[0]), min(a[1], b[1])
+    return x, y, max(a[0] + a[2], b[0] + b[2]) - x, max(a[1] + a[3], b[1] + b[3]) - y
+
+
+# ---------------------------------------------------------------- faces
+
+
+@dataclass(slots=True, eq=False)
+class Hidden:
+    """A face track. `places`: (time, box) where it was found; `checks`: (time, whether it was like the approved person)."""
+
+    id: str
+    track: OpenTrack
+    places: deque[tuple[int, Box]] = field(default_factory=deque)
+    checks: deque[tuple[int, bool]] = field(default_factory=deque)
+    best: list[tuple[Sighting, Floats]] = field(default_factory=list)
+    embedded: int = -10 * AGAIN
+    person: str | None = None
+
+    def shown(self, at: int) -> bool:
+        """Say whether the face is known to be an approved person's at a time."""
+        before = next((c for c in reversed(self.checks) if c[0] <= at), None)
+        after = next((c for c in self.checks if c[0] > at), None)
+        if (before is not None and not before[1]) or (after is not None and not after[1]):
+            return False
+        return (before is not None and at - before[0] <= TRUSTED) or (after is not None and after[0] - at <= DELAY)
+
+    def box_at(self, at: int, size: tuple[int, ...]) -> tuple[int, int, int, int] | None:
+        """Return what to blur at a time; None if the face is not near it in time."""
+        before = next((p for p in reversed(self.places) if p[0] <= at and at - p[0] <= HOLD), None)
+        after = next((p for p in self.places if p[0] >= at and p[0] - at <= HOLD), None)
+        if before is not None and after is not None:
+            near = min(at - before[0], after[0] - at)
+            return widened(_union(before[1], after[1]), MARGIN + GROWING * near / 1e6, size)
+        one = before or after
+        return None if one is None else widened(one[1], MARGIN + GROWING * abs(at - one[0]) / 1e6, size)
+
+
+class Veil:
+    """Blurs the faces of those who are not approved, in one live source's pictures, in time order. Not thread-safe."""
+
+    delay = DELAY
+
+    def __init__(self, folder: str, detector: FaceDetector | None = None, embedder: FaceEmbedder | None = None) -> None:
+        """`folder`: see the module. Without a detector the models named in `how.json` are opened. Raises ModelMissing."""
+        self._mail = Mailbox(Path(folder))
+        if detector is None:
+            detector, embedder = _models(self._mail.news("how.json"))
+        self._detector, self._embedder = detector, embedder
+        self._rule = calibration(embedder.name, "face") if embedder is not None else None
+        embed = partial(vector, embedder) if embedder is not None else None
+        self._embed = embed
+        self._linking = Linking(embed)
+        self._held: deque[tuple[int, Picture]] = deque()
+        self._faces: dict[int, Hidden] = {}
+        self._gone: dict[str, Hidden] = {}
+        self._looked: deque[int] = deque()
+        self._approved: list[Gallery] = []
+        self._session: list[Gallery] = []
+        self._numbers = itertools.count(1)
+        self._cost = 0.02
+        self._frame = self._shot = 0
+        self._brief: FrameSummary | None = None
+        self._step = 0.0
+        self._polled = self._reported = -POLL
+        self._poll()
+
+    # ------------------------------------------------------------------ pictures
+
+    def put(self, at: int, picture: Picture) -> list[tuple[int, Picture]]:
+        """Take the next picture; return the pictures that are ready, in order, with those not approved blurred."""
+        self._held.append((at, picture))
+        self._poll()
+        if not self._looked or at - self._looked[-1] >= max(SOONEST, SHARE * self._cost) * 1e6:
+            self._look(at, picture)
+        return self._ready(at - DELAY)
+
+    def finish(self) -> list[tuple[int, Picture]]:
+        """Return all pictures that are still held back: recording pauses or ends."""
+        if not self._held:
+            return []
+        at, picture = self._held[-1]
+        if not self._looked or self._looked[-1] < at:
+            self._look(at, picture)
+        return self._ready(at)
+
+    def _ready(self, until: int) -> list[tuple[int, Picture]]:
+        ready = []
+        while self._held and self._held[0][0] <= until:
+            at, picture = self._held.popleft()
+            ready.append((at, self._veiled(at, picture)))
+        while len(self._looked) > 2 and self._looked[1] < until - HOLD:
+            self._looked.popleft()
+        return ready
+
+    def _veiled(self, at: int, picture: Picture) -> Picture:
+        before = any(0 <= at - p <= BLIND for p in self._looked)
+        after = any(0 <= p - at <= BLIND for p in self._looked)
+        if not (before and after):
+            return blurred_whole(picture)
+        hidden = [
+            box
+            for face in (*self._faces.values(), *self._gone.values())
+            if not face.shown(at) and (box := face.box_at(at, picture.shape)) is not None
+        ]
+        if not hidden:
+            return picture
+        picture = picture.copy()
+        for box in hidden:
+            blur(picture, box)
+        return picture
+
+    # ------------------------------------------------------------------ faces
+
+    def _look(self, at: int, picture: Picture) -> None:
+        """Find the faces of a picture, follow them, and compare those whose turn it is."""
+        began = time.perf_counter()
+        brief = look(Frame(at, picture))
+        if self._brief is not None:
+            self._shot += cut_between(self._brief, brief, self._step)
+            self._step = change(self._brief, brief)[0]
+        self._brief = brief
+        self._frame += 1
+        seen = self._found(picture, at)
+        faces: list[Hidden] = []
+        if seen:
+            for sighting, track in zip(seen, self._linking.add(seen, self._shot), strict=True):
+                face = self._faces.get(id(track)) or self._faces.setdefault(id(track), Hidden(f"live{next(self._numbers)}", track))
+                del track.seen[:-KEPT]
+                face.places.append((at, sighting.box))
+                faces.append(face)
+            self._compare(at, list(zip(faces, seen, strict=True)))
+        self._end_tracks(at)
+        self._looked.append(at)
+        self._report(at, faces)
+        self._cost += 0.2 * (time.perf_counter() - began - self._cost)
+
+    def _found(self, picture: Picture, at: int) -> list[Sighting]:
+        """Return every face that perception could find in the picture: in both sizes that it looks at, doubtful ones included."""
+        assert self._detector is not None
+        found = sightings(self._detector, picture, self._frame, at)
+        if max(picture.shape[:2]) > NEAR and found:  # it looks at the smaller picture only if the larger one shows nobody
+            small, scale = _shrunk(picture)
+            for s in sightings(self._detector, small, self._frame, at):
+                box = (s.box[0] / scale, s.box[1] / scale, s.box[2] / scale, s.box[3] / scale)
+                if all(iou(box, f.box) < 0.3 for f in found):
+                    found += sightings_at(self._detector, picture, box, self._frame, at) or [replace(s, box=box)]
+        return found
+
+    def _end_tracks(self, at: int) -> None:
+        going_on = {id(t) for t in self._linking.open}
+        self._linking.done.clear()
+        for key in [k for k in self._faces if k not in going_on]:
+            face = self._faces.pop(key)
+            self._gone[face.id] = face
+        self._gone = {i: f for i, f in self._gone.items() if at - f.places[-1][0] <= KEPT_FOR}
+        for face in (*self._faces.values(), *self._gone.values()):
+            for kept in (face.places, face.checks):
+                while len(kept) > 2 and kept[1][0] < at - HOLD - 2 * DELAY:
+                    kept.popleft()
+
+    def _compare(self, at: int, faces: Sequence[tuple[Hidden, Sighting]]) -> None:
+        """Embed faces whose turn it is; approve those that match, and hide those that no longer do."""
+        if self._embed is None or self._rule is None:
+            return
+        asking = []
+        for face, sighting in faces:
+            contested = any(o is not sighting and iou(_grown(o.box), _grown(sighting.box)) > 0 for _, o in faces)
+            due = at - face.embedded >= AGAIN or (contested and face.person is not None) or (face.person is None and len(face.best) < FIRST)
+            if sighting.quality < LEAST or not due:
+                continue
+            row = self._embed(sighting)
+            face.embedded = at
+            if face.person is not None and sighting.quality >= CLEAR:
+                like = max((top_similarity(row[None], g.vectors) for g in self._all() if g.person == face.person), default=-1.0)
+                face.checks.append((at, like >= (self._rule.carried or self._rule.accept)))
+                if not face.checks[-1][1]:
+                    face.person, face.best = None, []
+            face.best.append((sighting, row))
+            face.best.sort(key=lambda b: -b[0].quality)
+            del face.best[KEPT:]
+            if face.person is None and len(face.best) >= FIRST:
+                asking.append(face)
+        self._approve(at, asking, [f for f, _ in faces])
+
+    def _approve(self, at: int, asking: Sequence[Hidden], in_view: Sequence[Hidden]) -> None:
+        known = self._all()
+        if not asking or not known or self._rule is None:
+            return
+        candidates = [
+            Candidate((f.id,), np.stack([r for _, r in f.best]), at - f.places[0][0], max(s.quality for s, _ in f.best)) for f in asking
+        ]
+        taken = {f.person for f in in_view if f.person is not None}
+        owner = {g.node: g.person for g in known}
+        for face, found in zip(asking, match(candidates, known, combinations([f.id for f in asking], 2), self._rule), strict=True):
+            person = owner.get(found.node or "")
+            if person is not None and person not in taken:
+                face.person = person
+                face.checks.append((at, True))
+                taken.add(person)
+
+    def _all(self) -> list[Gallery]:
+        return [*self._approved, *self._session]
+
+    # ------------------------------------------------------------------ the parent
+
+    def _poll(self) -> None:
+        """Read whom the parent approves now."""
+        if time.monotonic() - self._polled < POLL:
+            return
+        self._polled = time.monotonic()
+        if (content := self._mail.news("approved.npz")) is not None:
+            self._approved = _galleries(unpacked(content))
+            there = {g.person for g in self._all()}
+            for face in self._faces.values():
+                if face.person is not None and face.person not in there:  # an approval was taken back
+                    face.person = None
+                    face.checks.append((face.places[-1][0], False))
+        if (content := self._mail.news("wanted.json")) is not None:
+            for track in json.loads(content):
+                self._hand_out(str(track))
+
+    def _hand_out(self, id_: str) -> None:
+        """Give the embeddings and crops of a face that the user approves to the parent, and show it from now on."""
+        everybody = {f.id: f for f in (*self._faces.values(), *self._gone.values())}
+        face = everybody.get(id_)
+        if face is None or not face.best:
+            self._mail.put(f"track-{id_}.npz", packed())
+            return
+        rows = np.stack([r for _, r in face.best])
+        crops = [np.frombuffer(crop_file(s.crop), np.uint8) for s, _ in face.best]
+        marks = np.stack([s.marks for s, _ in face.best])
+        quality = np.array([s.quality for s, _ in face.best], np.float32)
+        box = np.array(face.best[0][0].box, np.float32)
+        model = np.array(self._embedder.name if self._embedder else "")
+        self._session.append(Gallery(numbered_id("face", 10**6 + len(self._session)), id_, rows, 1, float(quality.max()), 1))
+        face.person = id_
+        face.checks.append((face.places[-1][0], True))
+        named = {f"crop{n}": crop for n, crop in enumerate(crops)}
+        self._mail.put(f"track-{id_}.npz", packed(rows=rows, marks=marks, quality=quality, box=box, model=model, **named))
+
+    def _report(self, at: int, faces: Sequence[Hidden]) -> None:
+        """Tell the parent which faces are in view, and who is hidden."""
+        if time.monotonic() - self._reported < POLL:
+            return
+        self._reported = time.monotonic()
+        seen = [{"track": f.id, "box": [round(v, 1) for v in f.places[-1][1]], "hidden": f.person is None} for f in faces]
+        self._mail.put("seen.json", json.dumps({"at": at, "faces": seen}).encode())
+
+
+def sightings_at(detector: FaceDetector, picture: Picture, box: Sequence[float], frame: int, at: int) -> list[Sighting]:
+    """Return the faces found in the part of a picture around a box, in pixels of the whole picture."""
+    left, top, right, bottom = widened((box[0], box[1], box[2], box[3]), 0.5, picture.shape)
+    part = np.ascontiguousarray(picture[top:bottom, left:right])
+    if min(part.shape[:2]) < 8:
+        return []
+    moved = []
+    for s in sightings(detector, part, frame, at):
+        x, y, w, h = s.box
+        moved.append(
+            Sighting(frame, at, (x + left, y + top, w, h), s.score, np.add(s.landmarks, (left, top)), s.crop, s.marks, s.quality, s.steady)
+        )
+    return moved
+
+
+def _shrunk(picture: Picture) -> tuple[Picture, float]:
+    scale = NEAR / max(picture.shape[:2])
+    size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
+    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8), scale
+
+
+def _grown(box: Box) -> Box:
+    x, y, w, h = box
+    return x - w / 4, y - h / 4, 1.5 * w, 1.5 * h
+
+
+def _galleries(arrays: dict[str, Any]) -> list[Gallery]:
+    """Return the galleries in `approved.npz`: `people` (names), `owner` (row → person), `rows`."""
+    found = []
+    for n, person in enumerate(arrays["people"].tolist()):
+        rows = arrays["rows"][arrays["owner"] == n]
+        if len(rows):
+            found.append(Gallery(numbered_id("face", n + 1), str(person), np.asarray(rows, np.float32), 1, 1.0, len(rows)))
+    return found
+
+
+def _models(how: bytes | None) -> tuple[FaceDetector, FaceEmbedder]:
+    told = json.loads(how or b"{}")
+    backends = Backends(models.weights, profile=profile(told.get("profile", "embedded")), threads=1)
+    detector = backends.get("faces")
+    embedder = backends.of_model("face_vectors", told["model"]) if told.get("model") else backends.get("face_vectors")
+    if detector is None or embedder is None:
+        raise ModelMissing("bystander mode needs the face models.", "Fetch them: m3desk models pull")
+    return detector, embedder

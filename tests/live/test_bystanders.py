@@ -1,0 +1,286 @@
+"""Bystander mode: nobody who was not approved can be seen in a picture that is recorded or shown, nor is anything of them stored."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from m3desk.app import App
+from m3desk.domain.identity import Gallery, KnownPeople
+from m3desk.errors import CorrectionError
+from m3desk.live import bystanders
+from m3desk.live.approving import Bystanders
+from m3desk.live.bystanders import Mailbox, Veil, packed, unpacked
+from m3desk.ports import DetectedFace, Picture
+from tests.live.test_recognizer import ROWS
+from tests.perception.invented import ColourEmbedder, Square, SquareDetector, draw
+from tests.store.invented import MODELS, clips, seen, source
+
+PICTURE = 40_000
+"""Microseconds between two pictures of a camera."""
+
+
+class FaceDetector(SquareDetector):
+    """Finds squares that have a mouth, as a face detector finds faces, not skin. `blind`: finds nothing."""
+
+    blind = False
+
+    def detect(self, picture: Picture) -> list[DetectedFace]:
+        if self.blind or not (picture.max(2) < 20).any():
+            return []
+        found = super().detect(picture)
+        boxes = [tuple(int(v) for v in f.box) for f in found]
+        return [f for f, (x, y, w, h) in zip(found, boxes, strict=True) if (picture[y : y + h, x : x + w].max(2) < 20).any()]
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bystanders, "POLL", 0.0)
+
+
+class Camera:
+    """A veil over drawn pictures, and what came out."""
+
+    def __init__(self, folder: Path, **approved: str) -> None:
+        self.mail = Mailbox(folder)
+        self.approve(**approved)
+        self.detector = FaceDetector()
+        self.veil = Veil(str(folder), self.detector, ColourEmbedder())
+        self.out: list[tuple[int, Picture]] = []
+        self.at = 0
+
+    def approve(self, **people: str) -> None:
+        rows = np.array([ROWS[who] for who in people for _ in range(3)], np.float32).reshape(-1, 3)
+        owner = np.repeat(np.arange(len(people)), 3)
+        self.mail.put("approved.npz", packed(people=np.array(list(people.values()), dtype=str), owner=owner, rows=rows))
+
+    def show(self, *squares: Square, times: int = 1, background: int = 90) -> None:
+        for _ in range(times):
+            self.out += self.veil.put(self.at, draw(squares, background))
+            self.at += PICTURE
+
+    def end(self) -> list[list[str]]:
+        """Return whose faces can be found in each picture that came out."""
+        self.out += self.veil.finish()
+        return [faces_in(p) for _, p in self.out]
+
+
+def faces_in(picture: Picture) -> list[str]:
+    seer, names = FaceDetector(), list(ROWS)
+    found = seer.detect(picture)
+    rows = ColourEmbedder().embed(picture, found)
+    return sorted(names[int(np.argmax(r))] for r in rows)
+
+
+def moving(who: str, n: int, x: int = 60) -> Square:
+    return who, x + 2 * n, 80, 60
+
+
+def test_an_unknown_face_is_in_no_picture(tmp_path: Path) -> None:
+    camera = Camera(tmp_path)
+    for n in range(60):
+        camera.show(moving("ann", n))
+    found = camera.end()
+    assert len(found) == 60 and not any(found)
+    assert [at for at, _ in camera.out] == [n * PICTURE for n in range(60)]
+    assert all(p.shape == (240, 320, 3) for _, p in camera.out)
+
+
+def test_the_rest_of_the_picture_stays_as_it_is(tmp_path: Path) -> None:
+    camera = Camera(tmp_path)
+    camera.show(("ann", 60, 80, 60), times=40)
+    camera.end()
+    picture = camera.out[20][1]
+    assert (picture[:, 220:] == 90).all() and not (picture[90:130, 70:110] == 90).all()
+
+
+def test_a_picture_without_faces_is_not_touched(tmp_path: Path) -> None:
+    camera = Camera(tmp_path)
+    camera.show(times=30)
+    camera.end()
+    assert all((p == 90).all() for _, p in camera.out)
+
+
+def test_an_approved_face_is_shown_and_others_beside_it_are_not(tmp_path: Path) -> None:
+    camera = Camera(tmp_path, ann="person_1")
+    for n in range(50):
+        camera.show(("ann", 30 + n // 2, 80, 60), ("bob", 200 - n // 4, 90, 60))
+    found = camera.end()
+    assert all("bob" not in f for f in found)
+    assert sum("ann" in f for f in found) >= 45
+
+
+def test_a_face_that_the_detector_loses_for_a_moment_stays_blurred(tmp_path: Path) -> None:
+    camera = Camera(tmp_path)
+    for n in range(80):
+        camera.detector.blind = 20 <= n < 38 or n < 8  # 0.7 s, and the first 0.3 s
+        camera.show(("ann", 60 + n // 4, 80, 60))
+    assert not any(camera.end())
+
+
+def test_who_takes_an_approved_persons_place_is_blurred(tmp_path: Path) -> None:
+    camera = Camera(tmp_path, ann="person_1")
+    camera.show(("ann", 60, 80, 60), times=40)
+    camera.show(("bob", 60, 80, 60), times=40)
+    found = camera.end()
+    assert all("bob" not in f for f in found)
+    assert sum("ann" in f for f in found) >= 20
+
+
+def test_where_faces_were_not_looked_for_closely_the_whole_picture_is_blurred(tmp_path: Path) -> None:
+    camera = Camera(tmp_path)
+    camera.veil._cost = 5.0  # a look takes so long that the next is 10 s away
+    pattern = np.random.default_rng(1).integers(0, 255, (240, 320, 3), dtype=np.uint8)
+    camera.out += camera.veil.put(0, pattern)
+    camera.veil._cost = 5.0
+    for n in range(1, 40):
+        camera.out += camera.veil.put(n * PICTURE, pattern)
+    middle = [p for at, p in camera.out if 400_000 <= at <= 900_000]
+    assert middle and all(np.abs(np.diff(p.astype(int), axis=1)).mean() < 3 for p in middle)
+
+
+def test_an_approval_that_was_taken_back_hides_the_face_again(tmp_path: Path) -> None:
+    camera = Camera(tmp_path, ann="person_1")
+    camera.show(("ann", 60, 80, 60), times=40)
+    camera.approve()
+    camera.show(("ann", 60, 80, 60), times=60)
+    found = camera.end()
+    assert any(found[:20]) and not any(found[45:])
+
+
+def test_a_face_in_view_is_told_and_handed_out_when_it_is_approved(tmp_path: Path) -> None:
+    camera = Camera(tmp_path)
+    camera.show(("ann", 60, 80, 60), times=10)
+    told = json.loads((tmp_path / "seen.json").read_text())
+    (face,) = told["faces"]
+    assert face["hidden"] and face["box"] == [60, 80, 60, 60]
+    assert not list(tmp_path.glob("track-*"))  # nothing of them leaves the process before
+    camera.mail.put("wanted.json", json.dumps([face["track"], "live99"]).encode())
+    camera.show(("ann", 60, 80, 60), times=50)
+    found = unpacked((tmp_path / f"track-{face['track']}.npz").read_bytes())
+    assert found["rows"].shape[1] == 3 and found["crop0"].size and str(found["model"]) == "colours"
+    assert unpacked((tmp_path / "track-live99.npz").read_bytes()) == {}
+    assert camera.end()[-10:] == [["ann"]] * 10
+
+
+def test_nothing_is_written_of_an_unapproved_face_but_its_place(tmp_path: Path) -> None:
+    camera = Camera(tmp_path)
+    camera.show(("ann", 60, 80, 60), times=30)
+    camera.end()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["approved.npz", "seen.json"]
+    assert set(json.loads((tmp_path / "seen.json").read_text())["faces"][0]) == {"track", "box", "hidden"}
+
+
+# ---------------------------------------------------------------- approving
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    with App(tmp_path / "m.m3desk") as opened:
+        yield opened
+
+
+def approvals(app: App, known: KnownPeople | None = None) -> Bystanders:
+    def consents() -> dict[str, str]:
+        with app.reader() as reader:
+            return reader.consents()
+
+    def people() -> KnownPeople:
+        return known or app.write(lambda m: m.known("face", "colours"))
+
+    return Bystanders("s1", people, consents, app.enroll_seen, app.set_consent)
+
+
+def test_only_people_with_consent_are_approved(app: App) -> None:
+    found = tuple(Gallery(f"face_{n}", f"person_{n}", np.array([row], np.float32)) for n, row in enumerate(ROWS.values(), 1))
+    app.write(lambda m: remembered(m, (1, 2)))
+    kept = approvals(app, KnownPeople(found, {}))
+    try:
+        assert unpacked((kept.folder / "approved.npz").read_bytes())["people"].tolist() == []
+        app.set_consent("person_2", "agreed by mail")
+        kept.refresh()
+        arrays = unpacked((kept.folder / "approved.npz").read_bytes())
+        assert arrays["people"].tolist() == ["person_2"] and arrays["rows"].tolist() == [list(ROWS["bob"])]
+        assert kept.approve("person_1") == "person_1"
+        assert unpacked((kept.folder / "approved.npz").read_bytes())["people"].tolist() == ["person_1", "person_2"]
+        with app.reader() as reader:
+            assert reader.consents()["person_1"].startswith("Approved in bystander mode on ")
+    finally:
+        kept.close()
+    assert not kept.folder.exists()
+
+
+def test_a_hidden_face_becomes_a_person_when_it_is_approved(app: App) -> None:
+    kept = approvals(app)
+    try:
+        veil = Veil(str(kept.folder), FaceDetector(), ColourEmbedder())
+        over, out = threading.Event(), []
+
+        def record() -> None:
+            at = 0
+            while not over.wait(0.002):
+                out.extend(veil.put(at, draw([("ann", 60, 80, 60)])))
+                at += PICTURE
+
+        recorder = threading.Thread(target=record)
+        recorder.start()
+        try:
+            while not kept.hidden() or not out:
+                time.sleep(0.01)
+            (face,) = kept.hidden()
+            person = kept.approve(face.track, "Ann")
+            with pytest.raises(CorrectionError):
+                kept.approve("live99")
+            until = len(out) + 60
+            while len(out) < until:
+                time.sleep(0.01)
+        finally:
+            over.set()
+            recorder.join()
+    finally:
+        kept.close()
+    with app.reader() as reader:
+        assert reader.person("Ann").id == person and reader.person("Ann").portrait
+        assert person in reader.consents()
+        assert [g.person for g in reader.galleries("face", "colours")] == [person]
+    assert faces_in(out[-1][1]) == ["ann"] and faces_in(out[0][1]) == []
+    assert app.check()["ok"]
+
+
+# ---------------------------------------------------------------- what is stored
+
+
+def remembered(memory: Any, people: Sequence[int]) -> Any:
+    if not memory.sources():
+        memory.plan_clips(memory.add_source(source()).id, clips("s1"), fps=5.0)
+    clip = memory.next_clips("s1")[0]
+    perceived, draft = seen(clip, people)
+    prepared = memory.prepare(clip, perceived, {}, 6)
+    return prepared, memory.commit_episodic(clip, prepared.perceived, draft, models=MODELS)
+
+
+def test_of_a_source_in_bystander_mode_only_approved_faces_are_stored(app: App) -> None:
+    app.write(lambda m: remembered(m, (1, 2)))
+    app.set_consent("person_1", "agreed")
+    app.write(lambda m: m.hide_bystanders("s1"))
+    prepared, _ = app.write(lambda m: remembered(m, (1, 2, 3)))
+    with app.reader() as reader:
+        stored = [t for t in reader.tracks("s1") if t.track.clip == "s1.c1"]
+        assert [t.person for t in stored] == ["person_1"]
+        owners, _ = reader.vectors("face", MODELS["face_vectors"])
+        assert {o for o in owners if o.startswith("s1.c1")} == {stored[0].track.id}
+        assert reader.thumbnail("s1.c1") is None
+        crops = {c for t in reader.tracks("s1") for c in t.track.crops}
+        assert all(reader.media(c) for c in crops)
+        assert "bystanders:s1" not in reader.settings()
+    assert [f.id for f in prepared.perceived.faces] == [stored[0].track.id]
+    assert set(prepared.perceived.media).isdisjoint({t for f in seen(clips("s1")[1], (2, 3))[0].faces for t in f.crops})
+    assert len(list((Path(app.path) / "media").rglob("*.jpg"))) <= len(crops) + 1
+    assert app.check()["ok"]
