@@ -15,6 +15,7 @@ from m3desk.errors import CorrectionError
 if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
+    from m3desk.domain.live import WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -222,6 +223,36 @@ class Revert:
 
     def run(self, engine: Engine) -> Effect:
         return engine.app.revert(self.step)
+
+
+# ---------------------------------------------------------------- notes of the user: watch rules, consent
+
+
+@dataclass(frozen=True, slots=True)
+class AddWatch:
+    kind: WatchKind
+    value: str
+    label: str
+
+    def run(self, engine: Engine) -> WatchRule:
+        return engine.app.add_watch(self.kind, self.value, self.label)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveWatch:
+    rule: int
+
+    def run(self, engine: Engine) -> None:
+        engine.app.remove_watch(self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class SetConsent:
+    person: str
+    note: str
+
+    def run(self, engine: Engine) -> None:
+        engine.app.set_consent(self.person, self.note)
 
 
 # ---------------------------------------------------------------- models, export, check

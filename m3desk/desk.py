@@ -29,6 +29,7 @@ from m3desk.errors import M3DeskError, ModelFailed
 if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
+    from m3desk.domain.live import WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -226,6 +227,15 @@ class EngineDesk:
 
     def revert(self, step: int) -> Future[Effect]:
         return self._call(commands.Revert(step))
+
+    def add_watch(self, kind: WatchKind, value: str, label: str = "") -> Future[WatchRule]:
+        return self._call(commands.AddWatch(kind, value, label))
+
+    def remove_watch(self, rule: int) -> Future[None]:
+        return self._call(commands.RemoveWatch(rule))
+
+    def set_consent(self, person: str, note: str) -> Future[None]:
+        return self._call(commands.SetConsent(person, note))
 
     def models(self) -> Future[list[dict[str, Any]]]:
         return self._call(commands.ListModels())

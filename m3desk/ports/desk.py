@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
+from m3desk.domain.live import WatchKind, WatchRule
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.ports.memory import FoundNode, Reader
 
@@ -65,6 +66,15 @@ class Desk(Protocol):
     def undo(self) -> Future[Effect]: ...
     def redo(self) -> Future[Effect]: ...
     def revert(self, step: int) -> Future[Effect]: ...
+    def add_watch(self, kind: WatchKind, value: str, label: str = "") -> Future[WatchRule]:
+        """Add a rule of *watch for*: a person id, a word or an object. `Reader.watches` lists them; a hit is an `events.WatchHit`."""
+        ...
+
+    def remove_watch(self, rule: int) -> Future[None]: ...
+    def set_consent(self, person: str, note: str) -> Future[None]:
+        """Keep a note on a person's consent; an empty one removes it. `Reader.consents` reads them."""
+        ...
+
     def models(self) -> Future[list[dict[str, Any]]]:
         """Return the rows of `models list`."""
         ...

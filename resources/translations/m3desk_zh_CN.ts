@@ -1481,6 +1481,18 @@
             <source>What is known about %1?</source>
             <translation>关于%1知道些什么？</translation>
         </message>
+        <message>
+            <source>Consent</source>
+            <translation>同意</translation>
+        </message>
+        <message>
+            <source>What this person agreed to, and when</source>
+            <translation>此人同意了什么，何时同意</translation>
+        </message>
+        <message>
+            <source>A note on consent, for your own records; it is removed when the person is forgotten</source>
+            <translation>关于同意的备注，供您自己留存；忘记此人时会一并删除</translation>
+        </message>
     </context>
     <context>
         <name>PictureCanvas</name>

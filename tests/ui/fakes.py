@@ -22,11 +22,13 @@ from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
+from m3desk.domain.live import WatchRule
 from m3desk.domain.memory import Span, StoredSentence, TimelineSentence
 from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, SuggestedName, TrackRow
 from m3desk.domain.questions.types import Reason, Suggestion, Verdict
 from m3desk.errors import CorrectionError, ModelMissing
 from m3desk.ports import FoundNode
+from tests.ui.live_fakes import LiveCalls, LiveWorld
 
 WIDTH, HEIGHT = 960, 540
 CLIP = 30 * MICROSECOND
@@ -78,10 +80,11 @@ def _shown(person: int) -> str:
     return NAMES[person] or f"Person {person + 1}"
 
 
-class World:
+class World(LiveWorld):
     """The invented memory: lists of rows, mutable so that corrections in tests can be seen."""
 
     def __init__(self, extra_nodes: int = 230) -> None:
+        super().__init__()
         self.sequence = 10
         self.sources = [
             Source("s1", "/videos/meeting in the kitchen.mp4", 6 * CLIP, WIDTH, HEIGHT, 25.0, True, "ab" * 32, None, 48_000_000, "working"),
@@ -404,6 +407,12 @@ class FakeReader:
     def chats(self) -> list[dict[str, Any]]:
         return list(self.world.chats)
 
+    def watches(self) -> list[WatchRule]:
+        return list(self.world.rules)
+
+    def consents(self) -> dict[str, str]:
+        return dict(self.world.notes)
+
     def media(self, id_: str) -> bytes | None:
         return self.world.media.get(id_)
 
@@ -423,7 +432,7 @@ def _done(value: Any) -> Future[Any]:
 COMMITS = (events.ClipCommitted, events.Corrected, events.SourceQueued, events.SourceChanged)
 
 
-class FakeDesk:
+class FakeDesk(LiveCalls):
     """Answers `ports.Desk`: notes each command in `calls`, applies the simplest effect to its World and tells it by events."""
 
     def __init__(self, world: World | None = None, *, memory: str = "/memories/kitchen.m3desk") -> None:

@@ -195,3 +195,18 @@ def test_while_a_memory_is_read_the_list_says_so_and_not_that_nobody_is_there(qt
     assert "Reading" in view.empty.text()
     qtbot.waitUntil(lambda: view.model.rowCount() == 8, timeout=5000)
     hub.close()
+
+
+def test_a_note_on_consent_is_kept_with_the_person(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    desk.world.notes["person_2"] = "agreed to be recorded"
+    view.open_page("person_2")
+    page = view.page
+    qtbot.waitUntil(lambda: page.consent.text() == "agreed to be recorded", timeout=3000)
+    page.consent.editingFinished.emit()
+    assert desk.called("set_consent") == [], "nothing was typed"
+    page.consent.setText("agreed until Friday")
+    page.consent.editingFinished.emit()
+    assert desk.called("set_consent") == [(("person_2", "agreed until Friday"), {})]
+    view.open_page("person_3")
+    qtbot.waitUntil(lambda: page.page is not None and page.page.person.id == "person_3", timeout=3000)
+    assert page.consent.text() == ""

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FACE = 84
 MOST_FACES = 400
+CONSENT = 2000
+"""Characters of a note on consent."""
 PLACE = Qt.ItemDataRole.UserRole
 """(source, microseconds) of an item."""
 OBSERVATION = Qt.ItemDataRole.UserRole + 1
@@ -54,6 +56,8 @@ class PersonDetails:
     speech: tuple[SpeechRow, ...]
     durations: tuple[tuple[str, str, int], ...]
     """(source, file name, microseconds)."""
+    consent: str = ""
+    """The user's note on what this person agreed to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class Part:
     tracks: tuple[TrackRow, ...]
     speech: tuple[SpeechRow, ...]
     durations: tuple[tuple[str, str, int], ...] | None
+    consent: str | None = None
 
 
 def read_page(reader: Any, ref: str) -> PersonDetails:
@@ -75,7 +80,8 @@ def read_page(reader: Any, ref: str) -> PersonDetails:
     sources = reader.sources()
     tracks = tuple(r for s in sources for r in reader.tracks(s.id) if r.person == person.id)
     speech = tuple(r for s in sources for r in reader.speech(s.id) if r.person == person.id)
-    return PersonDetails(person, tuple(reader.memories(person=person.id)), tracks, speech, _durations(sources))
+    consent = reader.consents().get(person.id, "")
+    return PersonDetails(person, tuple(reader.memories(person=person.id)), tracks, speech, _durations(sources), consent)
 
 
 def _durations(sources: Sequence[Source]) -> tuple[tuple[str, str, int], ...]:
@@ -95,6 +101,7 @@ def read_part(reader: Any, id_: str, changed: Changed) -> Part:
         tuple(r for r in reader.tracks_of(observations) if r.person == id_) if observations else (),
         tuple(r for r in reader.speech_of(observations) if r.person == id_) if observations else (),
         _durations(sources) if changed.sources else None,
+        reader.consents().get(id_, "") if id_ in changed.people else None,
     )
 
 
@@ -107,7 +114,8 @@ def patched(page: PersonDetails, part: Part) -> PersonDetails:
     if person.shown != page.person.shown:
         tracks = tuple(replace(r, shown=person.shown) for r in tracks)
         speech = tuple(replace(r, shown=person.shown) for r in speech)
-    now = PersonDetails(person, memories, tracks, speech, page.durations if part.durations is None else part.durations)
+    durations = page.durations if part.durations is None else part.durations
+    now = PersonDetails(person, memories, tracks, speech, durations, page.consent if part.consent is None else part.consent)
     return page if now == page else now
 
 
@@ -146,6 +154,9 @@ class PersonPage(QWidget):
         self.portrait.setFixedSize(72, 72)
         self.name = QLineEdit(self)
         self.name.editingFinished.connect(self._rename)
+        self.consent = QLineEdit(self)
+        self.consent.setMaxLength(CONSENT)
+        self.consent.editingFinished.connect(self._keep_consent)
         self.times = plain.Label(parent=self)
         self.times.setProperty("muted", True)
         self.times.setWordWrap(True)
@@ -167,6 +178,7 @@ class PersonPage(QWidget):
         words.addWidget(self.name)
         words.addWidget(self.times)
         words.addWidget(self.suggested)
+        words.addWidget(self.consent)
         head = QHBoxLayout()
         head.setSpacing(12)
         head.addWidget(self.portrait, 0, Qt.AlignmentFlag.AlignTop)
@@ -224,6 +236,9 @@ class PersonPage(QWidget):
             button.setAccessibleName(tip)
         self.name.setAccessibleName(self.tr("Name"))
         self.name.setPlaceholderText(self.tr("Who is this?"))
+        self.consent.setAccessibleName(self.tr("Consent"))
+        self.consent.setPlaceholderText(self.tr("What this person agreed to, and when"))
+        plain.tip(self.consent, self.tr("A note on consent, for your own records; it is removed when the person is forgotten"))
         if self.page is not None:
             page, self.page = self.page, None
             self._fill(page)
@@ -239,6 +254,7 @@ class PersonPage(QWidget):
         if person != self.person_id:
             self.page = None
             self.name.clear()
+            self.consent.clear()
             self.times.clear()
             self.suggested.clear()
         self.person_id = person
@@ -268,6 +284,7 @@ class PersonPage(QWidget):
         person = page.person
         self.person_id = person.id
         self._show_person(person)
+        self._show_consent(page.consent)
         if old is None or (old.tracks, old.speech, old.durations) != (page.tracks, page.speech, page.durations):
             self._show_plot(page)
             self._show_moments(page)
@@ -303,6 +320,22 @@ class PersonPage(QWidget):
         self.times.setText(" · ".join(parts))
         self._show_suggested(person)
         self._show_portrait(person)
+
+    def _show_consent(self, note: str) -> None:
+        if not self.consent.hasFocus():
+            self.consent.setText(plain.line(note, CONSENT))
+
+    def _keep_consent(self) -> None:
+        """Keep the note as it was typed."""
+        page, note = self.page, self.consent.text().strip()
+        if page is None or self.hub.desk is None or note == plain.line(page.consent, CONSENT):
+            return
+        self.page = replace(page, consent=note)
+        self.hub.when(self.hub.desk.set_consent(page.person.id, note), failed=self._not_kept)
+
+    def _not_kept(self, error: Exception) -> None:
+        self.hub.tell(error)
+        self.following.restart()
 
     def _show_suggested(self, person: Person) -> None:
         if person.name_state != "suggested" or not person.suggested_names:
