@@ -16,7 +16,7 @@ if [ ${#quick[@]} = 0 ] || [ ! -f "$venv/.m3desk-installed[dev]" ] || [ "$root/p
   set_up "[dev]"
 fi
 cd "$root"
-export QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE=1
+export QT_QPA_PLATFORM=offscreen PYTHONPYCACHEPREFIX=$venv/bytecode # compiled once, outside of the checkout
 bin=$venv/bin
 failed=()
 check() {

@@ -6,11 +6,13 @@ import atexit
 import os
 import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-import m3desk  # noqa: F401 - before any test: it switches off what the model libraries would send
+import m3desk.cli  # before any test: it switches off what the model libraries would send
+from m3desk.cli.parser import parser
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -21,6 +23,10 @@ if "M3DESK_DATA" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["M3DESK_MODELS"] = str(paths.models_dir())
     os.environ["M3DESK_DATA"] = tempfile.mkdtemp(prefix="m3desk-tests-")
     atexit.register(shutil.rmtree, os.environ["M3DESK_DATA"], ignore_errors=True)
+
+# Building the parser of all commands takes 10 ms, and some tests run many commands: it is built once per process and $M3DESK_MEMORY.
+_parser = cache(lambda _memory: parser())
+m3desk.cli.parser = lambda: _parser(os.environ.get("M3DESK_MEMORY"))  # type: ignore[attr-defined]
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,21 @@ from m3desk.store.reader import Reader
 from tests.store.invented import clips, remember, source
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A memory of two people: persons 1 and 2 in clip 0, person 1 and somebody new in clip 1."""
-    folder = tmp_path / "m.m3desk"
+    folder = tmp_path_factory.mktemp("made") / "m.m3desk"
     with Memory.create(folder) as made:
         made.plan_clips(made.add_source(source()).id, clips("s1"), fps=5.0)
         for clip, people in zip(made.next_clips("s1")[:2], [(1, 2), (1, 3)], strict=True):
             remember(made, clip, people)
-    return str(folder)
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path, made_once: Path) -> str:
+    """A copy of the memory for each test."""
+    return str(shutil.copytree(made_once, tmp_path / "m.m3desk"))
 
 
 def exported(place: str) -> dict[str, Any]:

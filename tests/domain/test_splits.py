@@ -37,6 +37,7 @@ def test_the_outlier_is_the_one_found_by_comparing_each_with_the_rest(model: str
         assert least_similar(blocks, rule) == (least, each[least])
 
 
+@pytest.mark.slow
 def test_average_linkage_joins_what_the_plain_rule_joins() -> None:
     dice = np.random.default_rng(7)
     for turn in range(60):

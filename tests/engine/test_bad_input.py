@@ -35,6 +35,7 @@ def test_a_file_that_is_no_video(tmp_path: Path):
     assert "letter.mp4" in refused(tmp_path, text)
 
 
+@pytest.mark.slow
 def test_a_file_of_length_zero(tmp_path: Path):
     empty = tmp_path / "empty.mp4"
     empty.touch()
@@ -80,7 +81,13 @@ def test_a_file_that_changed_since_is_noticed_and_nothing_is_lost(tmp_path: Path
     assert len([c for c in exported(tmp_path / "m.m3desk")["clips"] if c["state"] == "episodic"]) == 3  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("command", [("ask", "who?"), ("people", "list"), ("check",), ("export", "-o", "-"), ("search", "nodes", "x")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("people", "list"),
+        *(pytest.param(c, marks=pytest.mark.slow) for c in [("ask", "who?"), ("check",), ("export", "-o", "-"), ("search", "nodes", "x")]),
+    ],
+)
 def test_a_memory_that_is_not_there(tmp_path: Path, command: tuple[str, ...]):
     done = run(*command, "-m", tmp_path / "absent.m3desk")
     assert done.returncode == 1

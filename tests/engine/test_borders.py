@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.engine.borders import measured, parts
 
 MAP = Path(__file__).resolve().parents[2] / "ARCHITECTURE.md"
@@ -19,6 +21,7 @@ def listed(what: str) -> set[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_borders_that_are_crossed_are_those_of_the_map(tmp_path: Path) -> None:
     found = measured(tmp_path)
     assert parts(found["clip"]) == listed("clip")

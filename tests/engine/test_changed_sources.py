@@ -91,6 +91,7 @@ def test_what_is_read_after_a_change_is_not_believed(place: Path, meddle: Callab
     assert all(c.error == source.error for c in clips[1:])
 
 
+@pytest.mark.slow
 def test_a_change_after_the_last_clip_was_read_is_noticed_and_what_is_committed_stays(place: Path) -> None:
     source, clips, notices = memorize(place, grown, after="s1.c3")
     assert [c.state for c in clips] == ["episodic"] * 4
@@ -105,6 +106,7 @@ def test_the_same_file_put_back_is_gone_on_with(place: Path, film: Path) -> None
     assert [c.state for c in clips] == ["episodic"] * 4 and source.state == "done" and not notices
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "harmless", [Path.touch, lambda file: file.chmod(0o400), lambda file: shutil.copy(shutil.move(file, f"{file}~"), file)]
 )

@@ -111,6 +111,7 @@ def test_a_question_to_a_memory_that_did_not_open_ends_with_the_reason(tmp_path:
     assert done.ask == ask and done.error and "file.m3desk" in done.error
 
 
+@pytest.mark.slow
 def test_a_call_that_a_closing_window_left_open_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
     desk = EngineDesk(str(tmp_path / "m.m3desk"))

@@ -132,6 +132,7 @@ def test_whenever_it_is_cut_off_the_next_opening_finishes_it(place: Path, tmp_pa
     assert told >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["check", "--repair"], ["people", "list"]])
 def test_check_says_that_it_is_not_finished_and_every_other_opening_finishes_it(
     command: list[str], place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -147,6 +148,7 @@ def test_check_says_that_it_is_not_finished_and_every_other_opening_finishes_it(
     assert "finished now" in capsys.readouterr().err and left(place, of) == []
 
 
+@pytest.mark.slow
 def test_forgetting_somebody_who_is_gone_finishes_it_and_says_so(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,6 +186,7 @@ def begun(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return mark
 
 
+@pytest.mark.slow
 def test_what_was_begun_and_then_done_anew_by_hand_is_finished(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of = known(place)
     mark = begun(place, monkeypatch)
@@ -210,6 +213,7 @@ def test_somebody_else_who_has_the_number_by_now_is_not_forgotten(place: Path, m
     assert any("people forget" in e.hint for e in heard if isinstance(e, events.Notice))
 
 
+@pytest.mark.slow
 def test_a_fault_while_it_is_finished_keeps_nobody_from_their_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise ValueError("shapes differ")
@@ -235,6 +239,7 @@ def test_a_mark_that_does_not_read_is_scrubbed_without_knowing_whom(place: Path,
     assert pending.marks(place) == [] and traces(of, (place,)) == []
 
 
+@pytest.mark.slow
 def test_while_something_is_left_the_mark_stays_and_says_what(place: Path) -> None:
     (place / "note.txt").write_text(f"{GRACE} called", "utf-8")
     with App(place) as app:

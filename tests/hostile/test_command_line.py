@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,9 +32,15 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("made") / "m.m3desk")
+
+
 @pytest.fixture
-def memory(tmp_path: Path, settings: Path) -> Path:
-    return make(tmp_path / "m.m3desk")
+def memory(tmp_path: Path, settings: Path, made: Path) -> Path:
+    """A copy of the memory for each test."""
+    return Path(shutil.copytree(made, tmp_path / "m.m3desk"))
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:

@@ -86,6 +86,7 @@ def test_a_memory_that_a_refused_command_leaves_is_half_written(runner: Runner, 
     assert left(case, outcome(1), runner, checked=False)[0].startswith("half-written")
 
 
+@pytest.mark.slow
 def test_a_try_that_never_ends_is_a_time_out_and_is_said_to_have_been_run_twice(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "seconds", 0.0)
     late = runner.run(TRY)

@@ -103,6 +103,7 @@ def exported(memory: Path, folder: Path, ending: str) -> str:
     return target.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_table_runs_no_formula_in_any_column(tmp_path: Path) -> None:
     for number, begins in enumerate(("=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "＝1")):
         memory = make(tmp_path / f"{number}.m3desk", lambda place, b=begins: b if place in ("said", "name") else "tea")  # type: ignore[misc]

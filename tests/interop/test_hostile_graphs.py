@@ -39,6 +39,7 @@ def test_too_much_of_anything_is_refused_in_one_line(tmp_path: Path, name: str) 
     assert "\n" not in told.value.line() and "Nothing was written" in told.value.line()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("size", [600])
 def test_a_character_of_hundreds_of_faces_and_voices_is_imported_and_checked_in_seconds(tmp_path: Path, size: int) -> None:
@@ -105,6 +106,7 @@ def test_a_gzip_file_of_thousands_of_parts_is_refused(tmp_path: Path) -> None:
         m3agent.load(path)
 
 
+@pytest.mark.slow
 def test_the_generator_gives_every_attack_and_then_goes_on(tmp_path: Path) -> None:
     made = graphs.cases(tmp_path, random.Random(1))
     names = {next(made).name.split(": ", 1)[1] for _ in range(8)}

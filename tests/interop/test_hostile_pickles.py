@@ -81,6 +81,7 @@ def read_here(data: bytes) -> Any:
     return graph(Machine(io.BytesIO(data)).load(), LimitedWriter())
 
 
+@pytest.mark.slow
 def test_a_graph_cut_anywhere_is_refused() -> None:
     whole = pickled(kitchen())
     assert read_here(whole)["nodes"]

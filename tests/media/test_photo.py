@@ -7,6 +7,7 @@ import os
 import struct
 import sys
 import zlib
+from functools import cache
 from pathlib import Path
 
 import av
@@ -45,6 +46,7 @@ def png(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
 
 
+@cache
 def huge() -> dict[str, bytes]:
     """Return small files that declare 60,000 × 60,000 (or as much as their format can)."""
     jpg = encoded(".jpg")
@@ -66,7 +68,7 @@ def huge() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("name", list(huge()))
+@pytest.mark.parametrize("name", ["a.png", "wide.png", "a.jpg", "a.bmp", "a.tiff", "a.ppm"])
 def test_a_bomb_is_refused_by_its_header(tmp_path: Path, name: str) -> None:
     content = huge()[name]
     (tmp_path / name).write_bytes(content)
@@ -122,6 +124,7 @@ def test_a_stored_snippet_is_flac_and_nothing_else(tmp_path: Path) -> None:
     assert len(decode(flac(np.zeros(16_000, np.float32)))) == 16_000
 
 
+@pytest.mark.slow
 def test_a_stored_snippet_of_hours_is_cut(tmp_path: Path) -> None:
     out = io.BytesIO()
     with av.open(out, "w", format="flac") as container:

@@ -97,6 +97,7 @@ def test_what_the_child_refuses_is_refused_here(tmp_path: Path) -> None:
         trial.tried(tmp_path / "none.mp4")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="made with limits of POSIX")
 def test_a_table_that_would_fill_the_memory_is_refused(video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
     data = video("a.mp4", frames=10).read_bytes()

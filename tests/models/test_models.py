@@ -7,6 +7,7 @@ import hashlib
 import http.server
 import io
 import random
+import ssl
 import tarfile
 import threading
 import zipfile
@@ -83,7 +84,9 @@ class Site:
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A site without TLS; so no test reads the system's certificates."""
+    monkeypatch.setattr(fetch, "_certificates", lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     site = Site()
     yield site
     site.close()

@@ -11,7 +11,7 @@ import pytest
 from m3desk.store.index import words
 
 
-@pytest.mark.parametrize("place", ["a file", "a new folder"])
+@pytest.mark.parametrize("place", ["a file", pytest.param("a new folder", marks=pytest.mark.slow)])
 def test_a_cache_that_somebody_else_left_in_the_temporary_folder_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], place: str
 ) -> None:

@@ -54,6 +54,7 @@ def test_the_watch_sees_every_kind_of_call(tmp_path: Path) -> None:
     assert "TCP 2001:db8::9:8443" in seen.connections or "2001:db8::9" in seen.runs[0]["said"], "or this machine has no IPv6"
 
 
+@pytest.mark.slow
 def test_the_watch_sees_what_is_left_behind_and_nothing_else(tmp_path: Path) -> None:
     seen = watch(tmp_path, WRITES_ELSEWHERE)
     places = [Path(f).parent for f in seen.written if Path(f).name == "left behind"]

@@ -50,6 +50,7 @@ def test_all_of_a_new_memory_is_its_users_alone(tmp_path: Path) -> None:
     assert open_to_others(folder) == [] and not (tmp_path / "new").stat().st_mode & 0o077
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [True, False])
 def test_an_older_memory_is_closed_when_it_is_opened(tmp_path: Path, write: bool) -> None:
     folder = made(tmp_path / "m.m3desk")

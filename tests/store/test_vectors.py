@@ -131,7 +131,7 @@ def test_another_text_model_begins_anew_and_whoever_else_writes_is_left_alone(tm
 
 def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "m.m3desk"
-    invented.make(place, 700, people=8).close()
+    invented.make(place, 300, people=8).close()
     queries = ["what does Ann say about bado", "pado vake", "Bea at 0:30", "kitchen", "mido in the first minute"]
     with App(place, backends=Backends()) as app:  # type: ignore[arg-type]
         expected = [app.answering.search_nodes(q) for q in queries]
@@ -164,7 +164,7 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
         assert kept(app).late is None
         with app.reader() as reader:
             assert app.answering.search(reader).known.by_vector(rows[0], 3)[0] == first
-            assert node.id not in {i for i, _ in app.answering.search(reader).known.by_vector(rows[1], 700)}, "what was deleted is not"
+            assert node.id not in {i for i, _ in app.answering.search(reader).known.by_vector(rows[1], 300)}, "what was deleted is not"
         app.write(lambda m: m.undo())
         app.write(lambda m: m.undo())
     monkeypatch.undo()
@@ -185,6 +185,7 @@ def test_a_search_whose_vectors_are_on_disk_finds_what_one_in_the_process_does(t
         assert not (place / "vectors" / "vectors.lance").exists() and app.on_disk.index.near(rows[0], 3) is None
 
 
+@pytest.mark.slow
 def test_rows_that_take_the_numbers_of_removed_ones_are_written_too(tmp_path: Path, db: sqlite3.Connection) -> None:
     rows = invented.Invention(2).vectors(60)
     put(db, 0, rows[:40])
@@ -204,6 +205,7 @@ def test_rows_that_take_the_numbers_of_removed_ones_are_written_too(tmp_path: Pa
     assert index.problems(db) == [] and (index.near(rows[0], 1) or [""])[0] == "episodic_60"
 
 
+@pytest.mark.slow
 def test_an_index_that_is_being_made_anew_is_not_asked(tmp_path: Path, db: sqlite3.Connection) -> None:
     rows = invented.Invention(2).vectors(60)
     put(db, 0, rows[:30])

@@ -64,6 +64,7 @@ def test_what_is_read_stays_where_it_is_while_rows_come_and_go_above(lines: Line
     assert lines.top(991) == 0
 
 
+@pytest.mark.slow
 def test_what_is_on_a_point_is_what_is_painted_there(lines: Lines) -> None:
     lines.list.scrollTo(lines.model.index(500), QAbstractItemView.ScrollHint.PositionAtCenter)
     for row in (499, 500, 501):
@@ -73,6 +74,7 @@ def test_what_is_on_a_point_is_what_is_painted_there(lines: Lines) -> None:
     assert lines.list.indexAt(QPoint(5, lines.list.verticalScrollBar().maximum() + 10_000)).row() == -1
 
 
+@pytest.mark.slow
 def test_keys_walk_through_the_rows_and_bring_them_into_view(lines: Lines) -> None:
     def press(key: Qt.Key) -> int:
         lines.list.keyPressEvent(QKeyEvent(QKeyEvent.Type.KeyPress, key, Qt.KeyboardModifier.NoModifier))
@@ -86,6 +88,7 @@ def test_keys_walk_through_the_rows_and_bring_them_into_view(lines: Lines) -> No
     assert press(Qt.Key.Key_Home) == 0
 
 
+@pytest.mark.slow
 def test_another_width_measures_again_and_keeps_the_place(qtbot: QtBot, lines: Lines) -> None:
     lines.list.scrollTo(lines.model.index(1_000), QAbstractItemView.ScrollHint.PositionAtTop)
     lines.list.resize(300, 100)
