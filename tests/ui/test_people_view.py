@@ -210,3 +210,15 @@ def test_a_note_on_consent_is_kept_with_the_person(qtbot: QtBot, view: PeopleVie
     view.open_page("person_3")
     qtbot.waitUntil(lambda: page.page is not None and page.page.person.id == "person_3", timeout=3000)
     assert page.consent.text() == ""
+
+
+def test_a_persons_moments_show_their_face_and_not_whoever_else_is_in_the_clip(qtbot: QtBot, view: PeopleView, hub: Hub) -> None:
+    asked: list[str | None] = []
+    get = hub.pictures.get
+    hub.pictures.get = lambda media, *how, **more: asked.append(media) or get(media, *how, **more)  # type: ignore[method-assign, func-returns-value]
+    view.open_page("person_2")
+    qtbot.waitUntil(lambda: view.page.page is not None and view.page.moments.count() > 0, timeout=5000)
+    page = view.page.page
+    assert page is not None
+    crops = {r.track.crops[0] for r in page.tracks if r.track.crops}
+    assert crops and crops <= set(asked)

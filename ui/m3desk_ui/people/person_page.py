@@ -423,18 +423,21 @@ class PersonPage(QWidget):
         bar.setValue(at)
 
     def _show_moments(self, page: PersonDetails) -> None:
-        """Show one picture a clip the person is in, at their first moment there."""
+        """Show a picture for each clip the person is in, at their first moment there: their face, or the clip's where they are only heard."""
         firsts: dict[str, tuple[str, int]] = {}
-        for id_, clip, start in [(r.track.id, r.track.clip, r.track.start) for r in page.tracks] + [
-            (r.utterance.id, r.utterance.clip, r.utterance.start) for r in page.speech
-        ]:
-            source = source_of(id_)
-            if clip not in firsts or start < firsts[clip][1]:
-                firsts[clip] = (source, start)
+        faces: dict[str, str] = {}
+        for r in page.tracks:
+            if r.track.crops and (r.track.clip not in faces or r.track.start < firsts[r.track.clip][1]):
+                faces[r.track.clip] = r.track.crops[0]
+            if r.track.clip not in firsts or r.track.start < firsts[r.track.clip][1]:
+                firsts[r.track.clip] = (source_of(r.track.id), r.track.start)
+        for row in page.speech:
+            if row.utterance.clip not in firsts or row.utterance.start < firsts[row.utterance.clip][1]:
+                firsts[row.utterance.clip] = (source_of(row.utterance.id), row.utterance.start)
         rows = sorted(firsts.items(), key=lambda item: item[1])
-        cells = [(clock(at), self._thumbnails.get(clip), (source, at), clip) for clip, (source, at) in rows]
+        cells = [(clock(at), faces.get(clip) or self._thumbnails.get(clip), (source, at), clip) for clip, (source, at) in rows]
         self._fill_icons(self.moments, cells)
-        lacking = [clip for clip, _ in rows if clip not in self._thumbnails]
+        lacking = [clip for clip, _ in rows if clip not in faces and clip not in self._thumbnails]
 
         def put(pictures: dict[str, str]) -> None:
             self._thumbnails |= dict.fromkeys(lacking, "") | pictures
