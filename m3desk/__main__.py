@@ -11,6 +11,14 @@ if __name__ == "__main__":
         from m3desk.media.trial import main as try_media
 
         sys.exit(try_media(sys.argv[2:]))
+    if sys.argv[1:2] == ["--record-live"]:  # media.capture.recorder.VERB
+        from m3desk.media.capture.process import main as record_live
+
+        sys.exit(record_live())
+    if sys.argv[1:2] == ["--list-devices"]:  # media.capture.devices.VERB
+        from m3desk.media.capture.devices import main as list_devices
+
+        sys.exit(list_devices(sys.argv[2:]))
     from m3desk.cli import main
 
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""Describes this machine: processor, memory, graphics, devices, display, and which profiles can run. Opens no device."""
+"""Describes this machine: processor, memory, graphics, devices, display, and which profiles can run. Records from no device."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import psutil
 
 from m3desk import backends, config, models
 from m3desk.errors import M3DeskError
+from m3desk.media.capture.devices import devices
 
 # The libraries of the embedded profile and what each is for, to name what a broken installation lacks.
 _LIBRARIES = {
@@ -33,6 +34,7 @@ _SHOW = "import sys; from PySide6.QtGui import QGuiApplication; QGuiApplication(
 
 def doctor() -> dict[str, Any]:
     """Return what `m3desk doctor --json` prints (contract.md). `display`: true, or why no window can be opened."""
+    found = devices()
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -40,8 +42,8 @@ def doctor() -> dict[str, Any]:
         "memory_bytes": psutil.virtual_memory().total,
         "gpus": gpus(),
         "profiles": profiles(),
-        "cameras": cameras(),
-        "microphones": microphones(),
+        "cameras": [d.name for d in found if d.kind == "camera"],
+        "microphones": [d.name for d in found if d.kind == "microphone"],
         "display": display_problem() or True,
     }
 
@@ -114,26 +116,6 @@ def gpus() -> list[dict[str, Any]]:
             name, memory, driver = (part.strip() for part in line.split(","))
             found.append({"name": name, "memory_bytes": int(float(memory)) << 20, "driver": driver})
     return found
-
-
-def cameras() -> list[str]:
-    """Return cameras by name, on Linux only (elsewhere they can't be listed without being opened)."""
-    found = []
-    for place in sorted(Path("/sys/class/video4linux").glob("video*")):
-        with contextlib.suppress(OSError):
-            # A camera has a second node for its metadata, with index 1.
-            if (place / "index").read_text().strip() == "0":
-                found.append((place / "name").read_text("utf-8", "replace").strip())
-    return found
-
-
-def microphones() -> list[str]:
-    """Return sound inputs by name, on Linux from ALSA's list of capture devices, else []."""
-    try:
-        lines = Path("/proc/asound/pcm").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    return [line.split(":")[1].strip() for line in lines if "capture" in line and line.count(":") >= 2]
 
 
 def display_problem() -> str | None:

@@ -415,6 +415,9 @@ def _machine_commands(command: Any, commands: Any) -> None:
     _json(p)
     p = command("doctor", "Show what this machine can run.", ("setup", "doctor"))
     _json(p)
+    p = command("devices", "List cameras and microphones.", ("setup", "devices"))
+    p.add_argument("--test", action="store_true", help="open each for 2 s: size and rate of its pictures, loudness of its sound")
+    _json(p)
     p = command("evaluate", "Measure a memory against ground truth.", ("evaluating", "evaluate"))
     p.add_argument("what", choices=("identity",))
     p.add_argument(

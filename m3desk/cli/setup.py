@@ -1,10 +1,11 @@
-"""`models`, `config`, `doctor`, `bench`: manages weights and settings, describes this machine, runs benchmarks."""
+"""`models`, `config`, `doctor`, `devices`, `bench`: manages weights and settings, describes this machine, runs benchmarks."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from typing import Any
 
 from m3desk import config, machine, models
@@ -107,6 +108,20 @@ def doctor(options: Any, out: Out) -> int:
     ]
     lines += [f"profile {p['name']}: {'ready' if p['ready'] else p['reason']}" for p in report["profiles"]]
     out.result(report, lines)
+    return 0
+
+
+def devices(options: Any, out: Out) -> int:
+    from m3desk.media.capture.devices import devices as found
+
+    listed = found(options.test)
+    rows = [{key: value for key, value in asdict(d).items() if options.test or key != "test"} for d in listed]
+    if not listed:
+        out.result(rows, ["No camera and no microphone was found. Connect one, or use rtsp://… or file:PATH?live."])
+        return 0
+    states = {None: "", True: "works", False: "does not work"}
+    shown = [(d.kind, d.id, d.name, ", ".join(d.formats[:3]), f"{states[d.ok]} {d.test}".strip()) for d in listed]
+    out.result(rows, table(shown, ("kind", "address", "name", "formats", "test")))
     return 0
 
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import av
+import numpy as np
+
 from m3desk.domain.clip import MICROSECOND, Clip, Source
-from m3desk.errors import SourceError
 from m3desk.media.capture.joined import POLL_SECONDS
 from m3desk.media.capture.recording import Recording
 from m3desk.media.cutter import AFTER, OVERRUN, FileClip
-from m3desk.media.streams import Kind, OpenContainer, open_recording
+from m3desk.media.streams import Kind, OpenContainer, frame_time, open_recording
+from m3desk.ports import SAMPLE_RATE, Sound
+
+_PIECE = 250_000
 
 _LATE_SECONDS = 5.0
 """How long a closed clip waits for its last data where none comes any more."""
@@ -65,18 +71,9 @@ class FollowingClip(FileClip):
     def _open(self, kind: Kind, threads: int = 1) -> OpenContainer:
         folder = Path(self.path)
         recording = Recording(folder)
-        while not self._begun(recording) and not self._stopped.wait(POLL_SECONDS):
+        while not recording.has_begun() and not self._stopped.wait(POLL_SECONDS):
             pass
         return open_recording(folder, threads, lambda: self._waiting(recording))
-
-    def _begun(self, recording: Recording) -> bool:
-        """Return whether there is something to open."""
-        try:
-            return bool(recording.segments()) or recording.ended
-        except SourceError:
-            if self._closed_at is not None:
-                raise
-            return False
 
     def _waiting(self, recording: Recording) -> bool:
         """Return whether more of the clip may come."""
@@ -85,3 +82,48 @@ class FollowingClip(FileClip):
         if self._closed_at is None:
             return True
         return recording.end < self._stop() + AFTER and time.monotonic() - self._closed_at < _LATE_SECONDS
+
+
+def sound_pieces(folder: str | Path, start: int, stopped: Callable[[], bool]) -> Iterator[tuple[int, Sound]]:
+    """Yield (time, samples) of the sound from `start` microseconds on as it is recorded: one channel, 16 kHz, up to 0.25 s each.
+
+    Times are microseconds; pauses are left out. Ends with the recording, or once `stopped()` returns True. Raises SourceError.
+    """
+    recording = Recording(folder)
+    while not (recording.has_begun() or stopped()):
+        time.sleep(POLL_SECONDS)
+    if stopped():
+        return
+    with open_recording(Path(folder).absolute(), waiting=lambda: not stopped()) as opened:
+        opened.seek("sound", start)
+        due: int | None = None
+        resampler = av.AudioResampler("flt", "mono", SAMPLE_RATE)
+        waiting: list[Sound] = []
+        for packet in opened.packets("sound"):
+            try:
+                frames = packet.decode()
+            except av.FFmpegError:
+                continue
+            for frame in frames:
+                at = frame_time(opened, frame, due)
+                if due is None or abs(at - due) > _PIECE // 4:
+                    if waiting and due is not None:
+                        yield _piece(waiting, due)
+                    resampler, waiting = av.AudioResampler("flt", "mono", SAMPLE_RATE), []
+                due = at + round(frame.samples * MICROSECOND / frame.sample_rate)
+                frame.pts = None
+                waiting += [f.to_ndarray()[0] for f in resampler.resample(frame)]
+                if at >= start and sum(map(len, waiting)) >= _PIECE * SAMPLE_RATE // MICROSECOND - 400:
+                    yield _piece(waiting, due)
+                    waiting = []
+                elif at < start:
+                    waiting = []
+            if stopped():
+                return
+        if waiting and due is not None:
+            yield _piece(waiting, due)
+
+
+def _piece(waiting: list[Sound], end: int) -> tuple[int, Sound]:
+    samples = np.concatenate(waiting).astype(np.float32)
+    return end - len(samples) * MICROSECOND // SAMPLE_RATE, samples

@@ -19,10 +19,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from m3desk import private
-from m3desk.errors import SourceMissing, SourceUnreadable
+from m3desk.domain.live import Keep
+from m3desk.errors import SourceError, SourceMissing, SourceUnreadable
 from m3desk.locks import FileLock
 from m3desk.media.capture.transport import PACKET, Scanner, without
 from m3desk.regular import open_regular, read_regular
@@ -37,16 +38,14 @@ _MOST_ABOUT = 100_000
 _MOST_JOURNAL = 256 << 20
 _HINT = "It is damaged, or was written by a newer M3Desk."
 
-Keep = Literal["always", "until remembered"] | dict[str, float]
-"""What becomes of a recording: kept, dropped once it is remembered, or kept for {"hours": N}."""
-
 
 @dataclass(frozen=True, slots=True)
 class About:
     """What a recording is. `address`: without credentials. `started_at`: ISO 8601 with zone. `fps`: the source's nominal rate.
 
     `width`, `height`: pixels of its pictures, which never change within a recording; None without pictures. `rate`: samples a second of
-    its sound, None without sound. `ended_at`, `reason`: None while it is being written, and after a crash until `Recording.close`.
+    its sound, None without sound. `keep`: "always", "until remembered", or hours. `ended_at`, `reason`: None while it is being written,
+    and after a crash until `Recording.close`.
     """
 
     id: str
@@ -153,6 +152,13 @@ class Recording:
     def ended(self) -> bool:
         """Whether the recording was closed; False while it grows and after a crash until `close`."""
         return self.about.ended_at is not None
+
+    def has_begun(self) -> bool:
+        """Return whether there is something to read, or it ended without; False while there is no recording yet."""
+        try:
+            return bool(self.segments()) or self.ended
+        except SourceError:
+            return False
 
     def segments(self) -> tuple[Segment, ...]:
         """Return the segments in time order; the last may still be growing."""
@@ -274,7 +280,13 @@ class Recording:
         self._about = None
 
     def close(self, ended_at: str, reason: str) -> None:
-        """Close a recording whose recorder has ended, however it ended: the last segment enters the journal. Raises OSError."""
+        """Close a recording whose recorder has ended, however it ended. Raises OSError."""
+        self.adopt()
+        if not self.ended:
+            self.describe(replace(self.about, ended_at=ended_at, reason=reason))
+
+    def adopt(self) -> None:
+        """Put the segment that a dead recorder left into the journal; nobody may be writing to it. Raises OSError."""
         self._read_journal()
         last = self._open_segment()
         if last is not None:
@@ -283,8 +295,6 @@ class Recording:
         else:
             with contextlib.suppress(OSError):
                 (self.folder / f"{self._journal.last + 1:06d}.ts").unlink()
-        if not self.ended:
-            self.describe(replace(self.about, ended_at=ended_at, reason=reason))
 
     def erase(self, start: int, end: int) -> int:
         """Erase [start, end) microseconds from closed segments for good; return the bytes that were removed.
@@ -369,4 +379,4 @@ def _ends_a_line(file: Path) -> bool:
         return stream.read(1) == b"\n"
 
 
-__all__ = ["ABOUT", "JOURNAL", "PACKET", "About", "Keep", "Recording", "Segment", "is_recording"]
+__all__ = ["ABOUT", "JOURNAL", "PACKET", "About", "Recording", "Segment", "is_recording"]

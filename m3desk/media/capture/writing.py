@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from m3desk import private
 from m3desk.media.capture.recording import JOURNAL, About, Recording, Segment
-from m3desk.media.capture.transport import PACKET, PICTURE_PID, SOUND_PID, TICKS, ZERO, Scanner, starts, ticks, time_of
+from m3desk.media.capture.transport import PACKET, PICTURE_PID, SOUND_FRAME, SOUND_PID, TICKS, ZERO, Scanner, starts, ticks, time_of
 
 RATE = 48_000
 """Samples a second of a recording's sound, which has one channel."""
@@ -58,8 +58,8 @@ class RecordingWriter:
         self.recording = Recording(private.folder(Path(folder).absolute()))
         self.about = about
         self.recording.describe(about)
-        self.until = 0
-        self._files = _Files(self.recording)
+        self.recording.adopt()
+        self._files = _Files(self.recording, about)
         self._reformatter = VideoReformatter()
         self._pictures: Any = None
         self._sound: Any = None
@@ -75,6 +75,21 @@ class RecordingWriter:
     def bytes(self) -> int:
         """Bytes written since the writer was created."""
         return self._files.written
+
+    @property
+    def pictures_until(self) -> int:
+        """Time of the newest picture on disk; 0 before the first."""
+        return self._files.until.get(PICTURE_PID, 0)
+
+    @property
+    def sound_until(self) -> int:
+        """Time up to which sound is on disk; 0 before the first."""
+        return self._files.until.get(SOUND_PID, 0)
+
+    @property
+    def sound_taken(self) -> int | None:
+        """Time up to which sound was given, None before the first."""
+        return None if self._last_sound is None else round((self._waiting_at + self._waiting_length) * 1_000_000 / RATE)
 
     def _new_muxer(self) -> Any:
         muxer = av.open(self._files, "w", format="mpegts", options=_MUXER_OPTIONS)
@@ -104,7 +119,6 @@ class RecordingWriter:
             self._last_key = at
         self._last_picture = at
         self._mux(self._pictures.encode(fitted))
-        self.until = max(self.until, at)
 
     def sound(self, at: int, samples: NDArray[np.float32]) -> None:
         """Write sound: one channel, `RATE` samples a second, from `at` on. A jump of more than 20 ms is a gap; less is ignored."""
@@ -118,7 +132,6 @@ class RecordingWriter:
         self._waiting.append(samples)
         self._waiting_length += len(samples)
         self._encode_sound()
-        self.until = max(self.until, round((self._waiting_at) * 1_000_000 / RATE))
 
     def key(self) -> None:
         """End the segment now: what comes next begins a new one."""
@@ -189,8 +202,9 @@ class RecordingWriter:
 class _Files:
     """The muxer's output: splits it into segments. The muxer writes whole packets."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, about: About) -> None:
         self._recording = recording
+        self._about = about
         self._tables = b""
         self._file: BinaryIO | None = None
         self._name = ""
@@ -200,10 +214,11 @@ class _Files:
         self._number = max((s.number for s in recording.segments()), default=0)
         self._end = False
         self.written = 0
+        self.until: dict[int, int] = {}
         self.failed = False
 
     def _new_scanner(self) -> Scanner:
-        fps = self._recording.about.fps
+        fps = self._about.fps
         return Scanner(round(1_000_000 / fps) if fps else 40_000)
 
     def write(self, data: bytes) -> int:
@@ -215,7 +230,9 @@ class _Files:
         self._rest = content[whole:]
         content = content[:whole]
         since = 0
+        newest = dict(self.until)
         for offset, pid, key, stamp in starts(content):
+            newest[pid] = time_of(stamp) + (SOUND_FRAME if pid == SOUND_PID else 0)
             if not self._tables:
                 self._tables = content[:offset]
             if self._begins_segment(pid, key, time_of(stamp)):
@@ -225,10 +242,11 @@ class _Files:
                 since = offset
         if self._file is not None:
             self._put(content[since:])
+            self.until = newest
         return len(data)
 
     def _begins_segment(self, pid: int, key: bool, at: int) -> bool:
-        has_pictures = self._recording.about.has_pictures
+        has_pictures = self._about.has_pictures
         if self._file is None or self._began is None:
             return key or pid == SOUND_PID or not has_pictures
         age = at - self._began

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from m3desk.domain.clip import Clip, Source
-from m3desk.media.capture.following import FollowingClip
+from m3desk.media.capture.following import FollowingClip, sound_pieces
 from m3desk.media.capture.writing import RecordingWriter
 from m3desk.media.cutter import FileClip
 from m3desk.ports import Frame, Sound
 
-from ..conftest import HEIGHT, WIDTH, number_of
+from ..conftest import HEIGHT, WIDTH, number_of, tone
 from .conftest import ABOUT, feed
 
 SECOND = 1_000_000
@@ -155,3 +155,28 @@ def test_a_recording_without_sound_or_without_pictures_is_followed(tmp_path: Pat
         followed.same_as_afterwards()
         assert bool(followed.frames.result()) == about.has_pictures
         assert bool(len(followed.sound.result())) == about.has_sound
+
+
+def test_sound_is_followed_in_pieces(tmp_path: Path) -> None:
+    folder = tmp_path / "r1"
+    found: list[tuple[int, Sound]] = []
+    reader = threading.Thread(target=lambda: found.extend(sound_pieces(folder, SECOND, lambda: False)), daemon=True)
+    reader.start()
+    writer = RecordingWriter(folder, ABOUT)
+    write(writer, 0, 4)
+    writer.key()
+    write(writer, 6, 8)
+    writer.close()
+    writer.recording.close("2026-11-22T10:01:00+00:00", "stopped")
+    reader.join(5)
+    assert not reader.is_alive()
+    assert all(len(samples) <= 4000 for _, samples in found)
+    assert abs(sum(len(samples) for _, samples in found) - 5 * 16_000) < 2000
+    whole = np.zeros(9 * 16_000, np.float32)
+    for at, samples in found:
+        first = round(at * 0.016)
+        whole[first : first + len(samples)] = samples
+    for start in (2, 7):
+        heard, wanted = whole[start * 16_000 : start * 16_000 + 8000], tone(0.5, 16_000, start)
+        best = max(range(-400, 401), key=lambda shift: float(np.dot(np.roll(heard, shift), wanted)))
+        assert abs(best) <= 16, "within a millisecond"
