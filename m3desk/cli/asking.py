@@ -13,6 +13,7 @@ from m3desk.cli.work import existing
 from m3desk.control.loop import as_json
 from m3desk.control.query import fitting
 from m3desk.domain.clip import seconds
+from m3desk.domain.plural import many
 from m3desk.errors import M3DeskError, MemoryProblem, UsageError
 from m3desk.ports import FoundClip, FoundNode
 from m3desk.store.records import Records
@@ -75,7 +76,7 @@ def ask(options: Any, out: Out) -> int:
             if isinstance(event, events.AskRound):
                 rounds.append(event)
                 if event.action == "search" and not out.json and not out.quiet:
-                    told(f"  searched “{event.query}” → {len(event.results)} memories")
+                    told(f"  searched “{event.query}” → {many(len(event.results), 'memory')}")
             elif isinstance(event, events.AskDone):
                 done = event
     if done is None or done.error:

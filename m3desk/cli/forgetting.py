@@ -7,9 +7,13 @@ from typing import Any
 from m3desk.cli.opening import App
 from m3desk.cli.output import Out, confirm
 from m3desk.cli.work import existing
-from m3desk.domain.visible import shortened
+from m3desk.domain.plural import many
+from m3desk.domain.visible import shortened, visible
 from m3desk.errors import CorrectionError
 from m3desk.store.forgetting.removing import How
+
+NAME = 60
+"""Most characters of a name in a question."""
 
 CHOICES = (
     "options: (none) forget; they may reappear as a new person · --spans also remove everything else remembered while they were present · "
@@ -49,7 +53,9 @@ def people(options: Any, out: Out) -> int:
         if not options.yes:
             for line in (plan.effect.text, *along, *_still(plan.sources, options.sources), CHOICES):
                 out.line(line)
-        confirm(f"Forget {plan.effect.people[0]} for good?", options.yes)
+        with app.reader() as reader:
+            shown = reader.person(options.person).shown
+        confirm(f"Forget {visible(shortened(shown, NAME))} for good?", options.yes)
         report = app.forget(options.person, how, sources=options.sources)
     return _tell(report, options, out)
 
@@ -58,9 +64,10 @@ def _tell(report: dict[str, Any], options: Any, out: Out) -> int:
     searched = report["searched"]
     lines = [
         report["effect"],
-        f"Searched {searched['tables']} tables ({searched['cells']} cells), {searched['index_rows']} index rows, {searched['files']} files "
-        f"({searched['bytes'] / 1e6:.1f} MB), {searched['pictures']} pictures and {searched['sounds']} sounds: "
-        + ("nothing of them is left." if report["clean"] else f"{len(report['findings'])} findings."),
+        f"Searched {many(searched['tables'], 'table')} ({many(searched['cells'], 'cell')}), {many(searched['index_rows'], 'index row')}, "
+        f"{many(searched['files'], 'file')} ({searched['bytes'] / 1e6:.1f} MB), {many(searched['pictures'], 'picture')} and "
+        f"{many(searched['sounds'], 'sound')}: "
+        + ("nothing of them is left." if report["clean"] else f"{many(len(report['findings']), 'finding')}."),
         *(f"  left: {f}" for f in (*report["findings"], *report["not_searched"])),
         *(
             f"  looks or sounds alike: {a['observation']}, kept as {a['person'] or 'nobody'}'s; if it is them, forget that person too"

@@ -16,6 +16,7 @@ from m3desk.domain.correction import Effect
 from m3desk.domain.ids import clip_id
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
+from m3desk.domain.plural import many
 from m3desk.errors import CorrectionError, UsageError
 
 STALE = "  (stale: its evidence was corrected)"
@@ -209,7 +210,7 @@ def _show(options: Any, out: Out) -> int:
     lines = [f"{p.shown} ({p.id})" + (f", also {', '.join(p.aliases)}" if p.aliases else "")]
     if p.suggested_names and p.name_state == "suggested":
         lines += [f"  perhaps {s.name} ({s.score:.2f}): “{s.words}”" for s in p.suggested_names]
-    lines.append(f"  on screen {seconds(p.screen_time):.1f} s, speaking {seconds(p.speech_time):.1f} s, {len(p.clips)} clips")
+    lines.append(f"  on screen {seconds(p.screen_time):.1f} s, speaking {seconds(p.speech_time):.1f} s, {many(len(p.clips), 'clip')}")
     lines.append(f"  observations: {' '.join(b.observation for b in bound)}")
     if consent:
         lines.append(f"  consent: {consent}")

@@ -15,6 +15,7 @@ from typing import Any, TextIO, cast
 
 from m3desk import events
 from m3desk.domain.clip import clock
+from m3desk.domain.plural import many
 from m3desk.domain.visible import as_json, shortened, visible
 from m3desk.errors import UsageError
 
@@ -165,7 +166,7 @@ class Follower:
                 self._progress(event)
             case events.ClipCommitted(clip=clip, state=state, sentences=sentences):
                 if not self._bar:
-                    self._out.line(f"{clip}: {state}" + (f", {len(sentences)} memories" if sentences else ""))
+                    self._out.line(f"{clip}: {state}" + (f", {many(len(sentences), 'memory')}" if sentences else ""))
             case events.WatchHit(source=source, at=at, text=text):
                 self._out.line(f"{source} {clock(at)} {text}")
             case events.Notice(level="error", report=""):

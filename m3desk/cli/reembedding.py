@@ -7,6 +7,7 @@ from typing import Any
 from m3desk.cli.opening import App
 from m3desk.cli.output import Follower, Out
 from m3desk.cli.work import existing
+from m3desk.domain.plural import many
 from m3desk.store.rebinding import Reembedded
 
 
@@ -17,7 +18,8 @@ def reembed(options: Any, out: Out) -> int:
         with app.reader() as reader:
             strangers = sum(kind == found.kind and model != found.model for kind, model in reader.unwanted())
     if strangers:
-        out.warn(f"{strangers} people who are never to be remembered are known to another model only: {found.model} can't leave them out.")
+        who = many(strangers, "person who is", "people who are")
+        out.warn(f"{who} never to be remembered can't be left out by {found.model}: only another model knows them.")
     out.result(as_json(found, embedded, options.switch), lines(found, embedded, options.switch))
     return 1 if found.constraints["broken"] else 0
 
@@ -49,8 +51,8 @@ def lines(found: Reembedded, embedded: int, switched: bool) -> list[str]:
     verb = "" if switched else "would "
     change = "changed" if switched else "change"
     said += [
-        f"{len(found.moved)} {what} {verb}{change} node or person; {found.people[0]} people {'became' if switched else 'would become'} "
-        f"{found.people[1]}.",
+        f"{len(found.moved)} {what} {verb}{change} node or person; {many(found.people[0], 'person', 'people')} "
+        f"{'became' if switched else 'would become'} {found.people[1]}.",
         f"Pairs of {what}: {found.joined} {'were' if switched else 'would be'} merged, {found.parted} "
         f"{'were' if switched else 'would be'} split, {found.kept} stay together.",
     ]
@@ -59,7 +61,8 @@ def lines(found: Reembedded, embedded: int, switched: bool) -> list[str]:
     said.append(f"{found.constraints['broken']} of {total} constraints broken; {len(found.touched)} touched.")
     if found.unknown:
         said.append(
-            f"{found.unknown} people who are never to be remembered again are known only to another model, and would be remembered."
+            f"{many(found.unknown, 'person who is', 'people who are')} never to be remembered again would be remembered: only "
+            "another model knows them."
         )
     said += [f"  step {c.step}: {c.kind} {c.a} {c.b} was {c.state}, is {s}" for c, s in found.touched]
     said.append(f"{found.model} is in use now." if switched else "Nothing was changed; to use it from now on: --switch.")

@@ -14,6 +14,7 @@ from m3desk.cli.opening import App
 from m3desk.cli.output import Out, prompt, span, table, told
 from m3desk.cli.work import existing
 from m3desk.domain.ids import source_of
+from m3desk.domain.plural import many
 from m3desk.domain.questions.scorecard import Answers, Interval, Score, draw, estimate
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.errors import M3DeskError, UsageError
@@ -130,7 +131,7 @@ def _scorecard(reader: Any, options: Any, out: Out) -> int:
     else:
         if out.json:
             out.result({"precision": None, "recall": None, "pairs": [{"a": a, "b": b, "same": None} for a, b in pairs]}, ())
-        raise UsageError(f"{len(pairs)} pairs wait for an answer.", ASK)
+        raise UsageError(f"{many(len(pairs), 'pair waits', 'pairs wait')} for an answer.", ASK)
     return _tell(estimate(of, answers), {p: answers.get(p) for p in pairs}, out)
 
 
@@ -144,7 +145,7 @@ def _tell(score: Score, pairs: Mapping[tuple[str, str], bool | None], out: Out) 
     lines = [
         f"Precision: of the pairs assigned to one person, {_share(score.precision)} are one person.",
         f"Recall: of the pairs that are one person, {_share(score.recall)} are assigned to one person.",
-        f"({score.answered} pairs answered; 95 % interval)",
+        f"({many(score.answered, 'pair')} answered; 95 % interval)",
     ]
     out.result(document, lines)
     return 0

@@ -13,6 +13,7 @@ from m3desk.cli.opening import App, warn
 from m3desk.cli.output import Follower, Out, confirm, exact, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
+from m3desk.domain.plural import many
 from m3desk.errors import Cancelled, ImportProblem, M3DeskError, MemoryMissing, UsageError
 from m3desk.regular import check_regular
 from m3desk.store import place
@@ -93,7 +94,7 @@ def _say(report: dict[str, Any], memory: str, out: Out) -> int:
             why = lost[0]["error"] if lost and len(lost) == source["clips"] else source["error"]
             failed.append(why if why.startswith(source["uri"]) else f"{source['uri']} could not be memorized: {why}")
         elif lost:
-            out.warn(f"{len(lost)} clips of {source['uri']} could not be memorized: {lost[0]['error']}")
+            out.warn(f"{many(len(lost), 'clip')} of {source['uri']} could not be memorized: {lost[0]['error']}")
     for line in failed[:-1]:
         out.warn(line)
     if failed:

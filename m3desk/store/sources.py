@@ -16,6 +16,7 @@ from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.ids import clip_id, clip_order, numbered, source_id
 from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.memory import Sentence, StoredSentence
+from m3desk.domain.plural import many
 from m3desk.domain.sentences import State, owner
 from m3desk.errors import UsageError
 from m3desk.ports import Cluster, Prepared
@@ -86,7 +87,14 @@ def what_rests_on(db: DB, state: State, id_: str) -> Effect:
     query = "SELECT id FROM node WHERE source = ? AND type IN ('episodic', 'semantic') ORDER BY number"
     told = [r[0] for r in db.execute(query, (id_,)) if r[0] not in kept]
     only = [p.id for p in state.who.people.values() if p.clips and all(c.startswith(id_ + ".") for c in p.clips)]
-    text = f"removes {len(reading.clips(db, id_))} clips, {len(mine)} observations, {len(told)} memories and {len(only)} people of {id_}"
+    things = (
+        (len(reading.clips(db, id_)), "clip", ""),
+        (len(mine), "observation", ""),
+        (len(told), "memory", ""),
+        (len(only), "person", "people"),
+    )
+    *first, last = (many(*thing) for thing in things)
+    text = f"removes {', '.join(first)} and {last} of {id_}"
     return Effect(text, tuple(only), tuple(mine), tuple(told))
 
 

@@ -54,6 +54,9 @@ def test_the_report_says_when_another_program_keeps_the_old_file(
 def test_a_rehearsal_names_the_choices_and_changes_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["people", "forget", "person_2", "-m", str(place), "--dry-run"]) == 0
     assert "--never-again" in capsys.readouterr().out
+    assert main(["people", "forget", "Grace Hopper", "-m", str(place)]) == 2
+    assert "Forget Grace Hopper for good?" in capsys.readouterr().err
     assert main(["people", "forget", "person_2", "-m", str(place)]) == 2
+    assert "Forget Person 2 for good?" in capsys.readouterr().err
     with Memory.open(place) as memory:
         assert len(memory.people()) == 3

@@ -174,4 +174,4 @@ def test_a_correction_that_a_re_run_has_no_place_for_is_listed_as_waiting(place:
     with Memory.open(place, write=True) as memory:
         memory.remove_source("s1")
     assert cli.main(["check", "-m", place]) == 0
-    assert "waiting: step 1, splits s1.c0.u0 at 00:03" in capsys.readouterr().out
+    assert "waiting: step 1, splits the utterance at 00:01 in two at 00:03" in capsys.readouterr().out

@@ -143,7 +143,7 @@ def test_sentences_are_edited_added_pinned_and_deleted(memory: Memory) -> None:
 def test_a_dry_run_says_what_would_happen_and_does_nothing(memory: Memory) -> None:
     version, log = memory.version(), memory.raw_log()
     effect = memory.correct("merge", {"keep": "1", "others": ["2", "5"]}, dry_run=True)
-    assert effect.step is None and "2 faces and 2 utterances change hands" in effect.text and len(effect.memories) > 0
+    assert effect.step is None and "2 faces and 2 utterances are reassigned" in effect.text and len(effect.memories) > 0
     assert memory.version() == version and memory.raw_log() == log and not memory.can_undo()
 
 

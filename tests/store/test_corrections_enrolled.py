@@ -69,7 +69,7 @@ def test_somebody_who_is_known_and_has_no_name_is_who_is_taught(memory: Memory) 
         remember(memory, clip, (1, 2))
     before = {k: v for k, v in exports.export_json(memory).items() if k not in ("log", "journal")}
     effect = memory.correct("enroll", {"name": "Bob"}, lessons=[photo(2)])
-    assert "who is person_2" in effect.text and memory.person("Bob").id == "person_2" and effect.memories
+    assert "who is Person 2" in effect.text and memory.person("Bob").id == "person_2" and effect.memories
     assert memory.tracks("s1")[1].shown == "Bob"
     memory.undo()
     assert {k: v for k, v in exports.export_json(memory).items() if k not in ("log", "journal")} == before
@@ -85,7 +85,7 @@ def test_whoever_has_the_name_is_meant_and_a_likeness_to_somebody_named_otherwis
     assert "somebody new" in effect.text and "is like Ann" in effect.text and memory.person("person_1").name == "Ann"
     memory.undo()
     effect = memory.correct("enroll", {"name": "ann"}, lessons=[photo(2)])
-    assert "who is person_1" in effect.text and "is like Person 2" in effect.text
+    assert "who is Ann" in effect.text and "is like Person 2" in effect.text
 
 
 def test_what_cannot_be_taught_is_refused(memory: Memory) -> None:

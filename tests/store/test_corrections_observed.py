@@ -91,7 +91,7 @@ def test_sentences_follow_to_what_stands_in_an_observations_place_and_stale_quot
     quote = next(s for s in memory.memories(clip="s1.c0") if "s1.c0.u0" in s.citations)
     effect = memory.correct("words", {"observation": "s1.c0.u0", "text": "We think of tea."})
     stale = [s.id for s in memory.memories() if s.stale]
-    assert stale == [quote.id] == list(effect.memories) and "1 of them needs rewriting" in effect.text
+    assert stale == [quote.id] == list(effect.memories) and "1 memory reads differently and needs rewriting" in effect.text
     now = memory.sentence(quote.id)
     assert now.citations[0] == "s1.c0.u0_1a" and now.spans[0].observations[0] == "s1.c0.u0_1a" and now.people == quote.people
     memory.correct("edit", {"memory": quote.id, "text": "Ann? says that they think of tea"})
@@ -125,7 +125,7 @@ def test_a_face_that_was_missed_is_nobodys_until_it_is_like_somebody_and_is_kept
                     media={media_id(crop, ".jpg"): crop})  # fmt: skip
     effect = memory.correct("add-face", where, sample=sample)
     added = next(r for r in memory.tracks("s1") if r.track.id == "s1.c0.f_2a")
-    assert added.person == memory.tracks("s1")[-2].person == "person_2" and "Person 2 by its looks" in effect.text
+    assert added.person == memory.tracks("s1")[-2].person == "person_2" and "recognized as Person 2" in effect.text
     assert memory.media(added.track.crops[0]) == crop and memory.integrity() == []
     memory.undo()
     sample_of_the_one_beside = Sample(MODELS["face_vectors"], direction(1, 0.2, 5, 128, 1))

@@ -68,7 +68,7 @@ def test_a_near_miss_becomes_a_question_and_yes_makes_one_person(memory: Memory)
     rehearsed = memory.correct("accept", {"n": question.n}, dry_run=True)
     assert rehearsed.step is None and len(people(memory)) == 2 and memory.journal() == []
     effect = memory.correct("accept", {"n": question.n}, why="same scarf")
-    assert effect.text.startswith("makes Person 3 one with Ann?") and effect.text.replace("Person 3", "") == rehearsed.text.replace(
+    assert effect.text.startswith("merges Person 3 into Ann?") and effect.text.replace("Person 3", "") == rehearsed.text.replace(
         "Person 3", ""
     )
     assert len(people(memory)) == 1 and of(memory, "same") == []

@@ -21,6 +21,7 @@ from m3desk.domain.fold import born_in
 from m3desk.domain.identity import Gallery
 from m3desk.domain.ids import observation_type
 from m3desk.domain.log import Log, ObservationType
+from m3desk.domain.plural import many
 from m3desk.domain.questions.types import Suggestion, SuggestionKind
 from m3desk.domain.sentences import State
 
@@ -117,15 +118,11 @@ def _bits(p: float) -> float:
     return 0.0 if p <= 0 or p >= 1 else -(p * math.log2(p) + (1 - p) * math.log2(1 - p))
 
 
-def _count(things: int, one: str, many: str = "") -> str:
-    return f"{things} {one if things == 1 else many or one + 's'}"
-
-
 def counted(observations: Iterable[str]) -> str:
     """Return the number of observations that move, as text: "12 faces and 1 utterance"."""
     kinds = Counter("face" if observation_type(o) == "face" else "utterance" for o in observations)
-    return " and ".join(_count(kinds[k], k) for k in ("face", "utterance") if kinds[k])
+    return " and ".join(many(kinds[k], k) for k in ("face", "utterance") if kinds[k])
 
 
 def reads(told: int) -> str:
-    return f", {_count(told, 'memory reads', 'memories read')} differently" if told else ""
+    return f", {many(told, 'memory reads', 'memories read')} differently" if told else ""

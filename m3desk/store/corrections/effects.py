@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from m3desk.domain.correction import Effect
 from m3desk.domain.fold import cannot_links_between
 from m3desk.domain.ids import numbered, observation_type, source_of
 from m3desk.domain.log import Log
+from m3desk.domain.plural import many
 from m3desk.domain.projection.projection import Delta, Rebuilt
 from m3desk.domain.sentences import State
 
@@ -45,23 +46,24 @@ def _face_of(state: State, node: str) -> tuple[Any, ...]:
     return (None,) if n is None else (n.shown, n.deleted, n.pinned, n.people, n.stale)
 
 
-def _many(count: int, one: str, more: str) -> str:
-    return f"{count} {one if count == 1 else more}"
-
-
 def _counts(before: State, after: State, moved: list[str], told: list[str]) -> str:
-    """Return "(12 faces and 3 utterances change hands, 9 memories read differently, 2 of them need rewriting)"."""
+    """Return "(12 faces and 3 utterances are reassigned, 9 memories read differently, 2 of them need rewriting)"."""
     both = [o for o in moved if o in before.who.held and o in after.who.held]
     faces = sum(observation_type(o) == "face" for o in both)
     voices = len(both) - faces
     parts = []
     if both:
-        named = [_many(n, *w) for n, w in ((faces, ("face", "faces")), (voices, ("utterance", "utterances"))) if n]
-        parts.append(f"{' and '.join(named)} change{'s' if len(both) == 1 else ''} hands")
+        named = [many(n, *w) for n, w in ((faces, ("face", "faces")), (voices, ("utterance", "utterances"))) if n]
+        parts.append(f"{' and '.join(named)} {'is' if len(both) == 1 else 'are'} reassigned")
     if told:
-        parts.append(f"{_many(len(told), 'memory reads', 'memories read')} differently")
-        if stale := sum(n in after.nodes and after.nodes[n].stale and not (n in before.nodes and before.nodes[n].stale) for n in told):
-            parts.append(f"{stale} of them {'needs' if stale == 1 else 'need'} rewriting")
+        text = f"{many(len(told), 'memory reads', 'memories read')} differently"
+        stale = sum(n in after.nodes and after.nodes[n].stale and not (n in before.nodes and before.nodes[n].stale) for n in told)
+        needs = "needs" if stale == 1 else "need"
+        if stale == len(told):
+            text += f" and {needs} rewriting"
+        parts.append(text)
+        if 0 < stale < len(told):
+            parts.append(f"{stale} of them {needs} rewriting")
     return f" ({', '.join(parts)})" if parts else ""
 
 
@@ -75,9 +77,9 @@ def _evidence(delta: Delta | Rebuilt, moved: Iterable[str], log: Log) -> Iterabl
     known = {(a, b) for a, b in pairs if _one_person(after, a, b) and not _one_person(before, a, b)}
     first = min(((_together_at(log, a, b), (a, b)) for a, b in known if a in log.observations and b in log.observations), default=None)
     if first is not None:
-        (source, at), (a, _) = first
+        (_, at), (a, _) = first
         how = "they are seen together in one frame" if log.observations[a].type == "face" else "they speak at the same time"
-        yield f"{how} at {clock(at)} of {source}"
+        yield f"{how} at {clock(at)}"
 
 
 def _one_person(state: State, a: str, b: str) -> bool:
@@ -117,27 +119,30 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
         state = before if id_ in before.who.people else after
         return state.who.people[id_].shown if id_ in state.who.people else id_
 
-    ids = ", ".join(args.get("observations", ()))
+    def of_node(id_: str) -> str:
+        return shown(before.who.person_of.get(id_, id_))
+
     if "says" in args:
         return str(args["says"])
+    things = _things(after, args.get("observations", ()))
     match kind:
         case "name":
-            return f"names {shown(args['person'])} “{args['name']}”" if args["name"] else f"takes the name of {shown(args['person'])} away"
+            return f"names {shown(args['person'])} “{args['name']}”" if args["name"] else f"removes the name of {shown(args['person'])}"
         case "assign":
-            return f"gives {ids} to {args['name'] or shown(args['person'])}"
+            return f"gives {things} to {args['name'] or shown(args['person'])}"
         case "merge":
             called = _names(before, args) or _goes_by(after, args)
-            return f"makes {', '.join(shown(o) for o in args['others'])} one with {shown(args['keep'])}{called}"
+            return f"merges {', '.join(shown(o) for o in args['others'])} into {shown(args['keep'])}{called}"
         case "distinct":
             return f"keeps {shown(args['a'])} and {shown(args['b'])} apart"
         case "split":
-            return f"takes {ids} from {shown(args['of'])} for {args['name'] or shown(args['person'])}"
+            return f"moves {things} from {shown(args['of'])} to {args['name'] or shown(args['person'])}"
         case "exclude":
-            return f"says that {ids} is not {shown(args['not'])}"
+            return f"says that {things} {'is' if len(args['observations']) == 1 else 'are'} not {shown(args['not'])}"
         case "set-aside":
-            return f"sets {ids} aside"
+            return f"sets {things} aside"
         case "link" | "unlink":
-            return f"{kind}s {args['face']} and {args['voice']}"
+            return f"{kind}s a face of {of_node(args['face'])} and a voice of {of_node(args['voice'])}"
         case "ignore":
             return f"{'hides' if args['ignored'] else 'shows'} {shown(args['person'])}"
         case "reject":
@@ -149,9 +154,29 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
         case "undo" | "redo":
             return kind
         case "split-at" | "bounds" | "words" | "add-face" | "enroll":
-            return _observed(after, kind, args)
+            return _observed(before, after, kind, args, things)
         case _:
-            return f"{kind}s {args['memory']}"
+            return f"{kind}s {_memory(before, after, args['memory'])}"
+
+
+def _things(state: State, observations: Sequence[str]) -> str:
+    """Return observations in words: "the face at 00:07", "2 faces and 1 utterance"."""
+    seen = state.who.evidence.seen
+    if len(observations) == 1 and observations[0] in seen:
+        one = seen[observations[0]]
+        return f"the {'face' if one.type == 'face' else 'utterance'} at {clock(one.start)}"
+    faces = sum(observation_type(o) == "face" for o in observations)
+    named = [many(n, what) for n, what in ((faces, "face"), (len(observations) - faces, "utterance")) if n]
+    return " and ".join(named)
+
+
+def _memory(before: State, after: State, id_: str) -> str:
+    """Return a sentence in words, by its first person and time; its own words may be what is taken out of it."""
+    told = before.nodes.get(id_) or after.nodes.get(id_)
+    if told is None:
+        return "a memory"
+    about = [after.who.people[p].shown for p in told.people if p in after.who.people]
+    return f"a memory about {about[0]}" if about else "a memory"
 
 
 def _goes_by(after: State, args: Args) -> str:
@@ -167,21 +192,20 @@ def _names(before: State, args: Args) -> str:
     return f", who stays {kept}; {' and '.join(others)} becomes an alias" if kept and others else ""
 
 
-def _observed(after: State, kind: str, args: Args) -> str:
-    made = args.get("made", [])
+def _observed(before: State, after: State, kind: str, args: Args, things: str) -> str:
     match kind:
         case "split-at":
-            return f"splits {args['observations'][0]} at {clock(args['at'])} into {' and '.join(made)}"
+            return f"splits {things} in two at {clock(args['at'])}"
         case "bounds":
-            return f"lets {args['observations'][0]} last from {args['start'] / 1e6:.2f} to {args['end'] / 1e6:.2f} s, as {made[0]}"
+            return f"lets {things} last from {args['start'] / 1e6:.2f} to {args['end'] / 1e6:.2f} s"
         case "words":
             words = args["text"] if len(args["text"]) <= QUOTED else args["text"][: QUOTED - 1] + "…"
-            return f"lets {args['observations'][0]} say “{words}”, as {made[0]}"
+            return f"corrects the words of {things} to “{words}”"
         case "add-face":
-            held = after.who.held.get(made[0])
-            whose = f", {after.who.people[held.person].shown} by its looks" if held and held.person else ""
-            return f"adds a face in {args['clip']} at {clock(args['at'])}: {made[0]}{whose}"
+            held = after.who.held.get(args.get("made", [""])[0])
+            whose = f", recognized as {after.who.people[held.person].shown}" if held and held.person else ""
+            return f"adds a face at {clock(args['at'])}{whose}"
         case _:
-            known = f"who is {args['person']}" if args.get("known") else f"somebody new ({args['person']})"
-            files = _many(len(args.get("files", ())), "file", "files")
-            return "; ".join([f"teaches {args['name']}, {known}, from {files}", *args.get("notes", ())])
+            earlier = before.who.people.get(args["person"])
+            known = f"who is {earlier.shown if earlier else 'known'}" if args.get("known") else "somebody new"
+            return "; ".join([f"teaches {args['name']}, {known}, from {many(len(args.get('files', ())), 'file')}", *args.get("notes", ())])

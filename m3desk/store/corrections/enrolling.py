@@ -80,7 +80,7 @@ def _whom(context: Context, name: str, verdicts: Sequence[tuple[str, Match]]) ->
     notes = []
     for p, type_, score in alike:
         if meant is None or p.id != meant.id:
-            notes.append(f"the {type_} is like {p.shown}’s ({score:.2f}): if they are one, merge {p.id}")
+            notes.append(f"the {type_} is like {p.shown}’s ({score:.2f}): if they are one person, merge them")
     return meant, notes
 
 

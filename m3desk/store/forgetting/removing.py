@@ -23,6 +23,7 @@ from m3desk.domain.identity import calibration, gallery_rows, top_similarity
 from m3desk.domain.ids import is_person, source_of
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
+from m3desk.domain.plural import many
 from m3desk.domain.sentences import State
 from m3desk.store import commits, notes, rows
 from m3desk.store.forgetting.pending import How
@@ -159,8 +160,8 @@ def preview(db: DB, state: State, log: Log, person: Person, how: How) -> Forgott
         "names": len(found.names), "steps": steps,
     }  # fmt: skip
     text = (
-        f"forgets {person.shown} for good: {counts['observations']} observations, {counts['memories']} memories, "
-        f"{counts['pictures_and_sounds']} pictures and sounds, {steps} journal steps scrubbed"
+        f"forgets {person.shown} for good: {many(counts['observations'], 'observation')}, {many(counts['memories'], 'memory')}, "
+        f"{many(counts['pictures_and_sounds'], 'picture or sound', 'pictures and sounds')}, {many(steps, 'journal step')} scrubbed"
     )
     if how == "spans":
         text += "; nothing is stored any more where they were, whoever else is there"
@@ -364,7 +365,8 @@ def _journal(db: DB, effect: Effect, how: How, sequence: int, at: str) -> None:
     step = int(db.execute("SELECT coalesce(max(step), 0) + 1 FROM journal").fetchone()[0])
     rows.insert(
         db, "journal", step=step, sequence=sequence, kind="forget", args=rows.dump({"how": how, "scrubbed": True}), anchor="{}", at=at,
-        by="user", why=None, text=f"forgets somebody for good ({len(effect.observations)} observations, {len(effect.memories)} memories)",
+        by="user", why=None,
+        text=f"forgets somebody for good ({many(len(effect.observations), 'observation')}, {many(len(effect.memories), 'memory')})",
     )  # fmt: skip
 
 
