@@ -83,8 +83,8 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
     memory.embed_lacking()
     rewritten = memory.write(lambda m: m.clean())
     with memory.reader() as reader:
-        searched, alike = reader.prove_forgotten(known, reached.left)
-    report = proof.report(gone, searched, alike, looked, reached.counts(), owners, rewritten)
+        searched, similar = reader.prove_forgotten(known, reached.left)
+    report = proof.report(gone, searched, similar, looked, reached.counts(), owners, rewritten)
     if rewritten and not report["findings"]:
         memory.write(lambda m: m.forgotten(gone))
     memory.forgot(gone.text)

@@ -52,7 +52,7 @@ class VectorsOnDisk:
 
         def asked(vector: Floats, k: int) -> Sequence[str] | None:
             owners = self.index.near(vector, k, last)
-            if owners is None:  # damaged, dropped by a forgetting, or being made anew: this question compares all
+            if owners is None:  # damaged, dropped by a forgetting, or being rebuilt: this question compares all
                 self.cache.drop()
                 return None
             return [owner.partition("@")[0] for owner in owners]

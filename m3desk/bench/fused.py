@@ -114,7 +114,7 @@ class User:
         return suggestion.kind == "two_people" and suggestion.people[0] in mixed
 
     def _two(self, groups: Sequence[Sequence[str]]) -> bool | None:
-        """Say whether two sides are two people: their commonest names differ; None where a side has no name."""
+        """Return whether two sides are two people: their commonest names differ; None where a side has no name."""
         first, second = (self._names(g) for g in groups)
         if not first or not second:
             return None

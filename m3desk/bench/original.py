@@ -1,6 +1,6 @@
 """One search round as the original M3-Agent does it, on the same vectors: unpickle the graph, form characters, scan everything.
 
-Written anew after `reference/m3-agent.md`; none of its code. The graph is plain Python: nodes with lists of floats, edges in a dictionary.
+Written from `reference/m3-agent.md`; none of its code. The graph is plain Python: nodes with lists of floats, edges in a dictionary.
 The pickle is made here, held in memory, and read by nobody else.
 """
 

@@ -73,7 +73,7 @@ FACES = Calibration(
 )  # fmt: skip
 # Voices, the mean of all pairs of rows: strangers are .38, 99 % below .54 and most .60 where both sides are one utterance; most .57 against
 # five, .52 where three are compared with five. The same person, 1 % below: .49 at 1.0 s against one utterance, .59 at 1.5 s, .66 at 3 s
-# and .70 whole against five. A speaker left out of five others, each time anew: taken for one of them in 0–0.2 % of cases by (.60, .06)
+# and .70 whole against five. A speaker left out of five others, each time again: taken for one of them in 0–0.2 % of cases by (.60, .06)
 # (0.7 % of 3 s against 3 s), in 0.1–0.5 % by `several`, which finds 99.9 % of those known. The cosine of means does worse: it raises
 # whoever is mixed or noisy (a stranger of another AMI meeting came to .64, by pairs .49). Noise of 10 dB or an echo cost .05 at most;
 # through a telephone half are lost, so a caller is often somebody new at first. `similar` to `split_below` are cosines of means: strangers

@@ -37,7 +37,7 @@ class Changed:
 
     @property
     def nothing(self) -> bool:
-        """Say whether nothing that is listed here changed: a chat was kept, a setting was written."""
+        """Return whether nothing that is listed here changed: a chat was kept, a setting was written."""
         return not (self.whole or self.count)
 
     @property

@@ -18,7 +18,7 @@ LIKE = 0.3
 def continued(previous: Perceived | None, now: Perceived) -> Perceived:
     """Return `now` with each track that goes on from the clip before (of the same source) saying so in `continues`.
 
-    The first box must follow the last within BORDER microseconds, near it and of its size, and the two must look alike if both have
+    The first box must follow the last within BORDER microseconds, near it and of its size, and the two must be similar if both have
     vectors. Each track is continued once; the nearest pair first.
     """
     if previous is None or source_of(previous.clip) != source_of(now.clip):

@@ -78,7 +78,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One stretch of speech by one speaker; belongs to the clip in which it starts, and may end after it.
+    """A continuous piece of speech by one speaker; belongs to the clip in which it starts, and may end after it.
 
     `language`: ISO 639-1 code or None. `confidence`: the recogniser's mean word probability, 0–1.
     `audio`: media id of its sound, lossless 16 kHz mono. `overlapped`: somebody else speaks at the same time.

@@ -271,8 +271,8 @@ def _double(a: Gallery, b: Gallery, rule: Calibration, distinct: Container[tuple
     """Return whether two nodes of different persons may be one person."""
     if (a.person, b.person) in distinct:
         return False
-    alike = round(float(a.mean @ b.mean), 6) if rule.whole else top_similarity(a.vectors, b.vectors)
-    return alike >= rule.accept + rule.margin
+    similarity = round(float(a.mean @ b.mean), 6) if rule.whole else top_similarity(a.vectors, b.vectors)
+    return similarity >= rule.accept + rule.margin
 
 
 def _cannot_link_sets(candidates: Sequence[Candidate], cannot_link: Iterable[tuple[str, str]]) -> list[set[int]]:

@@ -84,7 +84,7 @@ class SpeechRow:
 
 
 class PresenceSpan(NamedTuple):
-    """A stretch of a clip in which somebody is seen, or heard. Times: microseconds of the source."""
+    """A time span of a clip in which somebody is seen, or heard. Times: microseconds of the source."""
 
     clip: str
     person: str

@@ -333,7 +333,7 @@ DERIVED: Mapping[str, Mapping[str, Any]] = {
         "state": Literal["kept", "overridden", "waiting", "broken"]},
     "now_chunk": {"owner": Short, "place": Count, "items": _json(list_of(ClipId) | list_of(_Cast))},
 }  # fmt: skip
-"""The same of the folded tables, which can be made anew."""
+"""The same of the folded tables, which can be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,15 +100,19 @@ def _crowds(memory: Checkable) -> list[dict[str, Any]]:
     crowds = [p for p in memory.people() if len(p.faces) >= MANY or len(p.voices) >= MANY]
     if not crowds:
         return []
-    parting = {s.people[0]: s.n for s in reversed(memory.suggestions()) if s.kind == "two_people"}
+    split_question = {s.people[0]: s.n for s in reversed(memory.suggestions()) if s.kind == "two_people"}
     weight = {(e.face, e.voice): e.weight for e in memory.equivalences() if e.accepted and e.face and e.voice}
     found = []
     for p in crowds:
         text = f"{p.shown} has {len(p.faces)} faces and {len(p.voices)} voices"
-        if p.id in parting:
+        if p.id in split_question:
             found.append(
                 _finding(
-                    "crowd", text, [p.id], [*p.faces, *p.voices], f"m3desk people split {shlex.quote(p.id)} --suggestion {parting[p.id]}"
+                    "crowd",
+                    text,
+                    [p.id],
+                    [*p.faces, *p.voices],
+                    f"m3desk people split {shlex.quote(p.id)} --suggestion {split_question[p.id]}",
                 )
             )
             continue

@@ -177,7 +177,7 @@ class Hidden:
     person: str | None = None
 
     def shown(self, at: int) -> bool:
-        """Say whether the face is known to be an approved person's at a time."""
+        """Return whether the face is known to be an approved person's at a time."""
         before = next((c for c in reversed(self.checks) if c[0] <= at), None)
         after = next((c for c in self.checks if c[0] > at), None)
         if (before is not None and not before[1]) or (after is not None and not after[1]):

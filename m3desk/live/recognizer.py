@@ -154,7 +154,7 @@ class Recognizer:
         self._told = told
 
     def _still(self, at: int, before: FrameSummary, now: FrameSummary) -> bool:
-        """Say whether nothing moves and no face waits to be looked at again."""
+        """Return whether nothing moves and no face waits to be looked at again."""
         if self._seen_at is None or not 0 <= at - self._seen_at < UNSEEN or any(f.looks < ENOUGH for f in self._faces.values()):
             return False
         return int(np.abs(now.small.astype(np.int16) - before.small).max()) <= STILL

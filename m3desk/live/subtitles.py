@@ -51,7 +51,7 @@ CONTEXT = 31
 """Steps before these that the voice activity model hears again: it starts from a fresh state at each call."""
 
 GAP = MICROSECOND // 10
-"""A piece of sound that begins this far from where the last ended begins anew."""
+"""A piece of sound that begins this far from the end of the last one starts a new utterance."""
 
 WAITING = 2
 """Utterances that may wait to be written down; further ones get no words, so that subtitles never lag behind."""

@@ -54,7 +54,7 @@ def says(text: str, wanted: str) -> bool:
 
 
 def _unspaced(char: str) -> bool:
-    """Say whether a character is of a script that writes words without spaces: Chinese, Japanese, Thai, Lao, Burmese, Khmer."""
+    """Return whether a character is of a script that writes words without spaces: Chinese, Japanese, Thai, Lao, Burmese, Khmer."""
     return any(a <= char <= b for a, b in (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff"),
                                            ("\u3400", "\u9fff"), ("\uf900", "\ufaff")))  # fmt: skip
 

@@ -27,7 +27,7 @@ OVERRUN = 3 * MICROSECOND
 """How far past its end a clip's sound goes: an utterance belongs to the clip in which it starts (memory.md, Borders)."""
 
 # The first AAC frame after a seek lacks the half it overlaps with, Opus wants 80 ms to settle, MP3 borrows bits from frames before,
-# and a resampler has a filter's length of past: a second of sound is decoded and dropped before the resampled stretch begins …
+# and a resampler has a filter's length of past: a second of sound is decoded and dropped before the resampled part begins …
 _SETTLE = MICROSECOND
 # … which begins on a whole second at least two before the clip: there every common rate has a whole number of samples.
 _PRE_ROLL = 2 * MICROSECOND

@@ -110,7 +110,7 @@ Owners = Mapping[str, tuple[str, str | None]]
 def report(
     gone: Pending,
     searched: ProofResult,
-    alike: Sequence[tuple[str, float]],
+    similar_ones: Sequence[tuple[str, float]],
     looked: Looked,
     outside: Mapping[str, int],
     owners: Owners,
@@ -121,7 +121,7 @@ def report(
     `outside`: what was removed outside of the memory's folder. `rewritten`: whether the file was, without what was deleted.
     A picture or sound that is evidence of somebody else is no finding but a look-alike: the same person under another number, or not.
     """
-    similar = dict(alike)
+    similar = dict(similar_ones)
     for id_ in looked.found:
         if id_ in owners:
             similar.setdefault(owners[id_][0], float("nan"))

@@ -52,7 +52,7 @@ def changes(db: sqlite3.Connection) -> int:
 
 
 def due(db: sqlite3.Connection, folder: Path) -> bool:
-    """Say whether something was written since the last copy, and a large memory's is old enough."""
+    """Return whether something was written since the last copy, and a large memory's is old enough."""
     written = changes(db)
     if not written:
         return False
@@ -139,7 +139,7 @@ def restore(folder: Path, file: str) -> Path:
 
 
 def readable(copy: Path) -> bool:
-    """Say whether a copy reads and SQLite finds no fault in it."""
+    """Return whether a copy reads and SQLite finds no fault in it."""
     try:
         with contextlib.closing(sqlite3.connect(copy.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)) as db:
             return faults(db) is None and changes(db) >= 0

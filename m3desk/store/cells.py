@@ -25,12 +25,12 @@ CHUNK = 500
 MOST = 20
 """Findings told of one table; the rest are counted."""
 
-MADE_ANEW = " (m3desk check --repair makes it anew)"
+REBUILT = " (m3desk check --repair rebuilds it)"
 
 
 def damaged(db: DB) -> list[str]:
     """Return what is wrong, in words: table and row, column, what was expected. First the authoritative tables, then the derived ones."""
-    return [*_damaged(db), *(text + MADE_ANEW for text in _damaged_projection(db))]
+    return [*_damaged(db), *(text + REBUILT for text in _damaged_projection(db))]
 
 
 def first_of_truth(db: DB) -> str | None:

@@ -40,7 +40,7 @@ def holds_its_media(db: DB, folder: Path) -> bool:
 
 
 def imported_without_media(db: DB) -> bool:
-    """Say whether this memory came from an export that had no media beside it."""
+    """Return whether this memory came from an export that had no media beside it."""
     row = db.execute("SELECT value FROM meta WHERE key = 'imported_without_media'").fetchone()
     return row is not None and row[0] == "1"
 

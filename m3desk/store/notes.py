@@ -108,12 +108,12 @@ def remove_of(db: DB, found: Traces) -> int:
 
 
 def is_note(key: str) -> bool:
-    """Say whether a key of `meta` is such a note and no setting."""
+    """Return whether a key of `meta` is such a note and no setting."""
     return key.startswith((WATCH, CONSENT, BYSTANDERS))
 
 
 def hides_bystanders(db: DB, source: str) -> bool:
-    """Say whether a source was recorded in bystander mode: only faces of people with a note on consent are stored of it."""
+    """Return whether a source was recorded in bystander mode: only faces of people with a note on consent are stored of it."""
     return db.execute("SELECT 1 FROM meta WHERE key = ?", (BYSTANDERS + source,)).fetchone() is not None
 
 

@@ -66,7 +66,7 @@ def _upgrade(folder: Path) -> None:
 
 
 def _is_old(folder: Path) -> bool:
-    """Say whether a memory's format is older than ours."""
+    """Return whether a memory's format is older than ours."""
     with contextlib.closing(connect(folder, write=False)) as db:
         return schema.version_of(db, str(folder)) < schema.VERSION
 
@@ -128,7 +128,7 @@ def _only_writer(folder: Path, release: float = RELEASE) -> FileLock:
 
 
 def _is_being_upgraded(folder: Path) -> bool:
-    """Say whether who holds the writer's lock is about to upgrade the format; False also where that can't be told."""
+    """Return whether who holds the writer's lock is about to upgrade the format; False also where that can't be told."""
     try:
         return (folder / FILE).is_file() and _is_old(folder)
     except (MemoryProblem, *schema.UNREADABLE):

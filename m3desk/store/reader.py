@@ -93,7 +93,7 @@ class Reader:
                 return place.damaged(self.folder, what)
             if (what := cells.first_of_projection(self._db)) is not None:
                 text = f"the memory at {self.folder} is damaged: {what}."
-                return MemoryDamaged(text, f"Make it anew: m3desk check --repair -m {self.folder}")
+                return MemoryDamaged(text, f"Rebuild it: m3desk check --repair -m {self.folder}")
         return None
 
     def close(self) -> None:

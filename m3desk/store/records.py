@@ -236,7 +236,7 @@ class Records(Reader):
         return pending.read(self.folder)
 
     def was_forgotten(self, mark: pending.Pending) -> bool:
-        """Say whether nothing in the tables is of a person whose forgetting has begun: its commit was made, or they were forgotten anew
+        """Return whether nothing in the tables is of a person whose forgetting has begun: its commit was made, or they were forgotten again
         since. If not, it is to be done again.
 
         Raises CorrectionError where their number is somebody else's by now (a copy of the database was put back).
@@ -246,7 +246,7 @@ class Records(Reader):
         who = self.state().who
         owners = {h.person for o in mark.known.observations if (h := who.held.get(o)) is not None}
         if owners and who.canonical.get(mark.person, mark.person) not in owners:
-            raise CorrectionError("it is not sure any more who was to be forgotten.", "Forget them anew: m3desk people forget PERSON.")
+            raise CorrectionError("it is not sure any more who was to be forgotten.", "Forget them again: m3desk people forget PERSON.")
         return not owners and bool(mark.known.observations)
 
     def prove_forgotten(

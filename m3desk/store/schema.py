@@ -103,7 +103,7 @@ CREATE TABLE now_constraint (
 """
 
 _V2 = """
--- What a journal calls `old` was found again as `new` after its source was memorized anew (see store.corrections.anchors).
+-- What a journal calls `old` was found again as `new` after its source was re-memorized (see store.corrections.anchors).
 CREATE TABLE renamed (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL REFERENCES commits, old TEXT NOT NULL, new TEXT NOT NULL);
 """
 
@@ -134,7 +134,7 @@ CHUNK = 64
 
 _V5 = f"""
 -- Lists that grow with every clip (clips of a node or person, votes of a pair "a b"), all but their last items, {CHUNK} a row: no commit
--- writes a list anew. The last items are where the whole list was: in now_node.clips, now_person.body, now_equivalence.votes.
+-- rewrites a whole list. The last items are where the whole list was: in now_node.clips, now_person.body, now_equivalence.votes.
 CREATE TABLE now_chunk (owner TEXT NOT NULL, place INTEGER NOT NULL, items TEXT NOT NULL, PRIMARY KEY (owner, place)) WITHOUT ROWID;
 """ + "".join(
     f"""

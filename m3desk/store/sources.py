@@ -66,7 +66,7 @@ def plan(db: DB, source: str, clips: Sequence[Clip], fps: float | None) -> None:
             if old.state in ("episodic", "done"):
                 raise UsageError(
                     f"{source} was cut otherwise before (clip {c.index}: {clock(old.start)}–{clock(old.end)}).",
-                    "Use the same --clip-seconds, --start and --end, or memorize it anew with --rebuild.",
+                    "Use the same --clip-seconds, --start and --end, or memorize it again with --rebuild.",
                 )
             db.execute('UPDATE clip SET start = ?, "end" = ? WHERE id = ?', (c.start, c.end, id_))
         if old is None:

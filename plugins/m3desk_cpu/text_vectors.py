@@ -135,7 +135,7 @@ class UniversalSentence:
         self._model: Any = USE(threads=threads)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Floats:
-        """Return (n, 512) float32 unit rows; questions and sentences are embedded alike."""
+        """Return (n, 512) float32 unit rows; questions and sentences are embedded in the same way."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         try:

@@ -58,7 +58,7 @@ class PlainSearch:
         return ranked[:k]
 
     def visible(self, sentence: StoredSentence, before: Before | None) -> bool:
-        """Say whether a sentence was known by then."""
+        """Return whether a sentence was known by then."""
         return before is None or sentence.source != before[0] or _index_of(sentence.clip) <= before[1]
 
     def _candidates(self, asked: ParsedQuestion, kinds: tuple[str, ...], before: Before | None) -> dict[str, Hit]:

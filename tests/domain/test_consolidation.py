@@ -37,14 +37,14 @@ def test_two_nodes_of_one_person_are_surely_one_and_a_stranger_is_not_mentioned(
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_nodes_of_one_person_or_kept_apart_are_no_question(rule: Calibration) -> None:
+def test_nodes_of_one_person_or_with_a_cannot_link_are_no_question(rule: Calibration) -> None:
     rows = around(1, 0), around(1, 0, seed=1)
     assert similar_pairs([node(1, rows[0]), node(2, rows[1], person=1)], rule) == []
     assert similar_pairs([node(1, rows[0]), node(2, rows[1])], rule, {("person_1", "person_2"), ("person_2", "person_1")}) == []
     assert similar_pairs([node(1, rows[0]), node(2, rows[1])], rule, touched={"face_3"}) == []
 
 
-def test_a_likeness_that_is_not_certain_is_left_to_a_person() -> None:
+def test_an_uncertain_similarity_is_left_to_the_user() -> None:
     known = [node(1, around(1, 0)), node(2, around(1, 1.45, seed=1))]
     (found,) = similar_pairs(known, FACES)
     assert 0 < found.certainty < 1 and overwhelming([found], {g.node: g for g in known}, FACES) == []
@@ -67,7 +67,7 @@ def test_of_twins_nobody_is_sure() -> None:
     assert {p[:2] for p in pairs} == {("face_1", "face_3"), ("face_2", "face_3")} and all(p.certainty <= 0.5 for p in pairs)
 
 
-def test_a_chain_of_likenesses_does_not_join_its_ends() -> None:
+def test_a_chain_of_similar_items_does_not_join_its_ends() -> None:
     known = [node(i, around(np.cos(a), np.sin(a), seed=i, spread=0.1)) for i, a in enumerate((0, 0.9, 1.8), 1)]
     pairs = similar_pairs(known, FACES)
     assert [p[:2] for p in pairs if p.certainty == 1] == [("face_2", "face_3"), ("face_1", "face_2")] or len(pairs) == 2

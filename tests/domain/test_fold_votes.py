@@ -1,4 +1,4 @@
-"""Votes of likeness belong to the model that cast them: after a switch to another they no longer join anybody."""
+"""Votes by similarity belong to the model that cast them: after a switch to another model they no longer join nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from m3desk.domain.log import Birth, Bound, Log, ObservationRow, Voted
 
 
 def log(*by: str) -> Log:
-    """Two faces of clip 0, bound to nodes of their own by each of these models in turn; the first one finds the nodes alike."""
+    """Two faces of clip 0, bound to nodes of their own by each of these models in turn; the first one finds the nodes similar."""
     made = Log()
     for n in (1, 2):
         made.add([
@@ -20,7 +20,7 @@ def log(*by: str) -> Log:
     return made
 
 
-def test_two_nodes_that_a_model_finds_alike_are_one_person_as_long_as_it_decides() -> None:
+def test_two_nodes_that_a_model_finds_similar_are_one_person_as_long_as_that_model_is_used() -> None:
     assert identities(log("sface 1")).members == {"person_1": ["face_1", "face_2"]}
     assert identities(log("sface 1", "dlib 1")).members == {"person_1": ["face_1"], "person_2": ["face_2"]}
     assert identities(log("sface 1", "dlib 1", "sface 1")).members == {"person_1": ["face_1", "face_2"]}

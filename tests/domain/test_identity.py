@@ -1,4 +1,4 @@
-"""Who is who: matches need a likeness and a lead, doubts stay visible, galleries keep what is useful."""
+"""Binding: a match needs similarity and a margin, uncertain matches stay visible, galleries keep useful embeddings."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def one(*values: float, name: str = "a", duration: int = 3_000_000) -> Candidate
 GALLERIES = [Gallery("face_1", "person_1", row(1, 0, 0)), Gallery("face_2", "person_2", row(0, 1, 0))]
 
 
-def test_a_likeness_with_a_lead_is_accepted() -> None:
+def test_a_similarity_with_a_margin_is_accepted() -> None:
     (found,) = match([one(1, 0.2, 0)], GALLERIES, [], RULE)
     assert found.node == "face_1" and found.runner_up == "face_2" and found.margin is not None and found.margin > 0.7
 
 
-def test_a_likeness_to_two_people_is_a_doubt_and_so_somebody_new() -> None:
+def test_a_similarity_to_two_people_is_uncertain_and_so_gives_a_new_person() -> None:
     (found,) = match([one(1, 0.95, 0)], GALLERIES, [], RULE)
     assert found.node is None and found.score is not None and found.score > 0.7
     assert found.runner_up == "face_1" and found.margin is None  # the near miss, for suggestions and reasons
@@ -65,7 +65,7 @@ def test_too_little_speech_never_matches() -> None:
     assert match([one(1, 0, 0)], GALLERIES, [], rule)[0].node == "face_1"
 
 
-def test_several_utterances_with_a_lead_may_be_less_alike_than_one() -> None:
+def test_several_utterances_with_a_margin_may_be_less_similar_than_one() -> None:
     rule = calibration("campplus-zh-en-w16", "voice")
     asking, known = one(0.56, 0.1, 0.8), [replace(g, count=3) for g in GALLERIES]
     assert match([asking], known, [], rule)[0].node is None
@@ -79,7 +79,7 @@ def test_a_model_may_need_more_of_longer_speech() -> None:
     assert [rule.threshold(d) for d in (500_000, 1_000_000, 2_000_000, 3_000_000, 9_000_000)] == [0.5, 0.5, 0.55, 0.6, 0.6]
 
 
-def test_two_poor_faces_must_be_more_alike_than_a_poor_and_a_good_one() -> None:
+def test_two_poor_faces_must_be_more_similar_than_a_poor_and_a_good_one() -> None:
     rule = calibration("sface-2021dec-w16", "face")
     assert rule.threshold(0, 0.3, 0.9) == rule.threshold(0, 0.9, 0.9) == rule.accept
     assert rule.threshold(0, 0.3, 0.35) > rule.accept and rule.threshold(0, 0.05, 0.9) > rule.accept
@@ -163,11 +163,11 @@ def test_a_gallery_keeps_good_and_different_rows_the_same_each_time() -> None:
     assert 19 not in gallery_rows(rows, quality, 5)
 
 
-def test_one_good_row_among_bad_ones_is_enough_of_a_likeness() -> None:
+def test_one_good_embedding_among_bad_ones_is_enough_similarity() -> None:
     assert top_similarity(np.concatenate([row(1, 0), row(1, 0), row(1, 0), row(0, 1)]), row(1, 0)) == pytest.approx(1.0)
 
 
-def test_a_photo_that_is_asked_about_may_be_less_alike_where_its_lead_is_great() -> None:
+def test_a_photo_in_a_search_may_be_less_similar_if_its_margin_is_large() -> None:
     rule = calibration("sface-2021dec-w16", "face")
     turned = one(0.45, 0, 0.9)
     assert match([turned], GALLERIES, [], rule)[0].node is None

@@ -49,7 +49,7 @@ def test_two_who_are_addressed_by_one_name_lose_it_unless_one_leads():
     assert whose(led, {}) == {("person_1", "ann")}
 
 
-def test_two_who_introduce_themselves_alike_are_both_called_so():
+def test_two_people_who_introduce_themselves_with_one_name_both_get_it():
     heard = {(p, "ann"): [("introduced", 0.8)] for p in ("person_1", "person_2")}
     assert whose(heard, {}) == set(heard)
 

@@ -15,7 +15,7 @@ RULES: dict[ObservationType, Calibration] = {"face": calibration("sface", "face"
 
 
 def simulated(seed: int, noise: float) -> tuple[list[OwnedObservation], dict[str, str]]:
-    """Return a memory of 8 people, 60 faces and 40 utterances, with mistakes where things look alike, and the truth of each observation.
+    """Return a memory of 8 people, 60 faces and 40 utterances, with mistakes where people are similar, and the truth of each observation.
 
     One or two people are split in two, one pair of people may be merged, and a few observations are with the wrong person.
     """

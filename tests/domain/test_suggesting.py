@@ -61,7 +61,7 @@ def faces(*cosines: float, seconds: tuple[int, ...] = (), names: dict[str, str] 
     return known(people, {f"face_{i}": r for i, r in enumerate(rows(*cosines), 1)}, names)
 
 
-def test_persons_who_look_alike_but_not_enough_are_asked_about() -> None:
+def test_persons_who_are_similar_but_not_enough_are_asked_about() -> None:
     (question,) = suggest(faces(0.45, 0.1))
     assert (question.kind, question.people, question.key) == ("same", ("person_1", "person_2"), "same:face_1:face_2")
     assert question.accept == ("merge", {"keep": "person_1", "others": ["person_2"]})
@@ -75,7 +75,7 @@ def test_whom_a_user_or_one_frame_keeps_apart_nobody_asks_about() -> None:
     assert suggest(case) == []
 
 
-def test_voices_alike_are_hardly_asked_about_where_the_faces_are_unlike() -> None:
+def test_similar_voices_are_hardly_asked_about_if_the_faces_are_dissimilar() -> None:
     people = {f"person_{i}": [(f"s1.c{i}.f0", f"face_{i}", 5), (f"s1.c{i}.u0", f"voice_{i + 2}", 5)] for i in (1, 2)}
     voices = dict(zip(("voice_3", "voice_4"), rows(0.69), strict=True))
     alone = suggest(known(people, voices))
@@ -94,7 +94,7 @@ def test_a_confirmed_name_at_stake_weighs_more() -> None:
     assert named.people == ("person_2", "person_1")  # whose name is known stays
 
 
-def test_two_persons_are_asked_about_once_though_both_face_and_voice_are_alike() -> None:
+def test_two_persons_are_asked_about_once_though_both_face_and_voice_are_similar() -> None:
     people = {f"person_{i}": [(f"s1.c{i}.f0", f"face_{i}", 5), (f"s1.c{i}.u0", f"voice_{i + 2}", 5)] for i in (1, 2)}
     case = known(
         people, {**dict(zip(("voice_3", "voice_4"), rows(0.69), strict=True)), **dict(zip(("face_1", "face_2"), rows(0.45), strict=True))}
@@ -147,7 +147,7 @@ def test_two_open_questions_with_one_number_both_get_a_longer_one() -> None:
 
 
 @pytest.mark.parametrize("type_", ["face", "voice"])
-def test_the_quick_way_to_alike_nodes_finds_what_comparing_each_with_each_finds(type_: ObservationType) -> None:
+def test_the_fast_search_for_similar_nodes_finds_what_comparing_all_pairs_finds(type_: ObservationType) -> None:
     rng = np.random.default_rng(5)
     own, nodes = rng.normal(size=(8, 64)), []
     for i in range(40):

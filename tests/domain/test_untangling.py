@@ -12,7 +12,7 @@ TWO = {
 NODES = ["voice_8", "face_2", "face_3", "voice_5", "voice_6", "voice_7"]
 
 
-def test_two_people_who_are_named_side_by_side_are_parted_where_the_votes_are_weakest() -> None:
+def test_two_people_who_are_named_together_are_split_where_the_votes_are_weakest() -> None:
     found = cuts(TWO, NODES, {("face_3", "face_2"): 3.0})
     assert [set(c.part) for c in found[:1]] == [{"face_2", "voice_5", "voice_6"}] or set(found[0].part) == {"face_3", "voice_7", "voice_8"}
     assert found[0].votes == 1.0 and found[0].against == 3.0 and found[0].score == 0.7

@@ -1,4 +1,4 @@
-"""Questions to an open memory: each sees what was committed just before, nothing is read anew for it, a thread keeps what search needs."""
+"""Questions to an open memory: each sees the last commit, reads nothing again, and a thread updates the search state."""
 
 from __future__ import annotations
 

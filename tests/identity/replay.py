@@ -48,7 +48,7 @@ def replay(
     """Make `new` (replaced if it is there) by committing every clip of `base` again with the binding, votes and writer of now.
 
     `writer`: ComposedWriter unless given. `change`: edits a clip's evidence first (other clusters, other vectors). `sources`: only these,
-    which keep their ids' order but are numbered anew from s1, so give all or the first ones. No semantic memories, no text vectors.
+    which keep their ids' order but are numbered from s1 again, so give all or the first ones. No semantic memories, no text vectors.
     """
     writer = writer or ComposedWriter()
     if new.exists():

@@ -120,7 +120,7 @@ def test_two_halves_of_a_person_are_joined_when_later_clips_show_both(life: Life
     assert life.voted() == [(front, side)] and life.person(front) == life.person(side) == "person_1"
     (vote,) = next(e.votes for e in life.memory.equivalences())
     assert vote == ("s1.c3", "consolidation sface 2021dec", 1.0)
-    assert life.clip(SIDE) == [side]  # still bound to what is most alike: if the join is taken back, this stays right
+    assert life.clip(SIDE) == [side]  # still bound to what is most similar: if the join is taken back, this stays right
 
 
 def test_what_a_person_keeps_apart_is_never_joined(life: Life) -> None:

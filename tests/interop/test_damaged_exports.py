@@ -132,7 +132,7 @@ def test_what_only_the_fold_can_refuse_is_rolled_back_with_its_media(made: tuple
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("what", ["link", "pipe", "folder", "another", "short", "no numbers", "odd index", "no index"])
-def test_odd_files_beside_an_export_are_refused_at_once(made: tuple[Path, dict[str, Any]], tmp_path: Path, what: str) -> None:
+def test_unexpected_files_beside_an_export_are_refused_at_once(made: tuple[Path, dict[str, Any]], tmp_path: Path, what: str) -> None:
     shutil.copy(made[0] / "good.json", tmp_path / "good.json")
     beside = tmp_path / "good.media"
     shutil.copytree(made[0] / "good.media", beside)

@@ -60,7 +60,7 @@ def test_two_at_once_are_two_turns_that_overlap() -> None:
     assert one.voice != two.voice and one.start < two.start < two.end < one.end
 
 
-def test_two_people_whom_the_segmentation_takes_for_one_are_parted_where_the_voice_changes() -> None:
+def test_two_people_whom_the_segmentation_takes_for_one_are_split_where_the_voice_changes() -> None:
     sound = speech(12, [said(1, 12), said(4.8, 12, high=True)])
     one, two = who_speaks(sound, spoken(12), LowAndHigh(tells=False), Octaves())
     assert one.voice != two.voice and one.end <= two.start
@@ -81,11 +81,11 @@ def test_windows_without_speech_are_not_looked_at() -> None:
 
 
 def test_what_may_not_be_one_is_never_joined() -> None:
-    alike = np.array([[1, 0.9, 0.8], [0.9, 1, 0.8], [0.8, 0.8, 1]])
+    similarity = np.array([[1, 0.9, 0.8], [0.9, 1, 0.8], [0.8, 0.8, 1]])
     apart = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], bool)
-    assert average_linkage(alike, 0.5).tolist() == [0, 0, 0]
-    assert average_linkage(alike, 0.5, cannot_link=apart).tolist() == [0, 1, 0]
-    assert len(set(average_linkage(alike, -1.0, least=2).tolist())) == 2
+    assert average_linkage(similarity, 0.5).tolist() == [0, 0, 0]
+    assert average_linkage(similarity, 0.5, cannot_link=apart).tolist() == [0, 1, 0]
+    assert len(set(average_linkage(similarity, -1.0, least=2).tolist())) == 2
 
 
 # ---------------------------------------------------------------- utterances

@@ -111,7 +111,7 @@ def test_a_recogniser_that_hears_nothing_is_asked_once() -> None:
     assert recognise(np.zeros(64000, np.float32), [SpeechSegment(0, 64000, 0.9)], recogniser) == [] and recogniser.calls == 1
 
 
-def test_average_linkage_joins_what_is_alike_and_numbers_by_appearance() -> None:
+def test_average_linkage_joins_what_is_similar_and_numbers_by_appearance() -> None:
     like = np.array([[1, 0.1, 0.8, 0.1], [0.1, 1, 0.2, 0.7], [0.8, 0.2, 1, 0.1], [0.1, 0.7, 0.1, 1]])
     assert average_linkage(like, 0.5).tolist() == [0, 1, 0, 1]
     assert average_linkage(like, 0.9).tolist() == [0, 1, 2, 3]

@@ -73,7 +73,7 @@ def test_face_vectors_are_unit_rows_and_always_the_same(sface: SFace) -> None:
 
 
 @pytest.mark.data
-def test_photos_of_one_person_are_alike_and_of_others_are_not(shared_data: Path, yunet: YuNet, sface: SFace) -> None:
+def test_photos_of_one_person_are_similar_and_of_others_are_not(shared_data: Path, yunet: YuNet, sface: SFace) -> None:
     def row(name: str) -> np.ndarray:
         photo = cv2.imread(str(shared_data / "faces" / "azure_family" / f"{name}.jpg"))
         photo = cv2.resize(photo, None, fx=400 / max(photo.shape), fy=400 / max(photo.shape))

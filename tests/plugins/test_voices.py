@@ -108,7 +108,7 @@ def test_voice_vectors_are_unit_rows_and_do_not_depend_on_their_neighbours(campp
 
 
 @pytest.mark.data
-def test_one_speaker_is_more_alike_than_two(campplus: CamPlus, shared_data: Path) -> None:
+def test_one_speaker_is_more_similar_than_two(campplus: CamPlus, shared_data: Path) -> None:
     folder = shared_data / "speech" / "librispeech_speakers"
     rows = {s: campplus.embed([read(f)[:64000] for f in sorted((folder / s).glob("*.flac"))[:3]]) for s in ("1688", "1998", "2033")}
     for s, mine in rows.items():

@@ -309,7 +309,7 @@ def _conclude(life: Life) -> None:
 
 
 def _rebuild(life: Life) -> None:
-    """Memorize the same file anew, as `memorize --rebuild` does: other ids, corrections found again by their anchors."""
+    """Re-memorize the same file, as `memorize --rebuild` does: other ids, corrections found again by their anchors."""
     life.memory.remove_source(life.source)
     life.source = life.memory.add_source(source(seconds=30 * CLIPS)).id
     life.memory.plan_clips(life.source, clips(life.source, CLIPS), fps=5.0)
@@ -334,7 +334,7 @@ ACTIONS: dict[str, tuple[int, Callable[[Life], None]]] = {
 
 
 def state_tables(memory: Memory) -> derived.DerivedTables:
-    """Return the rows that the folded tables hold, after checking that they are what was kept and what the log, read anew, folds to."""
+    """Return the rows that the folded tables hold, after checking that they are what was kept and what the log, read again, folds to."""
     with memory.snapshot() as db:
         whole = fold(rows.full_log(db))
         held, folded = derived.stored(db), derived.tables(whole)
@@ -369,7 +369,7 @@ def unlike(kept: Identities, folded: Identities) -> Iterator[str]:
 
 
 def unlike_galleries(memory: Memory) -> Iterator[str]:
-    """Yield the nodes whose kept gallery, or that of a reader, is not the one read anew."""
+    """Yield the nodes whose kept gallery, or that of a reader, is not the one read from the database."""
     types: tuple[ObservationType, ...] = ("face", "voice")
     for type_ in types:
         model = memory.settings().get(f"{type_}_vectors", "")

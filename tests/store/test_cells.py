@@ -58,7 +58,7 @@ DAMAGE = [
     ("embedding", "vectors", b"\xff\xff\xff\xff" * 384, "holds what is no number"),
     ("embedding", "vectors", b"123", "has 3 bytes"),
     ("chat", "body", "[]", "body: an object was expected, not a list"),
-    ("now_person", "body", "[1, 2]", "body.* --repair makes it anew"),
+    ("now_person", "body", "[1, 2]", "body.* --repair rebuilds it"),
     ("now_node", "spans", "x", "spans: broken JSON .*--repair"),
 ]
 

@@ -369,7 +369,7 @@ def test_what_is_taken_from_somebody_is_not_voted_back_and_the_rest_stays_whole(
     assert memory.person("1") == ann
 
 
-def test_nodes_that_were_born_as_one_persons_stay_parted_through_every_rerun(memory: Memory) -> None:
+def test_nodes_created_in_one_person_stay_split_through_every_rerun(memory: Memory) -> None:
     """Votes join the face and the voice in each run; the second's person is nobody's id by then, and must be found again by its node."""
     ann = memory.person("1")
     memory.correct("distinct", {"a": ann.faces[0], "b": ann.voices[0]})
@@ -383,7 +383,7 @@ def test_nodes_that_were_born_as_one_persons_stay_parted_through_every_rerun(mem
         assert all(not (p.faces and p.voices) for p in memory.people())
 
 
-def test_what_is_split_off_stays_on_its_side_of_earlier_walls(memory: Memory) -> None:
+def test_a_person_that_is_split_off_inherits_earlier_cannot_links(memory: Memory) -> None:
     memory.correct("merge", {"keep": "1", "others": ["5"]})
     memory.correct("split", {"person": "1", "observations": ["s1.c0.f0"]})
     first = memory.tracks("s1", 0)[0].person

@@ -77,7 +77,7 @@ def test_somebody_who_is_known_and_has_no_name_is_who_is_taught(memory: Memory) 
     assert memory.person("Bob").id == "person_2" and memory.integrity() == []
 
 
-def test_whoever_has_the_name_is_meant_and_a_likeness_to_somebody_named_otherwise_is_told(memory: Memory) -> None:
+def test_the_person_with_the_name_is_enrolled_and_similarity_to_another_named_person_is_reported(memory: Memory) -> None:
     planned(memory)
     remember(memory, memory.next_clips("s1")[0], (1, 2))
     memory.correct("name", {"person": "person_1", "name": "Ann"})

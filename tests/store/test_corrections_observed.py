@@ -74,7 +74,7 @@ def test_parts_of_speech_divide_the_words_by_time_and_stay_with_their_person(mem
     assert memory.constraints()[-1].state == "kept"
 
 
-def test_a_track_is_parted_between_its_boxes_and_only_what_is_there_at_one_time_is_kept_apart(memory: Memory) -> None:
+def test_a_track_is_split_between_its_boxes_and_only_simultaneous_faces_get_a_cannot_link(memory: Memory) -> None:
     memory.correct("split-at", {"observation": "s1.c0.f0", "at": 2 * S})
     one, two = memory.tracks("s1")[:2]
     assert [len(one.track.boxes), len(two.track.boxes)] == [10, 20] and len(two.track.motion) == 20
@@ -114,7 +114,7 @@ def test_votes_and_heard_names_follow_to_the_parts(memory: Memory) -> None:
     assert memory.person("person_1").shown == "Ann?" and len(memory.person("person_1").voices) == 1
 
 
-def test_a_face_that_was_missed_is_nobodys_until_it_is_like_somebody_and_is_kept_apart_from_who_is_there(memory: Memory) -> None:
+def test_a_missed_face_is_nobodys_until_it_is_similar_to_somebody_and_has_cannot_links_to_faces_there(memory: Memory) -> None:
     where = {"clip": "s1.c0", "at": 1 * S, "box": [300, 20, 40, 50]}
     memory.correct("add-face", where)
     added = next(r for r in memory.tracks("s1") if r.track.id == "s1.c0.f_1a")

@@ -198,7 +198,7 @@ def test_a_dry_run_changes_nothing(memory: Memory) -> None:
     assert memory.version() == before and len(memory.people()) == 3
 
 
-def test_a_forgotten_face_is_told_from_look_alikes_that_stay(memory: Memory) -> None:
+def test_a_forgotten_face_is_distinguished_from_similar_faces_that_stay(memory: Memory) -> None:
     memory.correct("exclude", {"observation": "s1.c1.f0", "person": "1"})
     gone = memory.forget("1", "forget", narrower)
     alike = memory.prove_forgotten(gone.known)[1]

@@ -98,7 +98,7 @@ def test_a_name_that_is_heard_sign_by_sign_is_blotted_out_of_the_words(memory: M
     assert "".join(w.text for w in memory.speech("s1", 60_000_000)[0].utterance.words) == "你好██再见"
 
 
-def test_who_was_there_too_is_no_look_alike_of_theirs(memory: Memory) -> None:  # noqa: F811
+def test_people_in_the_same_frame_are_no_similar_faces_of_theirs(memory: Memory) -> None:  # noqa: F811
     perceived, draft = seen(memory.next_clips("s1")[0], (1, 2))
     first, second = perceived.faces
     commit(memory, replace(perceived, faces=(first, replace(second, start=first.start))), draft)
@@ -115,7 +115,7 @@ def test_somebody_split_off_can_be_forgotten_in_every_way(memory: Memory, how: A
     assert findings(memory, gone) == () and memory.integrity() == []
 
 
-def test_a_merge_of_three_of_whom_one_was_parted_again_still_joins_the_other_two(memory: Memory) -> None:  # noqa: F811
+def test_a_merge_of_three_of_whom_one_was_split_again_still_joins_the_other_two(memory: Memory) -> None:  # noqa: F811
     memory.correct("merge", {"keep": "1", "others": ["2", "5"]})
     memory.correct("split", {"person": "1", "observations": ["s1.c1.f1", "s1.c1.u1"], "name": "Carol"})
     memory.correct("distinct", {"a": "person_5", "b": "person_1"})
@@ -126,7 +126,7 @@ def test_a_merge_of_three_of_whom_one_was_parted_again_still_joins_the_other_two
     assert findings(memory, gone) == () and memory.integrity() == []
 
 
-def test_who_was_named_as_they_were_split_off_keeps_name_and_walls_when_those_observations_go(memory: Memory) -> None:  # noqa: F811
+def test_a_person_named_when_split_off_keeps_name_and_cannot_links_when_those_observations_go(memory: Memory) -> None:  # noqa: F811
     """Carol's face is given to Ann later, who is forgotten: Carol keeps her name and her voice, and stays somebody else than Person 2."""
     memory.correct("split", {"person": "2", "observations": ["s1.c0.f1"], "name": "Carol"})
     memory.correct("assign", {"observations": ["s1.c0.u1"], "person": "Carol"})

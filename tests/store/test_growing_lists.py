@@ -1,4 +1,4 @@
-"""Lists that grow with every clip are kept in chunks: no commit writes one anew, readers see them whole, older memories are brought up."""
+"""Lists that grow with every clip are stored in chunks: commits never rewrite a whole list, readers see all of it, older memories too."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_a_face_that_returns_is_the_same_person_and_a_stranger_is_not(memory: Me
     assert [s.shown for s in memory.memories(clip="s1.c2")] == ["Person 2 appears", "Person 2 says: “We drink <person_9> tea.”"]
 
 
-def test_two_faces_of_one_frame_are_two_people_however_alike(memory: Memory) -> None:
+def test_two_faces_of_one_frame_are_two_people_however_similar(memory: Memory) -> None:
     remember(memory, memory.next_clips("s1")[0], (1,))
     remember(memory, memory.next_clips("s1")[0], (1, 1))
     rows = memory.tracks("s1", 30_000_000)

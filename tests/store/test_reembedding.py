@@ -69,7 +69,7 @@ def test_what_a_model_that_confuses_two_would_join_is_shown_and_can_be_switched_
     check(memory)
 
 
-def test_whom_a_person_kept_apart_no_model_joins_and_what_they_assigned_stays(memory: Memory) -> None:
+def test_no_model_joins_across_a_users_cannot_link_and_assignments_stay(memory: Memory) -> None:
     memory.correct("name", {"person": "person_5", "name": "Carol"})
     memory.correct("distinct", {"a": "person_2", "b": "Carol"})
     memory.correct("assign", {"observations": ["s1.c0.f0"], "person": None, "name": "Dan"})

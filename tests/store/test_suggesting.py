@@ -19,7 +19,7 @@ from m3desk.store.memory import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
 
 BLURRED = 2.0
-"""Noise that gives two clusters of one face a cosine near .44: alike, but not enough to be bound."""
+"""Noise that gives two clusters of one face a cosine near .44: similar, but not enough to be bound."""
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_a_reader_sees_questions_of_what_was_written_since(memory: Memory) -> No
 # ---------------------------------------------------------------- reasons
 
 
-def test_why_names_likenesses_votes_names_and_the_runner_up(memory: Memory) -> None:
+def test_why_lists_similarities_votes_names_and_the_runner_up(memory: Memory) -> None:
     for people_ in ((1, 2), (1,)):
         remember(memory, memory.next_clips("s1")[0], people_)
     verdict = memory.why("s1.c1.f0")
@@ -221,7 +221,7 @@ def test_why_names_likenesses_votes_names_and_the_runner_up(memory: Memory) -> N
     assert "name" in {r.kind for r in verdict.votes}
 
 
-def test_without_its_only_likeness_an_observation_would_be_nobodys(memory: Memory) -> None:
+def test_without_its_only_similarity_an_observation_would_be_nobodys(memory: Memory) -> None:
     for _ in range(2):
         remember(memory, memory.next_clips("s1")[0], (1,), talks=False)
     assert memory.why("s1.c1.f0").flips == "s1.c0.f0"

@@ -148,7 +148,7 @@ def test_the_place_of_a_videos_memory_fits_its_name_and_needs_a_file(tmp_path: P
             default_memory(tmp_path / bad)
 
 
-def test_an_odd_name_among_the_recent_memories_is_left_out(tmp_path: Path) -> None:
+def test_an_invalid_name_among_the_recent_memories_is_left_out(tmp_path: Path) -> None:
     config.remember_memory(tmp_path)
     config.remember_memory("/" + "x" * 5000)
     assert config.recent_memories() == [str(tmp_path)]

@@ -179,7 +179,7 @@ def _case(folder: Path, count: int, name: str, text: str | bytes) -> Case:
 
 
 def _beside(folder: Path, count: int, document: dict[str, Any], chance: random.Random) -> Case:
-    """Write a good export with something odd in its media folder."""
+    """Write a good export with something unexpected in its media folder."""
     beside = folder / f"export {count}.media"
     shutil.rmtree(beside, ignore_errors=True)
     shutil.copytree(folder / "good.media", beside)

@@ -183,7 +183,7 @@ def behead(data: bytearray, chance: random.Random) -> bytearray:
 
 
 def blank(data: bytearray, chance: random.Random) -> bytearray:
-    """Overwrite a stretch with one byte, or with noise."""
+    """Overwrite a part with one byte, or with noise."""
     length = chance.randrange(1, max(2, len(data) // 3))
     at = chance.randrange(len(data))
     stretch = chance.randbytes(length) if chance.random() < 0.4 else bytes([chance.choice((0, 0xFF, 0x41))]) * length
@@ -202,7 +202,7 @@ def swap(data: bytearray, chance: random.Random) -> bytearray:
 
 
 def repeat(data: bytearray, chance: random.Random) -> bytearray:
-    """Put a stretch in again, up to 50 times."""
+    """Insert a part again, up to 50 times."""
     length = chance.randrange(1, max(2, min(2000, len(data) // 3)))
     at = chance.randrange(len(data))
     return data[:at] + data[at : at + length] * chance.choice((1, 2, 50)) + data[at:]

@@ -98,7 +98,7 @@ class Runner:
         return None if done.code == 0 else (done.output + done.errors).strip()[-400:]
 
     def holds(self, memory: Path) -> bool:
-        """Say whether a memory holds something that was committed whole."""
+        """Return whether a memory holds something that was committed whole."""
         done = self.run(Case("check", "holds", ("export", "-m", str(memory), "-o", "-", "--format", "json")))
         try:
             return any(c["state"] in ("episodic", "done") for c in json.loads(done.output)["clips"])
@@ -106,7 +106,7 @@ class Runner:
             return False
 
     def _environment(self, case: Case) -> dict[str, str]:
-        """Make the settings and folders of a try anew, in the scratch folder only."""
+        """Recreate the settings and folders of a test case, in the scratch folder only."""
         own = self.folder / "own"
         shutil.rmtree(own, ignore_errors=True)
         own.mkdir(parents=True)

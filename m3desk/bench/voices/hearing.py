@@ -162,7 +162,7 @@ def found(memory: Memory, recordings: Sequence[Recording]) -> HearingResult:
 
 
 def _outside(u: Utterance, recording: Recording) -> bool:
-    """Say whether most of an utterance lies where the truth is silent about who speaks."""
+    """Return whether most of an utterance lies where the truth is silent about who speaks."""
     if not recording.uem:
         return False
     return 2 * sum(overlap((u.start, u.end), span) for span in recording.uem) < u.end - u.start

@@ -44,7 +44,7 @@ class Conversation:
 def conversation(number: int, seed: int, takes: Mapping[str, Sequence[Sound]], groups: Mapping[str, str]) -> Conversation:
     """Make one conversation. `takes`: speaker → what they say, without silence around it; `groups`: speaker → the set they are of.
 
-    Half of all are of one set's speakers, who were recorded alike.
+    Half of all are of one set's speakers, who were recorded under the same conditions.
     """
     random = np.random.default_rng((seed, number))
     told: list[str] = []

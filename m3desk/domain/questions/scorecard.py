@@ -113,7 +113,7 @@ def _likely(
     present = np.array([i.mean is not None and len(i.mean) == d for i in items])
     like = np.round((rows @ rows.T)[a, b].astype(np.float64), 6)
     people, place = np.unique([i.person for i in items], return_inverse=True)
-    if len(people) > 1:  # two persons may be one although these two moments of them are not alike
+    if len(people) > 1:  # two persons may be one although these two observations are dissimilar
         totals = np.stack([rows[place == k].sum(0) for k in range(len(people))])
         totals /= np.maximum(np.linalg.norm(totals, axis=1, keepdims=True), 1e-9)
         like = np.where(same, like, np.maximum(like, np.round((totals @ totals.T)[place[a], place[b]], 6)))

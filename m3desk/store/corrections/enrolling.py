@@ -74,11 +74,11 @@ def _whom(context: Context, name: str, verdicts: Sequence[tuple[str, Match]]) ->
     called = called or [p for p in people.values() if key in (a.casefold() for a in p.aliases)]
     if len(called) > 1:
         raise CorrectionError(f"several people are called {name}: {', '.join(p.id for p in called)}.", "Merge them, or use another name.")
-    alike = [(people[context.state.who.person_of[str(v.node)]], type_, v.score or 0.0) for type_, v in verdicts]
-    free = [p for p, _, _ in alike if p.name is None]
+    similar = [(people[context.state.who.person_of[str(v.node)]], type_, v.score or 0.0) for type_, v in verdicts]
+    free = [p for p, _, _ in similar if p.name is None]
     meant = called[0] if called else free[0] if free else None
     notes = []
-    for p, type_, score in alike:
+    for p, type_, score in similar:
         if meant is None or p.id != meant.id:
             notes.append(f"the {type_} is like {p.shown}’s ({score:.2f}): if they are one person, merge them")
     return meant, notes

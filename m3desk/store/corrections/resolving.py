@@ -117,7 +117,7 @@ def checked(kind: str, args: Mapping[str, Any]) -> Args:
 
 
 def plain(text: str) -> bool:
-    """Say whether SQLite can keep a text (a lone surrogate, which a terminal may pass on, is none)."""
+    """Return whether SQLite can keep a text (a lone surrogate, which a terminal may pass on, is none)."""
     return len(text) <= 100_000 and text.encode("utf-8", "replace").decode() == text
 
 

@@ -113,14 +113,14 @@ def _words(context: Context, args: Args) -> Args:
     return {"observations": [old.id], "text": new.text, "made": made, "reworded": [old.id]}
 
 
-def put(db: DB, old: Observation, parts: Sequence[Observation], step: int, sequence: int, *, alike: bool = True) -> list[str]:
-    """Write the observations that replace an old one, with its vectors if `alike` (it is the same face or voice); return the new ids."""
+def put(db: DB, old: Observation, parts: Sequence[Observation], step: int, sequence: int, *, same_vectors: bool = True) -> list[str]:
+    """Write the observations that replace an old one, with its vectors if `same_vectors` (the same face or voice); return the new ids."""
     made = []
     for place, part in enumerate(parts):
         id_ = made_id(old.id, step, place)
         _insert(db, replace(part, id=id_), sequence)
         made.append(id_)
-        if not alike or (isinstance(part, Utterance) and not part.embeddable):
+        if not same_vectors or (isinstance(part, Utterance) and not part.embeddable):
             continue
         db.execute("INSERT INTO embedding SELECT ?, kind, model, n, d, vectors, ? FROM embedding WHERE owner = ?", (id_, sequence, old.id))
     return made
@@ -274,7 +274,7 @@ def make_again(db: DB, state: State, kind: str, args: Mapping[str, Any], step: i
     try:
         if kind == "split-at":
             # Else later clips would match the voice of both parts with either; the engine computes their samples again (`lacking`).
-            return put(db, old, editing.split(old, args["at"]), step, sequence, alike=False)
+            return put(db, old, editing.split(old, args["at"]), step, sequence, same_vectors=False)
         if not isinstance(old, Utterance):
             return None
         new = _bounded(db, old, args["start"], args["end"]) if kind == "bounds" else editing.reworded(old, args["text"])

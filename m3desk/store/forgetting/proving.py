@@ -135,7 +135,7 @@ _TEXT = rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3})*"
 
 
 def _in_words(content: bytes, start: int, end: int) -> bool:
-    """Say whether what stands at a place in raw bytes stands in a text, or is with its text all there is."""
+    """Return whether what stands at a place in raw bytes stands in a text, or is with its text all there is."""
     before = content[max(0, start - AROUND) : start]
     left = len(max(re.findall(_TEXT + rb"\Z", before), key=len, default=b""))
     right = re.match(_TEXT, content[end : end + AROUND])

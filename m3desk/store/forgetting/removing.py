@@ -266,7 +266,7 @@ Looks = dict[tuple[str, int], list[list[float]]]
 
 
 def _beside(source: str, boxes: Iterable[list[float]], theirs: Looks) -> bool:
-    """Say whether a face's crop may show another: their boxes, widened by the margin, meet within NEAR."""
+    """Return whether a face's crop may show another: their boxes, widened by the margin, meet within NEAR."""
     for at, x, y, w, h in boxes:
         place = int(at) // NEAR
         for at2, x2, y2, w2, h2 in (box for i in (place - 1, place, place + 1) for box in theirs.get((source, i), ())):
@@ -372,7 +372,7 @@ def _journal(db: DB, effect: Effect, how: How, sequence: int, at: str) -> None:
 
 def still_similar(db: DB, found: Traces) -> list[tuple[str, float]]:
     """Return (observation, similarity) of stored faces and voices that are similar enough to be the forgotten person."""
-    alike: dict[str, float] = {}
+    similar: dict[str, float] = {}
     for (kind, model), template in found.vectors.items():
         type_: ObservationType = "face" if kind == "face" else "voice"
         best = template[gallery_rows(template, np.ones(len(template), np.float32))]
@@ -380,8 +380,8 @@ def still_similar(db: DB, found: Traces) -> list[tuple[str, float]]:
         for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ?", (kind, model)):
             score = top_similarity(rows.vectors(r), best)
             if score >= rule.threshold(rule.long or 10**9):
-                alike[r["owner"]] = max(alike.get(r["owner"], -1.0), score)
-    return sorted(alike.items(), key=lambda a: (-a[1], a[0]))
+                similar[r["owner"]] = max(similar.get(r["owner"], -1.0), score)
+    return sorted(similar.items(), key=lambda a: (-a[1], a[0]))
 
 
 def whose(db: DB) -> dict[str, tuple[str, str | None]]:

@@ -3,7 +3,7 @@
 It mirrors the table of embeddings: a row is an owner ("episodic_7", edited "episodic_7@12") and its vector, found by an HNSW graph and
 compared whole. Nothing depends on it: it can be rebuilt from SQLite at any time, and forgetting a person deletes it. A state file, written
 last, says up to which row it goes; what came later, after a kill too, is brought by the next `sync`. Where rows were taken away since (a
-source was removed) the numbers of rows are used again, so the index is then made anew.
+source was removed) the numbers of rows are used again, so the index is then rebuilt.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class VectorIndex:
     def near(self, vector: Floats, k: int, least: int = 0) -> list[str] | None:
         """Return the owners of the k nearest embeddings, nearest first; None for an index that can't be read, which is dropped.
 
-        `least`: the row up to which it must go; None, too, for one that is being made anew and does not yet.
+        `least`: the row up to which it must go; None, too, for one that is being rebuilt and does not yet.
         """
         state = self.state()
         with self._lock:
@@ -166,14 +166,14 @@ class VectorIndex:
                 asked = asked.nprobes(-(-state.rows // _PART)).ef(max(BREADTH, 2 * k)).refine_factor(COMPARED)
                 found: list[str] = asked.limit(k).select(["owner", "_distance"]).to_arrow()["owner"].to_pylist()
             except Exception as error:  # LanceDB raises its own, OSError, ValueError, RuntimeError
-                log.warning("the vectors in %s can't be read and will be written anew: %s", self.folder, error)
+                log.warning("the vectors in %s can't be read and will be written again: %s", self.folder, error)
                 (self.folder / "state.json").unlink(missing_ok=True)
                 return None
         return found
 
     def problems(self, db: DB) -> list[str]:
         """Return how the index differs from the embeddings that it says it holds; [] when it does not (for `check`), and for one that the
-        next `sync` makes anew."""
+        next `sync` rebuilds."""
         state, table = self.state(), self._opened()
         if state is None or table is None:
             return []
@@ -181,7 +181,7 @@ class VectorIndex:
             there = set(table.search().select(["owner"]).limit(None).to_arrow()["owner"].to_pylist())
         except Exception as error:  # as above
             (self.folder / "state.json").unlink(missing_ok=True)
-            return [f"the index of vectors can't be read and will be made anew ({type(error).__name__})"]
+            return [f"the index of vectors can't be read and will be rebuilt ({type(error).__name__})"]
         if not _mirrors(state, db):
             return []
         truth = {r[0]: r[1] for r in db.execute("SELECT owner, rowid FROM embedding WHERE kind = 'text' AND model = ?", (state.model,))}

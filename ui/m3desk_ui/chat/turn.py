@@ -222,7 +222,7 @@ class ChatTurn(QFrame):
             self._show_done(self.done)
 
     def _next_step(self, event: events.AskRound) -> str:
-        """Say what follows a round: a search is read, which leads to the answer or to another search."""
+        """Show the next step after a round: its results are read; then comes the answer or another search."""
         count = len(event.results)
         if event.action != "search":
             return self.tr("Writing the answer …")
@@ -231,7 +231,7 @@ class ChatTurn(QFrame):
         return self.tr("Reading 1 memory …") if count == 1 else self.tr("Reading %1 memories …").replace("%1", str(count))
 
     def _show_doing(self) -> None:
-        """Say what is being done and for how long, until the answer's first words come."""
+        """Show the current step and its duration until the answer's first words arrive."""
         if self.done is None and not self._pieces:
             seconds = int(time.monotonic() - self._since)
             self.answer.say(f"{self._doing} {seconds} s" if seconds else self._doing)

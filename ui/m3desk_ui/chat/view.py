@@ -181,7 +181,7 @@ class ChatView(QWidget):
             turn.dress()
 
     def _show_hint(self) -> None:
-        """Offer questions that fit any video, and one about a person this memory knows by name."""
+        """Offer questions that fit any video, and one about a named person of this memory."""
         about = (
             self.tr("What does %1 say?").replace("%1", plain.line(self._named, plain.ENTRY))
             if self._named
@@ -230,7 +230,7 @@ class ChatView(QWidget):
         self._patch((frozenset(), people))
 
     def _patch(self, part: tuple[frozenset[str], list[Person]]) -> None:
-        """Offer the names for @, and a question about who speaks most of those who have one."""
+        """Update the names offered for @, and the question about the named person who speaks most."""
         ids, people = part
         for id_ in ids:
             self._people.pop(id_, None)
@@ -252,7 +252,7 @@ class ChatView(QWidget):
         self._show_earlier()
 
     def _show_earlier(self) -> None:
-        """Put the newest of the hidden history above what is shown."""
+        """Show the newest part of the hidden history above the shown one."""
         now, self._past = self._past[-HISTORY:], self._past[:-HISTORY]
         for chat in reversed(now):
             question, rounds, done = from_chat(chat)
@@ -326,7 +326,7 @@ class ChatView(QWidget):
             self.hub.selection.highlighted.emit(tuple((c.source, c.start, c.end) for c in event.citations))
 
     def _lost(self, _event: object) -> None:
-        """The engine ended: what was being answered will not come."""
+        """The engine ended: mark unfinished answers as failed."""
         for turn in self._turns.values():
             turn.stopped()
         self._turns.clear()

@@ -82,6 +82,6 @@ class Camera:
             self.route = None
 
     def shows(self, at: Array, margin: float = 0.0) -> bool:
-        """Say whether one place is in view."""
+        """Return whether one place is in view."""
         x, y = self.to_screen(at)
         return bool(margin < x < self.size[0] - margin and margin < y < self.size[1] - margin)

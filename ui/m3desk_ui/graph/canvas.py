@@ -120,7 +120,7 @@ class GraphCanvas(QWidget):
         return list(dict.fromkeys(n.picture for n in self.scene.nodes if n.picture and n.picture not in self._pictures))
 
     def _index(self) -> None:
-        """Prepare the arrays that painting needs, once a scene."""
+        """Prepare the arrays that painting needs, once per scene."""
         nodes = self.scene.nodes
         self._kind = np.array([style.kind_index(n.kind) for n in nodes], dtype=np.intp)
         self._cell = np.array([style.cell_of(n.kind, n.person) for n in nodes], dtype=np.float64) * style.CELL
@@ -208,7 +208,7 @@ class GraphCanvas(QWidget):
     # ------------------------------------------------------------ mouse and keys
 
     def _scale(self) -> float:
-        """Return how much larger than at zoom 1 a node is drawn: slower than the zoom, so that crowds open up."""
+        """Return the scale at which a node is drawn: it grows slower than the zoom, so that dense areas spread out."""
         return float(np.clip(self.camera.zoom**0.55, 0.32, 3.2))
 
     def node_at(self, x: float, y: float) -> str:
@@ -306,7 +306,7 @@ class GraphCanvas(QWidget):
             super().keyPressEvent(event)
 
     def _walk(self, way: NDArray[np.float64]) -> None:
-        """Select the neighbour that lies best in this direction."""
+        """Select the neighbour that is nearest in this direction."""
         row = self.scene.row_of.get(self.selected, -1)
         if row < 0:
             if len(self._order):

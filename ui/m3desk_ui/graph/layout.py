@@ -194,7 +194,7 @@ def regrown(
 
 
 def _beside_neighbours(at: Points, known: NDArray[np.bool_], links: NDArray[np.int32]) -> None:
-    """Put unknown nodes near the mean of neighbours that stand already, for up to four rounds (chains of new nodes)."""
+    """Place new nodes near the mean of their placed neighbours, in up to four rounds (for chains of new nodes)."""
     n = len(at)
     placed = known.copy()
     centre = at[known].mean(axis=0)
@@ -253,7 +253,7 @@ class LayoutThread:
             self._start()
 
     def arrange(self) -> None:
-        """Lay everything but the pins out anew."""
+        """Compute the layout again, except for pinned nodes."""
         with self._wake:
             self._heat = (1.0, True)
             self._start()
@@ -310,7 +310,7 @@ class LayoutThread:
         return hot or self._waiting is not None or bool(self._pins) or self._heat is not None
 
     def _take_orders(self) -> None:
-        """Take what the view asked for since the last tick; the lock is held."""
+        """Apply what the view requested since the last tick; the lock is held."""
         if self._waiting is not None:
             self._forces = regrown(self._forces, *self._waiting)
             self._waiting = None

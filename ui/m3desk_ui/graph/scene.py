@@ -45,7 +45,7 @@ class Scene:
     total: int = 0
 
     def same(self, other: Scene) -> bool:
-        """Say whether another scene shows the same."""
+        """Return whether another scene shows the same."""
         arrays = ((self.links, other.links), (self.pull, other.pull), (self.kinds, other.kinds), (self.hidden, other.hidden))
         return self.nodes == other.nodes and all(np.array_equal(a, b) for a, b in arrays)
 
@@ -89,7 +89,7 @@ _THINGS = tuple(range(KINDS.index("object"), len(KINDS)))
 
 
 def _opening(graph: Whole, shown: NDArray[np.bool_]) -> None:
-    """Mark people with their strongest memories, and the things and places most spoken of."""
+    """Mark people with their strongest memories, and the objects and places that are mentioned most."""
     kinds = graph.kinds
     for row in np.flatnonzero(kinds == PERSON).tolist():
         shown[row] = True
@@ -104,7 +104,7 @@ def _opening(graph: Whole, shown: NDArray[np.bool_]) -> None:
 
 
 def _close(graph: Whole, id_: str, shown: NDArray[np.bool_]) -> None:
-    """Hide the neighbours of a node that hang on it alone."""
+    """Hide the neighbours of a node that have no other visible neighbour."""
     row = graph.row_of.get(id_)
     if row is None:
         return
@@ -116,7 +116,7 @@ def _close(graph: Whole, id_: str, shown: NDArray[np.bool_]) -> None:
 
 
 def _cut(graph: Whole, shown: NDArray[np.bool_]) -> Scene:
-    """Return what is marked, with the links between it, and how many other neighbours each node has."""
+    """Return the marked nodes, the links between them, and the number of hidden neighbours of each."""
     rows = np.flatnonzero(shown)
     place = np.full(len(shown) + 1, -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)

@@ -163,7 +163,7 @@ class GraphView(QWidget):
         self._rescene()
 
     def _fill_controls(self) -> None:
-        """Keep the person filter and the legend in step with what there is."""
+        """Update the person filter and the legend to the kinds and people in the graph."""
         kinds = {kind for kind, count in self.whole.present.items() if count}
         if kinds != self._kinds_there:
             self._kinds_there = kinds
@@ -210,7 +210,7 @@ class GraphView(QWidget):
             self._fill_list()
 
     def _standing(self, shown: scenes.Scene) -> NDArray[np.float64]:
-        """Return where nodes stand now; new ones wait beside a neighbour that stands (or on their first place) until the layout says."""
+        """Return the positions of nodes; a new node starts beside a placed neighbour (or at its first place)."""
         first = np.zeros((len(shown.nodes), 2))
         known = np.zeros(len(shown.nodes), dtype=bool)
         for row, node in enumerate(shown.nodes):
@@ -275,7 +275,7 @@ class GraphView(QWidget):
         self.hub.selection.wanted.emit("inspector")
 
     def _follow(self, kind: str, id_: str) -> None:
-        """Mark what another view selected, without moving the camera unless it is out of sight."""
+        """Highlight what another view selected; move the camera only if it is not visible."""
         if kind not in ("person", "node", "") or id_ == self.canvas.selected:
             return
         if id_ and id_ in self.whole.row_of and id_ not in self.canvas.scene.row_of:

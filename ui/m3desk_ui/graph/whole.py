@@ -198,7 +198,7 @@ class Whole:
                 self._link(edge)
 
     def _put_body(self, id_: str, node: NodeRow | None) -> set[str]:
-        """Note a face or voice node, or that it is gone; return the people whose it is or was."""
+        """Update or remove a face or voice node; return the persons it belongs or belonged to."""
         old = self._bodies.pop(id_, None)
         owners = {x.person for x in (old, node) if x is not None and x.person}
         if old is not None and old.person:
@@ -210,7 +210,7 @@ class Whole:
         return owners
 
     def _stand(self, id_: str) -> set[str]:
-        """Show a person or not; return the nodes that come or go with them."""
+        """Show or hide a person; return the nodes that appear or disappear with them."""
         person, members = self._people.get(id_), self._members.get(id_, set())
         was = id_ in self.row_of
         if person is None or person.ignored or not members:
@@ -224,7 +224,7 @@ class Whole:
         return set(members) if was != (id_ in self.row_of) else set()
 
     def _join_body(self, id_: str) -> None:
-        """Show a face or voice node, and lead its links to the person whose it is now."""
+        """Show a face or voice node, and move its links to the person it belongs to now."""
         node = self._bodies.get(id_)
         owner = node.person if node is not None and node.person in self.row_of else None
         there = node is not None and (owner is not None or not node.person)
@@ -312,7 +312,7 @@ class Whole:
                 self._edges_of[end].discard(edge)
 
     def _rows(self, edge: Edge) -> tuple[int, int] | None:
-        """Return the rows that an edge links now: those of the people for their faces and voices, but where it says that two are one."""
+        """Return the rows that an edge links now: of a face or voice its person's row, except for equivalence edges."""
         a, b, kind = edge
         if kind not in ("equivalence", "part"):
             a, b = self._owner.get(a, a), self._owner.get(b, b)
@@ -337,7 +337,7 @@ class Whole:
         self._weigh(ends)
 
     def _unlink(self, edge: Edge) -> None:
-        """Take an edge out of the link that it is part of."""
+        """Remove an edge from the link that it is part of."""
         ends = self._rows(edge)
         if ends is None or ends not in self._links or edge not in self._links[ends][1]:
             return
@@ -362,7 +362,7 @@ class Whole:
         self._stir(ends)
 
     def _stir(self, ends: tuple[int, int]) -> None:
-        """Note that what is strongest may be another: of both ends, and of all that a sentence at either is linked to."""
+        """Mark the order of strongest links as outdated: of both ends, and of all nodes that a sentence at either end is linked to."""
         for row in ends:
             self._strongest.pop(row, None)
             if self._kinds[row] in (SEMANTIC, EPISODIC):

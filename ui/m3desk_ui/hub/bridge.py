@@ -187,7 +187,7 @@ class Reads(QObject):
             self._together.start()
 
     def _hand_over(self) -> None:
-        """Give out all answers that are there (on the GUI thread)."""
+        """Deliver all waiting answers (on the GUI thread)."""
         self._together.stop()
         try:
             while self._answers:
@@ -352,13 +352,13 @@ class Hub(QObject):
             self._note_missed()
 
     def _began_at(self, version: int) -> None:
-        """Take the version that the views began to read at, where no change was told before."""
+        """Set the version at which the views started to read, if no change was announced before."""
         if self._version is None:
             self._version = version
             self._note_missed()
 
     def _note_missed(self) -> None:
-        """Note that anything may have changed, where the engine opened a later version than was told: the one before ended untold."""
+        """Note that anything may have changed if the engine opened a later version than announced (its predecessor ended first)."""
         if self._version is not None and self._ready_at > self._version:
             self._note_changed(Changed(self._version, self._ready_at, whole=True))
 

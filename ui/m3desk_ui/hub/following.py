@@ -69,7 +69,7 @@ class Following(QObject, Generic[W, P]):
         return False
 
     def _is_hidden(self) -> bool:
-        """Say whether the view is in a window, but not to be seen. (Qt keeps a dock behind another visible, beside the window.)"""
+        """Return whether the view is in a window, but not to be seen. (Qt keeps a dock behind another visible, beside the window.)"""
         return self._idle is not None and self._idle.window() is not self._idle and self._idle.visibleRegion().isEmpty()
 
     @property
@@ -131,7 +131,7 @@ class Following(QObject, Generic[W, P]):
         self._take(self._apply, found)
 
     def _take(self, show: Callable[[Any], None], found: Any) -> None:
-        self._missed = True  # where the view fails, it begins anew with the next change
+        self._missed = True  # if the view fails, it reads everything with the next change
         show(found)
         self._missed = False
         self.go_on()

@@ -14,7 +14,7 @@ X = TypeVar("X")
 Key = tuple[Any, ...]
 
 MOST = 500
-"""Rows that come, go or move at once above which the view is told to begin anew: each of them costs it as much."""
+"""Rows that come, go or move at once above which the model is reset: each single change costs the view as much."""
 
 
 class SortedRows(Generic[R, X]):

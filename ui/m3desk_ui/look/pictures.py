@@ -103,7 +103,7 @@ class Pictures(QObject):
         )
 
     def _not_read(self, error: Exception) -> None:
-        """Forget what was asked for; it is asked for again when it is painted again."""
+        """Drop the pending requests; pictures are requested again when they are painted."""
         self._reading.clear()
         if self._wanted:
             self._kick.start()

@@ -55,7 +55,7 @@ _PICTURE = re.compile(r"""<img src="picture:[\w.%~-]*" width="\d+" height="\d+">
 
 
 def _sign(hit: re.Match[str]) -> str:
-    """Return a sign for a character that must not act: ␛ for escape, � for what has no sign of its own."""
+    """Return a visible sign for a control character: ␛ for escape, � for those without a sign of their own."""
     code = ord(hit.group())
     if code < 0x20:
         return chr(0x2400 + code)

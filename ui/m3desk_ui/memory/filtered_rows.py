@@ -15,7 +15,7 @@ from PySide6.QtCore import QAbstractProxyModel, QAbstractTableModel, QModelIndex
 Index = QModelIndex | QPersistentModelIndex
 
 MANY = 200
-"""Rows that come and go one by one in the view; for more it is told to read all anew."""
+"""Rows that come and go one by one in the view; for more the model is reset."""
 
 
 class FilteredRows(QAbstractProxyModel):
@@ -139,7 +139,7 @@ class FilteredRows(QAbstractProxyModel):
         self._show(np.where(self._rows > last, self._rows - (last - first + 1), self._rows))
 
     def _moved(self, _parent: Index, first: int, last: int, _to: Index, before: int) -> None:
-        """Follow rows to their new places in the table; whether they fit now, and where, is asked when they are told to have changed."""
+        """Follow rows to their new places in the table; whether and where they are shown is decided when `dataChanged` comes."""
         self._ranks = None
         order = np.arange(self.sourceModel().rowCount())
         order = np.insert(
@@ -192,7 +192,7 @@ class FilteredRows(QAbstractProxyModel):
             self.endRemoveRows()
 
     def _move(self, row: int) -> None:
-        """Show a row at its place, which may be another than before."""
+        """Show a row at its place, which may have changed."""
         old = self._place(row)
         others = np.delete(self._rows, old)
         new = self._place_for(row, others)
@@ -202,7 +202,7 @@ class FilteredRows(QAbstractProxyModel):
             self.endMoveRows()
 
     def _place_for(self, row: int, others: NDArray[np.int64]) -> int:
-        """Return where a row belongs among others in order."""
+        """Return the place of a row among ordered ones."""
         low, high = 0, len(others)
         while low < high:
             middle = (low + high) // 2
@@ -213,7 +213,7 @@ class FilteredRows(QAbstractProxyModel):
         return low
 
     def _before(self, one: int, other: int) -> bool:
-        """Say whether one row is shown above another; of equal ones the table's first, as sorting has it."""
+        """Return whether one row is shown above another; equal ones keep the table's order, as when sorting."""
         keys = self._keys(self._column, (one, other))
         if keys is None:
             return (one > other) if self._descending else one < other
@@ -222,7 +222,7 @@ class FilteredRows(QAbstractProxyModel):
         return bool(keys[1] < keys[0]) if self._descending else bool(keys[0] < keys[1])
 
     def _become(self, rows: NDArray[np.int64]) -> None:
-        """Show these rows; the view is told which came, went and moved."""
+        """Show these rows; signal to the view which were inserted, removed and moved."""
         if np.array_equal(rows, self._rows):
             return
         gone, new = np.flatnonzero(~np.isin(self._rows, rows)), np.flatnonzero(~np.isin(rows, self._rows))

@@ -104,7 +104,7 @@ class Inspector(QWidget):
         return lambda reader: read_thing(reader, kind, id_)
 
     def _changed(self, changed: Changed) -> Read[Inspected | None]:
-        """Read the thing again where it, or something that is told of it, changed."""
+        """Read the item again if it, or anything shown with it, changed."""
         (kind, id_), found = self._shown, self._found
         self._why_changed |= changed.whole or id_ in changed.observations
         if found is None or self._is_gone:

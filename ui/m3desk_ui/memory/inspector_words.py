@@ -122,7 +122,7 @@ class Words:
     """One reading of one thing."""
 
     def __init__(self, old: Inspected | None = None, changed: Changed | None = None) -> None:
-        """`old`, `changed`: what was read last, and what changed since: then only that is read."""
+        """`old`, `changed`: the last result, and what changed since; then only that is read."""
         self.t = labels()
         self.old, self.changed = old, changed
         self.rests: set[str] = set()

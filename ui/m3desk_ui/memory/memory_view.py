@@ -129,7 +129,7 @@ class MemoryModel(QAbstractTableModel):
         self._sorted.patch(rows.values(), gone)
 
     def _hay(self, row: StoredSentence) -> str:
-        """Return what the filter looks through."""
+        """Return the text that the filter searches."""
         return f"{row.shown} {' '.join(self.names.get(p, p) for p in row.people)} {row.topic or ''} {row.kind}".casefold()
 
     def fitting(self, words: Sequence[str], kind: str | None, person: str | None, among: Sequence[int]) -> Sequence[int]:
@@ -377,7 +377,7 @@ class MemoryView(QWidget):
         self._size_columns()
 
     def _size_columns(self) -> None:
-        """Give the sentences at least half of the width; what else does not fit is left out, the least needed first."""
+        """Give the sentences at least half of the width; hide columns that do not fit, the least important first."""
         wide, room = self.fontMetrics().averageCharWidth(), self.width()
         wanted = ((TIME, 13 if self.model.many_sources else 9), (PEOPLE, 16), (KIND, 17), (WEIGHT, 9))
         left = room // 2
@@ -400,7 +400,7 @@ class MemoryView(QWidget):
         self.following.restart()
 
     def _editing(self) -> bool:
-        """Say whether a row is being edited: news would close the editor."""
+        """Return whether a row is being edited: an update would close the editor."""
         return self.table.state() == QAbstractItemView.State.EditingState
 
     def _show(self, found: tuple[list[StoredSentence], dict[str, str], dict[str, str]]) -> None:
@@ -447,7 +447,7 @@ class MemoryView(QWidget):
         self._count()
 
     def _count(self) -> None:
-        """Say how many rows there are, and how many fit the filter."""
+        """Show the number of rows, and how many match the filter."""
         shown, total = self.proxy.rowCount(), self.model.rowCount()
         self.count.setText(str(total) if shown == total else self.tr("%1 of %2").replace("%1", str(shown)).replace("%2", str(total)))
         self.table.setVisible(bool(shown))

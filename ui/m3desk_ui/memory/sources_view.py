@@ -306,7 +306,7 @@ class SourcesView(QWidget):
         self._show_paused()
 
     def _pause_again(self) -> None:
-        """Pause an engine that was started again: it knows nothing of what the one before was told."""
+        """Pause a restarted engine again: it does not know the state of the previous one."""
         if self._paused:
             self.set_paused(True)
 
@@ -334,7 +334,7 @@ class SourcesView(QWidget):
         self._order()
 
     def _order(self) -> None:
-        """Show the rows, those that wait in the order of the queue."""
+        """Sort the rows; waiting sources are in the order of the queue."""
         desk = self._hub.desk
         if desk is not None and sum(r.waiting for r in self._rows) > 1:
             self._hub.when(desk.queue(), lambda ids: self._show(in_queue_order(self._rows, ids)), lambda _error: self._show(self._rows))

@@ -423,7 +423,7 @@ class PersonPage(QWidget):
         bar.setValue(at)
 
     def _show_moments(self, page: PersonDetails) -> None:
-        """Show a picture for each clip the person is in, at their first moment there: their face, or the clip's where they are only heard."""
+        """Show a picture for each of the person's clips, at their first moment there: their face, or the clip's if they are only heard."""
         firsts: dict[str, tuple[str, int]] = {}
         faces: dict[str, str] = {}
         for r in page.tracks:
@@ -459,7 +459,7 @@ class PersonPage(QWidget):
         self._fill_icons(self.faces, cells)
 
     def _fill_icons(self, view: QListWidget, cells: list[tuple[str, str | None, tuple[str, int], str]]) -> None:
-        """Show these cells in their order; those that are there already stay, with their pictures."""
+        """Show these cells in order; existing ones keep their pictures."""
         wanted = {id_ for _, _, _, id_ in cells}
         for row in reversed(range(view.count())):
             if view.item(row).data(OBSERVATION) not in wanted:
@@ -580,7 +580,7 @@ class PersonPage(QWidget):
             self.hub.read("people of a name", everybody, lambda people: name_person(self.hub, people, person, text, self))
 
     def _name_shown(self) -> str:
-        """Return the name as the editor shows it: what would act in it has a visible sign."""
+        """Return the name as the editor shows it: control characters as visible signs."""
         return plain.line(self.page.person.name or "", NAME) if self.page is not None else ""
 
     def _play_first(self) -> None:

@@ -93,7 +93,7 @@ class QuestionsView(QWidget):
         self._open = False
 
     def tell(self) -> None:
-        """Set the number of questions; fetch them only if the view is shown."""
+        """Set the number of questions; read them only if the view is shown."""
         if self._open:
             self.refresh()
         else:
@@ -185,7 +185,7 @@ class QuestionsView(QWidget):
         self._show(self._all)
 
     def _tell_put_off(self) -> None:
-        """Say what is left when no card is shown: nothing, or what was put off, with a button that asks it."""
+        """Show what is left when there is no card: nothing, or postponed questions, with a button to ask them."""
         put_off = len(self._later)
         self.again.setVisible(bool(put_off) and not self.questions)
         if put_off:

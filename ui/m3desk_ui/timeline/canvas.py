@@ -71,7 +71,7 @@ class TimelineCanvas(QWidget):
         return max(known, self.plan.clips[-1].end if self.plan.clips else 0) or 60 * SECOND
 
     def redraw(self) -> None:
-        """Paint everything anew."""
+        """Paint everything again."""
         self._picture = None
         self.update()
 
@@ -203,7 +203,7 @@ class TimelineCanvas(QWidget):
                 p.drawText(QPointF(x + 4, 14), text)
 
     def _paint_many_clips(self, p: QPainter, first: int, last: int) -> None:
-        """Draw clips (by their places) that are too narrow for pictures as one strip a state."""
+        """Draw clips (by their places) that are too narrow for pictures as one strip per state."""
         c = theme.colours()
         spans, states = self.plan.spans[first:last], self.plan.states[first:last]
         begin, end = self.x_of(int(spans[0, 0])), self.x_of(int(spans[-1, 1]))

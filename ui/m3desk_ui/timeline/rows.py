@@ -198,7 +198,7 @@ class Rows:
                     lane_of, clips_of, clip_of)  # fmt: skip
 
     def _told(self, gone: Sequence[MemoryRow], new: Sequence[MemoryRow]) -> tuple[NDArray[np.int64], list[MemoryRow], NDArray[np.bool_]]:
-        """Return times, memories and which of them are semantic, without some and with others."""
+        """Return times, memories and whether they are semantic, with some removed and others added."""
         left = list(self.memories)
         out = sorted((bisect_left(left, m) for m in gone), reverse=True)
         for place in out:
@@ -214,7 +214,7 @@ class Rows:
 
 
 def _replaced(spans: Spans, gone: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]]) -> Spans:
-    """Return spans, sorted by start and end, without some and with others."""
+    """Return spans, sorted by start and end, with some removed and others added."""
     for start, end in gone:
         spans = np.delete(spans, np.flatnonzero((spans[:, 0] == start) & (spans[:, 1] == end))[0], axis=0)
     if new:
@@ -314,7 +314,7 @@ def patched(plan: Plan, part: Part) -> Plan:
 
 
 def _stays(plan: Plan, clip: Clip) -> bool:
-    """Say whether a clip is in the plan, at the same place and time."""
+    """Return whether a clip is in the plan, at the same place and time."""
     place = plan.place_of.get(clip.id)
     if place is None:
         return False
@@ -323,7 +323,7 @@ def _stays(plan: Plan, clip: Clip) -> bool:
 
 
 def is_kept(clip: Clip) -> bool:
-    """Say whether a clip is memorized."""
+    """Return whether a clip is memorized."""
     return clip.state in ("episodic", "done")
 
 

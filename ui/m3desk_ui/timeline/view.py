@@ -218,7 +218,7 @@ class TimelineView(QWidget):
         self.sources.setVisible(len(plan.sources) > 0)
 
     def _read_pieces(self) -> None:
-        """Read the clips that are new or changed, a few at a time, and take the names that people go by now."""
+        """Read the clips that are new or changed, a few at a time, and update the names of people."""
         if self._reading or not (self._stale or self._gone or self._renamed):
             return
         plan, rows, gone = self.canvas.plan, self.canvas.rows, frozenset(self._gone)
@@ -237,7 +237,7 @@ class TimelineView(QWidget):
         self._read_pieces()
 
     def _not_read(self, error: Exception) -> None:
-        """Tell; all pieces are read again with the next change."""
+        """Report the error; all pieces are read again with the next change."""
         self._begin_anew()
         self._stale = {c.id for c in self.canvas.plan.clips if timeline_rows.is_kept(c)}
         self._hub.tell(error)

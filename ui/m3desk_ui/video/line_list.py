@@ -63,7 +63,7 @@ class LineList(QListView):
         self._rest.start()
 
     def _top(self) -> NDArray[np.int64]:
-        """Return where each row begins, and where the last one ends."""
+        """Return the top of each row, and the bottom of the last one."""
         if self._tops is None:
             self._tops = np.concatenate([[0], np.cumsum(self._heights)])
         return self._tops
@@ -92,7 +92,7 @@ class LineList(QListView):
         return True
 
     def _shift(self, by: int) -> None:
-        """Let the offset follow what was put in, taken out or measured above the view: nothing moves on the screen."""
+        """Move the scroll offset with rows inserted, removed or measured above the view, so that nothing moves on the screen."""
         self._still = True
         at = self.verticalOffset() + by
         self.updateGeometries()
@@ -100,7 +100,7 @@ class LineList(QListView):
         self._still = False
 
     def _measure_some(self) -> None:
-        """Measure some rows that are not yet: those below the top of the view first."""
+        """Measure some unmeasured rows: those below the top of the view first."""
         if not self.isVisible():
             self._rest.stop()
             return

@@ -207,7 +207,7 @@ _ON_CHARACTER = QTextLine.CursorPosition.CursorOnCharacter
 
 
 def _word_starts(row: SpeechRow) -> list[int]:
-    """Return where each word begins in the text (words are found in order; one that is not found shares its forerunner's place)."""
+    """Return where each word begins in the text (words are found in order; one that is not found gets the previous word's place)."""
     starts, at = [], 0
     for word in row.utterance.words:
         found = row.utterance.text.find(word.text.strip(), at)

@@ -242,7 +242,7 @@ class VideoView(QWidget):
             threading.Thread(target=player.close, name="closing-player", daemon=True).start()
 
     def _take_frame(self, frame: Any) -> None:
-        """Take a picture on the player's thread: make a QImage over its memory and ring once; only the newest is shown."""
+        """Receive a picture on the player's thread: wrap it in a QImage and notify the GUI thread once; only the newest is shown."""
         picture = frame.picture
         height, width = picture.shape[:2]
         image = QImage(picture.data, width, height, int(picture.strides[0]), QImage.Format.Format_RGB32)
@@ -363,7 +363,7 @@ class VideoView(QWidget):
         return lambda reader: face_boxes.load(reader, source, start, end)
 
     def _around_changed(self, changed: Changed) -> Read[Window | None]:
-        """Read what is around the picture again where something of it changed: that much is always the same few seconds."""
+        """Read the boxes and words around the current time again if they changed: always the same few seconds."""
         (source, start, end), now = self._loaded, self.canvas.window_read
 
         def read(reader: Any) -> Window | None:

@@ -42,7 +42,7 @@ def measure(rows: Sequence[StoredSentence], names: Mapping[str, str], words: Seq
 
 
 def _filters(view: MemoryView, words: Sequence[str]) -> Iterator[str]:
-    """Change the filter, and say how; what follows from it is done after each."""
+    """Change the filter and yield its description; the view updates after each."""
     for word in words:
         for length in range(1, len(word) + 1):
             view.words.setText(word[:length])

@@ -117,7 +117,7 @@ class SettingsDialog(QDialog):
         self.refresh()
 
     def _memory(self, path: str) -> QWidget:
-        """Return what there is to know of the memory that is open: where it is kept, and for whom it can be read."""
+        """Return the facts about the open memory: where it is stored, and who can read it."""
         card = QFrame(self)
         card.setProperty("card", True)
         head = plain.Label(self.tr("This memory"), card)

@@ -33,7 +33,7 @@ TILE = QSize(176, 99)
 
 
 class _Choice(QPushButton):
-    """A large button: icon, what it does, one line more."""
+    """A large button: icon, title, and one line of explanation."""
 
     def __init__(self, title: str, more: str) -> None:
         super().__init__()

@@ -127,7 +127,7 @@ class Status(QStatusBar):
             self._rest()
 
     def _on_source(self, event: Any) -> None:
-        """Keep who is being worked on: a long clip has no news for a while and is work all the same."""
+        """Remember the source being memorized: a long clip sends no events for a while but is still work."""
         state = getattr(event, "state", "queued")
         if state == "working":
             self._working.add(event.source)
@@ -136,7 +136,7 @@ class Status(QStatusBar):
             self._quiet.start()
 
     def _on_evidence(self, event: events.EvidenceSeen) -> None:
-        """Within a clip, the faces seen last say how far it is."""
+        """Show the progress within a clip by the time of the last faces."""
         seen = max((face[0] for face in event.faces), default=0)
         if self._progress is not None and self._progress.source == event.source and seen > self._progress.done:
             self._on_progress(replace(self._progress, done=min(seen, self._progress.total or seen)))
@@ -177,7 +177,7 @@ class Status(QStatusBar):
         self._tell_behind()
 
     def _tell_behind(self) -> None:
-        """Say how far memorization is behind the picture, while both are on one source."""
+        """Show how far memorizing is behind the picture, if both are on one source."""
         source, at = self._hub.selection.at
         if self._progress is None or self._progress.source != source or self._progress.stage == "knowledge":
             self._behind.clear()
@@ -202,7 +202,7 @@ class Status(QStatusBar):
         self._tell_counts()
 
     def _tell_counts(self) -> None:
-        """Say what the memory holds and what is still to come."""
+        """Show the counts of the memory and what is still waiting."""
         if self._hub.desk is None:
             self._work.clear()
             return
