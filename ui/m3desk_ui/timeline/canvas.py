@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from m3desk.domain.clip import clock
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.timeline import rows as timeline_rows
+from m3desk_ui.timeline.damage import changed_times
 from m3desk_ui.timeline.rows import Lane, Plan, Rows
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ RULER, CLIPS, MEMORIES, LANE = 20, 50, 18, 20
 STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200)
 """Seconds between marks of the ruler."""
 SECOND = 1_000_000
+FRAME = CLIPS - 14
+"""Height of a clip's picture among many, in pixels."""
+LEFT, RIGHT = 16, FRAME * 16 // 9 + 16
+"""Pixels that what is at a time reaches to its left and right, at most: a tick or the mark of the chosen one, a picture."""
+BESIDE = 24
+"""Pixels beside a part that is painted again whose data is painted too: ticks and bars that reach into it."""
 
 VISIBLE_STEP = 0.4
 """Pixels that the play head moves at least before it is painted again."""
@@ -59,6 +66,11 @@ class TimelineCanvas(QWidget):
         self.scrolled = 0
         self.selected = ("", "")
         self._picture: QPixmap | None = None
+        self._painted: tuple[Plan, Rows] | None = None
+        self._strip: list[str] = []
+        """What the picture shows; the clips whose pictures are among many clips."""
+        self._part: QRect | None = None
+        """The part of the picture that is to be painted again."""
         self._press: QPointF | None = None
         self._dragging = self._panning = False
 
@@ -72,8 +84,42 @@ class TimelineCanvas(QWidget):
 
     def redraw(self) -> None:
         """Paint everything again."""
-        self._picture = None
+        self._picture = self._part = None
         self.update()
+
+    def refresh(self) -> None:
+        """Paint again what another plan and other rows changed."""
+        self._part = self._changed_part()
+        if self._part is None:
+            self.redraw()
+        elif not self._part.isEmpty():
+            self.update(self._part)
+
+    def _changed_part(self) -> QRect | None:
+        """Return the part of the picture that shows something else now; None for all of it."""
+        if self._picture is None or self._painted is None or self._painted[0].source is None or self.devicePixelRatioF() % 1:
+            return None
+        times = changed_times(self._painted, (self.plan, self.rows))
+        if times is None or not self._are_many() or self._lanes_on_show(self._painted[1]) != self._lanes_on_show(self.rows):
+            return None
+        first, last = (self.x_of(min(max(t, self.start), self.end)) for t in times)
+        if times[1] < self.start or times[0] > self.end or times == (0, 0):
+            return QRect()
+        part = QRect(int(first) - LEFT, 0, int(last) + RIGHT - int(first) + LEFT, self.height()) & self.rect()
+        moved = set(self._strip) ^ set(self._pictured_among_many())
+        starts = [self.x_of(clip.start) for clip in self.plan.clips if clip.id in moved] if moved else []
+        if part.width() > self.room() // 2 or any(not part.left() <= x <= part.right() - FRAME * 16 / 9 for x in starts):
+            return None
+        return part
+
+    def _are_many(self) -> bool:
+        """Say whether the clips are too narrow for pictures."""
+        first, last = self.plan.between(self.start, self.end)
+        return (last - first) * 4 > self.room()
+
+    def _lanes_on_show(self, rows: Rows) -> list[tuple[str, str]]:
+        first, room = self.scrolled // LANE, (self.height() - self.lanes_top()) // LANE + 2
+        return [(lane.person, lane.name) for lane in rows.lanes[first : first + room]]
 
     def fit(self) -> None:
         """Show the whole source."""
@@ -109,7 +155,8 @@ class TimelineCanvas(QWidget):
         """Show which clip is in work, and how far it is seen."""
         if clip != self.working[0] or abs(self.x_of(at) - self.x_of(self.working[1])) >= 2:
             self.working = (clip, at)
-            self.redraw()
+            if not self._are_many():  # where it is not shown
+                self.redraw()
 
     def set_head(self, at: int) -> None:
         """Move the play head, and the view with it when it leaves."""
@@ -139,7 +186,10 @@ class TimelineCanvas(QWidget):
             ratio = self.devicePixelRatioF()
             self._picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
             self._picture.setDevicePixelRatio(ratio)
-            self._paint_still(self._picture)
+            self._paint_still(self._picture, self.rect())
+        elif self._part is not None:
+            self._paint_still(self._picture, self._part)
+        self._part = None
         c = theme.colours()
         p = QPainter(self)
         p.drawPixmap(0, 0, self._picture)
@@ -161,32 +211,39 @@ class TimelineCanvas(QWidget):
             p.drawPolygon(QPolygonF([QPointF(x - 6, 2), QPointF(x + 6, 2), QPointF(x, 11)]))
         p.end()
 
-    def _paint_still(self, target: QPixmap) -> None:
+    def _paint_still(self, target: QPixmap, part: QRect) -> None:
+        """Paint a part of what stands still."""
         c = theme.colours()
-        target.fill(QColor(c.surface))
+        self._painted, self._strip = (self.plan, self.rows), []
         p = QPainter(target)
+        p.fillRect(part, QColor(c.surface))
         p.setFont(self.font())
         if self.plan.source is not None:
-            p.setClipRect(QRectF(GUTTER - 6, 0, self.width() - GUTTER + 6, self.height()))
-            self._paint_ruler(p)
-            first, last = self.plan.between(self.start, self.end)
-            if (last - first) * 4 <= self.room():
+            p.setClipRect(part & QRect(GUTTER - 6, 0, self.width() - GUTTER + 6, self.height()))
+            self._paint_ruler(p, part)
+            if self._are_many():
+                self._paint_many_clips(p, part)
+            else:
+                first, last = self.plan.between(self.start, self.end)
                 for clip in self.plan.clips[first:last]:
                     self._paint_clip(p, clip)
-            else:
-                self._paint_many_clips(p, first, last)
-            self._paint_memories(p)
+            self._paint_memories(p, part)
             top = self.lanes_top() - self.scrolled
-            p.setClipRect(QRectF(0, self.lanes_top(), self.width(), self.height()))
+            p.setClipRect(part & QRect(0, self.lanes_top(), self.width(), self.height()))
             for i, lane in enumerate(self.rows.lanes):
                 y = top + i * LANE
                 if y + LANE > self.lanes_top() and y < self.height():
-                    self._paint_lane(p, lane, y)
-            p.setClipping(False)
+                    self._paint_lane(p, lane, y, part)
+            p.setClipRect(part)
             self._paint_gutter(p)
         p.end()
 
-    def _paint_ruler(self, p: QPainter) -> None:
+    def _times_of(self, part: QRect) -> tuple[int, int]:
+        """Return the times whose data reaches into a part of the picture, within what is on show."""
+        first, end = self.time_at(part.left() - BESIDE), self.time_at(part.right() + 1 + BESIDE)
+        return max(self.start, first), min(self.end, end)
+
+    def _paint_ruler(self, p: QPainter, part: QRect) -> None:
         c = theme.colours()
         per = (self.end - self.start) / SECOND / self.room()
         step = next((s for s in STEPS if s / per >= 74), STEPS[-1])
@@ -195,6 +252,8 @@ class TimelineCanvas(QWidget):
         for k in range(first, first + int(self.room() * per / step) + 2):
             at = round(k * step * SECOND)
             x = self.x_of(at)
+            if not part.left() - 100 < x < part.right() + 2:
+                continue
             p.setPen(QColor(c.line))
             p.drawLine(QPointF(x, 14), QPointF(x, self.height()))
             p.setPen(QColor(c.muted))
@@ -202,11 +261,13 @@ class TimelineCanvas(QWidget):
             if x + 4 + p.fontMetrics().horizontalAdvance(text) < self.width():
                 p.drawText(QPointF(x + 4, 14), text)
 
-    def _paint_many_clips(self, p: QPainter, first: int, last: int) -> None:
-        """Draw clips (by their places) that are too narrow for pictures as one strip per state."""
+    def _paint_many_clips(self, p: QPainter, part: QRect) -> None:
+        """Draw clips that are too narrow for pictures as one strip per state."""
         c = theme.colours()
+        first, last = self.plan.between(self.start, self.end)
+        begin, end = self.x_of(int(self.plan.spans[first, 0])), self.x_of(int(self.plan.spans[last - 1, 1]))
+        first, last = self.plan.between(*self._times_of(part))
         spans, states = self.plan.spans[first:last], self.plan.states[first:last]
-        begin, end = self.x_of(int(spans[0, 0])), self.x_of(int(spans[-1, 1]))
         p.fillRect(QRectF(begin, RULER + 2, end - begin, CLIPS - 6), QColor(c.raised))
         for state, colour in (("queued", c.line), ("done", c.good), ("episodic", c.accent), ("skipped", c.muted), ("failed", c.bad)):
             p.setPen(Qt.PenStyle.NoPen)
@@ -214,17 +275,26 @@ class TimelineCanvas(QWidget):
             mine = spans[states == timeline_rows.STATES.index(state)]
             columns = timeline_rows.on_pixels(mine, self.start, self.end, self.room()).tolist()
             p.drawRects([QRect(GUTTER + a, RULER + CLIPS - 8, max(1, b - a), 4) for a, b in columns])
-        # A picture here and there: one in every hundred pixels.
-        ratio, h = self.devicePixelRatioF(), CLIPS - 14
+        ratio, wide = self.devicePixelRatioF(), FRAME * 16 / 9
+        for id_, clip in self._pictured_among_many().items():
+            self._strip.append(id_)
+            x = self.x_of(clip.start)
+            if x > part.right() or x + wide < part.left():
+                continue
+            pixmap = self._hub.pictures.get(self.plan.pictures[id_], round(wide * ratio), round(FRAME * ratio))
+            if pixmap is not None:
+                p.drawPixmap(QRectF(x, RULER + 4, wide, FRAME), pixmap, QRectF(pixmap.rect()))
+
+    def _pictured_among_many(self) -> dict[str, Clip]:
+        """Return the clips on show whose pictures are drawn: one in every hundred pixels."""
+        first, last = self.plan.between(self.start, self.end)
         pictured = np.flatnonzero(self.plan.pictured[first:last]) + first
-        starts, at = self.plan.spans[pictured, 0], 0
+        starts, at, found = self.plan.spans[pictured, 0], 0, {}
         while at < len(pictured):
             clip = self.plan.clips[int(pictured[at])]
-            x = self.x_of(clip.start)
-            pixmap = self._hub.pictures.get(self.plan.pictures[clip.id], round(h * 16 / 9 * ratio), round(h * ratio))
-            if pixmap is not None:
-                p.drawPixmap(QRectF(x, RULER + 4, h * 16 / 9, h), pixmap, QRectF(pixmap.rect()))
-            at = int(np.searchsorted(starts, self.time_at(x + 100)))
+            found[clip.id] = clip
+            at = max(at + 1, int(np.searchsorted(starts, self.time_at(self.x_of(clip.start) + 100))))
+        return found
 
     def _paint_clip(self, p: QPainter, clip: Clip) -> None:
         c = theme.colours()
@@ -255,7 +325,7 @@ class TimelineCanvas(QWidget):
             p.setPen(QColor(c.muted if clip.state == "queued" else colour))
             p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state(clip.state))
 
-    def _paint_memories(self, p: QPainter) -> None:
+    def _paint_memories(self, p: QPainter, part: QRect) -> None:
         """Draw ticks: events as short lines below, knowledge as diamonds above; hits as filled bars through both."""
         c = theme.colours()
         y = RULER + CLIPS - 2
@@ -271,7 +341,9 @@ class TimelineCanvas(QWidget):
                 p.drawRect(mark)
         p.setRenderHint(QPainter.RenderHint.Antialiasing)
         p.setPen(Qt.PenStyle.NoPen)
-        events, known = self.rows.times[~self.rows.semantic], self.rows.times[self.rows.semantic]
+        first, last = np.searchsorted(self.rows.times, [self.time_at(part.left() - BESIDE), self.time_at(part.right() + 1 + BESIDE)])
+        times, semantic = self.rows.times[first:last], self.rows.semantic[first:last]
+        events, known = times[~semantic], times[semantic]
         p.setBrush(theme.kind_colour("episodic"))
         p.drawRects([QRectF(GUTTER + x - 1.5, y + 6, 3, 10) for x in timeline_rows.ticks(events, self.start, self.end, self.room(), 4)])
         p.setBrush(theme.kind_colour("semantic"))
@@ -284,7 +356,7 @@ class TimelineCanvas(QWidget):
             p.drawEllipse(QPointF(self.x_of(chosen[0]), y + 8), 7, 8)
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
-    def _paint_lane(self, p: QPainter, lane: Lane, y: int) -> None:
+    def _paint_lane(self, p: QPainter, lane: Lane, y: int, part: QRect) -> None:
         """Draw when somebody is on screen (a pale bar) and speaks (a solid, narrower one on it)."""
         c = theme.colours()
         colour = theme.person_colour(lane.person)
@@ -292,7 +364,9 @@ class TimelineCanvas(QWidget):
             p.fillRect(QRectF(0, y, self.width(), LANE), QColor(c.raised))
         pale = QColor(colour)
         pale.setAlpha(95)
+        begin, end = self._times_of(part)
         for spans, fill, top, height in ((lane.seen, pale, 3, LANE - 6), (lane.heard, colour, 6, LANE - 12)):
+            spans = spans[(spans[:, 1] > begin) & (spans[:, 0] < end)]
             columns = timeline_rows.on_pixels(spans, self.start, self.end, self.room()).tolist()
             p.setPen(Qt.PenStyle.NoPen)
             p.setBrush(fill)

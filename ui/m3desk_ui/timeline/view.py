@@ -203,7 +203,7 @@ class TimelineView(QWidget):
         self._renamed |= any(p in lanes and lanes[p].name != name for p, name in (names or {}).items())
         if not (self._stale or self._gone or self._renamed) or names is None:  # else it is painted with what is read now
             self._size_bar()
-            self.canvas.redraw()
+            self.canvas.refresh()
         self._read_pieces()
 
     def _begin_anew(self) -> None:
@@ -233,7 +233,7 @@ class TimelineView(QWidget):
         self.canvas.rows = found[0]
         self._stale |= {c.id for c in found[1]}
         self._size_bar()
-        self.canvas.redraw()
+        self.canvas.refresh()
         self._read_pieces()
 
     def _not_read(self, error: Exception) -> None:
