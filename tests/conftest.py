@@ -1,4 +1,4 @@
-"""Fixtures every test may use: where the shared test material and the downloaded weights are, if they are here."""
+"""Fixtures for all tests: the shared test material and the downloaded weights, if they are on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps the packages where they are: no shelf is a package, resources are found in both ways of installing, Qt survives."""
+"""The layout of packages: no `__init__.py` in shelf folders, resources are found after both kinds of installation."""
 
 from __future__ import annotations
 

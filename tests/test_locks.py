@@ -1,4 +1,4 @@
-"""A file's lock is held by one, goes with its process, and tells who comes second."""
+"""A file lock has one holder, ends with its process, and says who holds it."""
 
 from __future__ import annotations
 

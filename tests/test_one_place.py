@@ -1,4 +1,4 @@
-"""Rules that have one place: no other module takes an id apart, locks a file or measures how boxes overlap."""
+"""Rules with one place: no other module parses ids, locks files or computes overlaps of boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Only regular files are opened, at once, and what is no file is told in one clear line."""
+"""Only regular files are opened; anything else is refused in one clear line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the benchmarks' material lies, and runs of the program from outside."""
+"""Paths of the benchmarks' material, and runs of the installed program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What opening a large memory costs: an imported M3-Agent graph, multiplied, in the real window until people and graph are on the screen.
+"""Measures the opening of a large memory (a multiplied M3-Agent import) in the real window until people and graph are visible.
 
 Each figure is seconds from the start of the program's process. The processor's time is of that process; by the clock the engine's
 process takes part, and on a busy machine whatever else runs.

@@ -1,4 +1,4 @@
-"""The arguments of each benchmark, checked before anything is measured."""
+"""Checks the arguments of each benchmark before anything is measured."""
 
 from __future__ import annotations
 

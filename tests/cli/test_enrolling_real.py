@@ -1,4 +1,4 @@
-"""Two people taught by name from recordings, on real speech: who speaks in their dialogue is they and nobody else.
+"""Enrolment on real speech: two people are enrolled from recordings; the speakers of their dialogue get exactly these names.
 
 Skipped where ../shared/data or the downloaded weights are not here.
 """

@@ -1,4 +1,4 @@
-"""`people forget` as typed: what it asks, what it removes, and what its report can't vouch for."""
+"""`people forget` on the command line: its question, what it removes, and what its report says it could not search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--believed-at` and `--before` of the commands: two questions to one memory, also both at once."""
+"""`--believed-at` and `--before` on the command line, alone and combined."""
 
 from __future__ import annotations
 

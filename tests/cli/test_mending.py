@@ -1,4 +1,4 @@
-"""Every verb that mends, as it is typed: a dry run changes nothing, undo restores the export, a wrong word is a clear error."""
+"""Every correction command: a dry run changes nothing, undo restores the export, invalid input is a clear error."""
 
 from __future__ import annotations
 

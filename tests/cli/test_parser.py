@@ -1,4 +1,4 @@
-"""The command line understands what contract.md writes."""
+"""The argument parser accepts what contract.md documents."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A damaged memory on the command line: what every command says of it, and how its last good copy is put in place."""
+"""A damaged memory on the command line: what each command reports, and how the last good copy is restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`people suggestions`, `accept`, `reject`, `why` and `scorecard` as typed: exit status, JSON of the contract, plain lines, errors."""
+"""`people suggestions`, `accept`, `reject`, `why` and `scorecard`: exit status, JSON of the contract, plain lines, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every backend that looks at pictures must do."""
+"""The requirements for every backend that processes pictures."""
 
 from __future__ import annotations
 

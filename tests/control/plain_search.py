@@ -1,4 +1,4 @@
-"""Search written as plainly as can be: every sentence is loaded, one is scored at a time. What `control.search` must equal.
+"""A plain implementation of search: it loads every sentence and scores them one by one. `control.search` must give equal results.
 
 It is how the program itself searched before it kept columns between questions.
 """

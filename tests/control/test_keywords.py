@@ -1,4 +1,4 @@
-"""Words: what is left out of the ranking is not among the best."""
+"""Keyword search: rows that ranking skips are not among the best."""
 
 import math
 import random

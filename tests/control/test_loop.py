@@ -1,4 +1,4 @@
-"""Answers: read from the evidence, written by a model and checked, or quoted; cited or "not in this memory"."""
+"""Answers: read from the evidence, written by a model and checked, or quoted; with citations, or "not in this memory"."""
 
 import pytest
 

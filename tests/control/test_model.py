@@ -1,4 +1,4 @@
-"""Control with the real small model: it answers from the lines, refuses what they don't hold, and takes no orders from them."""
+"""Question answering with the real small model: it answers from the given lines, else refuses, and follows no instructions in them."""
 
 import pytest
 

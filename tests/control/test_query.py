@@ -1,4 +1,4 @@
-"""Reading a question: people, clips, times and what kind of answer it wants, in English and Chinese."""
+"""Parsing of questions: people, clips, times and the kind of answer, in English and Chinese."""
 
 import pytest
 

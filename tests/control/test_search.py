@@ -1,4 +1,4 @@
-"""Search: words, meaning, people, times and clips, each result with its reason; what was learned later stays hidden."""
+"""Search by words, meaning, people, times and clips: each result has its reason; what was learned later stays hidden."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What search keeps between questions: the same results as reading all each time, after whatever happens to the memory."""
+"""The cached search state gives the same results as reading everything, after any change to the memory."""
 
 from __future__ import annotations
 

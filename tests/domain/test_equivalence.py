@@ -1,4 +1,4 @@
-"""A voice and a face become one person by physical evidence; opinions, whoever wrote them, never do it alone."""
+"""A voice and a face become one person by physical evidence; opinions alone never link them."""
 
 from __future__ import annotations
 

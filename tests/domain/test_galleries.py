@@ -1,4 +1,4 @@
-"""Galleries kept as observations are added: the rows that the whole would choose."""
+"""Galleries updated incrementally have the embeddings that a gallery computed at once has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What boxes and spans share, and the transform between two sets of points."""
+"""Overlap of boxes and spans, and the similarity transform between two sets of points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Average linkage against its definition, written plainly."""
+"""Average linkage gives the results of a plain implementation."""
 
 from __future__ import annotations
 

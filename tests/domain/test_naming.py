@@ -1,4 +1,4 @@
-"""What may be a name, and whose it is where several are called by it."""
+"""Which words may be a name, and whose name it is if several people are called by it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that remember what they held."""
+"""Tables that remember their previous values."""
 
 from __future__ import annotations
 

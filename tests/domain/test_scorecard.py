@@ -1,4 +1,4 @@
-"""The scorecard: which pairs are asked, and how often its interval holds the truth of a memory whose errors are known."""
+"""The scorecard: which pairs are asked, and how often its interval contains the truth of a simulated memory."""
 
 from __future__ import annotations
 

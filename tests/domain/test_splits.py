@@ -1,4 +1,4 @@
-"""Questions compare many rows at once; the results are those of comparing them one by one."""
+"""Persons who may be two people: the vectorised comparison gives the same results as comparing pairs one by one."""
 
 from __future__ import annotations
 

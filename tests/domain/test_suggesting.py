@@ -1,4 +1,4 @@
-"""Questions: their numbers, and which comes first."""
+"""Identity questions: their numbers and their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is summed up bit by bit is what it would be if it were summed up at once."""
+"""Incremental sums equal sums computed at once."""
 
 from __future__ import annotations
 

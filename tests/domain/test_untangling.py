@@ -1,4 +1,4 @@
-"""A person who swallowed others is cut where little says one and much says two."""
+"""A wrongly merged person is split where few votes link two groups that sentences name separately."""
 
 from __future__ import annotations
 

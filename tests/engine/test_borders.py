@@ -1,4 +1,4 @@
-"""The road of one clip and of one question stays as short as ARCHITECTURE.md says."""
+"""The borders that one clip and one question cross are those listed in ARCHITECTURE.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that is replaced, grows, is cut or deleted while it is memorized: noticed, told in one line, and nothing of it believed."""
+"""A file that is replaced, grown, truncated or deleted while it is memorized: detected, reported in one line, nothing of it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine's process, run here on a pipe of its own: each command is answered, and what needs no memory waits for none."""
+"""The engine's process, run here on a pipe: each command is answered, and commands that need no memory do not wait for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine in its own process: it answers, tells, dies without taking anybody along, and ends with its parent."""
+"""The engine in its own process: it answers, sends events, can die without stopping the window, and ends with its parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forgetting that is cut off at any moment is finished by the next opening, inside of the memory and outside of it."""
+"""An interrupted forgetting is finished when the memory is opened next, inside and outside of the memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People are found by a photo or a recording; whoever is not there is not found."""
+"""Search by picture or sound finds people of the memory, and nobody for a stranger."""
 
 from __future__ import annotations
 

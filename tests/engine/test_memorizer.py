@@ -1,4 +1,4 @@
-"""One clip after the other, on one thread, with a memory in dictionaries: what is kept, and what is not, when something goes wrong."""
+"""Memorizing with a fake store on one thread: what is stored, and what is not, when a step fails."""
 
 from __future__ import annotations
 

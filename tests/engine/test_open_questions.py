@@ -1,4 +1,4 @@
-"""The questions of an open memory: those that a reader computes from everything, computed once a version, and told by their number."""
+"""The identity questions of an open memory: computed once per version, equal to those computed from everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored crops and snippets embedded with another model: what is stored is enough, and a clip gets rows of both models."""
+"""Stored crops and snippets are embedded with another model; a new clip gets embeddings of both models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that is killed leaves a memory that opens, checks clean, and is finished by the next run as if nothing had happened."""
+"""A killed run leaves a memory that opens and passes `check`; the next run finishes it with the same result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work on sources, in one process, with a memory in dictionaries: what waits, what is memorized, and what the user may do meanwhile."""
+"""The queue of sources with a fake store: what waits, what is memorized, and what the user may do meanwhile."""
 
 from __future__ import annotations
 

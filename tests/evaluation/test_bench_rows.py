@@ -1,4 +1,4 @@
-"""The benchmark's own work: joining utterances, telling who holds one, judging goals, saying what failed."""
+"""Parts of the benchmarks: joining utterances, labelling them, comparing figures with goals, reporting failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory beside its truth: what is labelled, what agrees, what can't be judged."""
+"""A memory compared with ground truth: what is labelled, what agrees, what cannot be judged."""
 
 from __future__ import annotations
 

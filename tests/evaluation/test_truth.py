@@ -1,4 +1,4 @@
-"""Truths are told apart by what is in them; what is no truth is refused with a word on what would be one."""
+"""Ground truth formats are recognised by content; other files are refused with a hint."""
 
 from __future__ import annotations
 

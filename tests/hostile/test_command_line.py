@@ -1,4 +1,4 @@
-"""Values that nobody should type: each is refused in one clear line with the right exit status, and nothing hangs or is half-done."""
+"""Invalid and extreme values on the command line: each is refused in one clear line with the right exit status; nothing hangs."""
 
 from __future__ import annotations
 

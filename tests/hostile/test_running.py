@@ -1,4 +1,4 @@
-"""The runner of hostile tries: what it calls wrong is wrong, and a few tries of each kind go well."""
+"""The runner of hostile cases: what it reports as wrong is wrong, and a few cases of each kind pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed: nothing that came from outside steers a terminal, and what is copied from a hint does what it says."""
+"""Terminal output: text from outside controls no terminal, and copied hints do what they say."""
 
 from __future__ import annotations
 

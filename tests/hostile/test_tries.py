@@ -1,4 +1,4 @@
-"""A few seeded tries of every kind, through the runner of `m3desk bench hostile`: no fault, crash, time-out or half-written memory."""
+"""A few seeded hostile cases of every kind, through the runner of `m3desk bench hostile`: no fault, crash, time-out or partial memory."""
 
 from __future__ import annotations
 

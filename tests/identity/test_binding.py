@@ -1,4 +1,4 @@
-"""Clips of invented people, committed one after the other: who is taken for whom, what a doubt leaves behind, what later clips clear up."""
+"""Binding over several clips of synthetic people: who is recognised, what an uncertain match leaves open, what later clips settle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The thresholds with the real models on labelled voices and faces: the known are found, a stranger is taken for nobody."""
+"""The thresholds with the real models on labelled voices and faces: known people are found, strangers match nobody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An export is checked whole before anything is written: one line with the path of the wrong value, and no trace of a memory."""
+"""An export is validated completely before anything is written: one line with the path of the wrong value, and no memory."""
 
 from __future__ import annotations
 

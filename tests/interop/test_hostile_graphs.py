@@ -1,4 +1,4 @@
-"""Graphs of absurd size or shape are refused in a line or imported in seconds: what a graph may hold is counted where it is read."""
+"""Graphs of absurd size or shape are refused in one line or imported in seconds."""
 
 from __future__ import annotations
 

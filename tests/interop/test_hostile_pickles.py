@@ -1,4 +1,4 @@
-"""Hostile pickles: nothing of them runs, none takes the program with it, each is refused in one line, and nothing is written."""
+"""Hostile pickles: none of their code runs, none ends the program, each is refused in one line, and nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An M3-Agent graph arrives whole: nodes, edges, weights, clips, texts, pictures, embeddings, and its characters with why they are so."""
+"""An M3-Agent graph is imported completely: nodes, edges, weights, clips, texts, pictures, embeddings, characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an export may be written: never into a memory, never over a file unasked, and whole or not at all."""
+"""Where an export may be written: never into a memory, never over a file unasked, complete or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is said to be, and the one clear line for each kind that is of no use."""
+"""The properties of a file, and one clear error line for each kind of unusable file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Playlists, pipes, absurd headers: refused at once, in one clear line, before FFmpeg reads them by their format."""
+"""Playlists, pipes, absurd headers: refused at once in one clear line, before FFmpeg opens them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A declared length is believed where the file can hold it; what is planned is what is there."""
+"""A declared length is used only if the file can contain it; the planned clips exist."""
 
 from __future__ import annotations
 

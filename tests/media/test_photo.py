@@ -1,4 +1,4 @@
-"""Photos are looked at before they are decoded: what would take all memory is refused, and so is what is no photo."""
+"""Photos are checked before they are decoded: pictures that would fill the memory, and files that are no photo, are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The player shows exact pictures, lets the newest wish win, and follows the sound where there is one."""
+"""The player shows exact pictures, drops outdated seeks, and follows the sound if there is one."""
 
 from __future__ import annotations
 

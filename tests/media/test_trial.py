@@ -1,4 +1,4 @@
-"""A file is tried in a child first: tables that fill the memory, headers that take minutes and codecs that crash do it to the child."""
+"""A file is tried in a child process first: oversized tables, endless headers and crashing codecs harm only the child."""
 
 from __future__ import annotations
 

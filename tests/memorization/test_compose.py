@@ -1,4 +1,4 @@
-"""Episodic sentences are what the evidence says, read like sentences, and rest on what they cite."""
+"""Episodic sentences state the evidence, are readable, and cite it."""
 
 from __future__ import annotations
 

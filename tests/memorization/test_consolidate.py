@@ -1,4 +1,4 @@
-"""New knowledge confirms, contradicts or joins what is known; thresholds were set on these pairs."""
+"""New semantic sentences reinforce, contradict or extend the stored ones; the thresholds were set on these pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captions, speech and writers that try to confirm, merge or link: the memory takes them for what they are, words."""
+"""Captions, speech and writers that try to confirm, merge or link persons are treated as plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knowledge is kept only where what was said bears it out; orders in speech steer nothing."""
+"""Semantic memories are kept only if what was said supports them; instructions in speech have no effect."""
 
 from __future__ import annotations
 

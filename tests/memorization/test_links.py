@@ -1,4 +1,4 @@
-"""Over several clips a voice finds its face, and a narrator's loses the one it was lent to."""
+"""Over several clips a voice is linked to its face, and a narrator's voice loses a wrong face."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights are listed, downloaded from the first source with the right bytes, resumed, verified, and never trusted unseen."""
+"""Weights are listed, downloaded from the first working source, resumed and verified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detections become things with spans."""
+"""Detections become objects with time spans."""
 
 from __future__ import annotations
 

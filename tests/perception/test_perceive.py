@@ -1,4 +1,4 @@
-"""Both halves of a clip's evidence, put together."""
+"""The visual and the audible evidence of a clip are merged."""
 
 from __future__ import annotations
 

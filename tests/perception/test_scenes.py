@@ -1,4 +1,4 @@
-"""Shot cuts, facts about pictures, thumbnails."""
+"""Shot cuts, properties of pictures, thumbnails."""
 
 from __future__ import annotations
 

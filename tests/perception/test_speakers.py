@@ -1,4 +1,4 @@
-"""Who speaks when in a clip: voices over windows, two people in one voice, two at once, and what becomes of it in utterances."""
+"""Speaker diarization: voices over windows, two people in one voice, overlapping speech, and the resulting utterances."""
 
 from __future__ import annotations
 

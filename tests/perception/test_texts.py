@@ -1,4 +1,4 @@
-"""Readings become texts with spans."""
+"""Recognised lines become texts with time spans."""
 
 from __future__ import annotations
 

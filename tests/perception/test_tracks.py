@@ -1,4 +1,4 @@
-"""Which tracks of a clip look like one face."""
+"""Face tracks: which tracks of a clip are one cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hearing: which utterances there are, whose, when, and what belongs to which clip."""
+"""Speech evidence: the utterances, their times and voices, and the clip they belong to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hearing with the real models: noises give no words, the reel's sentences are understood, languages are told."""
+"""Speech evidence with the real models: noise gives no words, the reel's sentences are recognised, languages are detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SSD-MobileNet."""
+"""Object detection (SSD-MobileNet)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RapidOCR."""
+"""Text recognition (RapidOCR)."""
 
 from __future__ import annotations
 

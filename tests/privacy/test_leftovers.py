@@ -1,4 +1,4 @@
-"""What ONNX Runtime wrote is removed once; what other programs wrote beside it stays."""
+"""ONNX Runtime's telemetry files are removed once; files of other programs stay."""
 
 from __future__ import annotations
 

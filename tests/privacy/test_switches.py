@@ -1,4 +1,4 @@
-"""Whatever is imported first, the model libraries find what they would send switched off."""
+"""Whatever is imported first, the telemetry of the model libraries is switched off."""
 
 from __future__ import annotations
 

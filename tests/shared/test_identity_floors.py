@@ -1,4 +1,4 @@
-"""What the program reaches on the shared material, by the rows of `m3desk bench identity`: a change that makes it worse fails here.
+"""Identity accuracy on the shared material, by the rows of `m3desk bench identity`: a change that makes it worse fails here.
 
 The memories are made once for all tests (about four minutes on two cores).
 """

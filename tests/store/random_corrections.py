@@ -1,4 +1,4 @@
-"""Random lives of a memory: corrections of every kind, undo, redo, revert, and clips that arrive in between; what must hold after each.
+"""Random sequences of corrections, undo, redo, revert and clips; the invariants that must hold after each step.
 
 `python tests/store/random_corrections.py 10000 [SEED]` runs 10,000 of them (about ten minutes on one core) and prints one JSON line.
 

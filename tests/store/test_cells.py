@@ -1,4 +1,4 @@
-"""A file that reads may still hold cells that nothing here could have written: findings of `check`, and never "a fault of M3Desk"."""
+"""Damaged cells in a readable database are findings of `check`, never a fault of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections: a person's word is final, survives later clips, and can be taken back as if it had never been said."""
+"""Corrections: they take precedence over evidence, survive later clips, and can be undone completely."""
 
 from __future__ import annotations
 

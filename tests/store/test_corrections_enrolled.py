@@ -1,4 +1,4 @@
-"""People taught by name: from the first clip on they are who later clips show, and nothing of it is a video."""
+"""Enrolled people are recognised in later clips; their samples are no video source."""
 
 from __future__ import annotations
 

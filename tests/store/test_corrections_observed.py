@@ -1,4 +1,4 @@
-"""Corrections of what was seen and heard: new observations stand in the place of old ones, everywhere, and can be taken back."""
+"""Corrections of evidence: new observations supersede old ones everywhere, and can be undone."""
 
 from __future__ import annotations
 

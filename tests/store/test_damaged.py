@@ -1,4 +1,4 @@
-"""A database that is empty, garbage or gone is never taken for a new memory; its media stay, and its last good copy takes its place."""
+"""A database that is empty, garbage or missing is never treated as a new memory; its media stay, and its last good copy is restored."""
 
 from __future__ import annotations
 

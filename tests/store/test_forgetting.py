@@ -1,4 +1,4 @@
-"""Forgetting: nothing derived of a person is left, others keep what is theirs, a re-run stores nothing there, and the proof finds leaks."""
+"""Forgetting: nothing derived from a person is left, others keep their data, a re-run stores nothing there, and the proof finds leaks."""
 
 from __future__ import annotations
 

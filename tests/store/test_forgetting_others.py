@@ -1,4 +1,4 @@
-"""Forgetting one of several: others keep their names, parts and people; what the journal called them before a re-run goes as well."""
+"""Forgetting one of several people: others keep their names, parts and persons; their earlier ids in the journal are removed too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger: the state is brought up to date by what was added, and is what it was when a write is taken back."""
+"""The ledger: the state is extended by new rows, and restored when a write is rolled back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory, its copies and everything of ours outside of it are for their user alone, whatever the umask and whatever made them first."""
+"""A memory, its copies and all our files outside of it are readable by their user only, whatever the umask."""
 
 from __future__ import annotations
 

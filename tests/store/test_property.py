@@ -1,4 +1,4 @@
-"""Random lives of a memory: whatever a user does and whichever clips arrive, the state is the log's replay and undo takes all of it back.
+"""Random sequences of corrections and clips: the state equals the fold of the log, and undo restores it.
 
 The full run (10,000 lives) is a command: `python tests/store/random_corrections.py 10000`.
 """

@@ -1,4 +1,4 @@
-"""Another model for faces: what it would bind otherwise is shown, switching keeps every word of a person, and one can switch back."""
+"""Switching the face model: the preview shows what it binds differently, user corrections stay, and one can switch back."""
 
 from __future__ import annotations
 

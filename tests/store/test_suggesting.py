@@ -1,4 +1,4 @@
-"""Questions of a memory, answers to them as steps of the journal, and why an observation is whose it is."""
+"""Identity questions of a memory, answers as steps of the journal, and the reasons of a binding."""
 
 from __future__ import annotations
 

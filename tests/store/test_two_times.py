@@ -1,4 +1,4 @@
-"""Two times: what was known by a clip and what was believed at a date are two questions, and both can be asked of one memory."""
+"""Bitemporal reading: known by a clip and believed at a date, separately and combined."""
 
 from __future__ import annotations
 

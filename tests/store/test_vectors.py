@@ -1,4 +1,4 @@
-"""The vectors on disk: the nearest as by comparing all, whatever came since, and after any kill."""
+"""The vector index on disk gives the same nearest sentences as comparing all, after changes and after a kill."""
 
 from __future__ import annotations
 

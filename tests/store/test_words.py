@@ -1,4 +1,4 @@
-"""Words of sentences as they are searched: folded, stemmed, cut; Chinese and other scripts."""
+"""Words of sentences for search: case-folded, stemmed, split; Chinese and other scripts."""
 
 from m3desk.domain.stemming import stem
 from m3desk.store.index.words import words

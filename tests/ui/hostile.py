@@ -1,4 +1,4 @@
-"""A hostile memory for the window's tests, a record of the files that are opened, and a look at everything that is on the screen."""
+"""A hostile memory for the window's tests, a record of opened files, and a check of all text on the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fakes of the window's tests answer what they stand for: the same calls, with the same arguments."""
+"""The fakes of the window tests have the same calls and arguments as what they replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proxy that filters and sorts whole columns: always what its table says, and the view's marks stay on their rows."""
+"""The filtering and sorting proxy model always shows the rows of its table, and selections stay on their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views follow a memory by what each commit names: after any of them they show what a view shows that reads everything."""
+"""Views updated by the changes of each commit show the same as a view that reads everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout: linked nodes come together, pins hold, growing moves old nodes little."""
+"""The layout: linked nodes come together, pinned nodes stay, a growing graph moves old nodes little."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inspector: what it says of each kind of thing, and that everything in it is a link."""
+"""The inspector: what it shows for each kind of item; every item is a link."""
 
 from __future__ import annotations
 

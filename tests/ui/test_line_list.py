@@ -1,4 +1,4 @@
-"""A list of rows of different heights asks for the heights of new rows only, and stands still while others come."""
+"""A list of rows of different heights measures only new rows, and keeps its position while rows come and go."""
 
 from __future__ import annotations
 

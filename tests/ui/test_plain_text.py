@@ -1,4 +1,4 @@
-"""Names, sentences, file names, questions, answers and errors are shown as plain text: they open no file and link nowhere."""
+"""Names, sentences, file names, questions, answers and errors are shown as plain text: they load no file and contain no link."""
 
 from __future__ import annotations
 

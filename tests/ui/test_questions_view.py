@@ -1,4 +1,4 @@
-"""Question cards: one at a time, answered by a key, with what is wrong taken out or moved first."""
+"""Question cards: one at a time, answered by a key; wrong observations can be removed or moved first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events, reads and futures reach the GUI thread, in order, a few at a time, the newest read winning."""
+"""Events, reads and futures arrive on the GUI thread in order, a few at a time; only the newest read counts."""
 
 from __future__ import annotations
 

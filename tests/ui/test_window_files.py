@@ -1,4 +1,4 @@
-"""Files that the user names: no export goes into a memory or over a file unasked, and no name of a file is a fault of the window."""
+"""Files that the user names: no export goes into a memory or over a file unasked; no file name causes a fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window opens without an engine, opens memories and videos, takes dropped files, and tells what went wrong."""
+"""The window opens without an engine, opens memories and videos, accepts dropped files, and reports errors."""
 
 from __future__ import annotations
 

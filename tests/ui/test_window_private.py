@@ -1,4 +1,4 @@
-"""What the window writes outside of memories is its user's alone."""
+"""Files that the window writes outside of memories are readable by their user only."""
 
 from __future__ import annotations
 

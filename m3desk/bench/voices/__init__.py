@@ -1,4 +1,4 @@
-"""How well voices are told apart on material that no constant was chosen with, row by row against its goal.
+"""Measures how well voices are distinguished, on material that was not used to choose any constant; each row has a goal.
 
 Sound is heard and remembered in this process by the engine itself, without pictures, but for the row `links`, which runs the installed
 program. What models say is kept in a temporary folder between runs.

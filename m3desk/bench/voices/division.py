@@ -1,4 +1,4 @@
-"""What voices are calibrated with and what they are judged by: divided by speaker and recording; nothing moves from one side to the other.
+"""Divides the voice material by speaker and recording into a part for calibration and a part for evaluation.
 
 Calibration may be looked at, tuned with and fitted to. Validation is measured only: no constant, rule or threshold comes from it. The
 first set's single speakers and the meetings whose voices return (trn00 to trn03) are calibration; speakers of the other meetings occur

@@ -1,4 +1,4 @@
-"""Recordings heard and remembered by the engine itself, in this process, without pictures; and what the memory then says of voices."""
+"""Memorizes recordings with the engine in this process, without pictures, and compares the voices of the memory with the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What voices are measured on: single speakers without the silence around them, talks joined of them, recordings with their truths."""
+"""The material of `bench voices`: single speakers without silence, talks joined from them, recordings with ground truth."""
 
 from __future__ import annotations
 

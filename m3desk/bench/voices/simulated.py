@@ -1,4 +1,4 @@
-"""Conversations that never happened: turns of labelled speakers put together, with overlap, echo, music, noise, levels, codecs, hard cuts.
+"""Simulated conversations: turns of labelled speakers joined with overlap, echo, music, noise, levels, codecs and hard cuts.
 
 Each is a function of a seed, so both sides of the division have the same kinds in the same numbers. Rooms, music and noise are made, not
 recorded. Samples are 16 kHz.
