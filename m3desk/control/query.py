@@ -174,16 +174,19 @@ def names_of(person: Person) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NameFinder:
-    """Finds people's names in a text: patterns of full names, unambiguous name parts, person numbers."""
+    """Finds people's names in a text: patterns of full names, unambiguous name parts, person numbers.
 
-    spelled: tuple[tuple[re.Pattern[str], str], ...]
+    `spelled`: what a text with the name holds for certain (`_folded`; tested first, since most names are not in it), pattern, person.
+    """
+
+    spelled: tuple[tuple[str, re.Pattern[str], str], ...]
     parts: Mapping[str, str]
     numbers: Mapping[int, str]
 
     @staticmethod
     def of(people: Sequence[Person]) -> NameFinder:
         """Build the patterns for these people."""
-        spelled = tuple((_spelled(name), p.id) for p in people for name in names_of(p))
+        spelled = tuple((_folded(name.split()[0]) if name.isascii() else "", _spelled(name), p.id) for p in people for name in names_of(p))
         return NameFinder(spelled, _parts(people), {p.number: p.id for p in people})
 
 
@@ -194,8 +197,10 @@ def _people(text: str, names: NameFinder, placeholder: str) -> tuple[list[str], 
         number = int(next(g for g in match.groups() if g))
         if number in names.numbers:
             hits.append((match.start(), match.end(), names.numbers[number]))
-    for pattern, person in names.spelled:
-        hits += [(m.start(), m.end(), person) for m in pattern.finditer(text)]
+    folded = _folded(text)
+    for held, pattern, person in names.spelled:
+        if held in folded:
+            hits += [(m.start(), m.end(), person) for m in pattern.finditer(text)]
     for match in re.finditer(r"[^\W\d_\u3400-\u9fff]{3,}", text):
         word = match.group()
         if (owner := names.parts.get(word.casefold())) is not None and (len(word) > 3 or word[0].isupper()):
@@ -210,6 +215,11 @@ def _people(text: str, names: NameFinder, placeholder: str) -> tuple[list[str], 
             rest += text[at:start] + placeholder
             at = end
     return list(dict.fromkeys(w for _, _, w in taken)), rest + text[at:]
+
+
+def _folded(text: str) -> str:
+    """Return a text in which characters are equal where `re.IGNORECASE` takes one for an ASCII letter."""
+    return text.casefold().replace("ı", "i")
 
 
 @lru_cache(maxsize=10_000)

@@ -7,15 +7,16 @@ a clip or time named in the query is fetched. Without a text model the search us
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.control.query import ParsedQuestion, read
-from m3desk.control.snapshots import Appearances, SearchReader, Snapshot
+from m3desk.control.snapshots import Appearances, SearchReader, Snapshot, SnapshotCache
 from m3desk.control.table import ENDED, NOBODY, PINNED, STALE, Mask, Rows, index_of
 from m3desk.control.times import FOREVER, TimeSpan
 from m3desk.control.wording import GENERIC
@@ -102,11 +103,11 @@ class Search:
         index: SentenceIndex,
         text_vectors: TextEmbedder | None,
         known: Snapshot | None = None,
-        sentence: Callable[[str, Callable[[str], StoredSentence]], StoredSentence] | None = None,
+        cache: SnapshotCache | None = None,
     ) -> None:
         """Search the snapshot `known` (None: read it now) with the results of `index`.
 
-        `sentence`: returns a cached sentence, or reads it by the given function (`SnapshotCache.sentence`).
+        `cache`: keeps the sentences that were read; None: kept as long as this search.
         """
         self.reader = reader
         self.notices: list[str] = []
@@ -119,7 +120,7 @@ class Search:
         self._clips = self.known.clips
         self.people = self.known.shown
         self._read: dict[str, StoredSentence] = {}
-        self._sentence = sentence or (lambda id_, read: self._read.get(id_) or self._read.setdefault(id_, read(id_)))
+        self._cache = cache
         if text_vectors is None:
             self.notices.append("Searched by keywords only: the text model is not installed.")
 
@@ -177,8 +178,9 @@ class Search:
         skip: Collection[str] = (),
     ) -> list[Hit]:
         """Return the k best sentences for a query, best first. `skip`: ids already shown."""
-        found = self._candidates(asked, tuple(kinds), before)
-        self._cover(asked, found)
+        words = self._index.words(asked.plain)
+        found = self._candidates(asked, words, tuple(kinds), before)
+        self._cover(words, found)
         self._boost(asked, found)
         rows, scores = self._lend(found)
         shown = [row for id_ in skip if (row := self._table.row(id_)) is not None]
@@ -189,6 +191,8 @@ class Search:
             rows, scores = rows[scores >= least], scores[scores >= least]
         ids = self._table.ids
         best = sorted(zip(scores.tolist(), rows.tolist(), strict=True), key=lambda x: (-x[0], ids[x[1]]))[:k]
+        if self._cache is not None:
+            self._cache.read_ahead([ids[row] for _, row in best], self.reader.memories_of)
         return [hit for score, row in best if (hit := self._hit(asked, found, row, score)) is not None]
 
     def visible(self, sentence: StoredSentence, before: Before | None) -> bool:
@@ -209,13 +213,12 @@ class Search:
             found &= inside
         return found
 
-    def _candidates(self, asked: ParsedQuestion, kinds: tuple[str, ...], before: Before | None) -> _Candidates:
+    def _candidates(self, asked: ParsedQuestion, words: Sequence[str], kinds: tuple[str, ...], before: Before | None) -> _Candidates:
         """Collect candidates by vectors, keywords, persons and times, scored by the ranks of the first two."""
         table, may = self._table, self._may_be_found(kinds, asked.spans, before)
         found: list[Rows] = [np.empty(0, np.int64)]
         votes: list[Numbers] = [np.empty(0)]
         similar: list[Numbers] = [np.empty(0)]
-        words = self._index.words(asked.plain)
         vector = None if self._text_vectors is None else self._text_vectors.embed([asked.plain], query=True)[0]
         for only in self._filters(asked, kinds, before):
             for nearest in (False, True) if vector is not None else (False,):
@@ -260,11 +263,11 @@ class Search:
 
     def telling(self, text: str) -> list[str]:
         """Return the significant words of a question, which evidence must contain (no stop words, no question words)."""
-        return [w for w in dict.fromkeys(self._index.words(text)) if w not in GENERIC]
+        return _significant(self._index.words(text))
 
-    def _cover(self, asked: ParsedQuestion, found: _Candidates) -> None:
+    def _cover(self, words: Sequence[str], found: _Candidates) -> None:
         """Compute which of the query's words each candidate contains, and the share of them; rare words weigh more."""
-        wanted = self.telling(asked.plain) or list(dict.fromkeys(self._index.words(asked.plain)))
+        wanted = _significant(words) or list(dict.fromkeys(words))
         found.holds = {w: self._holding(w, found.rows) for w in wanted}
         count = len(found.rows) or 1
         weight = {w: math.log(1 + count / (0.5 + max(1, int(np.count_nonzero(held))))) for w, held in found.holds.items()}
@@ -330,8 +333,8 @@ class Search:
             why.append(("词：" if chinese else "words: ") + ", ".join(words))
         if similarity is not None:
             why.append(("语义 " if chinese else "meaning ") + f"{similarity:.2f}")
-        shown = {p.id: p.shown for p in self.people} if asked.people else {}
-        why += [shown[p] for p in asked.people if p in self._table.people(row) and p in shown]
+        if asked.people:
+            why += [self._shown[p] for p in asked.people if p in self._table.people(row) and p in self._shown]
         if asked.spans:
             why.append(f"{clock(sentence.start)}–{clock(sentence.end)}")
         return Hit(sentence, score, similarity, words, float(found.cover[at]), why)
@@ -343,7 +346,9 @@ class Search:
         if self._table.row(node) is None:
             return None
         try:
-            return self._sentence(node, self.reader.sentence)
+            if self._cache is not None:
+                return self._cache.sentence(node, self.reader.sentence)
+            return self._read.get(node) or self._read.setdefault(node, self.reader.sentence(node))
         except CorrectionError:  # it went a moment ago
             return None
 
@@ -381,6 +386,11 @@ class Search:
         chosen = np.flatnonzero(rows & telling) if (rows & telling).any() else np.flatnonzero(rows)
         source, names = table.column("source"), table.sources.values
         return [table.ids[row] for row in sorted(chosen.tolist(), key=lambda row: (names[source[row]], start[row], table.ids[row]))]
+
+    @cached_property
+    def _shown(self) -> dict[str, str]:
+        """Return the names that people go by."""
+        return {p.id: p.shown for p in self.people}
 
     @property
     def tellers(self) -> Mapping[str, str]:
@@ -443,6 +453,10 @@ class Search:
                 why = "words: " + ", ".join(sorted(held))
                 found.append(FoundNode(row.id, row.type, row.content, 1.0, why, row.clip, row.source, row.start, row.end, row.people))
         return found
+
+
+def _significant(words: Iterable[str]) -> list[str]:
+    return [w for w in dict.fromkeys(words) if w not in GENERIC]
 
 
 def _votes(count: int) -> Numbers:

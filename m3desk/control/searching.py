@@ -65,7 +65,7 @@ class Searching(Generic[S]):
         model = embedder.name if embedder else ""
         if reader.as_of is None:
             now = self.cache.snapshot(reader, model)
-            return Search(reader, now, embedder, now, self.cache.sentence)
+            return Search(reader, now, embedder, now, self.cache)
         if reader.as_of.sequence is not None:
             then = Snapshot.read(reader, self._split, model)
             return Search(reader, then, embedder, then)

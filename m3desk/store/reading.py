@@ -278,8 +278,9 @@ def _sentences(db: DB, query: str, values: Sequence[Any] = ()) -> list[StoredSen
         for node_, label in db.execute(f"{_THINGS} ORDER BY m.node, m.place"):
             things.setdefault(node_, []).append(label)
     else:
-        for r in found:
-            things[r["id"]] = [label for _, label in db.execute(f"{_THINGS} WHERE m.node = ? ORDER BY m.place", (r["id"],))]
+        ids = listed(r["id"] for r in found)
+        for node_, label in db.execute(f"{_THINGS} WHERE m.node IN (SELECT value FROM json_each(?)) ORDER BY m.node, m.place", (ids,)):
+            things.setdefault(node_, []).append(label)
     return [_sentence(r, things.get(r["id"], ())) for r in found]
 
 

@@ -1,5 +1,7 @@
 """Parsing of questions: people, clips, times and the kind of answer, in English and Chinese."""
 
+import re
+
 import pytest
 
 from m3desk.control.query import read
@@ -78,6 +80,15 @@ def test_a_question_is_of_its_kind(question, intent):
 )
 def test_people_are_found_by_name_part_of_a_name_alias_suggestion_and_number(question, people):
     assert list(asked(question).people) == people
+
+
+@pytest.mark.parametrize(
+    "text", ["what does KIM ISS say?", "kim iss", "Kım ıss", "what says \u212aim İss", "kim i\u017fs", "Kim\u00a0 Iss?", "Åsa", "åsa"]
+)
+def test_a_name_is_found_in_letters_that_are_equal_but_for_case(text):
+    people = [Person("person_1", 1, "Kim Iss", "confirmed", "Kim Iss"), Person("person_2", 2, "Åsa", "confirmed", "Åsa")]
+    fits = [p.id for p in people if re.search(p.name.replace(" ", r"\s+"), text, re.IGNORECASE)]
+    assert fits and read(text, people, SOURCES, CLIPS).people == tuple(fits)
 
 
 def test_names_become_the_placeholder_for_the_search():

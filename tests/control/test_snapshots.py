@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from m3desk.control import nearest
 from m3desk.control.nearest import Nearest, again_of
 from m3desk.control.search import Search
 from m3desk.control.snapshots import Snapshot, SnapshotCache
+from m3desk.domain.memory import StoredSentence
 from m3desk.errors import CorrectionError
 from m3desk.store.index.words import words
 from m3desk.store.memory import Memory
@@ -131,6 +132,7 @@ def test_after_whatever_happens_it_is_what_reading_all_gives(seed: int, tmp_path
             now, anew = kept.snapshot(memory, "e5 1"), Snapshot.read(memory, words, "e5 1")
             assert contents(now) == contents(anew) and now.version == anew.version
             assert evidence(now, memory) == evidence(anew, memory)
+            kept.read_ahead(life.dice.sample(anew.table.ids, min(5, len(anew.table.ids))), memory.memories_of)
             assert {id_: kept.sentence(id_, memory.sentence) for id_ in anew.table.ids} == {s.id: s for s in memory.memories()}
             reading += 1
         assert reading
@@ -181,6 +183,27 @@ def test_a_clip_is_found_by_the_next_question_and_only_its_rows_are_read(small: 
     assert new and {id_ for id_, _ in second.by_words(words("drink tea"), 20)} & new and reader.whole == 1
     assert contents(first) == before, "who began with the older snapshot keeps it"
     assert {id_ for id_, _ in first.by_words(words("drink tea"), 20)} <= set(before["rows"])
+
+
+def test_sentences_that_were_read_ahead_are_not_read_again_until_they_change(
+    small: tuple[Memory, SnapshotCache, Counting],
+) -> None:
+    memory, kept, reader = small
+    ids = list(kept.snapshot(reader, "e5 1").table.ids)
+    reads: list[list[str]] = []
+
+    def several(ids: Collection[str]) -> list[StoredSentence]:
+        reads.append(list(ids))
+        return memory.memories_of(ids)
+
+    kept.read_ahead(ids, several)
+    kept.read_ahead(ids, several)
+    one = memory.sentence(ids[0])
+    assert reads == [ids] and kept.sentence(ids[0], pytest.fail) == one
+    memory.correct("edit", {"node": ids[0], "text": "nothing happens"})
+    kept.snapshot(reader, "e5 1")
+    kept.read_ahead(ids, several)
+    assert reads == [ids, ids[:1]] and kept.sentence(ids[0], pytest.fail).shown == "Nothing happens"
 
 
 def test_what_nobody_told_of_is_read_anew(small: tuple[Memory, SnapshotCache, Counting], tmp_path: Path) -> None:
