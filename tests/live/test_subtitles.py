@@ -157,6 +157,7 @@ def test_its_thread_ends_with_the_sound() -> None:
     subtitles.close()
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_the_quick_pass_of_whisper_understands_silence_as_nothing_sure() -> None:
     from m3desk import models

@@ -184,6 +184,7 @@ def test_a_merged_person_keeps_rules_and_consents(app: App) -> None:
         assert reader.consents() == {}
 
 
+@pytest.mark.slow
 def test_forgetting_a_person_removes_their_rules_and_consent(app: App) -> None:
     app.correct("name", {"person": "person_1", "name": "Grace Hopper"})
     app.add_watch("person", "person_1")

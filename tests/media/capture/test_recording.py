@@ -65,6 +65,7 @@ def test_each_clip_of_a_recording_has_the_pictures_and_the_sound_of_its_time(rec
         assert abs(best) <= 2, "sound is where it was recorded, within 0.1 ms"
 
 
+@pytest.mark.slow
 def test_decoding_a_clip_again_gives_the_same_bits_wherever_it_lies(recorded: Recorded) -> None:
     folder = recorded(24)
     one, two = clip_of(folder, 12.2, 14.0), clip_of(folder, 12.2, 14.0)
@@ -142,6 +143,7 @@ def test_a_recording_continues_in_a_new_segment_after_a_gap(tmp_path: Path) -> N
     assert heard[6 * 16_000 + 1000 :].any()
 
 
+@pytest.mark.slow
 def test_pictures_that_stop_end_and_the_sound_goes_on(tmp_path: Path) -> None:
     writer = RecordingWriter(tmp_path / "r1", ABOUT)
     feed(writer, 0, 4)
@@ -212,6 +214,7 @@ def test_an_erasure_that_a_crash_interrupted_is_not_begun_or_complete(recorded: 
     assert len(shown(clip_of(folder, 0, 5))) == 25
 
 
+@pytest.mark.slow
 def test_dropping_the_oldest_part_keeps_the_times_of_the_rest(recorded: Recorded) -> None:
     folder = recorded(34)
     before = fingerprint(folder)
