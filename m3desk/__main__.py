@@ -19,6 +19,10 @@ if __name__ == "__main__":
         from m3desk.media.capture.devices import main as list_devices
 
         sys.exit(list_devices(sys.argv[2:]))
+    if sys.argv[1:2] == ["--try-source"]:  # media.capture.trying.VERB
+        from m3desk.media.capture.trying import main as try_source
+
+        sys.exit(try_source())
     from m3desk.cli import main
 
     sys.exit(main())
