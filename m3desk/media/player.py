@@ -145,7 +145,7 @@ class Player:
         """Open a file and show its first picture, paused. Errors arrive as `state.error`."""
         with self._wake:
             self._path, self._target, self._steps = str(path), None, 0
-            self._state = replace(self._state, playing=False, ended=False, error=None)
+            self._state = replace(self._state, playing=False, ended=False, duration=0, error=None)  # its length is not known yet
             self._wake.notify_all()
 
     def play(self) -> None:

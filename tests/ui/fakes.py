@@ -829,3 +829,4 @@ class FakeState:
     seeking: float | None = None
     silent_reason: str | None = "no sound device here"
     error: str | None = None
+    ended: bool = False

@@ -509,3 +509,35 @@ def test_filters_and_a_chosen_span_end_with_their_memory(window, desks, qtbot, t
     qtbot.waitUntil(lambda: window.hub.path.endswith("other.m3desk"), timeout=5000)
     assert people.filter.text() == memories.words.text() == window.transcript.search.text() == ""
     assert memories.person.currentIndex() == 0 and window.hub.selection.chosen_span is None
+
+
+def test_a_notice_lies_over_the_picture_and_moves_no_page_but_the_first(window, desks, qtbot, tmp_path):
+    window.hub.notice.emit("error", "Something is wrong.", "Do this.", "")
+    qtbot.waitUntil(lambda: window.front.mapTo(window.centralWidget(), QPoint(0, 0)).y() >= window.notices.height() > 0, timeout=2000)
+    window.notices.dismiss()
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    window.notices.dismiss()
+    qtbot.waitUntil(lambda: window.video.mapTo(window.centralWidget(), QPoint(0, 0)) == QPoint(0, 0), timeout=2000)
+    place, size = window.video.mapTo(window, QPoint(0, 0)), window.video.size()
+    window.hub.notice.emit("error", "Something is wrong.", "Do this.", "")
+    qtbot.waitUntil(window.notices.isVisible, timeout=2000)
+    qtbot.wait(50)
+    assert (window.video.mapTo(window, QPoint(0, 0)), window.video.size()) == (place, size)
+
+
+def test_a_trouble_stays_until_it_is_over_also_behind_other_notices(window, qtbot):
+    bar = window.notices
+    window.hub.trouble.emit("disk", "The disk is nearly full.", "")
+    assert "nearly full" in bar._text.text() and not bar._timer.isActive()
+    window.hub.notice.emit("info", "something else", "", "")
+    assert "something else" in bar._text.text()
+    bar.dismiss()
+    assert "nearly full" in bar._text.text()
+    window.hub.notice.emit("error", "an error", "", "")
+    window.hub.trouble.emit("disk", "The disk is nearly full: 1 GB.", "")
+    assert "an error" in bar._text.text()
+    bar.dismiss()
+    assert "1 GB" in bar._text.text()
+    window.hub.trouble.emit("disk", "", "")
+    assert not bar.isVisible()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from m3desk_ui.hub.bridge import Hub
@@ -299,3 +301,30 @@ def test_on_the_way_to_a_distant_picture_its_share_is_shown_and_space_stops_ther
     assert view._player.calls[-1] == ("stop seeking",)
     view._take_state(FakeState(view.path, False, 0, 6 * CLIP))
     qtbot.waitUntil(lambda: "%" not in view.transport.time.text(), timeout=3000)
+
+
+def test_a_recording_that_grows_is_opened_again_where_the_player_knows_no_more_of_it(qtbot, hub, tmp_path):
+    folder = tmp_path / "s9"
+    folder.mkdir()
+    (folder / "recording.json").write_text("{}")
+    hub.desk.world.sources.append(replace(hub.desk.world.sources[0], id="s9", uri=str(folder), duration=None))
+    view = VideoView(hub, FakePlayer)
+    qtbot.addWidget(view)
+    view.reset()
+    qtbot.waitUntil(lambda: "s9" in view._sources, timeout=3000)
+    hub.selection.seek.emit("s9", 30 * SECOND, False)
+    qtbot.waitUntil(lambda: view._player is not None and ("seek", 30 * SECOND) in view._player.calls, timeout=3000)
+    known, player = view._known, view._player
+
+    def opened():
+        return len([c for c in player.calls if c[0] == "open"])
+
+    before = opened()
+    view.grow("s9", known + 60 * SECOND)
+    view.seek(40 * SECOND)
+    assert opened() == before and view.duration == known + 60 * SECOND
+    view.seek(known + 10 * SECOND)
+    qtbot.waitUntil(lambda: opened() == before + 1 and ("seek", known + 10 * SECOND) in player.calls, timeout=2000)
+    with qtbot.waitSignal(view.edge_reached, timeout=2000):
+        player.on_state(FakeState(player.path, False, view.duration, view._known, ended=True))
+    view.close_player()

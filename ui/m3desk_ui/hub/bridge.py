@@ -216,6 +216,8 @@ class Hub(QObject):
     downloading = Signal(object)
     loading = Signal(object)
     """ModelLoading."""
+    live = Signal(object)
+    """LiveStarted, LiveEnded, LiveStatus, LiveFaces, LiveWords or WatchHit."""
     opened = Signal(str)
     """Another memory is open now (its path): forget the old one and read again."""
     changed = Signal(object)
@@ -224,6 +226,8 @@ class Hub(QObject):
     """level ("info", "warning", "error"), text, hint, report: for the notice bar."""
     offer = Signal(str, str, object)
     """text, label, action: a notice with a button ("Undo")."""
+    trouble = Signal(str, str, str)
+    """key, text, hint: a notice that stays until its key is told again with an empty text, when the trouble is over."""
     themed = Signal()
     """The theme or the language changed: read colours and texts again."""
 
@@ -270,6 +274,12 @@ class Hub(QObject):
             events.AskDone: self.asking,
             events.Downloading: self.downloading,
             events.ModelLoading: self.loading,
+            events.LiveStarted: self.live,
+            events.LiveEnded: self.live,
+            events.LiveStatus: self.live,
+            events.LiveFaces: self.live,
+            events.LiveWords: self.live,
+            events.WatchHit: self.live,
         }
 
     # ------------------------------------------------------------ the engine

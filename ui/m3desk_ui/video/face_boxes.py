@@ -30,7 +30,10 @@ SUBTITLE_WORDS = 16
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One box at one time: x, y, width, height in pixels of the frame as displayed. `track` is "" for uncommitted boxes."""
+    """One box at one time: x, y, width, height in pixels of the frame as displayed. `track` is "" for uncommitted boxes.
+
+    `sure`: False for a provisional name of a live source, which may still change.
+    """
 
     track: str
     person: str | None
@@ -38,6 +41,7 @@ class Shown:
     box: tuple[float, float, float, float]
     speaking: bool
     score: float
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,18 @@ class PictureCanvas(QWidget):
 
     # ------------------------------------------------------------ painting
 
+    def tag_font(self) -> QFont:
+        """Return the font of the names at the boxes."""
+        font = QFont(self.font())
+        font.setBold(True)
+        return font
+
+    def subtitle_font(self) -> QFont:
+        """Return the font of the subtitles, which grows with the picture."""
+        font = QFont(self.font())
+        font.setPixelSize(max(13, min(26, round(self.picture_rect().height() / 21))))
+        return font
+
     def paintEvent(self, event: QPaintEvent) -> None:
         p = QPainter(self)
         p.fillRect(self.rect(), QColor("#0b0d10"))
@@ -174,19 +186,15 @@ class PictureCanvas(QWidget):
 
     def _paint_box(self, p: QPainter, shown: Shown) -> None:
         r = self.place(shown)
-        colour = theme.person_colour(shown.person) if shown.track else QColor("#d8dce4")
-        hovered = self._hovered is not None and shown.track == self._hovered.track and shown.track != ""
-        pen = QPen(colour, 3.0 if shown.speaking or hovered or shown.track == self.chosen else 1.8)
-        if not shown.track:
-            pen.setStyle(Qt.PenStyle.DashLine)
+        pen, hovered = self.box_pen(shown), self._is_hovered(shown)
+        colour = pen.color()
         p.setRenderHint(QPainter.RenderHint.Antialiasing)
         p.setBrush(QColor(colour.red(), colour.green(), colour.blue(), 40) if hovered else Qt.BrushStyle.NoBrush)
         p.setPen(pen)
         p.drawRoundedRect(r, 5, 5)
         if not shown.name:
             return
-        font = QFont(self.font())
-        font.setBold(True)
+        font = self.tag_font()
         metrics = QFontMetricsF(font)
         wave = 18.0 if shown.speaking else 0.0
         name = metrics.elidedText(plain.line(shown.name), Qt.TextElideMode.ElideRight, max(60.0, self.width() * 0.5))
@@ -208,14 +216,24 @@ class PictureCanvas(QWidget):
         p.setPen(ink)
         p.drawText(tag.adjusted(6 + wave, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
 
+    def _is_hovered(self, shown: Shown) -> bool:
+        return self._hovered is not None and shown.track == self._hovered.track and shown.track != ""
+
+    def box_pen(self, shown: Shown) -> QPen:
+        """Return how a box is drawn: dashed while nobody is known for it, or not yet for sure."""
+        colour = theme.person_colour(shown.person) if shown.track else QColor("#d8dce4")
+        wide = shown.speaking or self._is_hovered(shown) or (shown.track == self.chosen and self.chosen != "")
+        pen = QPen(colour, 3.0 if wide else 1.8)
+        if not (shown.track and shown.sure):
+            pen.setStyle(Qt.PenStyle.DashLine)
+        return pen
+
     def _paint_subtitles(self, p: QPainter) -> None:
         said = self.said()
         if not said:
             return
         area = self.picture_rect()
-        font = QFont(self.font())
-        font.setPixelSize(max(13, min(26, round(area.height() / 21))))
-        p.setFont(font)
+        p.setFont(self.subtitle_font())
         room = QRectF(area.x() + area.width() * 0.06, 0, area.width() * 0.88, area.height())
         bottom = area.bottom() - max(8.0, area.height() * 0.03)
         flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 AHEAD, BEHIND = 45_000_000, 20_000_000
 """Microseconds of evidence kept around the picture; read again when the picture nears the end of what was read."""
 WATCH_MS = 100
+GROWN = 2_000_000
+"""Microseconds that a recording must have grown before it is played on from where it ended."""
 
 GRAPHS = (".pkl", ".pkl.gz", ".json")
 """Endings of the files from which memories are imported; none of them can be played."""
@@ -45,6 +47,8 @@ class VideoView(QWidget):
     _frame_came = Signal()
     _state_came = Signal()
     full_screen = Signal()
+    edge_reached = Signal()
+    """What was played of a recording that still grows reached its end."""
 
     def __init__(
         self, hub: Hub, make_player: Callable[[Callable[[Any], None], Callable[[Any], None]], Any], parent: QWidget | None = None
@@ -70,6 +74,7 @@ class VideoView(QWidget):
         self.source = ""
         self.path = ""
         self.duration = 0
+        self._known = 0
         self._loaded: tuple[str, int, int] = ("", 0, 0)
         self._resume = False
         self._begin: tuple[str, int, bool] | None = None
@@ -118,7 +123,7 @@ class VideoView(QWidget):
         """Clear the view when another memory opens."""
         self.close_player()
         self._sources, self.source, self.path, self._loaded, self._wanted_path = {}, "", "", ("", 0, 0), None
-        self._begin, self._restore, self.duration = None, ("", 0), 0
+        self._begin, self._restore, self.duration, self._known = None, ("", 0), 0, 0
         self.canvas.clear(self.tr("Drop a video here, or choose File → Open a video.") if self._hub.desk is None else "")
         self.transport.set_duration(0)
         self.around.stop()
@@ -170,11 +175,11 @@ class VideoView(QWidget):
         self._open(s.uri, at, play)
 
     def _open(self, path: str, at: int, play: bool) -> None:
-        self.path, self._wanted_path = path, (path, at, play)
+        self.path, self._wanted_path, self._known = path, (path, at, play), 0
         self.canvas.clear("")
         self._loaded = ("", 0, 0)
         self.canvas.at = at
-        self._hub.work(lambda: files.is_file(path), lambda there: self._open_file(path, at, play, there))
+        self._hub.work(lambda: files.is_playable(path), lambda there: self._open_file(path, at, play, there))
         self._load_window(force=True)
 
     def _open_file(self, path: str, at: int, play: bool, there: bool) -> None:
@@ -199,6 +204,15 @@ class VideoView(QWidget):
         # Where to begin waits for the file to be open: until then the player knows the length of the one before.
         self._begin = (path, at, play)
         self._do(lambda player: player.open(path))
+
+    def grow(self, source: str, until: int) -> None:
+        """Let positions reach `until`: the recording of a live source grows while it is played."""
+        if source == self.source and until > self.duration:
+            self._set_duration(until)
+
+    def _grows(self) -> bool:
+        """Return whether the source is a live one that still runs."""
+        return self.source in self._sources and self._sources[self.source].duration is None
 
     def _set_duration(self, duration: int) -> None:
         self.duration = duration
@@ -280,14 +294,15 @@ class VideoView(QWidget):
         self.transport.set_silent(state.silent_reason if state.has_sound else None)
         if state.path != self.path:
             return
-        if state.duration and state.duration != self.duration:
-            self._set_duration(state.duration)
+        if state.duration and state.duration != self._known:
+            self._known = state.duration
+            self._set_duration(max(state.duration, self.duration) if self._grows() else state.duration)
         if state.width and self.source not in self._sources:
             self.canvas.set_frame_size(state.width, state.height)
         if self._begin is not None and state.duration and self._begin[0] == state.path:
             (_, at, play), self._begin = self._begin, None
             if at:
-                self.seek(at)
+                self._do(lambda p: p.seek(min(at, self.duration)))
             if play:
                 self.play()
         if state.error and state.error != self._last_error:
@@ -296,6 +311,11 @@ class VideoView(QWidget):
         elif state.duration and not state.has_picture and self.canvas.image is None:
             self.canvas.clear(self.tr("Sound only: %1").replace("%1", plain.line(Path(self.path).name, plain.ENTRY)))
         self._last_error = state.error or ""
+        if state.ended and self._grows():
+            if self.duration - state.position > GROWN:
+                self._reopen(state.position, True)
+            else:
+                self.edge_reached.emit()
 
     # ------------------------------------------------------------ commands
 
@@ -321,7 +341,17 @@ class VideoView(QWidget):
         """Show the frame at a time of the source that is open."""
         if self.path:
             at = max(0, min(at, self.duration or at))
-            self._do(lambda p: p.seek(at))
+            if self._known and at > self._known and self._grows():
+                self._reopen(at, self.transport.playing)
+            else:
+                self._do(lambda p: p.seek(at))
+
+    def _reopen(self, at: int, play: bool) -> None:
+        """Open the recording again: the player knows only what was there when it opened it."""
+        self._known = 0
+        self._begin = (self.path, at, play)
+        path = self.path
+        self._do(lambda p: p.open(path))
 
     def _scrub(self, at: int) -> None:
         if self.path:

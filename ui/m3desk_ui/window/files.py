@@ -22,6 +22,11 @@ def is_file(path: str | Path) -> bool:
         return False
 
 
+def is_playable(path: str | Path) -> bool:
+    """Return whether a regular file exists, or the recording of a live source (a folder)."""
+    return is_file(path) or is_file(Path(path) / "recording.json")
+
+
 def check_name(path: str) -> None:
     """Raise MemoryProblem for a folder name that is not UTF-8 or too long."""
     name = plain.line(path, 2 * plain.ENTRY)

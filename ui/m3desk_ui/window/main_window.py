@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QScrollArea,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -36,6 +35,7 @@ from m3desk_ui.video.video_view import VideoView
 from m3desk_ui.window import files, restoring
 from m3desk_ui.window.actions import Actions
 from m3desk_ui.window.docks import Docks
+from m3desk_ui.window.middle import Middle
 from m3desk_ui.window.notice_bar import NoticeBar
 from m3desk_ui.window.start_page import StartPage
 from m3desk_ui.window.status import Status
@@ -75,12 +75,7 @@ class MainWindow(QMainWindow):
         self.front.setWidget(self.start)
         self.pages.addWidget(self.front)
         self.pages.addWidget(self.video)
-        middle = QWidget()
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.notices)
-        column.addWidget(self.pages, 1)
+        middle = Middle(self.pages, self.notices, self.front)
         self.setCentralWidget(middle)
         self.timeline = TimelineView(self.hub)
         self.transcript = TranscriptView(self.hub)

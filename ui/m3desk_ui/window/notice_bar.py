@@ -30,16 +30,23 @@ class _Notice:
     report: str = ""
     label: str = ""
     action: Callable[[], None] | None = None
+    undo: bool = False
+    key: str = ""
+    """Of a trouble that lasts until it is over."""
 
 
 class NoticeBar(QFrame):
-    """Shows one notice at a time; further errors are queued, a message replaces a message."""
+    """Shows one notice at a time; further errors are queued, a message replaces a message.
+
+    A trouble stays until it is over or the user closes it; other notices are shown in its place for their time.
+    """
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
         self._waiting: deque[_Notice] = deque(maxlen=20)
         self._shown: _Notice | None = None
+        self._troubles: dict[str, _Notice] = {}
         self.setAccessibleName(self.tr("Notices"))
         self._icon = plain.Label()
         self._text = plain.RichLabel()
@@ -53,7 +60,7 @@ class NoticeBar(QFrame):
         self._close = QToolButton()
         plain.tip(self._close, self.tr("Close this notice"))
         self._close.setAccessibleName(self.tr("Close this notice"))
-        self._close.clicked.connect(self.dismiss)
+        self._close.clicked.connect(self._closed)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 5, 6, 5)
         row.addWidget(self._icon)
@@ -65,6 +72,8 @@ class NoticeBar(QFrame):
         self._timer.timeout.connect(self.dismiss)
         self.hide()
         hub.notice.connect(self.add)
+        hub.trouble.connect(self.set_trouble)
+        hub.opened.connect(lambda _path: self._forget_troubles())
         hub.offer.connect(self.offer)
         hub.corrected.connect(self._corrected)
         hub.engine_lost.connect(self._engine_lost)
@@ -76,7 +85,30 @@ class NoticeBar(QFrame):
 
     def offer(self, text: str, label: str, action: Callable[[], None] | None) -> None:
         """Show a message with a button; the label "undo" is translated."""
-        self._take(_Notice("info", text, label=self.tr("Undo") if label == "undo" else label, action=action))
+        undo = label == "undo"
+        self._take(_Notice("info", text, label=self.tr("Undo") if undo else label, action=action, undo=undo))
+
+    def set_trouble(self, key: str, text: str, hint: str = "") -> None:
+        """Show a notice that stays until the trouble is over, which an empty text says."""
+        if not text:
+            self._troubles.pop(key, None)
+            if self._shown is not None and self._shown.key == key:
+                self.dismiss()
+            return
+        notice = _Notice("warning", text, hint, key=key)
+        if self._troubles.get(key) != notice:
+            self._troubles[key] = notice
+            if self._shown is None or (self._shown.level != "error" and self._shown.action is None):
+                self._show(notice)
+
+    def _forget_troubles(self) -> None:
+        for key in list(self._troubles):
+            self.set_trouble(key, "")
+
+    def _closed(self) -> None:
+        if self._shown is not None:
+            self._troubles.pop(self._shown.key, None)
+        self.dismiss()
 
     def withdraw(self, text: str) -> None:
         """Remove a notice that no longer holds."""
@@ -85,11 +117,13 @@ class NoticeBar(QFrame):
             self.dismiss()
 
     def dismiss(self) -> None:
-        """Close the current notice and show the next in the queue."""
+        """Close the current notice and show the next in the queue, or a trouble that lasts."""
         self._timer.stop()
         self._shown = None
         if self._waiting:
             self._show(self._waiting.popleft())
+        elif self._troubles:
+            self._show(next(reversed(self._troubles.values())))
         else:
             self.hide()
 
@@ -100,7 +134,7 @@ class NoticeBar(QFrame):
         """
 
         def over(notice: _Notice) -> bool:
-            return notice.action is not None and (event.kind in ("undo", "redo", "revert") or notice.text != event.text)
+            return notice.undo and (event.kind in ("undo", "redo", "revert") or notice.text != event.text)
 
         self._waiting = deque((n for n in self._waiting if not over(n)), maxlen=self._waiting.maxlen)
         if self._shown is not None and over(self._shown):
@@ -127,7 +161,7 @@ class NoticeBar(QFrame):
         self._copy.setVisible(bool(notice.report))
         self._paint()
         self.show()
-        if SECONDS[notice.level]:
+        if SECONDS[notice.level] and not notice.key:
             self._timer.start(SECONDS[notice.level] * 1000)
         else:
             self._timer.stop()
