@@ -25,7 +25,9 @@ from m3desk.control.searching import Searching
 from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson
+from m3desk.domain.identity import KnownPeople
 from m3desk.domain.live import WatchKind, WatchRule
+from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.live.watching import Watching
@@ -293,6 +295,19 @@ class App:
     def set_consent(self, person: str, note: str) -> None:
         """Keep a note on a person's consent; an empty one removes it. Raises CorrectionError."""
         self.write(lambda m: m.set_consent(person, note))
+
+    def consents(self) -> dict[str, str]:
+        """Return person id → the note on their consent, of those who have one."""
+        with self.reader() as reader:
+            return reader.consents()
+
+    def hide_bystanders(self, source: str) -> None:
+        """Store only faces of people with a note on consent of a source (bystander mode)."""
+        self.write(lambda m: m.hide_bystanders(source))
+
+    def known(self, type_: ObservationType, model: str) -> KnownPeople:
+        """Return everybody whom the memory recognises by this model."""
+        return self.write(lambda m: m.known(type_, model))
 
     def _seen_by_rules(self, emit: Callable[[Any], None]) -> Callable[[Any], None]:
         """Return `emit`, which then also has the rules of *watch for* evaluated on live events."""

@@ -21,7 +21,7 @@ import numpy as np
 from m3desk import events
 from m3desk.domain.calibration import calibration
 from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import Candidate, KnownPeople, match
+from m3desk.domain.identity import Candidate, KnownPeople, Match, match
 from m3desk.domain.live import LiveFace
 from m3desk.errors import M3DeskError
 from m3desk.perception.scenes import FrameSummary, change, cut_between, look
@@ -35,7 +35,7 @@ LEAST = 0.15
 """Quality below which a face is not compared: too small, dark, or turned away."""
 
 FIRST, ENOUGH = 2, 4
-"""Pictures of a face that a first name rests on, and those after which a name is kept."""
+"""Pictures of a face that a first name rests on (one that is clear and much like is enough), and those after which a name is kept."""
 
 REFRESH = 1_000_000
 """Microseconds between two embeddings of a face that was embedded ENOUGH times: another may have taken its place."""
@@ -46,8 +46,12 @@ STILL = 6
 UNSEEN = 1_000_000
 """Microseconds after which faces are looked for even in a still scene."""
 
-PAUSE, SHARE = 0.10, 4.0
-"""Seconds between two looks at least; and at least this many times what a look took, so that perception keeps the processor."""
+SIDES = (640, 320)
+"""Longest sides of the picture that faces are looked for in: a third of the work of perception's; smaller faces are named at the commit."""
+
+PAUSE, SHARE = 0.10, 3.0
+"""Seconds between two looks at least; and at least this many times the processor time of a look, so that perception keeps the processor.
+While a face is new, none of both."""
 
 
 @dataclass(slots=True, eq=False)
@@ -61,6 +65,7 @@ class _Face:
     since: int = 0
     embedded: int = 0
     looks: int = 0
+    tries: int = 0
     asked: tuple[int, int] = (0, 0)
     person: str | None = None
     name: str = ""
@@ -71,7 +76,7 @@ class _Face:
 class Recognizer:
     """Follows the faces of one live source and tells whose they are. `look` is for one thread; `start` runs it in one of its own.
 
-    The name of a track changes at most once: from the first, which rests on FIRST pictures, to another, which then stays.
+    The name of a track changes at most once: from the first to another, which then stays.
     """
 
     def __init__(
@@ -123,13 +128,16 @@ class Recognizer:
                 self._closed.wait(0.03)
                 continue
             last = got[0]
-            began = time.perf_counter()
+            began = time.thread_time()
             try:
                 self.look(*got)
             except M3DeskError as error:  # a model failed on this picture: the next is tried in a moment
                 log.warning("faces of the live picture could not be named: %s", error)
                 self._closed.wait(1.0)
-            self._closed.wait(max(PAUSE, SHARE * (time.perf_counter() - began)))
+            self._closed.wait(0.02 if self._new_faces() else max(PAUSE, SHARE * (time.thread_time() - began)))
+
+    def _new_faces(self) -> bool:
+        return any(f.looks < ENOUGH and f.tries < 2 * ENOUGH for f in self._faces.values())
 
     # ------------------------------------------------------------------ one picture
 
@@ -145,7 +153,7 @@ class Recognizer:
                 return
         self._frame += 1
         self._seen_at = at
-        seen = [s for s in sightings(self._detector, picture, self._frame, at) if s.score >= 0.6]
+        seen = sightings(self._detector, picture, self._frame, at, SIDES)
         shown = self._follow(seen)
         self._name(shown)
         told = (*(_as_told(f) for f in shown), *self._hidden())
@@ -155,7 +163,7 @@ class Recognizer:
 
     def _still(self, at: int, before: FrameSummary, now: FrameSummary) -> bool:
         """Return whether nothing moves and no face waits to be looked at again."""
-        if self._seen_at is None or not 0 <= at - self._seen_at < UNSEEN or any(f.looks < ENOUGH for f in self._faces.values()):
+        if self._seen_at is None or not 0 <= at - self._seen_at < UNSEEN or self._new_faces():
             return False
         return int(np.abs(now.small.astype(np.int16) - before.small).max()) <= STILL
 
@@ -182,6 +190,7 @@ class Recognizer:
 
     def _looked_at(self, face: _Face, sighting: Sighting) -> _Face:
         """Embed a sighting if its face needs it; return its face, a new one if it is somebody else's."""
+        face.tries += 1
         if sighting.quality < LEAST or (face.looks >= ENOUGH and sighting.at - face.embedded < REFRESH):
             return face
         row = self._embed(sighting)
@@ -204,7 +213,7 @@ class Recognizer:
         known = self._known()
         if known is not self._compared_with:
             self._compared_with, self._version = known, self._version + 1
-        asking = [f for f in shown if len(f.rows) >= FIRST]
+        asking = [f for f in shown if f.rows]
         if not any(not f.sure and f.asked != (f.looks, self._version) for f in asking):
             return
         candidates = [Candidate((f.id,), np.stack(f.rows), f.embedded - f.since, max(f.quality)) for f in asking]
@@ -216,7 +225,7 @@ class Recognizer:
             if face.sure or found.node is None:
                 continue
             person = person_of[found.node]
-            if person in taken:
+            if person in taken or (face.looks < FIRST and not self._clear(face, found)):
                 continue
             if person == face.person:
                 face.sure = face.looks >= ENOUGH
@@ -231,6 +240,10 @@ class Recognizer:
         for face in shown:
             if face.person is not None:
                 face.name = known.names.get(face.person, face.name)  # a person who was renamed is shown so at once
+
+    def _clear(self, face: _Face, found: Match) -> bool:
+        """Say whether one picture is enough: clear, and as much like the person as two nodes that are one."""
+        return max(face.quality) >= self._rule.sound and found.score is not None and found.score >= (self._rule.sure or 1.0)
 
 
 def _as_told(face: _Face) -> LiveFace:

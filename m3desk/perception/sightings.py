@@ -61,11 +61,11 @@ class Sighting:
         return self.box[0] + self.box[2] / 2, self.box[1] + self.box[3] / 2
 
 
-def sightings(detector: FaceDetector, picture: Picture, frame: int, at: int) -> list[Sighting]:
-    """Find the faces of a picture, best first."""
+def sightings(detector: FaceDetector, picture: Picture, frame: int, at: int, sides: tuple[int, int] = (SIDE, NEAR)) -> list[Sighting]:
+    """Find the faces of a picture, best first. `sides`: longest side that faces are looked for in, and the same where nothing was found."""
     found: list[DetectedFace] = []
     longest = max(picture.shape[:2])
-    for side in (SIDE, NEAR) if longest > NEAR else (SIDE,):
+    for side in sides if longest > sides[1] else sides[:1]:
         smaller, scale = shrink(picture, side)
         found = [_scaled(f, 1 / scale) for f in detector.detect(smaller)]
         if found:
