@@ -11,6 +11,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,9 @@ RATIO, COMMIT, CORRECTION = 1.3, 40.0, 150.0
 """Goals: how many times a commit at the first clip one at the last takes at most; its milliseconds; a correction's milliseconds. All of the
 processor: the clock shows what else a machine does."""
 
-AROUND = 11
-"""Commits whose median is a figure."""
+AROUND, ROUNDS = 11, 5
+"""Commits in a row, and rounds of them: the first and the last clips take turns, so that both are measured on a machine that does the same
+besides. A figure is the median of all 55."""
 
 TURN = 9 * MICROSECOND
 SECONDS = 30 * MICROSECOND
@@ -48,27 +50,35 @@ def measure(args: Sequence[str] = ()) -> dict[str, Any]:
     count = int(args[0]) if args else CLIPS
     with tempfile.TemporaryDirectory(prefix="m3desk-scale-") as folder:
         place = Path(args[1]) if len(args) > 1 else Path(folder)
-        with Memory.create(place / "m.m3desk") as memory, Memory.create(place / "few.m3desk") as few:
+        with ExitStack() as opened:
+            memory = opened.enter_context(Memory.create(place / "m.m3desk"))
+            few = [opened.enter_context(Memory.create(place / f"few-{n}.m3desk")) for n in range(ROUNDS)]
             report = grow(memory, few, count)
         return report | {"opening_ms": opening(place / "m.m3desk", count)}
 
 
-def grow(memory: Memory, few: Memory, count: int) -> dict[str, Any]:
+def grow(memory: Memory, few: Sequence[Memory], count: int) -> dict[str, Any]:
     """Commit `count` clips to a memory, then correct; return the figures.
 
-    The last clips take turns with those around clip 10 of `few`, so that both are measured on a machine that does the same besides.
+    `few`: one new memory a round. Its clips around the tenth are measured, then as many of the large one's last.
     """
-    big, small = _clips(memory, count), _clips(few, count)
-    dice, again = random.Random(7), random.Random(7)
+    big, dice = _clips(memory, count), random.Random(7)
     begin = min(max(0, FIRST - AROUND // 2 - 1), count)
-    for clip in small[:begin]:
-        _commit(few, clip, again, Times(), Times())
-    for clip in big[:-AROUND]:
-        _commit(memory, clip, dice, Times(), Times())
     took = {name: (Times(), Times()) for name in ("match", "commit")}
-    for early, late in zip(small[begin:], big[-AROUND:], strict=False):
-        for where, clip, drawn, which in ((few, early, again, 0), (memory, late, dice, 1)):
-            _commit(where, clip, drawn, took["match"][which], took["commit"][which])
+    rounds = []
+    for n, small in enumerate(few):
+        early, drawn = _clips(small, count), random.Random(7 + n)
+        for clip in early[:begin]:
+            _commit(small, clip, drawn, Times(), Times())
+        rounds.append((small, early[begin : begin + AROUND], drawn))
+    last = max(0, len(big) - AROUND * len(few))
+    for clip in big[:last]:
+        _commit(memory, clip, dice, Times(), Times())
+    for n, (small, early, drawn) in enumerate(rounds):
+        for clip in early:
+            _commit(small, clip, drawn, took["match"][0], took["commit"][0])
+        for clip in big[last + n * AROUND : last + (n + 1) * AROUND]:
+            _commit(memory, clip, dice, took["match"][1], took["commit"][1])
     return {
         "clips": count,
         "memories": len(memory.memories()),
@@ -101,6 +111,7 @@ def lines(report: dict[str, Any]) -> list[str]:
         line = f"{name}: {first}, {last}: {f['ratio']} × as much ({f['ratio_cpu']} ×)"
         if name == "commit":
             line += _against(f["ratio_cpu"], RATIO, "×") + _against(f["last_cpu"], COMMIT, "ms")
+            line += f"; rounds: {', '.join(map(str, f['ratio_rounds']))} ×"
         told.append(line)
     for name, f in report["correction_ms"].items():
         told.append(f"{name}: {f['median']} ({f['cpu']})" + _against(f["cpu"], CORRECTION, "ms"))
@@ -156,27 +167,30 @@ def _opened(path: Path, took: Times) -> Memory:
 
 @dataclass(slots=True)
 class Times:
-    """What calls took, in milliseconds: by the clock, and of this thread's processor (which other programs don't slow)."""
+    """What calls took, in milliseconds: by the clock, and of the processor, by all threads of this process."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
     def take(self, call: Callable[..., Any], *args: Any, **how: Any) -> None:
         """Call, and note what it took."""
-        began, busy = time.perf_counter(), time.thread_time()
+        began, busy = time.perf_counter(), time.process_time()
         call(*args, **how)
         self.wall.append((time.perf_counter() - began) * 1000)
-        self.cpu.append((time.thread_time() - busy) * 1000)
+        self.cpu.append((time.process_time() - busy) * 1000)
 
 
-def compared(first: Times, last: Times) -> dict[str, float]:
-    """Return the medians of calls on a small and on a large memory, and how many times the first the last is."""
+def compared(first: Times, last: Times) -> dict[str, Any]:
+    """Return the medians of calls on a small and on a large memory, and how many times the first the last is: also of each round."""
     a, b, c, d = (_median(t) for t in (first.wall, last.wall, first.cpu, last.cpu))
-    return {"first": a, "last": b, "ratio": round(b / a, 2), "first_cpu": c, "last_cpu": d, "ratio_cpu": round(d / c, 2)}
+    halves = [[statistics.median(t.cpu[at : at + AROUND]) for at in range(0, len(t.cpu), AROUND)] for t in (first, last)]
+    rounds = sorted(round(y / x, 2) for x, y in zip(*halves, strict=False))
+    wall = {"first": a, "last": b, "ratio": round(b / a, 2)}
+    return wall | {"first_cpu": c, "last_cpu": d, "ratio_cpu": round(d / c, 2), "ratio_rounds": rounds}
 
 
 def _median(times: Sequence[float]) -> float:
-    return round(statistics.median(times), 1)
+    return round(statistics.median(times), 2)
 
 
 # ---------------------------------------------------------------- clips
