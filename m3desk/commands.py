@@ -15,7 +15,7 @@ from m3desk.errors import CorrectionError
 if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
-    from m3desk.domain.live import WatchKind, WatchRule
+    from m3desk.domain.live import Keep, WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -130,6 +130,37 @@ class Relink:
 
     def run(self, engine: Engine) -> None:
         engine.app.work.relink(self.source, self.path)
+
+
+# ---------------------------------------------------------------- live
+
+
+@dataclass(frozen=True, slots=True)
+class StartLive:
+    address: str
+    keep: Keep
+    bystanders: bool
+    budget_bytes: int | None
+
+    def run(self, engine: Engine) -> str:
+        from m3desk.config import Settings
+
+        engine.app.work.settings = Settings.load()
+        return engine.app.live.start(self.address, keep=self.keep, bystanders=self.bystanders, budget=self.budget_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class PauseLive:
+    paused: bool
+
+    def run(self, engine: Engine) -> None:
+        engine.app.live.pause(self.paused)
+
+
+@dataclass(frozen=True, slots=True)
+class StopLive:
+    def run(self, engine: Engine) -> None:
+        engine.app.live.stop()
 
 
 # ---------------------------------------------------------------- questions
@@ -334,7 +365,8 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, SearchNodes, ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
+    Memorize, StartLive, SearchNodes,
+    ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
     Picture,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, side by side."""

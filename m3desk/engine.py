@@ -13,10 +13,12 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from m3desk import commands, events
+from m3desk.domain.live import SEMANTIC
 from m3desk.errors import Cancelled, M3DeskError, MemoryBusy
 
 if TYPE_CHECKING:
@@ -198,7 +200,14 @@ class Engine:
         finally:
             self._begin_queued()
         self._told(lambda: self._ready(app))
-        for begin in (app.keep_up, app.work.resume, app.keep_copy):  # a copy not only at the end: a window that closes does not wait for it
+        app.live.wake = self.wake
+        app.work.between = partial(self._between, app)
+        for begin in (
+            app.keep_up,
+            app.live.recover,
+            app.work.resume,
+            app.keep_copy,
+        ):  # a copy not only at the end: a window that closes does not wait for it
             self._told(begin)
         while True:
             self._told(lambda: self._work(app))
@@ -221,6 +230,14 @@ class Engine:
             app.work.conclude()
             if not app.work.queue.ids():
                 return
+
+    @staticmethod
+    def _between(app: App) -> None:
+        """Do what else waits on the memorizing thread, between two clips of a live source."""
+        app.embed_lacking()
+        app.look_again()
+        if not app.live.gives_up(SEMANTIC):
+            app.work.conclude(enough=lambda count: count > 0 or app.live.gives_up(SEMANTIC))
 
     def _told(self, do: Callable[[], object]) -> None:
         """Do something on the memorizing thread; tell the window of an error, so that the thread goes on with what comes next."""

@@ -195,15 +195,21 @@ class Memorizer:
             return RunTotals()
         return self._run(source, map(decode, waiting.clips), waiting.heard_until, total, unchanged)
 
-    def follow(self, source: Source, clips: Iterable[ClipMedia]) -> RunTotals:
+    def follow(self, source: Source, clips: Iterable[ClipMedia], between: Callable[[], None] = lambda: None) -> RunTotals:
         """Bring the clips of a live source to `episodic` as they come, until there are no more. Raises Cancelled when stopped.
 
-        `clips` may block. A clip must be in the store by the time that its pictures and sound end.
+        `clips` may block. A clip must be in the store by the time that its pictures and sound end. `between`: called after each clip.
         """
-        return self._run(source, clips, self._store.waiting(source.id).heard_until, None, lambda: None)
+        return self._run(source, clips, self._store.waiting(source.id).heard_until, None, lambda: None, between)
 
     def _run(
-        self, source: Source, clips: Iterable[ClipMedia], heard_until: int | None, total: int | None, unchanged: Callable[[], None]
+        self,
+        source: Source,
+        clips: Iterable[ClipMedia],
+        heard_until: int | None,
+        total: int | None,
+        unchanged: Callable[[], None],
+        between: Callable[[], None] = lambda: None,
     ) -> RunTotals:
         began = time.monotonic()
         tally = RunTotals()
@@ -216,6 +222,7 @@ class Memorizer:
                 clip = watched.media.clip  # the end of a live clip is known now
                 tally = replace(tally, seconds=time.monotonic() - began, covered=tally.covered + (clip.end - clip.start) / 1e6)
                 self._progress(source, clip, "written", clip.end, total, began, tally)
+                between()
         finally:
             watcher.close()
         return tally
@@ -288,18 +295,21 @@ class Memorizer:
         self._emit(committed)
         return committed
 
-    def conclude(self, knowledge: KnowledgeWriter, *, flagged: Stop = lambda: False, enough: Stop = lambda: False) -> int:
+    def conclude(
+        self, knowledge: KnowledgeWriter, *, flagged: Stop = lambda: False, enough: Callable[[int], bool] = lambda _count: False
+    ) -> int:
         """Write the semantic memories of every clip that lacks them, in clip order; return the number of clips.
 
         A clip for which the model fails stays `episodic` and is tried again next time. `flagged`: called while the model runs, so it must
-        not wait; a clip that it interrupts is started again. `enough`: called between clips; ends the pass for now.
+        not wait; a clip that it interrupts is started again. `enough`: called between clips with their number so far; ends the
+        pass for now.
         """
         count = 0
         began = time.monotonic()
         clips = list(self._store.to_conclude())
         for clip in clips:
             self._check()
-            if enough():
+            if enough(count):
                 break
             rate, left = _pace(began, count, len(clips))
             self._emit(events.Progress(clip.source, clip.id, "knowledge", count, len(clips), rate, left))

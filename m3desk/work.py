@@ -88,8 +88,20 @@ class Queue:
             return list(self._ids)
 
 
-LiveClips = Callable[[Callable[[], bool]], Iterator[ClipMedia]]
-"""Gives the clips of a live source that are not memorized yet, each when it begins; ends with the source, or when its argument says so."""
+class LiveSource(Protocol):
+    """A source that is recorded while it is memorized (`live.session`)."""
+
+    def clips(self, stop: Callable[[], bool]) -> Iterator[ClipMedia]:
+        """Yield the clips that are not memorized yet, each when it begins; ends with the source, or when `stop` says so."""
+        ...
+
+    def heard(self, event: events.ClipCommitted) -> None:
+        """Take the news that one of its clips was committed or lost."""
+        ...
+
+    def over(self) -> None:
+        """Take the news that nothing of it is memorized any more."""
+        ...
 
 
 class SourceStore(ClipStore, Protocol):
@@ -140,7 +152,9 @@ class Work:
         self._options: dict[str, Options] = {}
         self._watched: dict[str, HashedFile] = {}
         self._brake = Brake()
-        self._live: dict[str, LiveClips] = {}
+        self._live: dict[str, LiveSource] = {}
+        self.between: Callable[[], None] = lambda: None
+        """Called after each clip of a live source, on the thread that memorizes: for what else waits to be done there."""
 
     # ------------------------------------------------------------------ putting sources in
 
@@ -248,17 +262,23 @@ class Work:
 
     # ------------------------------------------------------------------ live sources
 
-    def follow(self, source: str, clips: LiveClips) -> None:
+    def follow(self, source: str, live: LiveSource) -> None:
         """Memorize a live source as it is recorded, before all others; what is being memorized is interrupted and goes on afterwards."""
-        self._live[source] = clips
+        self._live[source] = live
         self.queue.put(source, 0)
         self._brake.prefer(source)
 
     def _one_live(self, source: Source) -> RunTotals:
         """Memorize a live source until it has ended and nothing of it waits. It stays in the queue if that fails."""
-        stop = partial(self._brake.ends, source.id)
+        live, stop = self._live[source.id], partial(self._brake.ends, source.id)
+
+        def emit(event: Any) -> None:
+            self._emit(event)
+            if isinstance(event, events.ClipCommitted):
+                live.heard(event)
+
         try:
-            tally = self._memorizer(Options(), stop).follow(source, self._live[source.id](stop))
+            tally = self._memorizer(Options(), stop, emit).follow(source, live.clips(stop), lambda: self.between())
         except Cancelled:
             if self._brake.stopping.is_set():
                 raise
@@ -270,6 +290,7 @@ class Work:
         self._brake.prefer(None)
         if self._known(source.id) is not None:
             self._finish(source.id)
+        live.over()
         return tally
 
     def _known(self, source: str) -> Source | None:
@@ -295,10 +316,11 @@ class Work:
         else:
             self._set_state(source_id, "partial", f"{lost} of {len(states)} clips could not be memorized.")
 
-    def conclude(self, language: str | None = None) -> int:
+    def conclude(self, language: str | None = None, *, enough: Callable[[int], bool] = lambda _count: False) -> int:
         """Write missing semantic memories, if there is a language model; return the number of clips that got theirs.
 
-        Stops between two clips when a source is queued, to go on later: episodic memories come before semantic ones.
+        Stops between two clips when a source is queued, to go on later: episodic memories come before semantic ones. Also stops when
+        `enough`, called with the number of clips so far, says so.
         """
         if not self.settings.semantic or not self._store.to_conclude():
             return 0
@@ -310,15 +332,15 @@ class Work:
         return memorizer.conclude(
             LlmKnowledgeWriter(language_model),
             flagged=self._brake.touched,  # never waits: it is asked while the model is held
-            enough=lambda: self.queue.ids() != began_with,
+            enough=lambda count: self.queue.ids() != began_with or enough(count),
         )
 
-    def _memorizer(self, options: Options, stop: Callable[[], bool]) -> Memorizer:
+    def _memorizer(self, options: Options, stop: Callable[[], bool], emit: Callable[[Any], None] | None = None) -> Memorizer:
         language = options.language or self.settings.memory_language
         models = self._perception()
         other = self._backends.instead(models, self._store.settings())
         also = reembedding.Also(models, other) if other else None
-        return Memorizer(self._store, models, ComposedWriter(), self._emit, language=language, stop=stop, also=also)
+        return Memorizer(self._store, models, ComposedWriter(), emit or self._emit, language=language, stop=stop, also=also)
 
     def _perception(self) -> Models:
         """Open the perception models. Raises ModelMissing: a clip perceived without one of them would stay incomplete."""

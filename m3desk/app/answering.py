@@ -23,6 +23,7 @@ from m3desk.control.searching import Searching
 from m3desk.domain.identity import Candidate
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryProblem
+from m3desk.live.sessions import Live
 from m3desk.ports import FoundClip, FoundNode, Models
 from m3desk.samples import lookup
 from m3desk.store.memory import now
@@ -44,6 +45,7 @@ class AnsweringMemory(Protocol):
     backends: Backends
     searching: Searching[Records]
     emit: Callable[[Any], None]
+    live: Live
 
     @property
     def writable(self) -> bool: ...
@@ -128,6 +130,8 @@ class Answering:
         began = time.monotonic()
         try:
             yield events.AskStarted(ask, question)
+            if before is None and believed_at is None:
+                yield from self._memory.live.before_answer(ask, stop.is_set)
             with self._memory.reader(before, believed_at) as reader:
                 search = self.search(reader)
                 language = self._memory.backends.get("language")

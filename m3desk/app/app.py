@@ -30,6 +30,7 @@ from m3desk.domain.live import WatchKind, WatchRule
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
+from m3desk.live.sessions import Live
 from m3desk.live.watching import Watching
 from m3desk.ports import Models
 from m3desk.samples import lookup
@@ -90,7 +91,9 @@ class App:
                     f"{self.path} can't be used as a memory ({error.strerror or error}).",
                     "Choose another folder, or check its permissions.",
                 ) from error
-        self.work = Work(SourcesAndClips(self._writer or self.write), self.backends, self.settings, self.emit)
+        store = SourcesAndClips(self._writer or self.write)
+        self.work = Work(store, self.backends, self.settings, emit)
+        self.live = Live(Path(self.path), store, self.work, self.emit)
         if write:
             try:
                 self.write(lambda m: m.watch(self._note))
@@ -132,6 +135,7 @@ class App:
         """Stop all work at the next safe moment and close; what was committed stays."""
         self._closing.set()
         self.work.stop()
+        self.live.close()
         self.searching.close()
         self.questions.close()
         self.watching.close()

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
-from m3desk.domain.live import WatchKind, WatchRule
+from m3desk.domain.live import Keep, WatchKind, WatchRule
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.ports.memory import FoundNode, Reader
 
@@ -40,6 +40,21 @@ class Desk(Protocol):
 
     def remove_source(self, source: str, *, dry_run: bool = False) -> Future[Effect]: ...
     def relink(self, source: str, path: str) -> Future[None]: ...
+    def start_live(self, address: str, *, keep: Keep = "always", bystanders: bool = False, budget_bytes: int | None = None) -> Future[str]:
+        """Record and memorize a live source; return its source id. `bystanders`: unknown faces are blurred.
+
+        `budget_bytes`: the most that recordings of this source may take on disk. LiveStarted, LiveStatus … LiveEnded follow as events.
+        """
+        ...
+
+    def pause_live(self, paused: bool) -> Future[None]:
+        """Stop the devices of the live source, or go on."""
+        ...
+
+    def stop_live(self) -> Future[None]:
+        """Stop recording; what is recorded is still memorized."""
+        ...
+
     def ask(self, question: str, *, source: str | None = None, start: int | None = None, end: int | None = None) -> str:
         """Ask a question; return its id. AskStarted, AskRound, AskText and AskDone follow as events."""
         ...

@@ -175,6 +175,7 @@ def test_corrections_that_follow_each_other_wait_for_no_copy(monkeypatch: pytest
     class FakeApp:
         settings = SimpleNamespace(threads=1, profile="tiny")
         work = SimpleNamespace(resume=lambda: None)
+        live = SimpleNamespace(recover=lambda: None)
 
         def __init__(self, *_: object, **__: object) -> None: ...
 
@@ -216,6 +217,7 @@ def test_an_error_before_the_work_begins_is_told_and_the_work_goes_on(monkeypatc
     class FakeApp:
         settings = SimpleNamespace(threads=1, profile="tiny")
         work = SimpleNamespace(resume=full)
+        live = SimpleNamespace(recover=lambda: None)
         missing = version = keep_up = keep_copy = staticmethod(full)
 
         def __init__(self, *_: object, **__: object) -> None: ...

@@ -1,0 +1,224 @@
+"""The live sources of one open memory: one at a time is recorded; those that an earlier process left behind are closed and queued.
+
+Must not know: models, windows, how a memory is stored (it gets a `SourceStore`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from m3desk import events, private
+from m3desk.domain.clip import MICROSECOND, Source
+from m3desk.domain.live import SEMANTIC, GivenUp, Keep
+from m3desk.errors import M3DeskError, SourceError, UsageError
+from m3desk.live.session import ENDING, Recorder, Session, close_source
+from m3desk.media.capture import reports
+from m3desk.media.capture.address import LiveAddress
+from m3desk.work import SourceStore, Work
+
+log = logging.getLogger(__name__)
+
+FOLDER = "recordings"
+"""The folder of a memory in which its recordings are."""
+
+ANSWER_AFTER = 4.0
+"""Seconds that a question waits for the last seconds of a live source; then it is answered from what is memorized."""
+
+MakeRecorder = Callable[..., Recorder]
+"""Makes a recorder: (folder, address, on_report, keep=…, budget_bytes=…, bystanders=…)."""
+
+
+def recorder(
+    folder: Path, address: LiveAddress, on_report: Callable[[reports.Report], None], *, keep: Keep, budget: int | None, bystanders: bool
+) -> Recorder:
+    """Return the recorder of a live source, not started."""
+    try:
+        module = importlib.import_module("m3desk.media.capture.recorder")
+    except ModuleNotFoundError as error:
+        raise UsageError("live sources are not in this version yet.", "Play a file: m3desk play VIDEO.") from error
+    made: Recorder = module.Recorder(folder, address, on_report, keep=keep, budget_bytes=budget)
+    return made
+
+
+class Live:
+    """Starts, pauses and stops live sources of one memory; thread-safe."""
+
+    def __init__(self, memory: Path, store: SourceStore, work: Work, emit: Callable[[Any], None], make: MakeRecorder = recorder) -> None:
+        self.wake: Callable[[], None] = lambda: None
+        """Wakes the thread that memorizes; set by the engine."""
+        self._memory, self._store, self._work, self._emit, self._make = memory, store, work, emit, make
+        self._session: Session | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def session(self) -> Session | None:
+        """The live source that is recorded now, or whose last clips are being memorized."""
+        return self._session
+
+    # ------------------------------------------------------------------ start, pause, stop
+
+    def start(self, address: str, *, keep: Keep = "always", bystanders: bool = False, budget: int | None = None) -> str:
+        """Start to record and memorize a live source; return its id. Raises UsageError while another one is recorded."""
+        parsed = LiveAddress.parse(address)
+        with self._lock:
+            if self._session is not None and self._session.running:
+                raise UsageError(f"{self._session.address} is being recorded.", "Stop it first; one live source at a time.")
+            source = self._new_source(parsed)
+            settings = self._work.settings
+            self._session = session = Session(
+                self._store,
+                self._work,
+                self._emit,
+                source=source,
+                address=parsed.shown(),
+                clip_seconds=self._work.clip_seconds(),
+                fps=settings.fps,
+                keep=keep,
+                budget=budget,
+                wake=lambda: self.wake(),
+            )
+        try:
+            session.start(lambda folder, report: self._make(folder, parsed, report, keep=keep, budget=budget, bystanders=bystanders))
+        except M3DeskError:
+            self._session = None
+            self._store.remove_source(source.id, dry_run=False)
+            raise
+        self._work.follow(source.id, session)
+        self._emit(events.LiveStarted(source.id, parsed.shown(), session.preview))
+        self._emit(events.SourceChanged(source.id, "live"))
+        self.wake()
+        return source.id
+
+    def _new_source(self, address: LiveAddress) -> Source:
+        """Add the source's row and make the folder of its recording, whose name says what it is of."""
+        now = datetime.now().astimezone()
+        added = self._store.add_source(
+            Source(
+                "", address.shown(), None, None, None, None, False, None, started_at=now.isoformat(timespec="milliseconds"), state="live"
+            ),
+            rebuild=False,
+        )
+        name = re.sub(r"[^\w.-]+", "-", address.shown().split("?")[0].rsplit("/", 1)[-1]).strip("-.")[:40] or "live"
+        folder = private.folder(private.folder(self._memory / FOLDER) / f"{added.id}-{name}-{now:%Y%m%d-%H%M%S}")
+        source = replace(added, uri=str(folder.absolute()))
+        self._store.describe_source(source)
+        return source
+
+    def pause(self, paused: bool) -> None:
+        """Stop the devices of the live source, or go on. Raises UsageError if none is recorded."""
+        self._running().pause(paused)
+
+    def stop(self) -> None:
+        """Stop recording; what is recorded is still memorized. Raises UsageError if none is recorded."""
+        self._running().stop()
+
+    def _running(self) -> Session:
+        if self._session is None or not self._session.running:
+            raise UsageError("no live source is being recorded.", "Start one: m3desk play camera:0.")
+        return self._session
+
+    def close(self) -> None:
+        """Stop recording and close the recording; what is not memorized yet waits for the next opening."""
+        session = self._session
+        if session is None:
+            return
+        if session.running:
+            session.stop(wait=ENDING)
+            if session.running:
+                session.abandon()
+        session.finished()
+        self._session = None
+
+    def gives_up(self, what: GivenUp) -> bool:
+        """Return whether something is given up now; semantic memories also while any clip waits."""
+        session = self._session
+        if session is None:
+            return False
+        return what in session.pace.given_up(session.behind()) or (what == SEMANTIC and session.behind() > 0)
+
+    # ------------------------------------------------------------------ questions
+
+    def before_answer(self, ask: str, stop: Callable[[], bool]) -> Iterator[events.AskWaits]:
+        """Close the open clip and wait until it is memorized, at most `ANSWER_AFTER` seconds; yield what is waited for.
+
+        Does nothing without a live source, or where clips wait anyway: then the last seconds cannot be known in time.
+        """
+        session = self._session
+        if session is None or not session.running or session.behind() > 0:
+            return
+        began = time.monotonic()
+        clip = session.close_clip()
+        if clip is None:
+            return
+        yield events.AskWaits(ask, f"Memorizing the last {(clip.end - clip.start) / MICROSECOND:.0f} seconds first.")
+        while session.waits_for(clip.id) and not stop() and time.monotonic() - began < ANSWER_AFTER:
+            time.sleep(0.02)
+
+    # ------------------------------------------------------------------ forgetting
+
+    def close_segment(self, source: str) -> None:
+        """Have the recorder close its segment, so that all that is recorded by now can be erased; does nothing for other sources."""
+        session = self._session
+        if session is not None and session.running and session.source.id == source:
+            session.close_segment()
+
+    def forgot(self, source: str) -> None:
+        """Note that a part of a source was forgotten: clips that lie in it are not waited for any more."""
+        session = self._session
+        if session is not None and session.source.id == source:
+            session.synchronize()
+
+    # ------------------------------------------------------------------ what an earlier process left behind
+
+    def recover(self) -> list[str]:
+        """Close the recordings of live sources whose process was killed, and plan their remaining clips; return the source ids."""
+        found = []
+        for source in self._store.sources():
+            if source.state == "live" and (self._session is None or source.id != self._session.source.id):
+                found.append(source.id)
+                self._recover(source)
+        return found
+
+    def _recover(self, source: Source) -> None:
+        fps = self._work.settings.fps
+        _settled(Path(source.uri))
+        try:
+            _, left = close_source(self._store, source, round(self._work.clip_seconds() * MICROSECOND), "interrupted")
+        except (SourceError, OSError) as error:
+            if not self._store.clips(source.id):
+                self._store.remove_source(source.id, dry_run=False)  # nothing of it was recorded
+                return
+            line = error.line() if isinstance(error, M3DeskError) else str(error)
+            self._store.fail_queued(source.id, line)
+            self._store.note(source.id, "partial", line)
+            return
+        if left:
+            self._store.plan_clips(source.id, left, fps=fps)
+        if not self._store.clips(source.id):
+            self._store.remove_source(source.id, dry_run=False)
+            return
+        self._emit(
+            events.Notice("info", f"The recording {Path(source.uri).name} was interrupted; what is recorded of it is memorized now.")
+        )
+
+
+def _settled(folder: Path) -> None:
+    """Wait until nothing writes to a recording any more: a recorder outlives its killed parent by a moment. At most 5 s."""
+    until = time.monotonic() + 5.0
+    while time.monotonic() < until:
+        try:
+            newest = max((f.stat().st_mtime for f in folder.iterdir()), default=0.0)
+        except OSError:
+            return
+        if time.time() - newest > 1.5:
+            return
+        time.sleep(0.2)

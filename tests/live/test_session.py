@@ -1,0 +1,203 @@
+"""A live source from its first picture to the commit of its last clip, with a recorder in this process and drawn people."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from m3desk import events
+from m3desk.app import App
+from m3desk.domain.clip import Source
+from m3desk.errors import UsageError
+from m3desk.live import session as sessions
+from m3desk.media.capture.recording import Recording
+from tests.engine.fakes import FakeBackends, RecordedEvents
+from tests.live.recorded import DrawnRecorder, S
+
+PATIENCE = 30.0
+ADDRESS = "rtsp://ann:secret@camera.example/door"
+
+
+class Desk:
+    """An open memory whose live sources are drawn; `play` memorizes in a thread, as the engine does."""
+
+    def __init__(self, folder: Path, **recorder: Any) -> None:
+        self.told = RecordedEvents()
+        self.path = folder / "live.m3desk"
+        self.app = App(self.path, emit=self.told, backends=FakeBackends())  # type: ignore[arg-type]
+        self.app.work._store.set_setting("clip_seconds", "2.0")
+        self.app.live._make = partial(DrawnRecorder, **recorder)
+        self.thread: threading.Thread | None = None
+
+    def play(self, **how: Any) -> str:
+        source = self.app.live.start(ADDRESS, **how)
+        self.thread = threading.Thread(target=self._work, daemon=True)
+        self.thread.start()
+        return source
+
+    def _work(self) -> None:
+        from m3desk.errors import Cancelled
+
+        try:
+            self.app.work.run()
+        except Cancelled:
+            return
+
+    def until(self, there: Callable[[], Any]) -> Any:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if found := there():
+                return found
+            time.sleep(0.02)
+        raise AssertionError([e for e in self.told.all if not isinstance(e, events.Progress | events.LiveStatus)][-20:])
+
+    def clips(self, source: str) -> list[tuple[int, int, str]]:
+        return [(c.start, c.end, c.state) for c in self.app.work._store.clips(source)]
+
+    def source(self, source: str) -> Source:
+        return self.app.work._store.source(source)
+
+    def recorder(self) -> DrawnRecorder:
+        return DrawnRecorder.made[-1]
+
+    def over(self) -> None:
+        assert self.thread is not None
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive()
+
+    def status(self) -> events.LiveStatus:
+        found: events.LiveStatus = self.told.of(events.LiveStatus)[-1]
+        return found
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
+    made: list[Desk] = []
+
+    def make(**recorder: Any) -> Desk:
+        made.append(Desk(tmp_path, **recorder))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.app.close()
+
+
+def test_a_live_source_is_memorized_clip_by_clip_and_is_then_a_source_like_any_other(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=5.0)
+    source = d.play()
+    d.over()
+    assert d.clips(source) == [(0, 2 * S, "episodic"), (2 * S, 4 * S, "episodic"), (4 * S, d.source(source).duration, "episodic")]
+    known = d.source(source)
+    assert known.state == "done" and known.has_audio and (known.width, known.height) == (320, 240)
+    assert 4.8 * S < (known.duration or 0) < 5.3 * S
+    assert known.sha256 == Recording.open(known.uri).fingerprint()
+    with d.app.reader() as reader:
+        assert reader.people() and any("drink" in m.shown for m in reader.memories(kind="episodic"))
+    assert [type(e) for e in d.told.all if isinstance(e, events.LiveStarted | events.LiveEnded)] == [events.LiveStarted, events.LiveEnded]
+    last = d.status()
+    assert (last.waits, last.behind, last.skipped) == (0, 0.0, 0) and last.remembered == known.duration and last.camera == "off"
+
+
+def test_a_clip_is_memorized_while_the_next_is_recorded(desk: Callable[..., Desk]) -> None:
+    d = desk(goes_on=True, speed=2.0)
+    source = d.play()
+    d.until(lambda: [c for c in d.clips(source) if c[2] == "episodic"])
+    assert d.app.live.session is not None and d.app.live.session.running
+    d.app.live.stop()
+    d.over()
+    assert all(c[2] == "episodic" for c in d.clips(source))
+
+
+def test_credentials_of_an_address_are_neither_told_nor_kept(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=1.0)
+    source = d.play()
+    d.over()
+    assert "secret" not in repr(d.told.all) and "secret" not in d.source(source).uri
+    d.app.close()
+    assert not any(b"secret" in f.read_bytes() for f in d.path.rglob("*") if f.is_file())
+
+
+def test_only_one_live_source_is_recorded_at_a_time(desk: Callable[..., Desk]) -> None:
+    d = desk(goes_on=True)
+    d.play()
+    with pytest.raises(UsageError):
+        d.app.live.start(ADDRESS)
+    d.app.live.stop()
+    d.over()
+    with pytest.raises(UsageError):
+        d.app.live.stop()
+
+
+def test_a_pause_closes_the_open_clip_and_no_clip_reaches_over_it(desk: Callable[..., Desk]) -> None:
+    d = desk(goes_on=True, speed=4.0)
+    source = d.play()
+    d.until(lambda: d.status().recorded > S)
+    d.app.live.pause(True)
+    d.until(lambda: d.clips(source) and d.clips(source)[-1][2] == "episodic")
+    d.until(lambda: d.status().state == "paused")
+    d.app.live.pause(False)
+    d.until(lambda: d.status().state == "recording" and d.clips(source)[-1][0] > 8 * S)
+    d.app.live.stop()
+    d.over()
+    gaps = [b[0] - a[1] for a, b in itertools.pairwise(d.clips(source)) if b[0] > a[1]]
+    assert len(gaps) == 1 and 7.5 * S < gaps[0] < 8.5 * S
+
+
+def test_a_question_closes_the_open_clip_and_is_answered_from_the_last_seconds(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "SHORTEST", S // 2)
+    d = desk(goes_on=True, speed=1.5)
+    d.app.work._store.set_setting("clip_seconds", "60.0")
+    source = d.play()
+    d.until(lambda: d.status().recorded > 2.6 * S)
+    asked = list(d.app.answering.ask("Who says “we drink tea”?"))
+    assert any(isinstance(e, events.AskWaits) for e in asked)
+    first = d.clips(source)[0]
+    assert first[2] == "episodic" and 2.6 * S < first[1] < 50 * S
+    assert asked[-1].citations and asked[-1].found
+    d.app.live.stop()
+    d.over()
+    assert d.app.work._store.clips(source)[0].overrun == 0
+
+
+def test_a_recording_whose_process_was_killed_is_closed_and_memorized_at_the_next_opening(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    d = desk(goes_on=True, speed=6.0)
+    source = d.app.live.start(ADDRESS)  # nobody memorizes
+    d.until(lambda: d.status().recorded > 5 * S)
+    recorder = d.recorder()
+    session = d.app.live.session
+    assert session is not None
+    monkeypatch.setattr(session, "_report", lambda _report: None)
+    recorder.report = lambda _report: None  # nobody hears of its end
+    recorder.stopping.set()
+    recorder.thread.join()
+    session.finished()
+    d.app.live._session = None
+    d.app.close()
+    told = RecordedEvents()
+    with App(d.path, emit=told, backends=FakeBackends()) as app:  # type: ignore[arg-type]
+        assert app.live.recover() == [source]
+        app.work.resume()
+        app.work.run()
+        clips = app.work._store.clips(source)
+        assert {c.state for c in clips} == {"episodic"} and clips[-1].end == app.work._store.source(source).duration
+        assert Recording.open(app.work._store.source(source).uri).ended and app.check()["ok"]
+        assert [n.level for n in told.of(events.Notice)] == ["info"]
+
+
+def test_a_live_source_of_which_nothing_was_recorded_leaves_nothing_behind(desk: Callable[..., Desk]) -> None:
+    d = desk()
+    source = d.app.work._store.add_source(Source("", "rtsp://x", None, None, None, None, False, None, state="live"), rebuild=False)
+    assert d.app.live.recover() == [source.id]
+    assert d.app.work._store.sources() == []
