@@ -15,7 +15,7 @@ from m3desk.errors import CorrectionError
 if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
-    from m3desk.domain.live import Keep, WatchKind, WatchRule
+    from m3desk.domain.live import Keep, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -161,6 +161,27 @@ class PauseLive:
 class StopLive:
     def run(self, engine: Engine) -> None:
         engine.app.live.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetSpan:
+    source: str
+    start: int
+    end: int
+    dry_run: bool
+
+    def run(self, engine: Engine) -> SpanForgotten:
+        forget = engine.app.may_forget_span if self.dry_run else engine.app.forget_span
+        return forget(self.source, self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRecent:
+    seconds: float
+    dry_run: bool
+
+    def run(self, engine: Engine) -> SpanForgotten:
+        return ForgetSpan(*engine.app.recent(self.seconds), self.dry_run).run(engine)
 
 
 # ---------------------------------------------------------------- questions
@@ -365,7 +386,7 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, StartLive, SearchNodes,
+    Memorize, StartLive, StopLive, PauseLive, ForgetSpan, ForgetRecent, SearchNodes,
     ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
     Picture,
 })  # fmt: skip

@@ -29,7 +29,7 @@ from m3desk.errors import M3DeskError, ModelFailed
 if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
-    from m3desk.domain.live import Keep, WatchKind, WatchRule
+    from m3desk.domain.live import Keep, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -191,6 +191,12 @@ class EngineDesk:
 
     def stop_live(self) -> Future[None]:
         return self._call(commands.StopLive())
+
+    def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:
+        return self._call(commands.ForgetSpan(source, start, end, dry_run))
+
+    def forget_recent(self, seconds: float, *, dry_run: bool = False) -> Future[SpanForgotten]:
+        return self._call(commands.ForgetRecent(seconds, dry_run))
 
     def ask(self, question: str, *, source: str | None = None, start: int | None = None, end: int | None = None) -> str:
         ask = uuid.uuid4().hex[:12]

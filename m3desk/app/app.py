@@ -26,7 +26,7 @@ from m3desk.domain.changed import Changed
 from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson
 from m3desk.domain.identity import KnownPeople
-from m3desk.domain.live import WatchKind, WatchRule
+from m3desk.domain.live import SpanForgotten, WatchKind, WatchRule
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
@@ -383,6 +383,18 @@ class App:
         `how`: see `store.forgetting.removing.How`. `sources`: also remove the sources that show them.
         """
         return forgetting.forget(self, person, how, sources=sources)
+
+    def may_forget_span(self, source: str, start: int, end: int) -> SpanForgotten:
+        """Return what forgetting [start, end) microseconds of a source would remove. Raises UsageError."""
+        return forgetting.may_forget_span(self, source, start, end)
+
+    def forget_span(self, source: str, start: int, end: int) -> SpanForgotten:
+        """Remove a span of a source permanently, from its recording too, then search the rest of the memory for traces."""
+        return forgetting.forget_span(self, source, start, end)
+
+    def recent(self, seconds: float) -> tuple[str, int, int]:
+        """Return what was recorded in the last seconds, as (source, start, end) in microseconds. Raises UsageError if nothing was."""
+        return forgetting.recent(self, seconds)
 
     def _corrected(self, kind: str, effect: Effect) -> Effect:
         self.emit(events.Corrected(effect.step or 0, kind, effect.text, *self.can_undo_redo()))

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from m3desk import events, outside
-from m3desk.errors import M3DeskError, ModelMissing
+from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.domain.live import SpanForgotten
+from m3desk.errors import M3DeskError, ModelMissing, UsageError
+from m3desk.live.sessions import Live
+from m3desk.media.capture.planning import holding
+from m3desk.media.capture.recording import Recording, is_recording
 from m3desk.pipeline import now
 from m3desk.ports import Models
 from m3desk.samples import proof
@@ -27,6 +33,7 @@ class ForgettableMemory(Protocol):
 
     path: str
     work: Work
+    live: Live
     emit: Callable[[Any], None]
 
     @property
@@ -48,6 +55,83 @@ def forget(memory: ForgettableMemory, person: str, how: How, *, sources: bool) -
     return _prove(memory, memory.write(lambda m: m.forget(person, how, proof.tighten, at=now(), sources=sources)))
 
 
+def may_forget_span(memory: ForgettableMemory, source: str, start: int, end: int) -> SpanForgotten:
+    """Return what forgetting [start, end) microseconds of a source would remove. Raises UsageError if the source has nothing there."""
+    known = memory.write(lambda m: m.source(source))
+    if end <= start or start < 0 or (known.duration is not None and start >= known.duration):
+        raise UsageError(f"{source} has nothing from {clock(start)} to {clock(end)}.", "See its length: m3desk sources list.")
+    plan = memory.write(lambda m: m.may_forget_span(source, start, end))
+    return _told(source, start, end, plan.text, plan.counts, plan.people, is_recording(known.uri))
+
+
+def forget_span(memory: ForgettableMemory, source: str, start: int, end: int) -> SpanForgotten:
+    """Remove [start, end) microseconds of a source, from its recording too, then search the rest for traces; return what that was.
+
+    A user's own file is not touched. Raises UsageError if the source has nothing there.
+    """
+    plan = may_forget_span(memory, source, start, end)
+    gone = memory.write(lambda m: m.forget_span(source, start, end))
+    report = _prove(memory, gone)
+    memory.live.forgot(source)
+    found = (*report["findings"], *report["not_searched"])
+    return _told(source, start, end, gone.text, gone.counts, plan.people, plan.recording, found, report["searched"])
+
+
+def recent(memory: ForgettableMemory, seconds: float) -> tuple[str, int, int]:
+    """Return what was recorded in the last seconds, as (source, start, end). Raises UsageError if nothing was.
+
+    Of a live source its recording's newest seconds; else by the clock, of the recording that ended last.
+    """
+    session = memory.live.session
+    if session is not None and session.running:
+        end = session.recorded
+        return session.source.id, max(0, end - round(seconds * MICROSECOND)), end + MICROSECOND
+    now_ = datetime.now().astimezone().timestamp()
+    for source in reversed(memory.write(lambda m: m.sources())):
+        if source.started_at is None or source.duration is None or not is_recording(source.uri):
+            continue
+        began = datetime.fromisoformat(source.started_at).timestamp()
+        start = max(0, round((now_ - seconds - began) * MICROSECOND))
+        if start < source.duration:
+            return source.id, start, source.duration
+    raise UsageError(
+        f"nothing was recorded in the last {clock(round(seconds * MICROSECOND))}.", "Name a source and a span: --source s1 --from T --to T."
+    )
+
+
+def _told(
+    source: str,
+    start: int,
+    end: int,
+    text: str,
+    counts: Mapping[str, int],
+    people: tuple[str, ...],
+    recording: bool,
+    found: tuple[str, ...] = (),
+    searched: Mapping[str, int] | None = None,
+) -> SpanForgotten:
+    return SpanForgotten(
+        source, start, end, counts["clips"], counts["observations"], counts["memories"], people, counts["chats"], recording, found, text,
+        dict(searched or {}),
+    )  # fmt: skip
+
+
+def _erase(memory: ForgettableMemory, gone: Pending) -> list[str]:
+    """Erase a forgotten span from its recording; return what is left of it. Files of the user stay as they are."""
+    source, start, end = gone.known.intervals[0]
+    known = next((s for s in memory.write(lambda m: m.sources()) if s.id == source), None)
+    if known is None or not is_recording(known.uri):
+        return []
+    recording = Recording.open(known.uri)
+    for _ in range(3):  # a segment begins with what an encoder still held when the one before was closed
+        if not holding(recording, start, end):
+            break
+        memory.live.close_segment(source)
+        recording.erase(start, end)
+        memory.write(lambda m: m.rename_content(source, recording.fingerprint()))
+    return [f"recording {name}: a part of the span" for name in holding(recording, start, end)]
+
+
 def sources_of(memory: ForgettableMemory, plan: Forgotten) -> list[str]:
     """Return, for each source that shows a person, what removing it would delete."""
     with memory.reader() as reader:
@@ -63,6 +147,7 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
     except ModelMissing:
         models = Models()  # then the report says what could not be searched
     memory.drop_search_cache()
+    remains = _erase(memory, gone) if gone.how == "span" else []
     if gone.with_sources:
         with memory.reader() as reader:
             there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
@@ -84,6 +169,7 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
     rewritten = memory.write(lambda m: m.clean())
     with memory.reader() as reader:
         searched, similar = reader.prove_forgotten(known, reached.left)
+    searched = replace(searched, findings=(*searched.findings, *remains))
     report = proof.report(gone, searched, similar, looked, reached.counts(), owners, rewritten)
     if rewritten and not report["findings"]:
         memory.write(lambda m: m.forgotten(gone))
@@ -99,7 +185,9 @@ def finish(memory: ForgettableMemory) -> list[dict[str, Any]]:
     finished: list[dict[str, Any]] = []
     for begun in memory.write(lambda m: m.begun()):
         try:
-            if not memory.write(lambda m, b=begun: m.was_forgotten(b)):  # type: ignore[misc]
+            if begun.how == "span" and begun.whole and not memory.write(lambda m, b=begun: m.was_forgotten(b)):  # type: ignore[misc]
+                gone = memory.write(lambda m, b=begun: m.forget_span(*b.known.intervals[0], at=b.at))  # type: ignore[misc]
+            elif not memory.write(lambda m, b=begun: m.was_forgotten(b)):  # type: ignore[misc]
                 gone = memory.write(lambda m, b=begun: m.forget(b.person, b.how, proof.tighten, at=b.at, sources=b.with_sources))  # type: ignore[misc]
             else:
                 gone = begun
@@ -109,7 +197,7 @@ def finish(memory: ForgettableMemory) -> list[dict[str, Any]]:
             if not isinstance(error, (M3DeskError, OSError)):
                 log.exception("a forgetting that was cut off could not be finished")
             hint = error.line() if isinstance(error, M3DeskError) else f"{type(error).__name__}: {error}"
-            memory.emit(events.Notice("warning", "Forgetting a person was interrupted earlier and could not be finished now.", hint))
+            memory.emit(events.Notice("warning", "Forgetting was interrupted earlier and could not be finished now.", hint))
             continue
         finished.append(report)
         rest = "; ".join((*report["findings"], *report["not_searched"]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 Keep = Literal["always", "until remembered"] | float
@@ -76,7 +77,7 @@ class SpanForgotten:
     """What forgetting a span of a source removes, or would remove in a dry run. Times: microseconds of the source.
 
     `people`: those seen or heard nowhere else. `recording`: whether the recording of the span goes too (never a user's own file).
-    `found`: what the search afterwards still found of it (empty = proven); empty in a dry run.
+    `found`: what the search afterwards still found of it (empty = proven); `searched`: how much was searched. Both empty in a dry run.
     """
 
     source: str
@@ -90,3 +91,4 @@ class SpanForgotten:
     recording: bool
     found: tuple[str, ...] = ()
     text: str = ""
+    searched: Mapping[str, int] = field(default_factory=dict)

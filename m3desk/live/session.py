@@ -156,6 +156,13 @@ class Session:
         """Return whether it is being recorded, or paused."""
         return not self._course.ended
 
+    @property
+    def recorded(self) -> int:
+        """Return the end of the recording, in microseconds."""
+        with self._lock:
+            recording = self._recorded()
+            return recording.end if recording is not None else 0
+
     def pause(self, paused: bool) -> None:
         """Stop the devices and close the open clip, or go on."""
         with self._lock:

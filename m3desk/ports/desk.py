@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
-from m3desk.domain.live import Keep, WatchKind, WatchRule
+from m3desk.domain.live import Keep, SpanForgotten, WatchKind, WatchRule
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.ports.memory import FoundNode, Reader
 
@@ -53,6 +53,14 @@ class Desk(Protocol):
 
     def stop_live(self) -> Future[None]:
         """Stop recording; what is recorded is still memorized."""
+        ...
+
+    def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:
+        """Forget [start, end) microseconds of a source for good, its recording included; in a dry run, return what that would remove."""
+        ...
+
+    def forget_recent(self, seconds: float, *, dry_run: bool = False) -> Future[SpanForgotten]:
+        """Forget what was recorded in the last seconds."""
         ...
 
     def ask(self, question: str, *, source: str | None = None, start: int | None = None, end: int | None = None) -> str:

@@ -44,7 +44,7 @@ from m3desk.store import (
     transfer,
 )
 from m3desk.store.corrections import anchors, steps, superseding
-from m3desk.store.forgetting import pending, removing, withholding
+from m3desk.store.forgetting import pending, removing, spans, withholding
 from m3desk.store.ledger import FAULTS, unusable
 from m3desk.store.recomputing import Recomputed
 from m3desk.store.records import Records
@@ -215,7 +215,7 @@ class Memory(Records):
         if self.clip(clip.id).state in ("episodic", "done"):
             return self._read(commits.committed, clip.id, "episodic")
         perceived = self._read(withholding.withhold, clip, perceived)
-        if (kept := withholding.allowed(draft, perceived)) != draft and text_vectors is not None:
+        if (kept := withholding.allowed(draft, perceived, self._read(withholding.spans, clip))) != draft and text_vectors is not None:
             text_vectors = text_vectors[[i for i, s in enumerate(draft.sentences) if s in kept.sentences]]
         draft = kept
         files.keep(self.folder, perceived.media)
@@ -363,6 +363,33 @@ class Memory(Records):
             raise
         self.scrub()
         return mark
+
+    def may_forget_span(self, source: str, start: int, end: int) -> spans.SpanPlan:
+        """Return what forgetting [start, end) microseconds of a source would remove. Raises UsageError."""
+        with self.snapshot() as db:
+            return spans.preview(db, self.state(), self.log(), source, start, end)
+
+    def forget_span(self, source: str, start: int, end: int, *, at: str | None = None) -> pending.Pending:
+        """Remove a span of a source for good, as `forget` removes a person; call `forgotten` when the proof has passed."""
+        at = at or now()
+        mark: pending.Pending | None = None
+        try:
+            with self.writing() as db:
+                gone = spans.forget(db, self.state(), self.log(), source, start, end, at)
+                mark = pending.Pending("", "span", at, False, gone.text, gone.counts, (), gone.known)
+                pending.keep(self.folder, mark)
+                self.forget_fold()
+        except BaseException:
+            if mark is not None and not self._read(pending.committed, mark):
+                pending.remove(self.folder, mark)  # all was rolled back
+            raise
+        self.scrub()
+        return mark
+
+    def rename_content(self, source: str, sha256: str) -> None:
+        """Give a source whose recording was partly erased its new fingerprint."""
+        with self.writing(folds=False) as db:
+            spans.renamed(db, source, sha256)
 
     def scrub(self) -> None:
         """Delete what may still contain data of a forgotten person: copies, the search index, unused media, freed pages, the journal."""

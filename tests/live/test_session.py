@@ -17,6 +17,7 @@ from m3desk.app import App
 from m3desk.domain.clip import Source
 from m3desk.errors import UsageError
 from m3desk.live import session as sessions
+from m3desk.media.capture.planning import holding
 from m3desk.media.capture.recording import Recording
 from tests.engine.fakes import FakeBackends, RecordedEvents
 from tests.live.recorded import DrawnRecorder, S
@@ -201,3 +202,40 @@ def test_a_live_source_of_which_nothing_was_recorded_leaves_nothing_behind(desk:
     source = d.app.work._store.add_source(Source("", "rtsp://x", None, None, None, None, False, None, state="live"), rebuild=False)
     assert d.app.live.recover() == [source.id]
     assert d.app.work._store.sources() == []
+
+
+def test_the_last_seconds_of_a_live_source_are_forgotten_with_their_recording(desk: Callable[..., Desk]) -> None:
+    d = desk(goes_on=True, speed=3.0)
+    source = d.play()
+    d.until(lambda: d.status().remembered >= 6 * S)
+    start, end = 3 * S, d.status().recorded
+    plan = d.app.may_forget_span(source, start, end)
+    assert plan.recording and plan.observations and not plan.found
+    gone = d.app.forget_span(source, start, end)
+    assert gone.found == () and gone.searched["files"] > 0
+    d.app.live.stop()
+    d.over()
+    left = Recording.open(d.source(source).uri)
+    assert holding(left, start, end) == [] != holding(left, end, left.end)
+    with d.app.reader() as reader:
+        assert not any(m.start < end and start < m.end for m in reader.memories(kind="episodic"))
+        assert not any(o.start < end and start < o.end for o in reader.log().observations.values())
+        assert any(m.start < start for m in reader.memories(kind="episodic"))
+    assert d.app.check()["ok"] and d.source(source).state == "done"
+
+
+def test_a_forgetting_of_a_span_that_was_cut_off_is_finished_at_the_next_opening(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    d = desk(seconds=8.0)
+    source = d.play()
+    d.over()
+    monkeypatch.setattr(Recording, "erase", lambda *_: (_ for _ in ()).throw(OSError("killed here")))
+    with pytest.raises(OSError, match="killed here"):
+        d.app.forget_span(source, 0, 4 * S)
+    monkeypatch.undo()
+    d.app.close()
+    with App(d.path, backends=FakeBackends()) as app:  # type: ignore[arg-type]
+        assert [(r["findings"], r["not_searched"]) for r in app.finished] == [([], [])]
+        recording = Recording.open(app.work._store.source(source).uri)
+        assert holding(recording, 0, 4 * S) == [] and recording.fingerprint() == app.work._store.source(source).sha256

@@ -1,4 +1,4 @@
-"""The clips of a recording: none reaches over a gap of its time line."""
+"""The clips of a recording: none reaches over a gap of its time line. And which segments hold a span."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.ids import clip_id
-from m3desk.media.capture.recording import Segment
+from m3desk.media.capture.recording import Recording, Segment
+from m3desk.media.capture.transport import PACKET, starts, time_of
 
 GAP = 5 * MICROSECOND
 """A jump of the recording's time this long ends a clip: paused, the machine slept, or nothing could be captured."""
@@ -56,3 +57,17 @@ def gap_after(segments: Sequence[Segment], at: int) -> int | None:
     """Return where the first gap that ends after a time begins; None if the recording goes on without one."""
     spans = runs(segments)
     return next((a[1] for a, b in pairwise(spans) if b[0] > at), None)
+
+
+def holding(recording: Recording, start: int, end: int) -> list[str]:
+    """Return the segments with a picture or sound in [start, end) microseconds: every packet of those near the span is looked at."""
+    found = []
+    for segment in recording.segments():
+        if segment.start < end and start < segment.end:
+            try:
+                data = (recording.folder / segment.name).read_bytes()
+            except FileNotFoundError:  # replaced meanwhile
+                continue
+            if any(start <= time_of(stamp) < end for _, _, _, stamp in starts(data[: len(data) // PACKET * PACKET])):
+                found.append(segment.name)
+    return found

@@ -22,9 +22,9 @@ from m3desk import private
 from m3desk.store import files
 from m3desk.store.forgetting.scrubbing import Traces
 
-How = Literal["forget", "spans", "never"]
+How = Literal["forget", "spans", "never", "span"]
 """forget: they may reappear as somebody new; spans: nothing is stored any more where they were, whoever else is there; never: keep a
-template so as to leave them out wherever they appear."""
+template so as to leave them out wherever they appear. span: no person, but a span of a source (`spans`), the mark's only interval."""
 
 PATTERN = "forgetting-*.json"
 LARGEST = 256 << 20
@@ -116,7 +116,7 @@ def _pending(d: Any) -> Pending:
     intervals = [(_text(source), int(start), int(end)) for source, start, end in d["intervals"]]
     mixed = {_text(o): set(_texts(parts)) for o, parts in d["mixed"].items()}
     known = Traces(**sets, **lists, vectors=vectors, intervals=intervals, mixed=mixed)
-    if d["how"] not in ("forget", "spans", "never"):
+    if d["how"] not in ("forget", "spans", "never", "span"):
         raise ValueError(d["how"])
     counts = {_text(name): int(count) for name, count in d["counts"].items()}
     return Pending(

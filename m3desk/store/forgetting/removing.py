@@ -69,11 +69,11 @@ def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False
     if spans:
         found.observations |= {o for o, s in log.observations.items() if _within(found.intervals, source_of(o), s.start, s.end)}
         _superseded(found, state, log)
-    found.told = {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and _about(n, found, log)}
+    found.told = {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and rests_on(n, found, log)}
     if spans:
         query = "SELECT id, source, start, \"end\" FROM node WHERE type = 'episodic'"
         found.told |= {r[0] for r in db.execute(query) if _within(found.intervals, r[1], r[2], r[3])}
-    found.told |= _resting_on(found.told, log)
+    found.told |= resting_on(found.told, log)
     _names(found, state, log, person)
     called = {r.old: r.new for r in log.renamed}
     while former := {old for old, new in called.items() if new in found.ids} - found.ids:
@@ -109,7 +109,7 @@ def _names(found: Traces, state: State, log: Log, person: Person) -> None:
     found.spared = sorted({n for p in others for n in (p.name, *p.aliases) if n and not is_person(n)})
 
 
-def _resting_on(told: set[str], log: Log) -> set[str]:
+def resting_on(told: set[str], log: Log) -> set[str]:
     """Return the sentences derived only from these (a summary of deleted sentences is deleted, too)."""
     grounds: dict[str, set[str]] = {}
     for k in log.links:
@@ -121,7 +121,7 @@ def _resting_on(told: set[str], log: Log) -> set[str]:
     return gone
 
 
-def _about(node: Any, found: Traces, log: Log) -> bool:
+def rests_on(node: Any, found: Traces, log: Log) -> bool:
     told = log.sentences.get(node.id)
     rests = set(node.citations) | {o for s in node.spans for o in s.observations}
     rests |= {o for s in told.spans for o in s.observations} if told else set()
@@ -195,7 +195,7 @@ def forget(
     gone_chats = chats(db, found)
     blotted = blot(db, found)
     _part(db, state, log, found, sequence, at)
-    _delete(db, found)
+    delete(db, found)
     notes.remove_of(db, found)
     scrub(db, found)
     _journal(db, plan.effect, how, sequence, at)
@@ -284,7 +284,7 @@ def _pictures_of_clips(db: DB, found: Traces) -> None:
         db.execute("UPDATE clip SET thumbnail = NULL WHERE id = ?", (clip,))
 
 
-def _delete(db: DB, found: Traces) -> None:
+def delete(db: DB, found: Traces) -> None:
     """Delete every row that depends on them."""
     db.execute("PRAGMA secure_delete = ON")
     db.execute("PRAGMA defer_foreign_keys = ON")
@@ -395,4 +395,4 @@ def whose(db: DB) -> dict[str, tuple[str, str | None]]:
     }
 
 
-__all__ = ["Forgotten", "How", "Traces", "forget", "known", "preview", "still_similar", "whose"]
+__all__ = ["Forgotten", "How", "Traces", "delete", "forget", "known", "preview", "resting_on", "rests_on", "still_similar", "whose"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,18 +24,18 @@ DB = sqlite3.Connection
 def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
     """Return a clip's evidence without what tombstones, unwanted templates and bystander mode forbid to store."""
     gone = _buried(db, clip, perceived) | _unwanted(db, perceived) | _bystanders(db, clip, perceived)
-    spans = [(t["start"], t["end"]) for t in _tombstones(db, clip) if t["kind"] == "span"]
-    if not gone and not spans:
+    nothing = spans(db, clip)
+    if not gone and not nothing:
         return perceived
 
     def free(start: int, end: int) -> bool:
-        return not any(a < end and start < b for a, b in spans)
+        return not any(a < end and start < b for a, b in nothing)
 
     faces = tuple(replace(t, continues=None) if t.continues in gone else t for t in perceived.faces if t.id not in gone)
     said = tuple(u for u in perceived.utterances if u.id not in gone)
     named = {c for t in faces for c in t.crops} | {u.audio for u in said if u.audio}
     mine = {c for t in perceived.faces for c in t.crops} | {u.audio for u in perceived.utterances if u.audio}
-    seen = any(t.id in gone for t in perceived.faces) or spans
+    seen = any(t.id in gone for t in perceived.faces) or nothing
     media = {k: v for k, v in perceived.media.items() if k in named or k not in mine}
     if seen and perceived.thumbnail:
         media.pop(perceived.thumbnail, None)
@@ -52,8 +52,13 @@ def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
     )
 
 
-def allowed(draft: Draft, perceived: Perceived) -> Draft:
-    """Return a draft without sentences, votes and names that refer to withheld evidence."""
+def spans(db: DB, clip: Clip) -> list[tuple[int, int]]:
+    """Return the spans of which nothing may be stored, of those near a clip."""
+    return [(t["start"], t["end"]) for t in _tombstones(db, clip) if t["kind"] == "span"]
+
+
+def allowed(draft: Draft, perceived: Perceived, gone: Sequence[tuple[int, int]] = ()) -> Draft:
+    """Return a draft without sentences, votes and names that refer to withheld evidence, or to one of the spans that are `gone`."""
     there = {t.id for t in perceived.faces} | {u.id for u in perceived.utterances}
 
     def rests(observations: Iterable[str]) -> bool:
@@ -61,7 +66,11 @@ def allowed(draft: Draft, perceived: Perceived) -> Draft:
 
     return replace(
         draft,
-        sentences=tuple(s for s in draft.sentences if rests((*s.citations, *(o for p in s.spans for o in p.observations)))),
+        sentences=tuple(
+            s
+            for s in draft.sentences
+            if rests((*s.citations, *(o for p in s.spans for o in p.observations))) and not any(a < s.end and s.start < b for a, b in gone)
+        ),
         votes=tuple(v for v in draft.votes if rests((v.a, v.b))),
         names=tuple(n for n in draft.names if rests((n.observation,))),
     )
