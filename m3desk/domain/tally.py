@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from m3desk.domain.ids import clip_order, source_number
-from m3desk.domain.log import ObservationRow
+from m3desk.domain.log import ObservationRow, ObservationType
+
+InClip = Callable[[str], Iterable[ObservationRow]]
+"""Returns the observations in a clip."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
     """Totals of some observations. `count`: of all; `first`: (source number, start, end), `last`: (source number, end), microseconds.
 
-    `clips`: in order. `best`: (quality, id) of the observation whose picture it is. An enrolment photo counts, and may be
+    `screen_time`, `speech_time`: microseconds with a face, with speech; what two observations show at once counts once. `clips`: in order.
+    `best`: (quality, id) of the observation whose picture it is. An enrolment photo counts, and may be
     the picture, but has no time.
     """
 
@@ -32,8 +36,8 @@ class Tally:
         """Return the sum of observations, of which `enrolled` are from enrolment files."""
         return cls().with_(observations, enrolled)
 
-    def with_(self, observations: Iterable[ObservationRow], enrolled: Collection[str] = ()) -> Tally:
-        """Return the sum of these and more observations."""
+    def with_(self, observations: Iterable[ObservationRow], enrolled: Collection[str] = (), there: InClip = lambda _clip: ()) -> Tally:
+        """Return the sum of these and more observations. `there`: of these, the observations in a clip."""
         more = list(observations)
         shots = [((o.quality, o.id), o.picture) for o in more if o.picture]
         best, picture = max([*shots, *([(self.best, self.picture)] if self.best is not None else [])], default=(None, None))
@@ -47,12 +51,34 @@ class Tally:
             self.count + len(more),
             first if self.first is None else min(self.first, first),
             last if self.last is None else max(self.last, last),
-            self.screen_time + sum(o.end - o.start for o in real if o.type == "face"),
-            self.speech_time + sum(o.end - o.start for o in real if o.type == "voice"),
+            self.screen_time + self._longer(real, "face", there),
+            self.speech_time + self._longer(real, "voice", there),
             joined(self.clips, {o.clip for o in real}),
             best,
             picture,
         )
+
+    def _longer(self, more: Sequence[ObservationRow], type_: ObservationType, there: InClip) -> int:
+        """Return by how much more observations lengthen the time. Those of different clips never overlap."""
+        by_clip: dict[str, list[ObservationRow]] = {}
+        for o in more:
+            if o.type == type_:
+                by_clip.setdefault(o.clip, []).append(o)
+        longer = 0
+        for clip, new in by_clip.items():
+            old = [o for o in there(clip) if o.type == type_] if clip in self.clips else []
+            longer += covered((*old, *new)) - covered(old)
+        return longer
+
+
+def covered(observations: Iterable[ObservationRow]) -> int:
+    """Return the microseconds in which at least one of the observations lasts."""
+    total = 0
+    until: int | None = None
+    for start, end in sorted((o.start, o.end) for o in observations):
+        total += max(0, end - start if until is None else end - max(start, until))
+        until = end if until is None else max(until, end)
+    return total
 
 
 def joined(clips: tuple[str, ...], more: Collection[str]) -> tuple[str, ...]:
@@ -68,18 +94,28 @@ def joined(clips: tuple[str, ...], more: Collection[str]) -> tuple[str, ...]:
     return clips
 
 
-def merged(tallies: Iterable[Tally]) -> Tally:
-    """Return the totals of several disjoint sets of observations."""
-    parts = [t for t in tallies if t.count]
+def merged(tallies: Mapping[str, Tally], there: Callable[[str, str], Sequence[ObservationRow]]) -> Tally:
+    """Return the totals of several nodes. `there`: the observations of a node in a clip; asked of clips that several nodes are in."""
+    counted = {node: t for node, t in tallies.items() if t.count}
+    parts = list(counted.values())
     if len(parts) < 2:
         return parts[0] if parts else Tally()
+    twice = {"face": 0, "voice": 0}
+    nodes_in: dict[tuple[str, bool], list[str]] = {}
+    for node, t in counted.items():
+        for clip in t.clips:
+            nodes_in.setdefault((clip, t.screen_time > 0), []).append(node)
+    for (clip, seen), nodes in nodes_in.items():
+        if len(nodes) > 1:
+            each = [there(node, clip) for node in nodes]
+            twice["face" if seen else "voice"] += sum(map(covered, each)) - covered(o for many in each for o in many)
     best, picture = max(((t.best, t.picture) for t in parts if t.best is not None), default=(None, None))
     return Tally(
         sum(t.count for t in parts),
         min((t.first for t in parts if t.first is not None), default=None),
         max((t.last for t in parts if t.last is not None), default=None),
-        sum(t.screen_time for t in parts),
-        sum(t.speech_time for t in parts),
+        sum(t.screen_time for t in parts) - twice["face"],
+        sum(t.speech_time for t in parts) - twice["voice"],
         tuple(sorted({c for t in parts for c in t.clips}, key=clip_order)),
         best,
         picture,

@@ -171,7 +171,23 @@ CREATE INDEX IF NOT EXISTS text_on_screen_time ON text_on_screen (source, start)
     for table in ("face_track", "utterance", "object_seen", "text_on_screen")
 )
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7)
+_V8 = """
+-- What two observations of a person show at once counts once: seconds on screen and of speech are the union of spans.
+WITH seen (person, voice, clip, start, "end") AS MATERIALIZED (
+    SELECT o.person, 0, t.clip, t.start, t."end" FROM now_observation o JOIN face_track t ON t.id = o.observation WHERE o.node IS NOT NULL
+    UNION ALL
+    SELECT o.person, 1, t.clip, t.start, t."end" FROM now_observation o JOIN utterance t ON t.id = o.observation WHERE o.node IS NOT NULL),
+  placed AS (SELECT seen.*, max(seen."end") OVER (PARTITION BY person, voice, clip ORDER BY seen.start, seen."end"
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until FROM seen JOIN clip c ON c.id = seen.clip WHERE c.state != 'enrolled'),
+  longer AS (SELECT person, voice, max(0, "end" - max(start, coalesce(until, start))) AS time FROM placed),
+  total AS (SELECT person, coalesce(sum(time) FILTER (WHERE NOT voice), 0) AS screen, coalesce(sum(time) FILTER (WHERE voice), 0) AS speech
+    FROM longer GROUP BY person)
+UPDATE now_person SET body = json_set(body, '$[9]', total.screen, '$[10]', total.speech) FROM total
+  WHERE total.person = now_person.id AND CASE WHEN json_valid(body)
+  THEN json_extract(body, '$[9]') != total.screen OR json_extract(body, '$[10]') != total.speech END;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)

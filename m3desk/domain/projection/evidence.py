@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heapify, heappop, heappush
 
 from m3desk.domain.correction import Step
@@ -171,9 +172,16 @@ class Evidence:
             if node in moved.taken:
                 tally = Tally.of((log.observations[o] for o in self.owned[node]), enrolled)
             else:
-                tally = self.tally.get(node, Tally()).with_((log.observations[o] for o in moved.given[node]), enrolled)
+                given = set(moved.given[node])
+                there = partial(self.seen_of, node, given)
+                tally = self.tally.get(node, Tally()).with_((log.observations[o] for o in moved.given[node]), enrolled, there)
             _ = self.tally.put(node, tally) if tally.count else self.tally.drop(node)
         return set(nodes)
+
+    def seen_of(self, node: str, but: Collection[str], clip: str) -> list[ObservationRow]:
+        """Return the observations of a node in a clip, but for some."""
+        held = self._who.held
+        return [self._log.observations[o] for o in self.in_clip[clip] if o not in but and (h := held.get(o)) is not None and h.node == node]
 
     def undone(self) -> None:
         """Restore the state after the tables were rolled back."""

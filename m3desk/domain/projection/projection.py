@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -299,13 +300,20 @@ class Projection:
                 else:
                     added.setdefault(id_, []).extend(moved.given[node])
         for id_ in whole:
-            total = merged(tally[n] for n in who.members.get(id_, ()) if n in tally)
+            mine = {n: tally[n] for n in who.members.get(id_, ()) if n in tally}
+            total = merged(mine, lambda node, clip: self._evidence.seen_of(node, (), clip))
             _ = self._sum.put(id_, total) if total.count else self._sum.drop(id_)
         for id_, observations in added.items():
             if id_ not in whole:
                 more = (self.log.observations[o] for o in observations)
-                self._sum.put(id_, self._sum.get(id_, Tally()).with_(more, who.evidence.enrolled))
+                there = partial(self._seen_of, id_, set(observations))
+                self._sum.put(id_, self._sum.get(id_, Tally()).with_(more, who.evidence.enrolled, there))
         return whole | added.keys()
+
+    def _seen_of(self, person: str, but: Collection[str], clip: str) -> list[ObservationRow]:
+        """Return the observations of a person in a clip, but for some."""
+        held, ids = self.state.who.held, self._evidence.in_clip[clip]
+        return [self.log.observations[o] for o in ids if o not in but and (h := held.get(o)) is not None and h.node and h.person == person]
 
     def _show(self, people: Iterable[str], decisions: Decisions) -> set[str]:
         """Compute the affected persons again; return those whose shown name changed."""
