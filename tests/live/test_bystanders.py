@@ -125,6 +125,7 @@ def test_a_face_that_the_detector_loses_for_a_moment_stays_blurred(tmp_path: Pat
     assert not any(camera.end())
 
 
+@pytest.mark.slow
 def test_who_takes_an_approved_persons_place_is_blurred(tmp_path: Path) -> None:
     camera = Camera(tmp_path, ann="person_1")
     camera.show(("ann", 60, 80, 60), times=40)
@@ -146,6 +147,7 @@ def test_where_faces_were_not_looked_for_closely_the_whole_picture_is_blurred(tm
     assert middle and all(np.abs(np.diff(p.astype(int), axis=1)).mean() < 3 for p in middle)
 
 
+@pytest.mark.slow
 def test_an_approval_that_was_taken_back_hides_the_face_again(tmp_path: Path) -> None:
     camera = Camera(tmp_path, ann="person_1")
     camera.show(("ann", 60, 80, 60), times=40)

@@ -91,6 +91,7 @@ def test_threads_take_turns_with_the_universal_sentence_encoder():
     assert embedder._model.most == 1
 
 
+@pytest.mark.slow
 def test_threads_get_the_vectors_that_one_gets(e5):
     texts = [
         f"{person} {does}" for person in ("Ann", "Bob", "鲍勃") for does in ("sleeps.", "lifts the red mug from the table and drinks.")

@@ -28,12 +28,12 @@ def environment_after(code: str, *more: str) -> dict[str, str]:
         "m3desk",
         "m3desk.cli",
         "m3desk.desk",
-        "m3desk.app",
-        "m3desk.bench",
+        pytest.param("m3desk.app", marks=pytest.mark.slow),
+        pytest.param("m3desk.bench", marks=pytest.mark.slow),
         "m3desk.interop.videograph",
         "m3desk_cpu",
         "m3desk_cpu.entry",
-        "m3desk_ui.launch",
+        pytest.param("m3desk_ui.launch", marks=pytest.mark.slow),
     ],
 )
 def test_every_door_switches_it_off_whatever_the_user_has_set(module: str) -> None:

@@ -80,7 +80,7 @@ def recording(path: Path, sound: Sound) -> Path:
 MODELS = Models(faces=Found(), face_vectors=Patch(), speech_activity=Loud(), voice_vectors=Spectrum())
 
 
-@pytest.mark.parametrize("seconds", [1.2, 4.0, 7.5, 14.0])
+@pytest.mark.parametrize("seconds", [1.2, 7.5, *(pytest.param(n, marks=pytest.mark.slow) for n in (4.0, 14.0))])
 def test_a_segment_of_speech_gives_the_same_rows_for_every_purpose(seconds: float, tmp_path: Path) -> None:
     said = speech(seconds)
     perceived = voice_rows(said, Spectrum())

@@ -33,7 +33,7 @@ Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
-@pytest.mark.parametrize("limit", [20_000, 60_000, 150_000, 400_000])
+@pytest.mark.parametrize("limit", [150_000, *(pytest.param(n, marks=pytest.mark.slow) for n in (20_000, 60_000, 400_000))])
 def test_a_limit_on_the_size_of_files_is_told_and_no_damage_found(tmp_path: Path, limit: int) -> None:
     """The limits meet creation, the schema, the journal and a commit."""
     where = tmp_path / "m.m3desk"

@@ -36,6 +36,7 @@ def test_a_span_of_time_gives_the_rows_that_reach_into_it(tmp_path: Path, name: 
         assert read(db, "s2", 0, 10) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READS)
 def test_reading_the_last_moments_takes_no_longer_in_a_long_source(tmp_path: Path, name: str) -> None:
     steps = {}

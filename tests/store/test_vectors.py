@@ -83,7 +83,7 @@ def test_what_is_missing_or_too_much_is_told_and_a_kill_between_rows_and_state_c
     assert again.problems(db) == ["episodic_3 is in the index of vectors but no longer in the memory"]
 
 
-@pytest.mark.parametrize("harm", ["state", "data", "all"])
+@pytest.mark.parametrize("harm", ["state", *(pytest.param(harm, marks=pytest.mark.slow) for harm in ("data", "all"))])
 def test_a_damaged_index_is_made_anew(tmp_path: Path, db: sqlite3.Connection, harm: str) -> None:
     rows = invented.Invention(2).vectors(30)
     put(db, 0, rows)
@@ -117,6 +117,7 @@ def test_the_proof_of_a_forgetting_reads_every_row_once_and_keeps_the_index_stil
     assert capfd.readouterr().err == "", "LanceDB is quiet"
 
 
+@pytest.mark.slow
 def test_another_text_model_begins_anew_and_whoever_else_writes_is_left_alone(tmp_path: Path, db: sqlite3.Connection) -> None:
     rows = invented.Invention(2).vectors(10)
     put(db, 0, rows)

@@ -86,7 +86,7 @@ def test_pictures_come_as_soon_as_they_are_recorded(tmp_path: Path) -> None:
     writer.close()
 
 
-@pytest.mark.parametrize("overrun", [0, 500_000])
+@pytest.mark.parametrize("overrun", [0, pytest.param(500_000, marks=pytest.mark.slow)])
 def test_a_clip_closed_early_ends_at_once_and_the_next_begins_there(tmp_path: Path, overrun: int) -> None:
     folder = tmp_path / "r1"
     writer = RecordingWriter(folder, ABOUT)
@@ -117,6 +117,7 @@ def test_a_clip_ends_with_its_recording(tmp_path: Path) -> None:
     assert len(followed.frames.result()) in (20, 21), "the last frame of sound is filled up"
 
 
+@pytest.mark.slow
 def test_a_clip_goes_on_while_the_camera_is_lost(tmp_path: Path) -> None:
     folder = tmp_path / "r1"
     writer = RecordingWriter(folder, ABOUT)
