@@ -132,7 +132,7 @@ class EngineDesk:
         return future
 
     def _order(self, command: Command[None]) -> None:
-        """Send a command whose caller waits for nothing: an error is told as a Notice."""
+        """Send a command without a result: an error is sent as a Notice."""
 
         def ended(done: Future[None]) -> None:
             error = None if done.cancelled() else done.exception()

@@ -117,7 +117,7 @@ Step = Callable[["_Look"], Sequence[Any]]
 
 
 class _Look:
-    """What the script goes by: an export, so that it sees what anybody sees from outside."""
+    """The data that the script decides from: an export, which is all that is visible from outside."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document

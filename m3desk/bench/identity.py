@@ -200,7 +200,7 @@ def _librispeech(work: Workshop) -> tuple[Path, Path]:
 
 
 def librispeech(work: Workshop) -> dict[str, Any]:
-    """The 60 utterances; each is taken for whoever holds most of it. Beside it, the memory's own utterances."""
+    """The 60 utterances, each assigned to the person with most of its time; beside them the memory's own utterances."""
     memory, truth = _librispeech(work)
     heard = _heard(work, memory)
     sixty = pairwise([LabelledObservation(t.person, _holder(t, heard)) for t in read_truth(truth).turns])

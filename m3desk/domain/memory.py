@@ -18,7 +18,7 @@ PLACEHOLDER: dict[str, str] = {"en": "someone", "zh": "某人"}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Code points [start, end) of a sentence that stand for whoever these observations belong to (one person each span)."""
+    """Code points [start, end) of a sentence that stand for the person these observations belong to (one person per span)."""
 
     start: int
     end: int
@@ -63,7 +63,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class HeardName:
-    """A name that may belong to whoever owns `observation`. `evidence`: observation id, or `screen:START-END`, with the words.
+    """A name that may belong to the person of `observation`. `evidence`: observation id, or `screen:START-END`, with the words.
 
     `by`: "introduced" (I'm Ann), "addressed" (Thanks, Ann), "caption" (Host JEFF STEEN).
     """

@@ -163,7 +163,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "add-face": ("clip", "at", "box", "made"),
     "enroll": ("person", "name", "made"),
 }  # fmt: skip
-"""What the fold takes for granted in a step of a kind. An accepted question stands for the kind in `as`."""
+"""What the fold assumes about a step of a kind. An accepted question stands for the kind in `as`."""
 
 _ARGS = TypeAdapter(dict[str, Any])
 _EACH = {name: TypeAdapter(type_) for name, type_ in ARGS.items()}

@@ -211,7 +211,7 @@ def _owners(nodes: Sequence[LabelledObservation]) -> dict[str, str]:
 
 
 SPOKEN = frozenset({"says", "goes_on"})
-"""Events in which a span names whoever speaks: there the cited utterances count, not a face that was taken for the speaker."""
+"""Events in which a span names the speaker: the cited utterances count, not a face that was linked to the voice."""
 
 
 def attribution(

@@ -22,7 +22,7 @@ class Lines:
         qtbot.addWidget(self.list)
         self.list.resize(200, 100)
         self.list.show()
-        qtbot.waitUntil(lambda: not self.list._rest.isActive())
+        qtbot.waitUntil(lambda: not self.list._rest.isActive(), timeout=30_000)
 
     def _height(self, row: int) -> int:
         self.asked.append(row)

@@ -132,9 +132,9 @@ WORD = 0.30
 
 
 class StandInRecogniser:
-    """Stands in for a recogniser where thousands of seconds are heard: writes a word every 0.3 s of speech, with no sentence ends.
+    """A fake recogniser for thousands of seconds of sound: writes one word per 0.3 s of speech, without sentence ends.
 
-    It knows no more than voice activity does, so words can't help to tell speakers apart.
+    It uses voice activity only, so its words give no information about speakers.
     """
 
     name = "babbler"
@@ -154,7 +154,7 @@ class StandInRecogniser:
             end = at
             while end < len(speech) and speech[end] >= 0.2 and (end - at) * step < WORD:
                 end += 1
-            # Letters that don't repeat: a recogniser that goes round in circles is thrown out.
+            # Letters that don't repeat: repetition is removed as a hallucination.
             word = hashlib.sha256(f"{len(words)} {at}".encode()).hexdigest()[:5]
             words.append(RecognisedWord(at * step, end * step, f" {word}", 0.9))
             at = end

@@ -29,7 +29,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`turns`: start, end (seconds), speaker. `told`: what was done to it."""
+    """`turns`: start, end (seconds), speaker. `told`: a description of what was changed."""
 
     number: int
     sound: Sound
