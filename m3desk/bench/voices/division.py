@@ -15,7 +15,7 @@ SPEAKERS: dict[str, tuple[str, ...]] = {
     "speech/customspeech_wer": ("de-DE", "en-US", "zh-CN"),
     "speech/jfk": ("jfk",),
 }
-"""Folder → single speakers of calibration (`material.takes` reads the speaker from the file's name or folder)."""
+"""Folder → single speakers of calibration (`material.calibration_files` reads the speaker from the file's name or folder)."""
 
 CALIBRATION_RECORDINGS = (
     "speech/ami_30s/trn00.wav", "speech/ami_30s/trn01.wav", "speech/ami_30s/trn02.wav", "speech/ami_30s/trn03.wav",
