@@ -25,7 +25,7 @@ from m3desk.errors import M3DeskError
 from m3desk.perception.embedding import EMBEDDABLE, voice_rows
 from m3desk.perception.turns import QUIETEST, SHORTEST, SPEECH_OFF, SPEECH_ON, STRAY, WINDOW, quietest
 from m3desk.perception.words import MARGIN, TimedWord, phantom, simplified
-from m3desk.ports import SAMPLE_RATE, Models, QuickSpeechRecogniser, QuickTranscript, Sound
+from m3desk.ports import SAMPLE_RATE, Models, QuickSpeechRecogniser, QuickTranscript, Sound, SpeechRecogniser
 
 log = logging.getLogger(__name__)
 
@@ -84,12 +84,23 @@ class Subtitles:
     """
 
     def __init__(
-        self, source: str, models: Models, known: Callable[[], KnownPeople], emit: Callable[[events.LiveWords], None], *, words: bool = True
+        self,
+        source: str,
+        models: Models,
+        known: Callable[[], KnownPeople],
+        emit: Callable[[events.LiveWords], None],
+        *,
+        words: bool = True,
+        speech: Callable[[], SpeechRecogniser | None] = lambda: None,
     ) -> None:
-        """`known`: returns the newest galleries of voices at once. `words`: see the attribute. Without voice activity nothing is told."""
+        """`known`: returns the newest galleries of voices at once. `words`: see the attribute. Without voice activity nothing is told.
+
+        `speech`: opens the speech recogniser, if `models` has none; called when there is something to write down, in the thread that does.
+        """
         self.words = words
         """Whether utterances are written down. May be set from any thread: words are given up while memorizing is behind, names never."""
         self._source, self._models, self._known, self._emit = source, models, known, emit
+        self._speech_model = (lambda: models.speech) if models.speech is not None else speech
         self._rule = calibration(models.voice_vectors.name, "voice") if models.voice_vectors else None
         self._origin: int | None = None
         self._sound: Sound = np.zeros(0, np.float32)
@@ -114,7 +125,7 @@ class Subtitles:
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
-        self._scribe.shutdown(wait=True, cancel_futures=True)
+        self._scribe.shutdown(wait=False, cancel_futures=True)  # one that is being written down is told to nobody
 
     def _run(self, pieces: Iterable[tuple[int, Sound]]) -> None:
         for at, sound in pieces:
@@ -272,7 +283,7 @@ class Subtitles:
             except M3DeskError as error:
                 log.warning("live speech could not be written down: %s", error)
                 text = ""
-            if said.over:  # it ended without words meanwhile
+            if said.over or self._closed.is_set():  # it ended without words meanwhile, or nobody listens any more
                 return
             said.text, said.over = text, final
             if text or (final and (said.told or said.person)):
@@ -282,8 +293,8 @@ class Subtitles:
 
     def _text(self, sound: Sound, sureness: float) -> str:
         """Return the words of a sound, none where they were hardly said."""
-        speech = self._models.speech
-        if speech is None:
+        speech = self._speech_model()
+        if speech is None or self._closed.is_set():
             return ""
         language = self._language if len(sound) < WINDOW + 2 * MARGIN else None
         if isinstance(speech, QuickSpeechRecogniser):
