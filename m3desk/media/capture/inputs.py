@@ -37,6 +37,10 @@ BAD_SECONDS = 10.0
 _STREAMS = "mjpeg,mpjpeg,mpegts,mpeg,flv,matroska,webm,ogg,mov,mp4,m4a,aac,mp3,wav,flac,h264,hevc,m4v,mpegvideo,asf,nut"
 _BEHIND = 2_000_000
 
+# Codecs in which no picture needs another: of a still scene only some are decoded, so often that a motion is noticed at once.
+_ALONE = frozenset({"mjpeg", "rawvideo"})
+_STILL_STEP = 90_000
+
 
 class CaptureError(Exception):
     """A source could not be opened, or ended. `state`: of its devices. `lasting`: opening it again will not help."""
@@ -60,13 +64,14 @@ class Form:
 class Taking:
     """Where an input delivers, and how it knows the time. `clock`: microseconds of the session; `stopped`: end as soon as possible.
 
-    The functions return at once.
+    `still`: the scene is still, so that a few pictures a second are enough. The functions return at once.
     """
 
     clock: Callable[[], int]
     picture: Callable[[int, Any], None]
     sound: Callable[[int, Any], None]
     stopped: threading.Event = field(default_factory=threading.Event)
+    still: Callable[[], bool] = lambda: False
 
 
 class Input(Protocol):
@@ -148,14 +153,21 @@ class StreamInput:
         assert self._container is not None
         alignment = Alignment()
         good = time.monotonic()
+        decoded = -_STILL_STEP
+        alone = self._picture is not None and self._picture.codec_context.name in _ALONE
         chosen = [s for s in (self._picture, self._sound) if s is not None]
         try:
             for packet in self._container.demux(*chosen):
                 if taking.stopped.is_set():
                     return
                 stamp = _stamp(packet)
+                now = taking.clock()
                 if stamp is not None:
-                    alignment.note(stamp, taking.clock())
+                    alignment.note(stamp, now)
+                if alone and packet.stream is self._picture:
+                    if now - decoded < _STILL_STEP and taking.still():
+                        continue
+                    decoded = now
                 try:
                     frames = packet.decode()
                 except (av.FFmpegError, OSError):
@@ -228,9 +240,16 @@ class FileInput:
 
     def run(self, taking: Taking) -> None:
         began = taking.clock()
+        decoded = -_STILL_STEP
+        alone = self._opened.picture is not None and self._opened.picture.codec_context.name in _ALONE
         while not taking.stopped.is_set():
             last = began
             for packet in self._opened.packets("both"):
+                if alone and packet.stream is self._opened.picture and packet.pts is not None:
+                    at = began + self._opened.time(packet.stream, packet.pts)
+                    if at - decoded < _STILL_STEP and taking.still():
+                        continue
+                    decoded = at
                 try:
                     frames = packet.decode()
                 except (av.FFmpegError, OSError):

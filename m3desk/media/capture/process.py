@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,6 +34,7 @@ from m3desk.media.capture.inputs import STALL_SECONDS, CaptureError, Form, Input
 from m3desk.media.capture.preview import Preview
 from m3desk.media.capture.recording import ABOUT, About, Recording, is_recording
 from m3desk.media.capture.sounds import SoundTrack
+from m3desk.media.capture.stillness import Stillness
 from m3desk.media.capture.writing import RATE, RecordingWriter
 
 RESERVE = 200 << 20
@@ -118,12 +120,12 @@ class _Waiting:
 class _Feeder:
     """Keeps one input open in a thread of its own, and opens it again when it is lost."""
 
-    def __init__(self, source: Input, waiting: _Waiting, clock_: Any, tell: Any) -> None:
+    def __init__(self, source: Input, waiting: _Waiting, clock_: Any, tell: Any, still: Callable[[], bool]) -> None:
         self.source = source
         self.form: Form | None = None
         self.failed: CaptureError | None = None
         self.last = 0
-        self._waiting, self._clock, self._tell = waiting, clock_, tell
+        self._waiting, self._clock, self._tell, self._still = waiting, clock_, tell, still
         self._states: dict[DeviceKind, DeviceState] = {}
         self._off = threading.Event()
         self._taking: Taking | None = None
@@ -180,7 +182,7 @@ class _Feeder:
             try:
                 self.form = self.source.open()
                 self.last = self._clock()
-                taking = self._taking = Taking(self._clock, self._picture, self._sound, off)
+                taking = self._taking = Taking(self._clock, self._picture, self._sound, off, self._still)
                 self.source.run(taking)
                 if not off.is_set() and self.source.ends:
                     self._waiting.put("end")
@@ -234,7 +236,8 @@ class RecorderProcess:
         self._shift = 0
         self._waiting = _Waiting()
         found = inputs(LiveAddress.parse(settings.address)) if sources is None else sources
-        self._feeders = [_Feeder(s, self._waiting, self._clock, self._tell) for s in found]
+        self._stillness = Stillness()
+        self._feeders = [_Feeder(s, self._waiting, self._clock, self._tell, lambda: self._stillness.still) for s in found]
         self._writer: RecordingWriter | None = None
         self._about: About | None = None
         self._track = SoundTrack()
@@ -243,7 +246,7 @@ class RecorderProcess:
         self._reformatter = VideoReformatter()
         self._paused = False
         self._ended: reports.Ended | None = None
-        self._last_picture = -1_000_000
+        self._last_picture = self._last_written = -1_000_000
         self._squares, self._counted, self._zeros = 0.0, 0, 0
         self._earlier_bytes = 0
         self._told_until = -1
@@ -432,6 +435,8 @@ class RecorderProcess:
         if at - self._last_picture < _SOONEST:
             return
         self._last_picture = at
+        if not self._stillness.needed(at, frame):
+            return
         if self._veil is None:
             self._write_picture(at, frame)
             return
@@ -453,6 +458,7 @@ class RecorderProcess:
         if self._preview is not None and self._preview.wanted():
             self._preview.put(at, frame)
         self._writer.picture(at, frame)
+        self._last_written = at
 
     def _sound(self, at: int, frame: Any) -> None:
         if self._about is None or not self._about.has_sound:
@@ -486,7 +492,7 @@ class RecorderProcess:
             return
         if now - self._last_picture > _ALIVE:
             return
-        taken = writer.sound_taken if writer.sound_taken is not None else max(0, self._last_picture - _LATE)
+        taken = writer.sound_taken if writer.sound_taken is not None else max(writer.begins, self._last_picture - _LATE)
         if now - taken > _LATE:
             missing = round((now - _FILLED - taken) * RATE / 1_000_000)
             writer.sound(taken, np.zeros(missing, np.float32))
@@ -533,12 +539,16 @@ class RecorderProcess:
         ends = []
         if about.has_sound:
             ends.append(writer.sound_until)
-        if about.has_pictures and (not ends or writer.pictures_until > max(ends) - 5_000_000):
+        if about.has_pictures and not self._pictures_missing():
             ends.append(writer.pictures_until)
         until = min(ends, default=0)
         if until != self._told_until:
             self._told_until = until
             self._tell(reports.Recorded(until, self._earlier_bytes + writer.bytes, self._waiting.dropped))
+
+    def _pictures_missing(self) -> bool:
+        """Return whether no pictures are written although sound is."""
+        return self._about is not None and self._about.has_sound and self._clock() - self._shift - self._last_written > _ALIVE
 
     def _check_disk(self) -> None:
         """Warn when little is left to record, and stop before nothing is."""

@@ -59,6 +59,8 @@ class RecordingWriter:
         self.about = about
         self.recording.describe(about)
         self.recording.adopt()
+        self.begins = self.recording.end
+        """Nothing before this is written: it is there already."""
         self._files = _Files(self.recording, about)
         self._reformatter = VideoReformatter()
         self._pictures: Any = None
@@ -109,7 +111,7 @@ class RecordingWriter:
 
     def picture(self, at: int, frame: Any) -> None:
         """Write a picture (PyAV's frame, any format and size). Ignored if its time does not come after the last one's."""
-        if self._last_picture is not None and at <= self._last_picture + 1000:
+        if at < self.begins or (self._last_picture is not None and at <= self._last_picture + 1000):
             return
         key = self._last_key is None or at - self._last_key >= KEY_EVERY - 20_000
         fitted = self._fitted(frame)
@@ -123,6 +125,11 @@ class RecordingWriter:
     def sound(self, at: int, samples: NDArray[np.float32]) -> None:
         """Write sound: one channel, `RATE` samples a second, from `at` on. A jump of more than 20 ms is a gap; less is ignored."""
         index = round(at * RATE / 1_000_000)
+        early = -(-self.begins * RATE // 1_000_000) - index
+        if early > 0:
+            samples, index = samples[early:], index + early
+        if not len(samples):
+            return
         due = self._waiting_at + self._waiting_length
         if self._last_sound is None or index > due + _GAP:
             self._flush_sound()

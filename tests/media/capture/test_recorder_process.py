@@ -191,7 +191,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 LOST = CaptureError("The camera is unplugged.", "lost")
 
 
-def gaps(times: list[float], least: float = 0.3) -> list[tuple[float, float]]:
+def gaps(times: list[float], least: float = 0.8) -> list[tuple[float, float]]:
     return [(a, b) for a, b in itertools.pairwise(times) if b - a > least]
 
 
