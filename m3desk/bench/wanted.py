@@ -38,7 +38,7 @@ def _takes(name: str) -> Takes | None:
             from m3desk.bench.kills import ROWS
 
             return Takes(files=1, numbers=1, words=ROWS, options=("--keep",))
-        case "privacy":
+        case "privacy" | "live_window":
             return Takes(files=1, numbers=1)
         case "questions":
             return Takes(options=("--llm",))

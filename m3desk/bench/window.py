@@ -29,7 +29,7 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
 
 def _measure(video: Path, folder: Path) -> dict[str, Any]:
     memory, log = folder / "window.m3desk", folder / "stall.json"
-    env = {**os.environ, "M3DESK_STALL_LOG": str(log), "M3DESK_DATA": str(folder / "data"), "M3DESK_MODELS": _models()}
+    env = {**os.environ, "M3DESK_STALL_LOG": str(log), "M3DESK_DATA": str(folder / "data"), "M3DESK_MODELS": models()}
     xvfb = None
     if not shutil.which("xdotool"):
         raise FileNotFoundError(2, "this benchmark needs Xvfb and xdotool", "xdotool")
@@ -38,11 +38,11 @@ def _measure(video: Path, folder: Path) -> dict[str, Any]:
     began = time.perf_counter()
     process = subprocess.Popen(command("play", str(video), "-m", str(memory)), env=env)
     try:
-        shown = _wait_for_window(process, env)
+        shown = wait_for_window(process, env)
         first = time.perf_counter() - began
         with MemoryWatch(process.pid) as watch:
             done = _wait_for_memory(memory, process)
-        _close(shown, env)
+        close(shown, env)
         process.wait(30)
     finally:
         process.kill()
@@ -58,7 +58,7 @@ def _measure(video: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def _models() -> str:
+def models() -> str:
     from m3desk.paths import models_dir
 
     return str(models_dir())
@@ -77,7 +77,7 @@ def screen() -> tuple[subprocess.Popen[bytes], str]:
         return screen, ":" + pipe.readline().strip()
 
 
-def _wait_for_window(process: subprocess.Popen[bytes], env: dict[str, str]) -> str:
+def wait_for_window(process: subprocess.Popen[bytes], env: dict[str, str]) -> str:
     for _ in range(600):
         if process.poll() is not None:
             raise RunFailed("the window", process.returncode, "it closed by itself")
@@ -101,7 +101,7 @@ def _wait_for_memory(memory: Path, process: subprocess.Popen[bytes], limit: floa
     return None
 
 
-def _close(window: str, env: dict[str, str]) -> None:
+def close(window: str, env: dict[str, str]) -> None:
     """Close the window as a window manager would: there is none on the bare screen, so ask with its own shortcut."""
     subprocess.run(["xdotool", "windowfocus", window], env=env, check=False, capture_output=True)
     subprocess.run(["xdotool", "key", "--window", window, "ctrl+q"], env=env, check=False, capture_output=True)

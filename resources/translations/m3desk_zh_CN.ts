@@ -195,6 +195,74 @@
             <source>About M3Desk</source>
             <translation>关于 M3Desk</translation>
         </message>
+        <message>
+            <source>Stop the live source</source>
+            <translation>停止实时来源</translation>
+        </message>
+        <message>
+            <source>Start with the last devices</source>
+            <translation>用上次的设备开始</translation>
+        </message>
+        <message>
+            <source>Continue recording</source>
+            <translation>继续录制</translation>
+        </message>
+        <message>
+            <source>Pause: stop the devices</source>
+            <translation>暂停：停止设备</translation>
+        </message>
+        <message>
+            <source>&amp;Live</source>
+            <translation>实时(&amp;L)</translation>
+        </message>
+        <message>
+            <source>Use camera and microphone…</source>
+            <translation>使用摄像头和麦克风…</translation>
+        </message>
+        <message>
+            <source>Choose and test devices or an address, and what is kept</source>
+            <translation>选择并测试设备或地址，以及保留什么</translation>
+        </message>
+        <message>
+            <source>One key starts and stops; the first time it asks for the devices</source>
+            <translation>一个键开始和停止；第一次会询问设备</translation>
+        </message>
+        <message>
+            <source>Camera and microphone are closed until you continue</source>
+            <translation>摄像头和麦克风关闭，直到您继续</translation>
+        </message>
+        <message>
+            <source>Go to the live edge</source>
+            <translation>回到现场</translation>
+        </message>
+        <message>
+            <source>From a moment in the recording back to what happens now</source>
+            <translation>从录像中的某一刻回到正在发生的画面</translation>
+        </message>
+        <message>
+            <source>Forget the last 5 minutes…</source>
+            <translation>忘记最近 5 分钟…</translation>
+        </message>
+        <message>
+            <source>Shows first what would be deleted</source>
+            <translation>会先显示将删除什么</translation>
+        </message>
+        <message>
+            <source>Watch for…</source>
+            <translation>留意…</translation>
+        </message>
+        <message>
+            <source>Tell me when a person appears, a word is said or an object is seen</source>
+            <translation>当某人出现、某个词被说出或某个物体被看到时通知我</translation>
+        </message>
+        <message>
+            <source>Forget the chosen span…</source>
+            <translation>忘记所选时间段…</translation>
+        </message>
+        <message>
+            <source>The span that is selected on the timeline; shows first what would be deleted</source>
+            <translation>时间轴上选中的时间段；会先显示将删除什么</translation>
+        </message>
     </context>
     <context>
         <name>ActivityPlot</name>
@@ -381,6 +449,81 @@
         </message>
     </context>
     <context>
+        <name>Faults</name>
+        <message>
+            <source>The engine does not answer.</source>
+            <translation>引擎没有响应。</translation>
+        </message>
+        <message>
+            <source>What is recorded so far is safe. Recording goes on as soon as the engine is back.</source>
+            <translation>已录制的内容是安全的。引擎恢复后会继续录制。</translation>
+        </message>
+        <message>
+            <source>Sound is still recorded.</source>
+            <translation>声音仍在录制。</translation>
+        </message>
+        <message>
+            <source>The camera does not answer: it was unplugged, or its stream broke off.</source>
+            <translation>摄像头没有响应：它已被拔出，或其视频流中断。</translation>
+        </message>
+        <message>
+            <source>It is used again as soon as it is back.</source>
+            <translation>恢复后会自动继续使用。</translation>
+        </message>
+        <message>
+            <source>Another program uses the camera.</source>
+            <translation>另一个程序正在使用摄像头。</translation>
+        </message>
+        <message>
+            <source>Close that program; the camera is then used by itself.</source>
+            <translation>请关闭该程序；之后会自动使用摄像头。</translation>
+        </message>
+        <message>
+            <source>No new pictures come from the camera.</source>
+            <translation>摄像头没有传来新画面。</translation>
+        </message>
+        <message>
+            <source>The connection is made again if it stays like this.</source>
+            <translation>如果持续如此，会重新连接。</translation>
+        </message>
+        <message>
+            <source>The picture is still recorded.</source>
+            <translation>画面仍在录制。</translation>
+        </message>
+        <message>
+            <source>The microphone does not answer: it was unplugged or switched off.</source>
+            <translation>麦克风没有响应：它已被拔出或关闭。</translation>
+        </message>
+        <message>
+            <source>Another program uses the microphone.</source>
+            <translation>另一个程序正在使用麦克风。</translation>
+        </message>
+        <message>
+            <source>Close that program; the microphone is then used by itself.</source>
+            <translation>请关闭该程序；之后会自动使用麦克风。</translation>
+        </message>
+        <message>
+            <source>The microphone delivers silence only.</source>
+            <translation>麦克风只传来静音。</translation>
+        </message>
+        <message>
+            <source>Check whether it is muted, and whether this program may use it.</source>
+            <translation>请检查它是否静音，以及本程序是否有权使用它。</translation>
+        </message>
+        <message>
+            <source>No new sound comes from the microphone.</source>
+            <translation>麦克风没有传来新的声音。</translation>
+        </message>
+        <message>
+            <source>The disk is nearly full: %1 left.</source>
+            <translation>磁盘快满了：还剩 %1。</translation>
+        </message>
+        <message>
+            <source>Recording stops before it is full. Free some space, or forget what is not needed.</source>
+            <translation>录制会在磁盘满之前停止。请腾出空间，或忘记不需要的内容。</translation>
+        </message>
+    </context>
+    <context>
         <name>Files</name>
         <message>
             <source>%1 is inside a memory.</source>
@@ -401,6 +544,85 @@
         <message>
             <source>Replace</source>
             <translation>替换</translation>
+        </message>
+    </context>
+    <context>
+        <name>ForgetDialog</name>
+        <message>
+            <source>Forget a span of time</source>
+            <translation>忘记一段时间</translation>
+        </message>
+        <message>
+            <source>Forget the last minutes</source>
+            <translation>忘记最近几分钟</translation>
+        </message>
+        <message>
+            <source> min</source>
+            <translation> 分钟</translation>
+        </message>
+        <message>
+            <source>Minutes to forget</source>
+            <translation>要忘记的分钟数</translation>
+        </message>
+        <message>
+            <source>Forget what was recorded and memorized in the last</source>
+            <translation>忘记最近录制和记忆的内容：</translation>
+        </message>
+        <message>
+            <source>Forget what was recorded and memorized from %1 to %2?</source>
+            <translation>忘记从 %1 到 %2 录制和记忆的内容？</translation>
+        </message>
+        <message>
+            <source>This can't be undone. Afterwards every file of the memory is searched for what is left of it.</source>
+            <translation>此操作无法撤销。之后会搜索此记忆的每个文件，确认没有残留。</translation>
+        </message>
+        <message>
+            <source>Forget</source>
+            <translation>忘记</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Checking what would be deleted …</source>
+            <translation>正在检查将删除什么…</translation>
+        </message>
+        <message>
+            <source>From %1 to %2 this would be deleted:</source>
+            <translation>从 %1 到 %2，将删除：</translation>
+        </message>
+        <message>
+            <source>the recording of this time</source>
+            <translation>这段时间的录像</translation>
+        </message>
+        <message>
+            <source>faces and utterances: %1</source>
+            <translation>人脸和话语：%1</translation>
+        </message>
+        <message>
+            <source>memories: %1</source>
+            <translation>记忆：%1</translation>
+        </message>
+        <message>
+            <source>questions whose answer cites this time: %1</source>
+            <translation>答案引用了这段时间的问题：%1</translation>
+        </message>
+        <message>
+            <source>people who appear nowhere else: %1</source>
+            <translation>只在这里出现的人：%1</translation>
+        </message>
+        <message>
+            <source>Nothing of this time is memorized yet.</source>
+            <translation>这段时间还没有记忆。</translation>
+        </message>
+        <message>
+            <source>Forgotten. The search over all files found nothing of it.</source>
+            <translation>已忘记。搜索所有文件，没有发现残留。</translation>
+        </message>
+        <message>
+            <source>Not everything could be deleted: %1</source>
+            <translation>未能全部删除：%1</translation>
         </message>
     </context>
     <context>
@@ -809,6 +1031,221 @@
         </message>
     </context>
     <context>
+        <name>Live</name>
+        <message>
+            <source>No news from the engine</source>
+            <translation>引擎没有消息</translation>
+        </message>
+        <message>
+            <source>Starting …</source>
+            <translation>正在启动…</translation>
+        </message>
+        <message>
+            <source>Pausing: a device is still open</source>
+            <translation>正在暂停：仍有设备打开</translation>
+        </message>
+        <message>
+            <source>Stopping …</source>
+            <translation>正在停止…</translation>
+        </message>
+        <message>
+            <source>Recording</source>
+            <translation>正在录制</translation>
+        </message>
+        <message>
+            <source>Paused: camera and microphone are off</source>
+            <translation>已暂停：摄像头和麦克风已关闭</translation>
+        </message>
+        <message>
+            <source>No device is open</source>
+            <translation>没有打开的设备</translation>
+        </message>
+        <message>
+            <source>Camera lost</source>
+            <translation>摄像头已断开</translation>
+        </message>
+        <message>
+            <source>Another program uses the camera</source>
+            <translation>另一个程序正在使用摄像头</translation>
+        </message>
+        <message>
+            <source>No new pictures</source>
+            <translation>没有新画面</translation>
+        </message>
+        <message>
+            <source>Microphone lost</source>
+            <translation>麦克风已断开</translation>
+        </message>
+        <message>
+            <source>Another program uses the microphone</source>
+            <translation>另一个程序正在使用麦克风</translation>
+        </message>
+        <message>
+            <source>The microphone is silent</source>
+            <translation>麦克风没有声音</translation>
+        </message>
+        <message>
+            <source>No new sound</source>
+            <translation>没有新的声音</translation>
+        </message>
+        <message>
+            <source>%1 skipped</source>
+            <translation>跳过 %1</translation>
+        </message>
+        <message>
+            <source>Up to date</source>
+            <translation>已跟上</translation>
+        </message>
+        <message>
+            <source>%1 behind</source>
+            <translation>落后 %1</translation>
+        </message>
+        <message>
+            <source>knowledge</source>
+            <translation>知识</translation>
+        </message>
+        <message>
+            <source>objects and text on screen</source>
+            <translation>物体和屏幕文字</translation>
+        </message>
+        <message>
+            <source>every second picture</source>
+            <translation>每两帧中的一帧</translation>
+        </message>
+        <message>
+            <source>four of five pictures</source>
+            <translation>每五帧中的四帧</translation>
+        </message>
+        <message>
+            <source>, </source>
+            <translation>、</translation>
+        </message>
+        <message>
+            <source>left out for now: %1</source>
+            <translation>暂时略过：%1</translation>
+        </message>
+        <message>
+            <source>caught up in about %1</source>
+            <translation>约 %1 后跟上</translation>
+        </message>
+        <message>
+            <source>%1 of disk left</source>
+            <translation>磁盘剩余 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>LiveBar</name>
+        <message>
+            <source>Live</source>
+            <translation>实时</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>Stop camera and microphone, and memorize the rest (F9)</source>
+            <translation>停止摄像头和麦克风，并记忆余下的部分（F9）</translation>
+        </message>
+        <message>
+            <source>Live edge</source>
+            <translation>回到现场</translation>
+        </message>
+        <message>
+            <source>Go back to what happens now (F7)</source>
+            <translation>回到正在发生的画面（F7）</translation>
+        </message>
+        <message>
+            <source>Forget the last 5 minutes</source>
+            <translation>忘记最近 5 分钟</translation>
+        </message>
+        <message>
+            <source>Delete what was recorded and memorized in a span of time; shows first what would be deleted</source>
+            <translation>删除一段时间内录制和记忆的内容；会先显示将删除什么</translation>
+        </message>
+        <message>
+            <source>Another span…</source>
+            <translation>其他时长…</translation>
+        </message>
+        <message>
+            <source>Watch for…</source>
+            <translation>留意…</translation>
+        </message>
+        <message>
+            <source>Tell me when a person appears, a word is said or an object is seen</source>
+            <translation>当某人出现、某个词被说出或某个物体被看到时通知我</translation>
+        </message>
+        <message>
+            <source>The last minute</source>
+            <translation>最近 1 分钟</translation>
+        </message>
+        <message>
+            <source>The last hour</source>
+            <translation>最近 1 小时</translation>
+        </message>
+        <message>
+            <source>The last %1 minutes</source>
+            <translation>最近 %1 分钟</translation>
+        </message>
+        <message>
+            <source>Continue</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <source>Open the devices again (F8)</source>
+            <translation>重新打开设备（F8）</translation>
+        </message>
+        <message>
+            <source>Stop the devices until you continue; nothing is recorded (F8)</source>
+            <translation>停止设备，直到您继续；期间不录制（F8）</translation>
+        </message>
+    </context>
+    <context>
+        <name>LiveCanvas</name>
+        <message>
+            <source>Live picture</source>
+            <translation>实时画面</translation>
+        </message>
+    </context>
+    <context>
+        <name>LiveStage</name>
+        <message>
+            <source>Starting …</source>
+            <translation>正在启动…</translation>
+        </message>
+        <message>
+            <source>What was recorded is kept, and is memorized to its end.</source>
+            <translation>已录制的内容会保留，并记忆到结尾。</translation>
+        </message>
+        <message>
+            <source>The live source ended: %1</source>
+            <translation>实时来源已结束：%1</translation>
+        </message>
+        <message>
+            <source>Show</source>
+            <translation>显示</translation>
+        </message>
+        <message>
+            <source>Drag on the timeline, then choose this again.</source>
+            <translation>请在时间轴上拖动选择，然后再选此项。</translation>
+        </message>
+        <message>
+            <source>No span is chosen.</source>
+            <translation>没有选择时间段。</translation>
+        </message>
+    </context>
+    <context>
+        <name>LiveView</name>
+        <message>
+            <source>Sound only</source>
+            <translation>只有声音</translation>
+        </message>
+    </context>
+    <context>
         <name>MainWindow</name>
         <message>
             <source>Downloading the demo clip …</source>
@@ -991,6 +1428,25 @@
         <message>
             <source>What should it say?</source>
             <translation>应该写成什么？</translation>
+        </message>
+    </context>
+    <context>
+        <name>Meter</name>
+        <message>
+            <source>Sound level</source>
+            <translation>音量</translation>
+        </message>
+        <message>
+            <source>no sound</source>
+            <translation>没有声音</translation>
+        </message>
+        <message>
+            <source>%1 dB</source>
+            <translation>%1 分贝</translation>
+        </message>
+        <message>
+            <source>Sound level: %1</source>
+            <translation>音量：%1</translation>
         </message>
     </context>
     <context>
@@ -1915,6 +2371,173 @@
         </message>
     </context>
     <context>
+        <name>StartDialog</name>
+        <message>
+            <source>Use camera and microphone</source>
+            <translation>使用摄像头和麦克风</translation>
+        </message>
+        <message>
+            <source>Devices of this machine</source>
+            <translation>本机设备</translation>
+        </message>
+        <message>
+            <source>Camera</source>
+            <translation>摄像头</translation>
+        </message>
+        <message>
+            <source>Microphone</source>
+            <translation>麦克风</translation>
+        </message>
+        <message>
+            <source>An address</source>
+            <translation>地址</translation>
+        </message>
+        <message>
+            <source>Address of a camera stream</source>
+            <translation>摄像头视频流的地址</translation>
+        </message>
+        <message>
+            <source>A network camera (rtsp, http), or a file that is delivered as if it were live (file:PATH?live)</source>
+            <translation>网络摄像头（rtsp、http），或像实时一样播放的文件（file:PATH?live）</translation>
+        </message>
+        <message>
+            <source>Keep the recording</source>
+            <translation>保留录像</translation>
+        </message>
+        <message>
+            <source>Always</source>
+            <translation>始终</translation>
+        </message>
+        <message>
+            <source>For some hours</source>
+            <translation>保留若干小时</translation>
+        </message>
+        <message>
+            <source>Until it is remembered</source>
+            <translation>直到记忆完成</translation>
+        </message>
+        <message>
+            <source> h</source>
+            <translation> 小时</translation>
+        </message>
+        <message>
+            <source>Hours that the recording is kept</source>
+            <translation>录像保留的小时数</translation>
+        </message>
+        <message>
+            <source> GB</source>
+            <translation> GB</translation>
+        </message>
+        <message>
+            <source>no limit</source>
+            <translation>不限</translation>
+        </message>
+        <message>
+            <source>Disk budget</source>
+            <translation>磁盘限额</translation>
+        </message>
+        <message>
+            <source>Recording warns before it has used this much, and then stops; it never fills the disk</source>
+            <translation>录制在用满限额前会警告，然后停止；绝不会占满磁盘</translation>
+        </message>
+        <message>
+            <source>Blur unknown people (bystander mode)</source>
+            <translation>模糊不认识的人（旁观者模式）</translation>
+        </message>
+        <message>
+            <source>Faces that this memory does not know are blurred in the picture and in the recording until you approve them</source>
+            <translation>此记忆不认识的人脸，在画面和录像中都会被模糊，直到您批准</translation>
+        </message>
+        <message>
+            <source>Memory</source>
+            <translation>记忆</translation>
+        </message>
+        <message>
+            <source>Test</source>
+            <translation>测试</translation>
+        </message>
+        <message>
+            <source>Open what is chosen and show what it delivers; nothing is recorded</source>
+            <translation>打开所选设备并显示其内容；不录制</translation>
+        </message>
+        <message>
+            <source>Look for devices again</source>
+            <translation>重新查找设备</translation>
+        </message>
+        <message>
+            <source>Start</source>
+            <translation>开始</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>%1 (open now)</source>
+            <translation>%1（已打开）</translation>
+        </message>
+        <message>
+            <source>A new memory</source>
+            <translation>新的记忆</translation>
+        </message>
+        <message>
+            <source>Looking for cameras and microphones …</source>
+            <translation>正在查找摄像头和麦克风…</translation>
+        </message>
+        <message>
+            <source>No camera</source>
+            <translation>不用摄像头</translation>
+        </message>
+        <message>
+            <source>No microphone</source>
+            <translation>不用麦克风</translation>
+        </message>
+        <message>
+            <source>No camera or microphone was found. Connect one and look again, or give the address of a camera stream below.</source>
+            <translation>没有找到摄像头或麦克风。请连接后重新查找，或在下方填写摄像头视频流的地址。</translation>
+        </message>
+        <message>
+            <source>“Test” shows what this address delivers.</source>
+            <translation>“测试”会显示此地址的内容。</translation>
+        </message>
+        <message>
+            <source>Opening the devices …</source>
+            <translation>正在打开设备…</translation>
+        </message>
+        <message>
+            <source>Nothing is chosen.</source>
+            <translation>没有选择任何设备。</translation>
+        </message>
+        <message>
+            <source>Opening …</source>
+            <translation>正在打开…</translation>
+        </message>
+        <message>
+            <source>Only a test: nothing is recorded.</source>
+            <translation>只是测试：不录制。</translation>
+        </message>
+        <message>
+            <source>%1 pictures per second</source>
+            <translation>每秒 %1 帧</translation>
+        </message>
+        <message>
+            <source>Sound only</source>
+            <translation>只有声音</translation>
+        </message>
+        <message>
+            <source>only a test: nothing is recorded</source>
+            <translation>只是测试：不录制</translation>
+        </message>
+        <message>
+            <source>The device delivers nothing.</source>
+            <translation>设备没有传来任何内容。</translation>
+        </message>
+        <message>
+            <source>The device does not answer. Another program may be using it; the rest of M3Desk goes on.</source>
+            <translation>设备没有响应。可能有另一个程序在使用它；M3Desk 的其他部分不受影响。</translation>
+        </message>
+    </context>
+    <context>
         <name>StartPage</name>
         <message>
             <source>What would you like to remember?</source>
@@ -1939,14 +2562,6 @@
         <message>
             <source>Use camera and microphone</source>
             <translation>使用摄像头和麦克风</translation>
-        </message>
-        <message>
-            <source>Comes in a later version: this one memorizes files.</source>
-            <translation>将在以后的版本提供：本版本记忆文件。</translation>
-        </message>
-        <message>
-            <source>Live recording is not in this version yet. Record to a file and open that.</source>
-            <translation>本版本尚不支持实时录制。请先录成文件再打开。</translation>
         </message>
         <message>
             <source>Open a memory</source>
@@ -1987,6 +2602,10 @@
         <message>
             <source>Could not check this machine: %1</source>
             <translation>无法查看这台机器：%1</translation>
+        </message>
+        <message>
+            <source>Remembered as it happens: names on the picture, answers about a minute ago. Network cameras too.</source>
+            <translation>边发生边记忆：画面上显示姓名，可以询问一分钟前的事。也支持网络摄像头。</translation>
         </message>
     </context>
     <context>
@@ -2415,6 +3034,13 @@
         </message>
     </context>
     <context>
+        <name>TrialPicture</name>
+        <message>
+            <source>Preview</source>
+            <translation>预览</translation>
+        </message>
+    </context>
+    <context>
         <name>VideoView</name>
         <message>
             <source>Drop a video here, or choose File → Open a video.</source>
@@ -2431,6 +3057,89 @@
         <message>
             <source>Sound only: %1</source>
             <translation>仅有声音：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>WatchDialog</name>
+        <message>
+            <source>Watch for</source>
+            <translation>留意</translation>
+        </message>
+        <message>
+            <source>A notice appears as soon as one of these is seen or heard. The rules are kept with this memory.</source>
+            <translation>一旦看到或听到其中之一，就会出现通知。规则随此记忆保存。</translation>
+        </message>
+        <message>
+            <source>Kind of rule</source>
+            <translation>规则类型</translation>
+        </message>
+        <message>
+            <source>A person appears</source>
+            <translation>某人出现</translation>
+        </message>
+        <message>
+            <source>A word is said</source>
+            <translation>某个词被说出</translation>
+        </message>
+        <message>
+            <source>An object is seen</source>
+            <translation>看到某个物体</translation>
+        </message>
+        <message>
+            <source>Who or what to watch for</source>
+            <translation>留意的人或物</translation>
+        </message>
+        <message>
+            <source>Add</source>
+            <translation>添加</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>Rules</source>
+            <translation>规则</translation>
+        </message>
+        <message>
+            <source>Found since this memory was opened</source>
+            <translation>打开此记忆以来发现的</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>when %1 appears</source>
+            <translation>当 %1 出现时</translation>
+        </message>
+        <message>
+            <source>when somebody says “%1”</source>
+            <translation>当有人说“%1”时</translation>
+        </message>
+        <message>
+            <source>when this is seen: %1</source>
+            <translation>当看到：%1</translation>
+        </message>
+        <message>
+            <source>a name</source>
+            <translation>姓名</translation>
+        </message>
+        <message>
+            <source>a word, such as “budget”</source>
+            <translation>一个词，例如“预算”</translation>
+        </message>
+        <message>
+            <source>an object, such as “cup”</source>
+            <translation>一个物体，例如“cup”</translation>
+        </message>
+        <message>
+            <source>Nobody in this memory is called %1.</source>
+            <translation>此记忆中没有人叫 %1。</translation>
+        </message>
+        <message>
+            <source>Play this moment</source>
+            <translation>播放这一刻</translation>
         </message>
     </context>
     <context>

@@ -436,6 +436,7 @@ class FakeDesk(LiveCalls):
     """Answers `ports.Desk`: notes each command in `calls`, applies the simplest effect to its World and tells it by events."""
 
     def __init__(self, world: World | None = None, *, memory: str = "/memories/kitchen.m3desk") -> None:
+        super().__init__()
         self.world = world or World()
         self.memory = memory
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []

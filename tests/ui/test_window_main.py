@@ -66,7 +66,7 @@ def test_the_first_page_needs_no_engine_and_says_what_the_machine_can_do(window,
     assert desks.opened == []
     assert "2× real time" in window.start.machine.text()
     assert "no GPU" in window.start.machine.text()
-    assert not window.start.live.isEnabled()
+    assert window.start.live.isEnabled()
     assert all(not d.isVisible() for d in window.docks.values())
     assert not window.actions_.all["undo"].isEnabled()
 
@@ -318,7 +318,7 @@ def test_every_layout_shows_its_docks(window, desks, qtbot, tmp_path):
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
     for name, shown in (
-        ("live", {"timeline", "transcript", "chat"}),
+        ("live", {"graph", "chat"}),
         ("people", {"people", "timeline", "inspector"}),
         ("explore", {"graph"}),
     ):

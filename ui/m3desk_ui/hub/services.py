@@ -13,7 +13,9 @@ from m3desk import events
 from m3desk.errors import M3DeskError
 
 if TYPE_CHECKING:
+    from m3desk.domain.live import Device
     from m3desk.ports import Desk
+    from m3desk_ui.live.newest import Preview
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,16 @@ class Services:
     """What is wrong with the database of the memory at a path, if anything is."""
     restore: Callable[[str], str] = lambda _path: ""
     """Put the last good copy in its place; return that copy's date."""
+    devices: Callable[[], list[Device]] = list
+    """Find the cameras and microphones of this machine."""
+    try_command: Callable[[], list[str]] = list
+    """The command that opens an address for a test, without recording: see `media.capture.trying`."""
+    attach_preview: Callable[[str], Preview] = lambda name: _no_preview(name)
+    """Open the newest picture of a live source, by its name."""
+
+
+def _no_preview(name: str) -> Preview:
+    raise FileNotFoundError(name)
 
 
 def real() -> Services:
@@ -58,7 +70,23 @@ def real() -> Services:
 
         return desk.restore(path)
 
-    return Services(open_desk, make_player, default_memory, doctor, damage, restore)
+    def devices() -> list[Device]:
+        from m3desk.media.capture import devices
+
+        return devices.devices()  # in a process of its own: a driver may hang
+
+    def try_command() -> list[str]:
+        from m3desk.media.capture import trying
+
+        return trying.command()
+
+    def attach_preview(name: str) -> Preview:
+        from m3desk.media.capture.preview import Preview as CapturePreview
+
+        found: Preview = CapturePreview.attach(name)
+        return found
+
+    return Services(open_desk, make_player, default_memory, doctor, damage, restore, devices, try_command, attach_preview)
 
 
 def doctor() -> dict[str, Any]:

@@ -53,12 +53,14 @@ class Actions:
 
     def build(self) -> None:
         """Fill the menu bar (again, after a change of language)."""
+        self.keep_shortcuts(False)
         self.window.menuBar().clear()
         self.menus.clear()
         self.all.clear()
         self._file()
         self._edit()
         self._play()
+        self._live()
         self._memory()
         self._view()
         self._help()
@@ -75,6 +77,28 @@ class Actions:
         for name in ("layout_explore", "layout_live", "layout_people"):
             self.all[name].setEnabled(memory_open)
         self.enable_undo()
+        self.enable_live()
+
+    def enable_live(self) -> None:
+        """Grey what needs a live source while none runs, and say what its key does next."""
+        translate, session, memory_open = QCoreApplication.translate, self.window.live.session, self.window.hub.desk is not None
+        self.all["live_toggle"].setText(
+            translate("Actions", "Stop the live source") if session.running else translate("Actions", "Start with the last devices")
+        )
+        self.all["live_pause"].setText(
+            translate("Actions", "Continue recording") if session.paused else translate("Actions", "Pause: stop the devices")
+        )
+        for name in ("live_pause", "live_edge", "live_forget"):
+            self.all[name].setEnabled(session.running)
+        self.all["live_start"].setEnabled(not session.running)
+        for name in ("watch", "forget_span"):
+            self.all[name].setEnabled(memory_open)
+
+    def keep_shortcuts(self, bare: bool) -> None:
+        """Let the shortcuts go on working while the menu bar is hidden: Qt asks only actions of what is on the screen."""
+        for action in self.all.values():
+            if action.shortcutContext() == Qt.ShortcutContext.WindowShortcut:
+                (self.window.addAction if bare else self.window.removeAction)(action)
 
     def enable_undo(self) -> None:
         """Grey undo and redo while there is no correction that they would take."""
@@ -147,12 +171,32 @@ class Actions:
         lines = self._add(m, "subtitles", translate("Actions", "Show subtitles"), w.toggle_subtitles, "Ctrl+T", checkable=True)
         lines.setChecked(w.video.canvas.subtitles)
 
+    def _live(self) -> None:
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "&Live"))
+        start = self._add(m, "live_start", translate("Actions", "Use camera and microphone…"), w.live.show_start, "Ctrl+Shift+L")
+        plain.tip(start, translate("Actions", "Choose and test devices or an address, and what is kept"))
+        one = self._add(m, "live_toggle", "", w.live.toggle, "F9")
+        plain.tip(one, translate("Actions", "One key starts and stops; the first time it asks for the devices"))
+        pause = self._add(m, "live_pause", "", w.live.toggle_pause, "F8")
+        plain.tip(pause, translate("Actions", "Camera and microphone are closed until you continue"))
+        edge = self._add(m, "live_edge", translate("Actions", "Go to the live edge"), w.live.show_edge, "F7")
+        plain.tip(edge, translate("Actions", "From a moment in the recording back to what happens now"))
+        m.addSeparator()
+        forget = self._add(m, "live_forget", translate("Actions", "Forget the last 5 minutes…"), w.live.forget, "Ctrl+Shift+Backspace")
+        plain.tip(forget, translate("Actions", "Shows first what would be deleted"))
+        watch = self._add(m, "watch", translate("Actions", "Watch for…"), w.live.show_watch, "Ctrl+Shift+W")
+        plain.tip(watch, translate("Actions", "Tell me when a person appears, a word is said or an object is seen"))
+
     def _memory(self) -> None:
         w, translate = self.window, QCoreApplication.translate
         m = self._menu(translate("Actions", "&Memorizing"))
         pause = self._add(m, "pause", translate("Actions", "Pause memorizing"), w.toggle_pause, "Ctrl+P", checkable=True)
         plain.tip(pause, translate("Actions", "The video plays on; memorizing waits"))
         self._add(m, "retry", translate("Actions", "Retry failed sources"), w.retry_failed)
+        m.addSeparator()
+        span = self._add(m, "forget_span", translate("Actions", "Forget the chosen span…"), w.live.forget_span)
+        plain.tip(span, translate("Actions", "The span that is selected on the timeline; shows first what would be deleted"))
 
     def _view(self) -> None:
         w, translate = self.window, QCoreApplication.translate

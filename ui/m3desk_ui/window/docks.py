@@ -28,7 +28,7 @@ LATER = {
 }
 """Docks whose modules are imported (in a thread) only once the window is on the screen: they bring numba, tables and the like."""
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Kept layouts of another version are not restored: raise it when docks or layouts change."""
 
 
@@ -112,6 +112,7 @@ class Docks(QObject):
         self.all[name].setWidget(view)
         if old is not None:
             old.deleteLater()
+        self.window.live.fit_texts()
 
     def bring_forward(self, name: str) -> None:
         """Show a dock and give it the focus."""
@@ -129,6 +130,7 @@ class Docks(QObject):
             for dock in self.all.values():
                 dock.hide()
             return
+        self.window.live.fit_texts()
         kept = self.state.bytes(f"layout/{self.layout}")
         if kept is None or not self.window.restoreState(kept, LAYOUT_VERSION):
             arrange(self.window, self.layout)
@@ -138,9 +140,12 @@ class Docks(QObject):
         if self.hub.desk is None:
             return
         self.keep_layout()
-        self.layout = name
-        self.state.put("layout", name)
-        self.show(True)
+        if name != self.layout:
+            self.layout = name
+            self.state.put("layout", name)
+            self.show(True)
+        self.window.dress_full_screen()
+        self.window.live.fit_texts()
 
     def reset_layout(self) -> None:
         if self.hub.desk is not None:

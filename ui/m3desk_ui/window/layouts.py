@@ -1,4 +1,4 @@
-"""The three default layouts: Explore (everything), Live (picture and words), People (who is who)."""
+"""The three default layouts: Explore (everything), Live (for demos: large picture, graph, chat), People (who is who)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ LAYOUTS: dict[str, dict[str, list[list[str]]]] = {
         "bottom": [["timeline", "memories"]],
         "right": [["graph", "inspector"], ["chat", "transcript"]],
     },
-    "live": {"left": [], "bottom": [["timeline"]], "right": [["transcript", "chat"]]},
+    "live": {"left": [], "bottom": [["chat"]], "right": [["graph"]]},
     "people": {"left": [["inspector", "sources"]], "bottom": [["timeline"]], "right": [["people", "graph", "memories"]]},
 }
 """For each side, groups of tabs from top to bottom; the first of a group is in front. Docks not named are hidden."""
-WIDTHS = {"explore": (0.18, 0.33), "live": (0.0, 0.28), "people": (0.2, 0.46)}
+WIDTHS = {"explore": (0.18, 0.33), "live": (0.0, 0.34), "people": (0.2, 0.46)}
 """Parts of the window's width for left and right."""
 BOTTOM_HEIGHT = 0.27
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import importlib
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
@@ -25,7 +26,10 @@ from m3desk import __version__, config, paths, private
 from m3desk.domain.ids import clip_id
 from m3desk.errors import DownloadError, M3DeskError
 from m3desk.events import Damaged
+from m3desk.media.capture.address import is_live
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.live import choices
+from m3desk_ui.live.stage import LiveStage
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.look.focus_ring import FocusRing
 from m3desk_ui.memory.sources_view import VIDEO_FILTER, SourcesView
@@ -75,7 +79,10 @@ class MainWindow(QMainWindow):
         self.front.setWidget(self.start)
         self.pages.addWidget(self.front)
         self.pages.addWidget(self.video)
+        self.live = LiveStage(self)
+        self.pages.addWidget(self.live.view)
         middle = Middle(self.pages, self.notices, self.front)
+        middle.add_below(self.live.bar)
         self.setCentralWidget(middle)
         self.timeline = TimelineView(self.hub)
         self.transcript = TranscriptView(self.hub)
@@ -83,7 +90,7 @@ class MainWindow(QMainWindow):
         self.timeline_focus = self.timeline.canvas
         self.dock_area = Docks(self, self.hub, state, {"timeline": self.timeline, "transcript": self.transcript, "sources": self.sources})
         self.docks = self.dock_area.all
-        self._status = Status(self.hub)
+        self._status = Status(self.hub, self.live.session)
         self.setStatusBar(self._status)
         self.actions_ = Actions(self)
         self._ring = FocusRing(self)
@@ -107,6 +114,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.start.open_video.connect(self.choose_video)
         self.start.open_memory.connect(self.choose_memory)
+        self.start.use_live.connect(self.live.show_start)
         self.start.try_demo.connect(self.try_demo)
         self.start.recent_chosen.connect(self.open_memory)
         self.sources.add_wanted.connect(self.add_videos)
@@ -215,7 +223,10 @@ class MainWindow(QMainWindow):
         self.video.close_player()
 
     def open_video(self, path: str, memory: str | None = None) -> None:
-        """Play a video at once and memorize it into its own memory."""
+        """Play a video at once and memorize it into its own memory; or start a live source, if `path` is the address of one."""
+        if is_live(path):
+            self.live.start(replace(choices.read(self.state), address=path), new=memory is None, memory=memory)
+            return
 
         def go(memory_: str) -> None:
             self.open_memory(memory_, lambda desk: self._memorize(desk, [path], play=True))
@@ -417,7 +428,15 @@ class MainWindow(QMainWindow):
 
     def toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+        self.dress_full_screen()
+
+    def dress_full_screen(self) -> None:
+        """Hide menu and status bar while the layout for demos fills the screen; its shortcuts go on working."""
+        bare = self.isFullScreen() and self.dock_area.layout == "live" and self.hub.desk is not None
         self.actions_.all["full"].setChecked(self.isFullScreen())
+        self.actions_.keep_shortcuts(bare)
+        self.menuBar().setVisible(not bare)
+        self.statusBar().setVisible(not bare)
 
     def about(self) -> None:
         text = self.tr(
@@ -459,6 +478,7 @@ class MainWindow(QMainWindow):
         for name, dock in self.docks.items():
             dock.setWindowTitle(self.dock_area.title_of(name))
         self.actions_.build()
+        self.dress_full_screen()
         self.hub.themed.emit()
 
     def _title(self) -> None:
@@ -503,6 +523,10 @@ class MainWindow(QMainWindow):
         else:
             super().keyPressEvent(event)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.live.fit_texts_soon()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         self._leave()
         self.state.put("geometry", self.saveGeometry())
@@ -512,6 +536,7 @@ class MainWindow(QMainWindow):
         self.hide()
         QCoreApplication.processEvents()
         self.video.close_player()
+        self.live.shut_down()
         for view in self.dock_area.views.values():
             stop = getattr(view, "shut_down", None)
             if stop is not None:

@@ -65,6 +65,7 @@ class StartPage(QWidget):
     open_video = Signal()
     open_memory = Signal()
     try_demo = Signal()
+    use_live = Signal()
     recent_chosen = Signal(str)
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
@@ -84,14 +85,16 @@ class StartPage(QWidget):
         self.video = _Choice(
             self.tr("Open a video"), self.tr("Plays at once, and is memorized while you watch. You can also drop files or a folder here.")
         )
-        self.live = _Choice(self.tr("Use camera and microphone"), self.tr("Comes in a later version: this one memorizes files."))
-        self.live.setEnabled(False)
-        plain.tip(self.live, self.tr("Live recording is not in this version yet. Record to a file and open that."))
+        self.live = _Choice(
+            self.tr("Use camera and microphone"),
+            self.tr("Remembered as it happens: names on the picture, answers about a minute ago. Network cameras too."),
+        )
         self.memory = _Choice(self.tr("Open a memory"), self.tr("A folder whose name ends in .m3desk"))
         self.demo = _Choice(self.tr("Try the demo"), self.tr("A short public-domain White House speech (downloaded once, less than 1 MB)"))
         self.video.clicked.connect(self.open_video)
         self.memory.clicked.connect(self.open_memory)
         self.demo.clicked.connect(self.try_demo)
+        self.live.clicked.connect(self.use_live)
         grid = QGridLayout()
         grid.setSpacing(12)
         for i, choice in enumerate((self.video, self.live, self.memory, self.demo)):

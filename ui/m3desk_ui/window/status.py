@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
 
 from m3desk.domain.clip import clock
 from m3desk_ui.hub.following import Following, Read
+from m3desk_ui.live import words
+from m3desk_ui.live.light import Light
 from m3desk_ui.look import plain, texts
 
 if TYPE_CHECKING:
@@ -19,17 +21,18 @@ if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
+    from m3desk_ui.live.session import LiveSession
 
 QUIET_MS = 6000
 """Without news of progress for so long, the line falls back to what the memory holds."""
 
 
 class Status(QStatusBar):
-    """Left: the work and its bar. Right: seconds behind, knowledge pending, device and models."""
+    """Left: the work and its bar. Right: the live source, seconds behind, knowledge pending, device and models."""
 
-    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+    def __init__(self, hub: Hub, live: LiveSession | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._hub = hub
+        self._hub, self._live = hub, live
         self.setAccessibleName(self.tr("Status"))
         self.setSizeGripEnabled(False)
         self._work = plain.Count()
@@ -54,6 +57,14 @@ class Status(QStatusBar):
             label.setProperty("muted", True)
             line.addWidget(label)
         self.addPermanentWidget(right)
+        self._light = Light()
+        self._live_text = plain.Label()
+        for widget in (self._light, self._live_text):
+            line.insertWidget(line.count() - 4, widget)
+            widget.hide()
+        if live is not None:
+            live.began.connect(self._show_live)
+            live.status_changed.connect(self._show_live)
         self._loading: list[str] = []
         self._progress: events.Progress | None = None
         self._working: set[str] = set()
@@ -77,6 +88,17 @@ class Status(QStatusBar):
         hub.selection.watching.connect(self._on_watching)
         if hub.desk is not None:
             self.following.restart()
+
+    def _show_live(self) -> None:
+        """Show the live source in short, while one runs."""
+        live = self._live
+        running = live is not None and live.running
+        self._light.setVisible(running)
+        self._live_text.setVisible(running)
+        if live is not None and running:
+            light = words.light(live.status, engine=live.answers)
+            self._light.show_light(light.colour, light.text)
+            self._live_text.setText(words.short(live.status, engine=live.answers))
 
     def _on_opened(self, path: str) -> None:
         self._progress = None
