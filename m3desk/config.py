@@ -87,6 +87,8 @@ KEYS: dict[str, Key] = {
         Key("threads", 0, "threads of each model; 0: as many as there are cores, at most 4", low=0, high=64),
         Key("memory_language", "scene", "language of new memories; scene: the one that is spoken", choices=("scene", "en", "zh")),
         Key("semantic", True, "write knowledge too, not only what happened (needs the language model)"),
+        Key("keep_recordings", "always", "how long recordings of live sources are kept: always, remembered, or a number of hours"),
+        Key("recording_gb", 50.0, "gigabytes that the recording of a live source may have; 0: no limit but the disk", low=0, high=100_000),
         Key("language", "system", "language of the window", choices=("system", "en", "zh")),
         Key("theme", "system", "look of the window", choices=("system", "light", "dark")),
     )
@@ -103,6 +105,8 @@ class Settings:
     threads: int
     memory_language: str | None
     semantic: bool
+    keep_recordings: str
+    recording_gb: float
     language: str
     theme: str
 

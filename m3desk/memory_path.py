@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+from datetime import datetime
 from pathlib import Path
 
 from m3desk import paths, regular
+from m3desk.media.capture.address import LiveAddress, is_live
 
 
 def default_memory(video: str | Path) -> Path:
     """Return the default path of the memory of a video or folder: beside it (`VIDEO.m3desk`), or in the data folder if its folder is
-    read-only. A name too long for the suffix is cut and gets a hash, so that it stays unique.
+    read-only. A name too long for the suffix is cut and gets a hash, so that it stays unique. Of a live source: a new one, in the data
+    folder, with the date and time.
 
     Raises SourceError if the path is neither a regular file nor a folder, so that no memory is created for a wrong path.
     """
+    if is_live(str(video)):
+        shown = LiveAddress.parse(str(video)).shown().split("?")[0]
+        name = re.sub(r"[^\w.+-]+", " ", shown.removeprefix("file:").rsplit("/", 1)[-1].replace(":", " ")).strip() or "live"
+        return paths.data_dir() / "memories" / _memory_name(f"{name} {datetime.now():%Y-%m-%d %H.%M.%S}")
     regular.check_name(video)
     if not _is_folder(video):
         regular.check_regular(video)

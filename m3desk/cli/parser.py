@@ -67,6 +67,9 @@ def place(text: str) -> str:
     return text
 
 
+LIVE = "camera:0, mic:default, camera:0+mic:default, rtsp://…, http://…, file:PATH?live"
+
+
 def _memory(p: argparse.ArgumentParser, required: bool = True) -> None:
     default = os.environ.get("M3DESK_MEMORY") or None
     p.add_argument(
@@ -175,22 +178,24 @@ def _command(parser: argparse.ArgumentParser, word: str) -> argparse.ArgumentPar
 def _app_commands(command: Any) -> None:
     p = command("open", "Open the app: its start page, or a memory.", ("window", "open_"))
     p.add_argument("memory", nargs="?", type=place, help="a memory folder")
-    p = command("play", "Play a file in the app while it is memorized.", ("window", "play"))
-    p.add_argument("source", type=place, help="a video or sound file")
+    p = command("play", "Play a file, or show a live source, in the app while it is memorized.", ("window", "play"))
+    p.add_argument("source", type=place, help=f"a video or sound file, or live: {LIVE}")
     _memory(p, required=False)
     p.add_argument("--no-audio", action="store_true", help="live: without the microphone")
     p = command("memorize", "Build the memory of files, without a window; an interrupted run resumes.", ("work", "memorize"))
-    p.add_argument("sources", nargs="+", type=place, metavar="SOURCE", help="video or sound files, or folders of them")
+    p.add_argument("sources", nargs="+", type=place, metavar="SOURCE", help=f"video or sound files, folders of them, or live: {LIVE}")
     _memory(p)
     _json(p)
     p.add_argument("--profile", help="which set of backends (default: the settings')")
     p.add_argument("--clip-seconds", type=number, help="length of a clip (default 30)")
     p.add_argument("--fps", type=number, help="pictures analysed per second (default 5)")
     p.add_argument("--start", metavar="T", help="begin here: 90, 1:30, 00:01:30")
-    p.add_argument("--end", metavar="T", help="end here")
+    p.add_argument("--end", metavar="T", help="end here (live: stop recording then)")
     p.add_argument("--language", help="language of the sentences: en, zh (default: the scene's)")
     p.add_argument("--no-semantic", action="store_true", help="evidence and episodic memories only")
     p.add_argument("--rebuild", action="store_true", help="re-memorize a changed (or known) file")
+    p.add_argument("--no-audio", action="store_true", help="live: without the microphone")
+    p.add_argument("--keep", metavar="always|remembered|HOURS", help="live: how long the recording is kept (default: the settings')")
 
 
 def _memory_commands(command: Any) -> None:
@@ -250,6 +255,15 @@ def _memory_commands(command: Any) -> None:
     p.add_argument("--source", help="which source, if there are several")
     p.add_argument("--with-media", action="store_true", help="json: crops, speech and embeddings in a folder beside it")
     p.add_argument("--force", "--yes", action="store_true", help="overwrite an existing file, without asking")
+    p = command("forget", "Forget a span of a source for good, its recording included, and prove it.", ("live", "forget"))
+    _memory(p)
+    _json(p)
+    p.add_argument("--last", metavar="5m", help="what was recorded in the last seconds, minutes or hours: 30s, 5m, 1h")
+    p.add_argument("--source", help="a source, such as s1")
+    p.add_argument("--from", dest="from_", metavar="T", help="from here: 90, 1:30, 00:01:30")
+    p.add_argument("--to", metavar="T", help="to here")
+    p.add_argument("--dry-run", action="store_true", help="print what would go, change nothing")
+    p.add_argument("--yes", action="store_true", help="do not ask")
     p = command("check", "Check a memory's integrity, index, constraints and graph.", ("work", "check"))
     _memory(p)
     _json(p)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from m3desk.cli.output import Out
-from m3desk.errors import M3DeskError, MemoryMissing, UsageError
+from m3desk.errors import M3DeskError, MemoryMissing
+from m3desk.media.capture.address import is_live
 
 
 def open_(options: Any, out: Out) -> int:
@@ -19,8 +20,11 @@ def play(options: Any, out: Out) -> int:
     from m3desk.app import default_memory
     from m3desk.media.trial import tried
 
-    if ":" in options.source and not Path(options.source).exists() and options.source.split(":")[0] in ("camera", "mic", "rtsp", "rtsps"):
-        raise UsageError("live sources are not in this version yet.", "Play a file: m3desk play VIDEO.")
+    if is_live(options.source):
+        from m3desk.cli.live import address
+
+        source = address(options.source, options.no_audio)
+        return _launch(memory=options.memory or str(default_memory(source)), source=source)
     tried(options.source)  # a clear error before any window opens
     return _launch(memory=options.memory or str(default_memory(options.source)), source=str(Path(options.source).resolve()))
 

@@ -15,6 +15,8 @@ from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.domain.plural import many
 from m3desk.errors import Cancelled, ImportProblem, M3DeskError, MemoryMissing, UsageError
+from m3desk.media.capture.address import is_live
+from m3desk.media.file import is_there
 from m3desk.regular import check_regular
 from m3desk.store import place
 from m3desk.work import Options, readable
@@ -29,6 +31,10 @@ def existing(path: str) -> str:
 
 
 def memorize(options: Any, out: Out) -> int:
+    if any(is_live(source) for source in options.sources):
+        from m3desk.cli import live
+
+        return live.memorize(options, out)
     if options.clip_seconds is not None and not 5 <= options.clip_seconds <= 300:
         raise UsageError(f"a clip of {options.clip_seconds:g} s can't be.", "Give --clip-seconds between 5 and 300.")
     if options.fps is not None and not 0.2 <= options.fps <= 30:
@@ -148,7 +154,7 @@ def sources(options: Any, out: Out) -> int:
 
 
 def _place(uri: str) -> str:
-    return uri if Path(uri).is_file() else f"{uri} (not there; m3desk sources relink)"
+    return uri if is_there(uri) else f"{uri} (not there; m3desk sources relink)"
 
 
 def import_(options: Any, out: Out) -> int:
