@@ -15,7 +15,7 @@ from m3desk.errors import CorrectionError
 if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
-    from m3desk.domain.live import Keep, SpanForgotten, WatchKind, WatchRule
+    from m3desk.domain.live import Device, Keep, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -133,6 +133,16 @@ class Relink:
 
 
 # ---------------------------------------------------------------- live
+
+
+@dataclass(frozen=True, slots=True)
+class FindDevices:
+    test: bool
+
+    def run(self, engine: Engine) -> list[Device]:
+        from m3desk.media.capture.devices import devices
+
+        return devices(self.test)
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,7 +396,7 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, StartLive, StopLive, PauseLive, ForgetSpan, ForgetRecent, SearchNodes,
+    Memorize, FindDevices, StartLive, StopLive, PauseLive, ForgetSpan, ForgetRecent, SearchNodes,
     ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
     Picture,
 })  # fmt: skip
@@ -395,5 +405,5 @@ SLOW: frozenset[type] = frozenset({
 CORRECTIONS: frozenset[type] = frozenset({Correct, Undo, Redo, Revert})
 """Commands that run one after the other, apart from all others: some run models, and what follows them must come after."""
 
-NEED_NO_MEMORY: frozenset[type] = frozenset({ListModels, Pull, StopPulling, RemoveModel, Doctor})
+NEED_NO_MEMORY: frozenset[type] = frozenset({FindDevices, ListModels, Pull, StopPulling, RemoveModel, Doctor})
 """Commands that are answered also where the memory did not open."""

@@ -29,7 +29,7 @@ from m3desk.errors import M3DeskError, ModelFailed
 if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
-    from m3desk.domain.live import Keep, SpanForgotten, WatchKind, WatchRule
+    from m3desk.domain.live import Device, Keep, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -182,6 +182,9 @@ class EngineDesk:
 
     def relink(self, source: str, path: str) -> Future[None]:
         return self._call(commands.Relink(source, path))
+
+    def devices(self, *, test: bool = False) -> Future[list[Device]]:
+        return self._call(commands.FindDevices(test))
 
     def start_live(self, address: str, *, keep: Keep = "always", bystanders: bool = False, budget_bytes: int | None = None) -> Future[str]:
         return self._call(commands.StartLive(address, keep, bystanders, budget_bytes))

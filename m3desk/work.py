@@ -19,15 +19,17 @@ from m3desk.backends import Backends
 from m3desk.config import Settings
 from m3desk.domain.clip import MICROSECOND, Clip, Source, SourceState, clock
 from m3desk.domain.correction import Effect
+from m3desk.domain.ids import clip_id
 from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, UsageError
 from m3desk.media import cutter, file
+from m3desk.media.capture.planning import lacking
+from m3desk.media.capture.recording import Recording, is_recording
 from m3desk.media.trial import tried
 from m3desk.media.unchanged import HashedFile
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
 from m3desk.pipeline import Brake, ClipStore, Memorizer, RunTotals
 from m3desk.ports import ClipMedia, Models
-from m3desk.regular import is_regular
 from m3desk.samples import reembedding
 
 PERCEPTION = (
@@ -131,6 +133,10 @@ class SourceStore(ClipStore, Protocol):
         """Record the state of the work on a source; return whether the source exists."""
         ...
 
+    def tidy_recordings(self) -> None:
+        """Finish deleting recordings where a process was killed in between."""
+        ...
+
     def relink(self, source: str, uri: str) -> None: ...
     def remove_source(self, source: str, *, dry_run: bool) -> Effect: ...
     def fps_of(self, source: str) -> float | None: ...
@@ -175,10 +181,14 @@ class Work:
         return [self._add_one(path, source, options, watched) for path, source, watched in ready]
 
     def _add_one(self, path: Path, source: Source, options: Options, watched: HashedFile) -> str:
+        old = [c for s in self._store.sources() if s.uri == source.uri for c in self._store.clips(s.id)] if is_recording(path) else []
         stored = self._store.add_source(source, rebuild=options.rebuild)
         clip_seconds = self.clip_seconds(options.clip_seconds)
         readable = file.readable_until(path, stored.duration or 0)
-        clips = cutter.plan(stored, clip_seconds, options.start, options.end, readable)
+        if is_recording(path):
+            clips = _recorded(path, stored.id, old, clip_seconds)
+        else:
+            clips = cutter.plan(stored, clip_seconds, options.start, options.end, readable)
         self._store.plan_clips(stored.id, clips, fps=options.fps or self.settings.fps)
         self._store.requeue(stored.id, readable)
         self._options[stored.id] = options
@@ -200,7 +210,7 @@ class Work:
         """Queue the unfinished sources of earlier runs whose files still exist; return their ids."""
         unfinished = [s for s in self._store.sources() if s.state in ("queued", "working")]
         for source in unfinished:
-            if _is_there(source.uri):
+            if file.is_there(source.uri):
                 self.queue.put(source.id)
             else:
                 self._set_state(source.id, "failed", f"{source.uri} no longer exists; use “Locate file”.")
@@ -411,13 +421,15 @@ class Work:
             self._emit(events.SourceChanged(source, state, error))
 
 
-def _is_there(uri: str) -> bool:
-    return is_regular(uri) or (Path(uri) / "recording.json").is_file()
+def _recorded(path: Path, source: str, old: Sequence[Clip], clip_seconds: float) -> list[Clip]:
+    """Return the clips of a recording: cut as they were when it was memorized live, with nothing given up, and what lacks behind them."""
+    again = [Clip(clip_id(source, c.index), source, c.index, c.start, c.end, overrun=c.overrun) for c in old]
+    return [*again, *lacking(Recording.open(path).segments(), again, source, round(clip_seconds * MICROSECOND))]
 
 
 def expand(path: str | Path) -> list[Path]:
     """Return a list of one file, or a folder's media files in name order. Raises SourceError."""
-    return file.media_files(path) if Path(path).is_dir() else [Path(path)]
+    return file.media_files(path) if Path(path).is_dir() and not is_recording(path) else [Path(path)]
 
 
 def readable(sources: Sequence[str | Path], emit: Callable[[Any], None] = lambda _event: None) -> list[tuple[Path, Source]]:

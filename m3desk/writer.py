@@ -77,7 +77,7 @@ class SourcesAndClips:
         def add(memory: Memory) -> Source:
             for old in memory.sources() if rebuild else ():
                 if old.uri == source.uri or old.sha256 == source.sha256:
-                    memory.remove_source(old.id)
+                    memory.remove_source(old.id, recording=False)
             return memory.add_source(source)
 
         return self._write(add)
@@ -112,6 +112,9 @@ class SourcesAndClips:
             return there
 
         return self._write(note)
+
+    def tidy_recordings(self) -> None:
+        self._write(lambda m: m.tidy_recordings())
 
     def relink(self, source: str, uri: str) -> None:
         self._write(lambda m: m.set_source(source, uri=uri))

@@ -32,6 +32,7 @@ from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.live.sessions import Live
 from m3desk.live.watching import Watching
+from m3desk.media.file import is_there
 from m3desk.ports import Models
 from m3desk.samples import lookup
 from m3desk.store import opening
@@ -233,7 +234,7 @@ class App:
         """Return the picture of a source at a time (microseconds) as JPEG, or None if its file is missing."""
         with self.reader() as reader:
             known = next((s for s in reader.sources() if s.id == source), None)
-        if known is None or not known.width or not Path(known.uri).is_file():
+        if known is None or not known.width or not is_there(known.uri):
             return None
         return lookup.picture_at(known, at, width)
 

@@ -11,6 +11,7 @@ from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.evidence import FaceTrack
 from m3desk.domain.ids import source_of
 from m3desk.errors import ModelMissing
+from m3desk.media.file import is_there
 from m3desk.ports import Models
 from m3desk.samples import teaching
 from m3desk.store.records import Records
@@ -48,7 +49,7 @@ def lessons(memory: MemoryWithModels, files: Sequence[str]) -> tuple[Lesson, ...
 
 def look_again(memory: MemoryWithModels) -> int:
     """Make crops, sound and vectors for observations that corrections created, if the file or stored media allow it; return how many."""
-    lacking = [x for x in memory.write(lambda m: m.lacking_sample()) if Path(x.uri).is_file() or not isinstance(x.made, FaceTrack)]
+    lacking = [x for x in memory.write(lambda m: m.lacking_sample()) if is_there(x.uri) or not isinstance(x.made, FaceTrack)]
     if not lacking:
         return 0
     try:

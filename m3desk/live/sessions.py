@@ -5,7 +5,6 @@ Must not know: models, windows, how a memory is stored (it gets a `SourceStore`)
 
 from __future__ import annotations
 
-import importlib
 import logging
 import re
 import threading
@@ -21,14 +20,13 @@ from m3desk.domain.clip import MICROSECOND, Source
 from m3desk.domain.live import SEMANTIC, GivenUp, Keep
 from m3desk.errors import M3DeskError, SourceError, UsageError
 from m3desk.live.session import ENDING, Recorder, Session, close_source
+from m3desk.media.capture import recorder as capture
 from m3desk.media.capture import reports
 from m3desk.media.capture.address import LiveAddress
+from m3desk.store.recordings import FOLDER
 from m3desk.work import SourceStore, Work
 
 log = logging.getLogger(__name__)
-
-FOLDER = "recordings"
-"""The folder of a memory in which its recordings are."""
 
 ANSWER_AFTER = 4.0
 """Seconds that a question waits for the last seconds of a live source; then it is answered from what is memorized."""
@@ -41,12 +39,7 @@ def recorder(
     folder: Path, address: LiveAddress, on_report: Callable[[reports.Report], None], *, keep: Keep, budget: int | None, bystanders: bool
 ) -> Recorder:
     """Return the recorder of a live source, not started."""
-    try:
-        module = importlib.import_module("m3desk.media.capture.recorder")
-    except ModuleNotFoundError as error:
-        raise UsageError("live sources are not in this version yet.", "Play a file: m3desk play VIDEO.") from error
-    made: Recorder = module.Recorder(folder, address, on_report, keep=keep, budget_bytes=budget)
-    return made
+    return capture.Recorder(folder, address, on_report, keep=keep, budget_bytes=budget)
 
 
 class Live:
@@ -182,6 +175,7 @@ class Live:
     def recover(self) -> list[str]:
         """Close the recordings of live sources whose process was killed, and plan their remaining clips; return the source ids."""
         found = []
+        self._store.tidy_recordings()
         for source in self._store.sources():
             if source.state == "live" and (self._session is None or source.id != self._session.source.id):
                 found.append(source.id)

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
-from m3desk.domain.live import Keep, SpanForgotten, WatchKind, WatchRule
+from m3desk.domain.live import Device, Keep, SpanForgotten, WatchKind, WatchRule
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.ports.memory import FoundNode, Reader
 
@@ -40,6 +40,10 @@ class Desk(Protocol):
 
     def remove_source(self, source: str, *, dry_run: bool = False) -> Future[Effect]: ...
     def relink(self, source: str, path: str) -> Future[None]: ...
+    def devices(self, *, test: bool = False) -> Future[list[Device]]:
+        """Return the cameras and microphones of this machine; with `test`, each is opened for a moment."""
+        ...
+
     def start_live(self, address: str, *, keep: Keep = "always", bystanders: bool = False, budget_bytes: int | None = None) -> Future[str]:
         """Record and memorize a live source; return its source id. `bystanders`: unknown faces are blurred.
 

@@ -19,6 +19,7 @@ from m3desk.domain.evidence import Box, FaceTrack, Floats, Observation, TimedBox
 from m3desk.domain.geometry import iou
 from m3desk.errors import ModelMissing, SourceMissing, SourceUnreadable
 from m3desk.media import cutter, file
+from m3desk.media.file import is_there
 from m3desk.media.streams import check_file
 from m3desk.media.trial import tried
 from m3desk.perception import scenes, sightings, speakers, turns, voices
@@ -119,7 +120,7 @@ def _voices(sound: Sound, spoken: Sequence[turns.SpeechSegment], models: Models)
 
 def there(source: Source) -> None:
     """Raises SourceMissing where the file of a source is not in its place."""
-    if not Path(source.uri).is_file():
+    if not is_there(source.uri):
         raise SourceMissing(
             f"{source.uri} is not there, and a face is looked at in its picture.",
             f"Say where it is: m3desk sources relink {shlex.quote(source.id)} FILE.",

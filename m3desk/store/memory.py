@@ -39,6 +39,7 @@ from m3desk.store import (
     place,
     reading,
     rebinding,
+    recordings,
     rows,
     sources,
     transfer,
@@ -135,17 +136,27 @@ class Memory(Records):
         with self.writing(folds=False) as db:
             sources.plan(db, source, clips, fps)
 
-    def remove_source(self, id_: str, *, dry_run: bool = False) -> Effect:
-        """Remove a source and all that depends on it alone; on a dry run only return what that is."""
+    def remove_source(self, id_: str, *, dry_run: bool = False, recording: bool = True) -> Effect:
+        """Remove a source and all that depends on it alone; on a dry run only return what that is.
+
+        A recording of this memory is deleted too, unless `recording` is False; a file of the user is not.
+        """
         with self.snapshot() as db:
             effect = sources.what_rests_on(db, self.state(), id_)
+            uri = reading.source(db, id_).uri
         if not dry_run:
-            with self.writing() as db:
-                sources.remove_source(db, self.state(), self.log(), id_, now())
-                notes.show_bystanders(db, id_)
-                self.forget_fold()
+            with recordings.deleting(self.folder, uri if recording else "") as delete:
+                with self.writing() as db:
+                    sources.remove_source(db, self.state(), self.log(), id_, now())
+                    notes.show_bystanders(db, id_)
+                    self.forget_fold()
+                delete()
             checking.drop_index(self.folder / place.INDEX)  # it holds what was removed
         return effect
+
+    def tidy_recordings(self) -> None:
+        """Finish deleting recordings where a process was killed in between."""
+        recordings.tidy(self.folder, [s.uri for s in self.sources()])
 
     def mark_clip(self, clip: str, state: str, error: str | None = None) -> None:
         """Set a clip to failed, skipped, or queued again."""

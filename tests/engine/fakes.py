@@ -94,6 +94,8 @@ class FakeStore:
             self.known[source] = replace(self.known[source], state=state, error=error)
         return source in self.known
 
+    def tidy_recordings(self) -> None: ...
+
     def relink(self, source: str, uri: str) -> None:
         self._written(f"relink {source}")
         self.known[source] = replace(self.known[source], uri=uri)

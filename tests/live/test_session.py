@@ -19,6 +19,7 @@ from m3desk.errors import UsageError
 from m3desk.live import session as sessions
 from m3desk.media.capture.planning import holding
 from m3desk.media.capture.recording import Recording
+from m3desk.work import Options
 from tests.engine.fakes import FakeBackends, RecordedEvents
 from tests.live.recorded import DrawnRecorder, S
 
@@ -239,3 +240,51 @@ def test_a_forgetting_of_a_span_that_was_cut_off_is_finished_at_the_next_opening
         assert [(r["findings"], r["not_searched"]) for r in app.finished] == [([], [])]
         recording = Recording.open(app.work._store.source(source).uri)
         assert holding(recording, 0, 4 * S) == [] and recording.fingerprint() == app.work._store.source(source).sha256
+
+
+def evidence(app: App, source: str) -> list[Any]:
+    with app.reader() as reader:
+        faces, said, things, texts = reader.evidence()
+    return [[x for x in kind if x.clip.startswith(source + ".")] for kind in (faces, said, things, texts)]
+
+
+def anonymous(found: list[Any], source: str) -> str:
+    return repr(found).replace(f"{source}.", "s.")
+
+
+def test_a_live_source_that_is_memorized_again_gives_the_same_evidence_and_keeps_its_cut(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=5.0)
+    source = d.play()
+    d.until(lambda: d.status().recorded > 2.2 * S)
+    assert d.app.live.session is not None
+    d.app.live.session.close_clip(least=0)
+    d.over()
+    live, cut = evidence(d.app, source), [(c.start, c.end, c.overrun) for c in d.app.work._store.clips(source)]
+    assert any(overrun == 0 for *_, overrun in cut) and live[0] and live[1]
+    (again,) = d.app.work.add([d.source(source).uri], Options(rebuild=True))
+    d.app.work.run()
+    assert [(c.start, c.end, c.overrun) for c in d.app.work._store.clips(again)] == cut
+    assert anonymous(evidence(d.app, again), again) == anonymous(live, source)
+    assert d.app.work._store.source(again).state == "done"
+
+
+def test_a_removed_live_source_takes_its_recording_with_it_and_a_file_stays(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    d = desk(seconds=1.0)
+    source = d.play()
+    d.over()
+    folder = Path(d.source(source).uri)
+    d.app.work.remove(source, dry_run=True)
+    assert folder.is_dir()
+    d.app.work.remove(source)
+    assert list((d.path / "recordings").iterdir()) == []
+
+
+def test_a_recording_put_aside_by_a_killed_process_is_put_back_or_deleted(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=1.0)
+    source = d.play()
+    d.over()
+    folder = Path(d.source(source).uri)
+    folder.rename(folder.with_name(folder.name + ".removed"))
+    (folder.parent / "s9-gone.removed").mkdir()
+    d.app.live.recover()
+    assert [f.name for f in folder.parent.iterdir()] == [folder.name]
