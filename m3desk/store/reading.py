@@ -251,8 +251,9 @@ def bindings(db: DB, observation: str | None = None, node_: str | None = None) -
 # ---------------------------------------------------------------- sentences
 
 
-_SENTENCES = """SELECT node.*, n.weight, n.text, n.shown, n.tagged, n.spans, n.people, n.citations, n.topic AS topic_now, n.valid_until,
-n.pinned, n.stale, n.deleted FROM node JOIN now_node n ON n.id = node.id WHERE node.type IN ('episodic', 'semantic')"""
+_SENTENCES = """SELECT node.id, node.type, n.text, n.shown, n.tagged, node.clip, node.source, node.start, node."end", n.weight, n.people,
+n.citations, n.spans, n.topic, n.valid_until, n.pinned, n.stale, node.quoted, node.content, node.event, node.model, node.language
+FROM node JOIN now_node n ON n.id = node.id WHERE node.type IN ('episodic', 'semantic')"""
 
 
 @lru_cache(maxsize=10_000)
@@ -287,14 +288,19 @@ def _sentences(db: DB, query: str, values: Sequence[Any] = ()) -> list[StoredSen
 _FEW = 500
 
 
-def _sentence(r: sqlite3.Row, entities: Sequence[str]) -> StoredSentence:
+def _sentence(row: Iterable[Any], entities: Sequence[str]) -> StoredSentence:
+    """Return a row of `_SENTENCES` as a sentence. By place: columns by name take half as long again, and tables of 100,000 are read."""
+    (
+        id_, kind, text, shown, tagged, clip_, source_, start, end, weight, people_, citations, spans, topic, valid_until, pinned, stale,
+        quoted, content, event, model, language,
+    ) = row  # fmt: skip
     return StoredSentence(
-        id=r["id"], kind=r["type"], text=r["text"], shown=r["shown"], tagged=r["tagged"], clip=r["clip"] or "", source=r["source"] or "",
-        start=r["start"] or 0, end=r["end"] or 0, weight=r["weight"], people=_ids(r["people"]),
-        citations=tuple(_list(r["citations"])), spans=tuple(Span(s, e, tuple(o)) for s, e, o in _list(r["spans"])),
-        topic=r["topic_now"], valid_until=r["valid_until"], pinned=bool(r["pinned"]), stale=bool(r["stale"]),
-        quoted=tuple((a, b) for a, b in _list(r["quoted"] or "[]")) if r["text"] == r["content"] else (), event=r["event"],
-        model=r["model"] or "", language=r["language"] or "en", entities=tuple(entities),
+        id=id_, kind=kind, text=text, shown=shown, tagged=tagged, clip=clip_ or "", source=source_ or "",
+        start=start or 0, end=end or 0, weight=weight, people=_ids(people_),
+        citations=tuple(_list(citations)), spans=tuple(Span(s, e, tuple(o)) for s, e, o in _list(spans)),
+        topic=topic, valid_until=valid_until, pinned=bool(pinned), stale=bool(stale),
+        quoted=tuple((a, b) for a, b in _list(quoted or "[]")) if text == content else (), event=event,
+        model=model or "", language=language or "en", entities=tuple(entities),
     )  # fmt: skip
 
 
