@@ -25,7 +25,7 @@ from m3desk.domain.evidence import media_hash, media_id
 from m3desk.domain.identity import KnownPeople
 from m3desk.domain.live import LiveFace
 from m3desk.errors import CorrectionError, M3DeskError
-from m3desk.live.bystanders import Mailbox, packed, unpacked
+from m3desk.live.bystanders import HIDDEN, Mailbox, packed, unpacked
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class Bystanders:
         A face becomes a person of the memory, called `name`, from the embeddings and crops of this session. Raises CorrectionError if the
         face left more than a minute ago, was never seen well enough, or nobody has that id.
         """
-        if who.startswith("live"):
+        if who.startswith(HIDDEN):
             lesson = self._asked_for(who)
             effect = self._enroll(name.strip() or f"Guest {datetime.now().astimezone():%d %b %H:%M:%S}", lesson)
             who = effect.people[0]

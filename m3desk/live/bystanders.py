@@ -74,6 +74,9 @@ BLOCKS = 5
 KEPT_FOR = 60_000_000
 """Microseconds for which a face that left can still be approved."""
 
+HIDDEN = "hidden"
+"""How the ids of a veil's face tracks begin."""
+
 POLL = 0.25
 """Seconds between two looks for news from the parent, and between two reports to it."""
 
@@ -284,7 +287,7 @@ class Veil:
         faces: list[Hidden] = []
         if seen:
             for sighting, track in zip(seen, self._linking.add(seen, self._shot), strict=True):
-                face = self._faces.get(id(track)) or self._faces.setdefault(id(track), Hidden(f"live{next(self._numbers)}", track))
+                face = self._faces.get(id(track)) or self._faces.setdefault(id(track), Hidden(f"{HIDDEN}{next(self._numbers)}", track))
                 del track.seen[:-KEPT]
                 face.places.append((at, sighting.box))
                 faces.append(face)

@@ -20,7 +20,8 @@ import numpy as np
 
 from m3desk import events
 from m3desk.domain.calibration import calibration
-from m3desk.domain.evidence import Floats
+from m3desk.domain.evidence import Box, Floats
+from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, KnownPeople, Match, match
 from m3desk.domain.live import LiveFace
 from m3desk.errors import M3DeskError
@@ -156,7 +157,9 @@ class Recognizer:
         seen = sightings(self._detector, picture, self._frame, at, SIDES)
         shown = self._follow(seen)
         self._name(shown)
-        told = (*(_as_told(f) for f in shown), *self._hidden())
+        hidden = tuple(self._hidden())
+        mine = [_as_told(f) for f in shown]  # a blurred face may still look like one
+        told = (*(f for f in mine if f.person or all(iou(_box(f), _box(h)) < 0.1 for h in hidden)), *hidden)
         if told or self._told:
             self._emit(events.LiveFaces(self._source, at, told))
         self._told = told
@@ -244,6 +247,10 @@ class Recognizer:
     def _clear(self, face: _Face, found: Match) -> bool:
         """Say whether one picture is enough: clear, and as much like the person as two nodes that are one."""
         return max(face.quality) >= self._rule.sound and found.score is not None and found.score >= (self._rule.sure or 1.0)
+
+
+def _box(face: LiveFace) -> Box:
+    return face.x, face.y, face.width, face.height
 
 
 def _as_told(face: _Face) -> LiveFace:

@@ -164,11 +164,11 @@ def test_a_face_in_view_is_told_and_handed_out_when_it_is_approved(tmp_path: Pat
     (face,) = told["faces"]
     assert face["hidden"] and face["box"] == [60, 80, 60, 60]
     assert not list(tmp_path.glob("track-*"))  # nothing of them leaves the process before
-    camera.mail.put("wanted.json", json.dumps([face["track"], "live99"]).encode())
+    camera.mail.put("wanted.json", json.dumps([face["track"], "hidden99"]).encode())
     camera.show(("ann", 60, 80, 60), times=50)
     found = unpacked((tmp_path / f"track-{face['track']}.npz").read_bytes())
     assert found["rows"].shape[1] == 3 and found["crop0"].size and str(found["model"]) == "colours"
-    assert unpacked((tmp_path / "track-live99.npz").read_bytes()) == {}
+    assert unpacked((tmp_path / "track-hidden99.npz").read_bytes()) == {}
     assert camera.end()[-10:] == [["ann"]] * 10
 
 
@@ -239,7 +239,7 @@ def test_a_hidden_face_becomes_a_person_when_it_is_approved(app: App) -> None:
             (face,) = kept.hidden()
             person = kept.approve(face.track, "Ann")
             with pytest.raises(CorrectionError):
-                kept.approve("live99")
+                kept.approve("hidden99")
             until = len(out) + 60
             while len(out) < until:
                 time.sleep(0.01)

@@ -16,8 +16,14 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Perceived
 from m3desk.domain.memory import Draft
 from m3desk.live.bystanders import Veil
+from m3desk.live.recognition import VEIL
+from m3desk.media.capture import reports
+from m3desk.media.capture.address import LiveAddress
+from m3desk.media.capture.preview import Preview
+from m3desk.media.capture.recorder import Recorder
 from m3desk.media.cutter import FileClip, plan
 from m3desk.media.file import probe
+from m3desk.media.streams import open_media
 from m3desk.paths import resources
 from m3desk.perception.faces import see
 from m3desk.perception.sightings import faces_of
@@ -95,3 +101,35 @@ def test_nothing_of_an_unknown_face_is_left_anywhere(film: str, shared_data: Pat
             assert reader.tracks(source.id) == [] and reader.vectors("face", models.face_vectors.name)[0] == []
             kept = [(p.name, p.read_bytes()) for p in (Path(app.path) / "media").rglob("*.jpg")]
         assert proof.look(kept, vectors, models).found == ()
+
+
+def test_the_recorder_records_nobody_who_was_not_approved(shared_data: Path, models: Models, tmp_path: Path) -> None:
+    assert models.faces is not None and models.face_vectors is not None
+    film = shared_data / "video" / "hdtf" / "RD_Radio2_000.mp4"
+    rows = [r for n, (_, p) in enumerate(pictures(film)) if n % 10 == 0 for _, r in faces_of(p, models.faces, models.face_vectors)]
+    (tmp_path / "veil").mkdir()
+    ended: list[reports.Report] = []
+    recorder = Recorder(
+        tmp_path / "r", LiveAddress.parse(f"file:{film}?live"), ended.append, transform=VEIL, argument=str(tmp_path / "veil")
+    )
+    recorder.start()
+    preview, shown = Preview.attach(recorder.preview), []
+    try:
+        while not recorder.wait(0.5):
+            if (got := preview.newest()) is not None:
+                shown.append(got[1])
+    finally:
+        preview.close()
+        recorder.stop()
+    assert isinstance(ended[-1], reports.Ended) and ended[-1].error is None
+    recorded = [p for n, (_, p) in enumerate(all_pictures(tmp_path / "r")) if n % 4 == 0]
+    assert len(recorded) >= 30 and shown
+    there = [(f"{n}.jpg", cv2.imencode(".jpg", p)[1].tobytes()) for n, p in enumerate([*recorded, *shown])]
+    assert proof.look(there, {("face", models.face_vectors.name): np.stack(rows)}, models).found == ()
+
+
+def all_pictures(recording: Path) -> Iterator[tuple[int, Picture]]:
+    with open_media(str(recording)) as opened:
+        for packet in opened.packets("picture"):
+            for frame in packet.decode():
+                yield opened.time(packet.stream, frame.pts), np.asarray(frame.to_ndarray(format="bgr24"), np.uint8)

@@ -103,7 +103,7 @@ def test_in_bystander_mode_the_recorder_gets_a_veil_and_the_memory_is_told(tmp_p
     recognition.end()
     assert not Path(folder).exists()
     with pytest.raises(UsageError):
-        Recognition(memory, "s1").approve("live1")
+        Recognition(memory, "s1").approve("hidden1")
 
 
 def test_without_models_nothing_is_told_and_it_ends(tmp_path: Path) -> None:

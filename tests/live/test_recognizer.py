@@ -11,6 +11,7 @@ import numpy as np
 from m3desk import events
 from m3desk.domain.changed import Changed
 from m3desk.domain.identity import Gallery, KnownPeople
+from m3desk.domain.live import LiveFace
 from m3desk.domain.log import ObservationType
 from m3desk.live.known import Galleries
 from m3desk.live.recognizer import Recognizer
@@ -171,3 +172,12 @@ def test_galleries_are_read_again_when_a_commit_changed_who_somebody_is() -> Non
         galleries.close()
     assert asked == [("face", "colours")] * 2
     assert galleries.of("face").names == {"person_1": "Ann", "person_2": "Bob"}
+
+
+def test_blurred_faces_are_told_with_the_tracks_by_which_they_can_be_approved() -> None:
+    told: list[events.LiveFaces] = []
+    blurred = LiveFace("hidden3", 42, 82, 60, 60)
+    recognizer = Recognizer("s1", SquareDetector(), ColourEmbedder(), KnownPeople, told.append, lambda: (blurred,))
+    recognizer.look(0, draw([("ann", 40, 80, 60), ("bob", 200, 80, 60)]))
+    other, last = told[0].faces
+    assert other.x == 200 and last == blurred
