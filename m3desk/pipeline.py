@@ -14,16 +14,17 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from m3desk import events
 from m3desk.domain.clip import Clip, ClipState, Source
 from m3desk.domain.evidence import Floats, Perceived
-from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
+from m3desk.domain.memory import Decision, Draft, StoredSentence
 from m3desk.errors import Cancelled, M3DeskError, ModelFailed, SourceUnreadable
 from m3desk.memorization.consolidate import decide
 from m3desk.perception.perceive import PendingClip, Watcher, without
-from m3desk.ports import ClipMedia, ClipView, KnowledgeWriter, MemoryWriter, Models, Prepared, TextEmbedder, Waiting
+from m3desk.ports import Candidates, ClipMedia, ClipView, Decide, KnowledgeWriter, MemoryWriter, Models, Prepared, TextEmbedder, Waiting
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,8 @@ RECENT = 6
 class ClipStore(Protocol):
     """What the pipeline needs from a memory; every call is one short transaction or one consistent read on the writer's thread.
 
-    Two calls per clip: `prepare` returns all that the memory writer needs, `commit_episodic` stores the result.
+    Two calls per clip: `prepare` returns all that the memory writer needs, `commit_episodic` stores the result. Two more for its semantic
+    memories: `episodic` returns what they are drawn from, `commit_semantic` stores them.
     """
 
     def waiting(self, source: str) -> Waiting: ...
@@ -61,13 +63,11 @@ class ClipStore(Protocol):
     def mark_clip(self, clip: str, state: ClipState, error: str | None) -> None: ...
     def to_conclude(self) -> Sequence[Clip]: ...
     def episodic(self, clip: str) -> Sequence[StoredSentence]: ...
-    def candidates(self, sentences: Sequence[Sentence], source: str) -> Sequence[Sequence[tuple[StoredSentence, Floats]]]:
-        """Return, for each sentence, the stored sentences that it could repeat or contradict, with their vectors."""
-        ...
-
     def commit_semantic(
-        self, clip: Clip, draft: Draft, decisions: Sequence[Decision], *, text_vectors: Floats | None, text_model: str, at: str
-    ) -> events.ClipCommitted: ...
+        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Floats | None, text_model: str, at: str
+    ) -> events.ClipCommitted:
+        """Store the semantic sentences of a clip. `decide`: says which of them repeat or contradict what is stored; None: none do."""
+        ...
 
 
 class Embedded(Protocol):
@@ -321,8 +321,8 @@ class Memorizer:
             self._check()
             vectors = _embed(self._models.text_vectors, draft)
             name = self._models.text_vectors.name if self._models.text_vectors else ""
-            decisions = self._decisions(draft, clip.source, vectors, name)
-            self._emit(self._store.commit_semantic(clip, draft, decisions, text_vectors=vectors, text_model=name, at=now()))
+            compare = partial(_decided, draft, vectors, name) if vectors is not None else None
+            self._emit(self._store.commit_semantic(clip, draft, compare, text_vectors=vectors, text_model=name, at=now()))
             count += 1
         return count
 
@@ -335,12 +335,6 @@ class Memorizer:
             except Cancelled:
                 self._check()
         return Draft()
-
-    def _decisions(self, draft: Draft, source: str, vectors: Floats | None, model: str) -> list[Decision]:
-        if vectors is None:
-            return [Decision("add") for _ in draft.sentences]
-        there = self._store.candidates(draft.sentences, source)
-        return [decide(s, row, found, model=model) for s, row, found in zip(draft.sentences, vectors, there, strict=True)]
 
     def _check(self) -> None:
         if self._stop():
@@ -361,6 +355,10 @@ def _embed(embedder: TextEmbedder | None, draft: Draft) -> Floats | None:
     if embedder is None or not draft.sentences:
         return None
     return embedder.embed([s.text for s in draft.sentences])
+
+
+def _decided(draft: Draft, vectors: Floats, model: str, there: Candidates) -> list[Decision]:
+    return [decide(s, row, found, model=model) for s, row, found in zip(draft.sentences, vectors, there, strict=True)]
 
 
 def _names(models: Models) -> dict[str, str]:

@@ -13,10 +13,10 @@ from typing import Protocol, TypeVar
 from m3desk.domain.clip import Clip, ClipState, Source, SourceState
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, Perceived
-from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
+from m3desk.domain.memory import Decision, Draft, StoredSentence
 from m3desk.errors import UsageError
 from m3desk.events import ClipCommitted
-from m3desk.ports import Prepared, Waiting
+from m3desk.ports import Decide, Prepared, Waiting
 from m3desk.store.memory import Memory
 
 T = TypeVar("T")
@@ -170,10 +170,12 @@ class SourcesAndClips:
     def episodic(self, clip: str) -> list[StoredSentence]:
         return self._write(lambda m: m.episodic(clip))
 
-    def candidates(self, sentences: Sequence[Sentence], source: str) -> list[list[tuple[StoredSentence, Floats]]]:
-        return self._write(lambda m: [m.candidates(s, source) for s in sentences])
-
     def commit_semantic(
-        self, clip: Clip, draft: Draft, decisions: Sequence[Decision], *, text_vectors: Floats | None, text_model: str, at: str
+        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Floats | None, text_model: str, at: str
     ) -> ClipCommitted:
-        return self._write(lambda m: m.commit_semantic(clip, draft, decisions, text_vectors=text_vectors, text_model=text_model, at=at))
+        def commit(memory: Memory) -> ClipCommitted:
+            add = [Decision("add") for _ in draft.sentences]
+            decisions = add if decide is None else decide([memory.candidates(s, clip.source) for s in draft.sentences])
+            return memory.commit_semantic(clip, draft, decisions, text_vectors=text_vectors, text_model=text_model, at=at)
+
+        return self._write(commit)

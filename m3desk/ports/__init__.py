@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from m3desk.ports.clips import ClipMedia, ClipView, Cluster, Frame, KnowledgeWriter, MemoryWriter, Models, Prepared, Waiting
+from m3desk.ports.clips import (
+    Candidates,
+    ClipMedia,
+    ClipView,
+    Cluster,
+    Decide,
+    Frame,
+    KnowledgeWriter,
+    MemoryWriter,
+    Models,
+    Prepared,
+    Waiting,
+)
 from m3desk.ports.desk import Desk
 from m3desk.ports.memory import FoundClip, FoundNode, Reader
 from m3desk.ports.models import (
@@ -31,9 +43,11 @@ from m3desk.ports.models import (
 
 __all__ = [
     "SAMPLE_RATE",
+    "Candidates",
     "ClipMedia",
     "ClipView",
     "Cluster",
+    "Decide",
     "Desk",
     "DetectedFace",
     "DetectedObject",

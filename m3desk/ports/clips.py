@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from m3desk.domain.clip import Clip, Source
-from m3desk.domain.evidence import Perceived
-from m3desk.domain.memory import Draft, StoredSentence
+from m3desk.domain.evidence import Floats, Perceived
+from m3desk.domain.memory import Decision, Draft, StoredSentence
 from m3desk.ports.models import (
     FaceDetector,
     FaceEmbedder,
@@ -99,6 +99,13 @@ class Waiting:
 
     clips: tuple[Clip, ...]
     heard_until: int | None
+
+
+Candidates = Sequence[Sequence[tuple[StoredSentence, Floats]]]
+"""For each sentence of a draft, the stored sentences that it could repeat or contradict, with their vectors."""
+
+Decide = Callable[[Candidates], Sequence[Decision]]
+"""Says for each sentence of a draft whether it is new, repeats, or contradicts a stored one."""
 
 
 @dataclass(frozen=True, slots=True)

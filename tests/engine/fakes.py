@@ -12,9 +12,9 @@ from m3desk import events
 from m3desk.domain.clip import Clip, ClipState, Source, SourceState
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Perceived
-from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
+from m3desk.domain.memory import Draft, StoredSentence
 from m3desk.errors import MemoryProblem
-from m3desk.ports import Frame, Models, Prepared, Sound, Waiting
+from m3desk.ports import Decide, Frame, Models, Prepared, Sound, Waiting
 from tests.control.made import BagOfWords
 from tests.perception.invented import CaptionReader, ColourEmbedder, LaptopEverywhere, SquareDetector, draw
 from tests.perception.invented_speech import Ear, Loudness, Octaves
@@ -154,14 +154,12 @@ class FakeStore:
         drafted = self.drafts.get(clip, Draft()).sentences
         return [StoredSentence(f"n{i}", s.kind, s.text, s.text, s.text, clip, c.source, s.start, s.end, 1.0) for i, s in enumerate(drafted)]
 
-    def candidates(self, sentences: Sequence[Sentence], source: str) -> list[list[tuple[StoredSentence, Any]]]:
-        self.calls.append(f"candidates of {len(sentences)}")
-        return [[] for _ in sentences]
-
     def commit_semantic(
-        self, clip: Clip, draft: Draft, decisions: Sequence[Decision], *, text_vectors: Any, text_model: str, at: str
+        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Any, text_model: str, at: str
     ) -> events.ClipCommitted:
-        assert len(decisions) == len(draft.sentences)
+        if decide is not None:
+            self.calls.append(f"candidates of {len(draft.sentences)}")
+            assert len(decide([[] for _ in draft.sentences])) == len(draft.sentences)
         self._written(f"conclude {clip.id}")
         self.planned[clip.id] = replace(clip, state="done")
         self.concluded[clip.id] = [s.text for s in draft.sentences]

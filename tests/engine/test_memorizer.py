@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,12 @@ from m3desk.domain.memory import Draft, Sentence
 from m3desk.errors import Cancelled, M3DeskError, MemoryProblem, ModelFailed, SourceChanged
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.pipeline import Memorizer, RunTotals
+from m3desk.ports import Models
+from m3desk.store.memory import Memory
+from m3desk.writer import SourcesAndClips
+from tests.control.made import BagOfWords
 from tests.engine.fakes import FakeBackends, FakeStore, Faulty, Film, RecordedEvents, fail
+from tests.store.invented import clips, remember, source
 
 
 class Run:
@@ -198,7 +204,7 @@ def test_a_stop_interrupts_the_model_and_what_was_concluded_stays(remembered: Ru
 
 def test_what_is_to_be_seen_comes_before_what_is_to_be_concluded(remembered: Run) -> None:
     thinker = Thinker()
-    assert remembered.memorizer.conclude(thinker, enough=lambda: thinker.asked == 1) == 1
+    assert remembered.memorizer.conclude(thinker, enough=lambda _count: thinker.asked == 1) == 1
     assert remembered.states() == ["done", "episodic", "episodic"]
 
 
@@ -214,3 +220,20 @@ def test_an_error_that_the_user_can_mend_ends_the_run() -> None:
     with pytest.raises(M3DeskError, match="choose another"):
         run.go()
     assert run.states() == ["episodic", "queued", "queued"]
+
+
+def test_the_semantic_memories_of_a_clip_take_two_calls_on_the_writers_thread(tmp_path: Path) -> None:
+    with Memory.create(tmp_path / "m.m3desk") as memory:
+        memory.plan_clips(memory.add_source(source()).id, clips("s1"), fps=5.0)
+        for people in ((1, 2), (1, 3)):
+            remember(memory, memory.next_clips("s1")[0], people)
+        calls: list[Any] = []
+
+        def write(change: Any) -> Any:
+            calls.append(change)
+            return change(memory)
+
+        memorizer = Memorizer(SourcesAndClips(write), Models(text_vectors=BagOfWords()), ComposedWriter(), lambda _event: None)
+        assert memorizer.conclude(Thinker()) == 2
+        assert len(calls) == 1 + 2 * 2, "which clips; then what a clip's are drawn from, and their commit"
+        assert [c.state for c in memory.clips("s1")][:2] == ["done", "done"] and memory.memories(kind="semantic")
