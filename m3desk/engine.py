@@ -219,7 +219,8 @@ class Engine:
     def _ready(self, app: App) -> None:
         settings = app.settings
         device = f"CPU, {settings.threads} threads"
-        self.emit(events.EngineReady(self._path, device, settings.profile, app.missing(), app.version(), *app.can_undo_redo()))
+        held = app.missing(), app.version(), *app.can_undo_redo(), app.no_language()
+        self.emit(events.EngineReady(self._path, device, settings.profile, *held))
 
     @staticmethod
     def _work(app: App) -> None:

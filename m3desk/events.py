@@ -16,7 +16,8 @@ Event = Any
 class EngineReady:
     """The engine opened a memory, at this version (0: not known). `device`: "CPU, 2 threads". `missing`: port → what to do about it.
 
-    `can_undo`, `can_redo`: whether the memory has corrections that undo and redo would take: see `Corrected`.
+    `can_undo`, `can_redo`: whether the memory has corrections that undo and redo would take: see `Corrected`. `no_language`: the language
+    model that is not installed, so that clips get no semantic memories; "" if there is one.
     """
 
     memory: str
@@ -26,6 +27,7 @@ class EngineReady:
     version: int = 0
     can_undo: bool = False
     can_redo: bool = False
+    no_language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from m3desk.app import correcting, embedding, forgetting, long_work
 from m3desk.app.answering import Answering, Before
 from m3desk.app.on_disk import VectorsOnDisk
 from m3desk.app.open_questions import OpenQuestions
-from m3desk.backends import Backends, profile_or_why
+from m3desk.backends import Backends, profile, profile_or_why
 from m3desk.config import Settings
 from m3desk.control.searching import Searching
 from m3desk.domain.changed import Changed
@@ -161,9 +161,16 @@ class App:
 
     def missing(self) -> dict[str, str]:
         """Return the models of the embedded profile that are not on this machine: name → what it is and how to download it."""
-        lacking = [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] not in ("demo", "extra")]
+        lacking = _lacking()
         how = {"llm": "m3desk models pull --llm"}
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
+
+    def no_language(self) -> str:
+        """Return the language model of the embedded profile if it is not installed and the chosen profile uses it; else ""."""
+        mine, embedded = profile_or_why(self.settings.profile), profile("embedded")
+        if isinstance(mine, UsageError) or mine.get("language") != embedded.get("language"):
+            return ""
+        return next((r["name"] for r in _lacking() if r["profile"] == "llm"), "")
 
     def version(self) -> int:
         """Return the number of writes that the memory has seen (`Reader.version`)."""
@@ -408,6 +415,11 @@ def _settings() -> tuple[Settings, UsageError | None]:
         return Settings.load(), None
     except UsageError as error:
         return Settings.defaults(), error
+
+
+def _lacking() -> list[dict[str, Any]]:
+    """Return the models of the embedded profile, the language model included, that are not on this machine."""
+    return [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] not in ("demo", "extra")]
 
 
 def _holds_nothing(memory: Memory) -> bool:

@@ -2667,6 +2667,14 @@
             <translation>领先于播放</translation>
         </message>
         <message>
+            <source>no language model: no knowledge is written</source>
+            <translation>没有语言模型：不会写入知识</translation>
+        </message>
+        <message>
+            <source>Download one in the chat or under “Models”; clips get their knowledge then.</source>
+            <translation>请在聊天中或在“模型”里下载；之后片段会获得知识。</translation>
+        </message>
+        <message>
             <source>clips without knowledge yet: %1</source>
             <translation>尚无知识的片段：%1</translation>
         </message>
@@ -3147,6 +3155,10 @@
         <message>
             <source>%1 left</source>
             <translation>剩余 %1</translation>
+        </message>
+        <message>
+            <source>1 clip failed</source>
+            <translation>1 个片段失败</translation>
         </message>
         <message>
             <source>%1 clips failed</source>

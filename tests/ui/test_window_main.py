@@ -293,6 +293,15 @@ def test_progress_and_what_the_memory_holds_stand_in_the_status_bar(window, desk
     qtbot.waitUntil(lambda: window._status._work.text().startswith("Rebuilding the memory's tables · 75 % · 2"), timeout=2000)
 
 
+def test_where_no_language_model_is_installed_that_is_said_instead_of_a_count_that_stays(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: "without knowledge yet" in window._status._knowledge.text(), timeout=3000)
+    desks.desk.emit(events.EngineReady("k", "CPU", "embedded", {"qwen": "1.1 GB"}, no_language="qwen"))
+    qtbot.waitUntil(lambda: window._status._knowledge.text() == "no language model: no knowledge is written", timeout=2000)
+    desks.desk.emit(events.Downloading("another", 1, 1, "done"), events.Downloading("qwen", 1, 1, "done"))
+    qtbot.waitUntil(lambda: "without knowledge yet" in window._status._knowledge.text(), timeout=2000)
+
+
 def test_sources_can_be_paused_cancelled_retried_and_moved(window, desks, qtbot, tmp_path):
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: len(window.sources.model.rows) == 3, timeout=3000)

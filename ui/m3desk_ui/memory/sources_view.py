@@ -206,7 +206,7 @@ class _Paint(QStyledItemDelegate):
             if news.left is not None:
                 parts.append(self.tr("%1 left").replace("%1", texts.duration(round(news.left * 1e6))))
         if row.failed:
-            parts.append(self.tr("%1 clips failed").replace("%1", str(row.failed)))
+            parts.append(self.tr("1 clip failed") if row.failed == 1 else self.tr("%1 clips failed").replace("%1", str(row.failed)))
         if not row.there:
             parts.append(self.tr("file not found"))
             colour = c.warn

@@ -65,6 +65,7 @@ class Status(QStatusBar):
         if live is not None:
             live.began.connect(self._show_live)
             live.status_changed.connect(self._show_live)
+        self._no_language = ""
         self._loading: list[str] = []
         self._progress: events.Progress | None = None
         self._working: set[str] = set()
@@ -108,12 +109,16 @@ class Status(QStatusBar):
         for label in (self._behind, self._knowledge, self._models, self._device):
             label.clear()
         self._work.setText(self.tr("Opening the memory …") if path else "")
-        self._clips, self._people = {}, set()
+        self._clips, self._people, self._no_language = {}, set(), ""
         self.following.restart()
 
     def _on_ready(self, event: events.EngineReady) -> None:
         self._device.setText(texts.processor(event.device))
         plain.tip(self._device, self.tr("Profile “%1”; nothing leaves this machine").replace("%1", event.profile))
+        self._no_language = event.no_language
+        how = self.tr("Download one in the chat or under “Models”; clips get their knowledge then.")
+        plain.tip(self._knowledge, how if event.no_language else "")
+        self._tell_counts()
         if event.missing:
             self._models.setText(self.tr("models missing: %1").replace("%1", str(len(event.missing))))
             plain.tip(self._models, "\n".join(f"{port}: {what}" for port, what in event.missing.items()))
@@ -146,6 +151,9 @@ class Status(QStatusBar):
                 event.done / event.total,
             )
         else:
+            if event.state == "done" and event.name == self._no_language:
+                self._no_language = ""
+                plain.tip(self._knowledge, "")
             self._rest()
 
     def _on_source(self, event: Any) -> None:
@@ -230,7 +238,10 @@ class Status(QStatusBar):
             return
         states = Counter(self._clips.values())
         clips, waiting, knowledge, people = states["episodic"] + states["done"], states["queued"], states["episodic"], len(self._people)
-        self._knowledge.setText(self.tr("clips without knowledge yet: %1").replace("%1", str(knowledge)) if knowledge else "")
+        if self._no_language:
+            self._knowledge.setText(self.tr("no language model: no knowledge is written"))
+        else:
+            self._knowledge.setText(self.tr("clips without knowledge yet: %1").replace("%1", str(knowledge)) if knowledge else "")
         if not self._bar.isVisible() and not self._loading:
             if clips:
                 text = self.tr("clips memorized: %1 · people: %2").replace("%1", str(clips)).replace("%2", str(people))
