@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from m3desk.app import App
+from m3desk.app import App, answering
 from m3desk.control.snapshots import Snapshot
 from m3desk.store.records import Records
 from tests.control.made import BagOfWords
@@ -134,3 +134,13 @@ def _soon(holds: Any, seconds: float = 30.0) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def test_questions_that_are_stopped_before_during_and_after_their_answer_leave_nothing_behind(app: App) -> None:
+    app.answering.stop_asking("early")
+    told = list(app.answering.ask("Tell me about the tea.", ask="early"))
+    assert told[-1].answer == "" or not told[-1].found or told[-1].error
+    for n in range(200):
+        list(app.answering.ask("Who appears?", ask=f"q{n}")) if n < 2 else None
+        app.answering.stop_asking(f"q{n}")
+    assert app.answering._asks == {} and len(app.answering._stopped) <= answering.EARLY

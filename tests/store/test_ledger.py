@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,18 @@ def test_what_cannot_be_computed_ahead_is_told_by_the_call_that_needs_it(memory:
         again.read_ahead()
         state_tables(again)
         assert (again._ledger.counts["ahead"], again._ledger.counts["whole"]) == (0, 1)
+
+
+def test_where_no_thread_can_be_started_nobody_waits_for_what_is_computed_ahead(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.close()
+
+    class NoThread(threading.Thread):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    with Memory.open(memory.path, write=True) as again:
+        monkeypatch.setattr(threading, "Thread", NoThread)
+        again.read_ahead()
+        assert again._ledger._ahead is None
+        remember(again, again.next_clips("s1")[0], (1, 2))
+        state_tables(again)
