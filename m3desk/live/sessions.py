@@ -174,13 +174,13 @@ class Live:
 
     def recover(self) -> list[str]:
         """Close the recordings of live sources whose process was killed, and plan their remaining clips; return the source ids."""
-        found = []
         self._store.tidy_recordings()
-        for source in self._store.sources():
-            if source.state == "live" and (self._session is None or source.id != self._session.source.id):
-                found.append(source.id)
-                self._recover(source)
-        return found
+        with self._lock:  # a source that starts meanwhile has its row before its session
+            ours = None if self._session is None else self._session.source.id
+            left = [source for source in self._store.sources() if source.state == "live" and source.id != ours]
+        for source in left:
+            self._recover(source)
+        return [source.id for source in left]
 
     def _recover(self, source: Source) -> None:
         fps = self._work.settings.fps

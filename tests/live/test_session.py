@@ -288,3 +288,24 @@ def test_a_recording_put_aside_by_a_killed_process_is_put_back_or_deleted(desk: 
     (folder.parent / "s9-gone.removed").mkdir()
     d.app.live.recover()
     assert [f.name for f in folder.parent.iterdir()] == [folder.name]
+
+
+def test_a_source_that_starts_is_not_taken_for_one_that_a_killed_process_left(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = desk()
+    describe, recovering = live.app.work._store.describe_source, []
+
+    def described(source: Source) -> None:
+        if not recovering:  # the row is there, the session is not yet
+            recovering.append(threading.Thread(target=live.app.live.recover, daemon=True))
+            recovering[0].start()
+            recovering[0].join(0.3)
+        describe(source)
+
+    monkeypatch.setattr(live.app.work._store, "describe_source", described)
+    source = live.play()
+    recovering[0].join(10)
+    assert live.source(source).state == "live"
+    live.app.live.stop()
+    live.over()
