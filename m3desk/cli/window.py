@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +32,27 @@ def play(options: Any, out: Out) -> int:
 
 
 def _launch(memory: str | None, source: str | None) -> int:
+    return int(window_module().run(memory=memory, source=source))
+
+
+def window_module() -> Any:
+    """Return `m3desk_ui.launch`. Raises M3DeskError where no window can be opened."""
     from m3desk.machine import display_problem
 
-    if (problem := display_problem()) is not None:
+    gc.disable()  # the window collects by a timer (m3desk_ui.hub.collector); loading its modules leaves little garbage
+    failed: ImportError | None = None
+    with ThreadPoolExecutor(1) as pool:  # a child process looks at the display meanwhile
+        asked = pool.submit(display_problem)
+        try:
+            from m3desk_ui import launch
+        except ImportError as error:
+            failed = error
+        problem = asked.result()
+    if problem is not None:
         raise M3DeskError(
             f"no window can be opened here: {problem}.",
             "Work in the terminal: m3desk memorize VIDEO -m MEMORY, then m3desk ask -m MEMORY “question”.",
         )
-    from m3desk_ui.launch import run
-
-    return run(memory=memory, source=source)
+    if failed is not None:
+        raise failed
+    return launch

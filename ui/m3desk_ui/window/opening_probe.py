@@ -18,9 +18,9 @@ PATIENCE = 120_000
 class _Painted(QObject):
     """Notes when a widget is first painted with something in it."""
 
-    def __init__(self, began: float) -> None:
-        super().__init__()
-        self.moments: dict[str, tuple[float, float]] = {}
+    def __init__(self, began: float, moments: dict[str, tuple[float, float]], parent: QObject) -> None:
+        super().__init__(parent)
+        self.moments = moments
         self._began = began
         self._shown: dict[QObject, tuple[str, Any]] = {}
 
@@ -40,10 +40,10 @@ class _Painted(QObject):
         self.moments.setdefault(name, (round(time.perf_counter() - self._began, 2), round(time.process_time(), 2)))
 
 
-def measure(path: str, began: float) -> dict[str, Any]:
-    """Open a memory as the command does; return (seconds by the clock, seconds of this process' processor) of each first painting."""
+def watch(began: float, moments: dict[str, tuple[float, float]]) -> None:
+    """Note (seconds by the clock, seconds of this process' processor) of each first painting in `moments`; then close the window."""
     app = launch.make_app()
-    painted = _Painted(began)
+    painted = _Painted(began, moments, app)
     look = QTimer(painted, interval=5)
 
     def find() -> None:
@@ -64,5 +64,3 @@ def measure(path: str, began: float) -> dict[str, Any]:
     look.timeout.connect(find)
     look.start()
     QTimer.singleShot(PATIENCE, app, app.closeAllWindows)
-    launch.run(memory=path)
-    return painted.moments
