@@ -6,169 +6,22 @@ was undone has no effect; what later clips bound to the nodes that it created st
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import COMPANY, MATE, ClipSpan, company, enough, in_all, in_total, weigh
-from m3desk.domain.ids import numbered, source_id
-from m3desk.domain.log import Birth, Bound, Log, NameHeard, ObservationRow, Voted, in_force
-from m3desk.domain.naming import plausible, whose
-from m3desk.domain.people import Binding, NameState, Person, SuggestedName
+from m3desk.domain.identities import Constraint, Equivalence, Held, Identities
+from m3desk.domain.ids import numbered
+from m3desk.domain.log import Birth, Bound, Log, ObservationRow, Voted, in_force
+from m3desk.domain.partition import Partition
+from m3desk.domain.people import Binding
+from m3desk.domain.shown_people import add_people, names_given
 from m3desk.domain.superseding import Standing, standing
-from m3desk.domain.tally import Tally
 
 BY_SIMILARITY = "consolidation "
 """Prefix of `by` of the votes that a model casts for two similar nodes of one type (domain.consolidation); the model's name follows."""
-
-SHOWN_FROM = 0.4
-"""Summed score from which a heard name is shown ("Jeff Steen?")."""
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The binding in force of an observation. `node`, `person`: None = nobody; `step`: the correction that decided it, None = a model."""
-
-    node: str | None
-    person: str | None
-    set_aside: bool = False
-    step: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Equivalence:
-    """A pair of nodes with votes (clip, by, weight) that they are one person. `accepted`: they are one person now."""
-
-    a: str
-    b: str
-    face: str | None
-    voice: str | None
-    weight: float
-    votes: tuple[tuple[str, str, float], ...]
-    accepted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """A must-link or cannot-link of a correction: `a` and `b` (an observation or person, and a person) must, or cannot, be one.
-
-    `state`: kept; overridden by a later decision; waiting for evidence that is missing now; broken (a bug of M3Desk).
-    """
-
-    step: int
-    kind: str
-    a: str
-    b: str
-    by: str
-    state: str
-
-
-@dataclass(slots=True)
-class Identities:
-    """Who is who. `person_of`: node → person; `canonical`: any person id → its id in force; `members`: person → node ids.
-
-    `distinct`: pairs of persons (both orders) with a cannot-link. `held`: the observations in force; `evidence`: which observations replace
-    others; `bindings`: by observation, superseded ones too; `owned`: node → observations in force; `told`: nodes to which a user assigned
-    observations; `constraints`: by step.
-    """
-
-    held: dict[str, Held] = field(default_factory=dict)
-    bindings: dict[str, tuple[Binding, ...]] = field(default_factory=dict)
-    nodes: dict[str, Birth] = field(default_factory=dict)
-    person_of: dict[str, str] = field(default_factory=dict)
-    canonical: dict[str, str] = field(default_factory=dict)
-    members: dict[str, list[str]] = field(default_factory=dict)
-    people: dict[str, Person] = field(default_factory=dict)
-    equivalences: dict[tuple[str, str], Equivalence] = field(default_factory=dict)
-    constraints: dict[int, tuple[Constraint, ...]] = field(default_factory=dict)
-    distinct: Container[tuple[str, str]] = frozenset()
-    evidence: Standing = field(default_factory=Standing)
-    owned: Mapping[str, Collection[str]] = field(default_factory=dict)
-    told: Container[str] = frozenset()
-
-    def every_constraint(self) -> Iterator[Constraint]:
-        """Yield the constraints of all steps in force, in order of steps."""
-        for step in sorted(self.constraints):
-            yield from self.constraints[step]
-
-    def every_equivalence(self) -> list[Equivalence]:
-        """Return the pairs of nodes with votes that they are one person, in order of their numbers."""
-        return [self.equivalences[pair] for pair in sorted(self.equivalences, key=lambda p: (numbered(p[0]), numbered(p[1])))]
-
-    def of_node(self, node: str) -> list[str]:
-        """Return the observations of a node, in order of time."""
-        return sorted(self.owned.get(node, ()), key=self._when)
-
-    def of_person(self, person: str) -> list[str]:
-        """Return the observations that a person owns, in order of time."""
-        return sorted((o for node in self.members.get(person, ()) for o in self.owned.get(node, ())), key=self._when)
-
-    def _when(self, observation: str) -> tuple[int, int, str]:
-        seen = self.evidence.seen[observation]
-        return seen.sequence, seen.start, seen.id
-
-
-class Partition:
-    """Which persons are one: a union-find with cannot-link constraints."""
-
-    def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
-        self._cannot_links: dict[str, set[str]] = defaultdict(set)  # roots
-
-    def copy(self) -> Partition:
-        """Return an independent copy."""
-        made = Partition()
-        made._parent = dict(self._parent)
-        made._cannot_links = defaultdict(set, {person: set(others) for person, others in self._cannot_links.items()})
-        return made
-
-    def root(self, person: str) -> str:
-        parent = self._parent.setdefault(person, person)
-        while parent != self._parent[parent]:
-            parent = self._parent[parent]
-        self._parent[person] = parent
-        return parent
-
-    def one(self, a: str, b: str) -> bool:
-        return self.root(a) == self.root(b)
-
-    def cannot_join(self, a: str, b: str) -> bool:
-        return self.root(b) in self._cannot_links[self.root(a)]
-
-    def join(self, a: str, b: str) -> bool:
-        """Join two persons; return False if a cannot-link forbids it."""
-        a, b = self.root(a), self.root(b)
-        if a == b:
-            return True
-        if self.cannot_join(a, b):
-            return False
-        keep, gone = sorted((a, b), key=numbered)
-        self._parent[gone] = keep
-        theirs = self._cannot_links.pop(gone, set())
-        for other in theirs:
-            self._cannot_links[other].discard(gone)
-            self._cannot_links[other].add(keep)
-        self._cannot_links[keep] |= theirs
-        return True
-
-    def add_cannot_link(self, a: str, b: str) -> bool:
-        """Forbid joining two persons from now on; return False if they are one already."""
-        if self.one(a, b):
-            return False
-        self._cannot_links[self.root(a)].add(self.root(b))
-        self._cannot_links[self.root(b)].add(self.root(a))
-        return True
-
-    def cannot_links(self) -> list[tuple[str, str]]:
-        """Return the pairs of roots with a cannot-link, in both orders."""
-        return [(a, b) for a, others in self._cannot_links.items() for b in others]
-
-    def classes(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for person in sorted(self._parent, key=numbered):
-            found[self.root(person)].append(person)
-        return found
 
 
 def identities(log: Log) -> Identities:
@@ -202,7 +55,7 @@ def identities(log: Log) -> Identities:
     state.equivalences = {pair: equivalence(pair, cast, in_total(cast), state) for pair, cast in votes.items()}
     found = {step.step: constraints(step, log, state, births, decided) for step in steps}
     state.constraints = {step: rows for step, rows in found.items() if rows}
-    _people(log, state, steps)
+    add_people(log, state, steps)
     return state
 
 
@@ -491,15 +344,6 @@ def called(members: Sequence[str], names: Mapping[str, str | None], kept: Sequen
     return id_ or (named[0] if named else members[0])
 
 
-def names_given(steps: Iterable[Step]) -> dict[str, str | None]:
-    """Return person id → the name a user gave it."""
-    names: dict[str, str | None] = {}
-    for step in steps:
-        if step.kind == "name" or (step.args.get("name") and step.kind in ("assign", "split", "enroll")):
-            names[step.args["person"]] = step.args["name"]
-    return names
-
-
 def equivalence(pair: tuple[str, str], cast: Sequence[tuple[str, str, float]], total: float, state: Identities) -> Equivalence:
     """Return a pair of nodes with its votes, whose sum is `total`."""
     a, b = pair
@@ -549,103 +393,3 @@ def _verdict(state: Identities, observation: str, step: Step, node: str | None) 
     if not mine:
         return "overridden"
     return "kept" if all(h.node == node and h.set_aside == (node is None) for h in mine) else "broken"
-
-
-# ---------------------------------------------------------------- people
-
-
-def _people(log: Log, state: Identities, steps: list[Step]) -> None:
-    names = names_given(steps)
-    ignored, rejected = ignored_people(steps), rejected_names(steps, state.canonical)
-    seen: dict[str, list[ObservationRow]] = defaultdict(list)
-    for id_, held in state.held.items():
-        if held.person:
-            seen[held.person].append(log.observations[id_])
-    heard = _heard(log, state, rejected, names)
-    others: dict[str, list[str]] = defaultdict(list)
-    for alias, id_ in state.canonical.items():
-        if alias != id_:
-            others[id_].append(alias)
-    for id_ in sorted(state.members, key=numbered):
-        tally = Tally.of(seen.get(id_, ()), state.evidence.enrolled)
-        state.people[id_] = person(state, id_, names, others.get(id_, ()), ignored, heard.get(id_, ()), tally)
-
-
-def ignored_people(steps: Iterable[Step]) -> dict[str, bool]:
-    """Return person id → whether a user hides them."""
-    return {s.args["person"]: bool(s.args.get("ignored", True)) for s in steps if s.kind == "ignore"}
-
-
-def rejected_names(steps: Iterable[Step], canonical: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Return (person, name) that a user refused."""
-    refused = [s.args for s in steps if s.kind == "reject" and "name" in s.args]
-    return {(canonical.get(args["person"], ""), args["name"].casefold()) for args in refused}
-
-
-def person(
-    state: Identities,
-    id_: str,
-    names: Mapping[str, str | None],
-    others: Sequence[str],
-    ignored: Mapping[str, bool],
-    suggested: Sequence[SuggestedName],
-    tally: Tally,
-) -> Person:
-    """Return a person. `others`: further ids of this person; `tally`: totals of its observations; `suggested`: best first."""
-    aliases = sorted(others, key=numbered)
-    name = names.get(id_)
-    aliases += [n for a in list(aliases) if (n := names.get(a)) and n != name]
-    heard = [h for h in suggested if name is None or h.name.casefold() != name.casefold()]
-    best = heard[0] if heard and heard[0].score >= SHOWN_FROM else None
-    status: NameState = "confirmed" if name else "suggested" if best else "none"
-    return Person(
-        id=id_,
-        number=numbered(id_),
-        name=name,
-        name_state=status,
-        shown=name or (f"{best.name}?" if best else f"Person {numbered(id_)}"),
-        suggested_names=tuple(heard),
-        aliases=tuple(aliases),
-        faces=tuple(n for n in state.members[id_] if state.nodes[n].type == "face"),
-        voices=tuple(n for n in state.members[id_] if state.nodes[n].type == "voice"),
-        first_seen=(source_id(tally.first[0]), tally.first[1]) if tally.first else None,
-        last_seen=(source_id(tally.last[0]), tally.last[1]) if tally.last else None,
-        screen_time=tally.screen_time,
-        speech_time=tally.speech_time,
-        clips=tally.clips,
-        ignored=any(ignored.get(p, False) for p in (id_, *others)),
-        portrait=tally.picture,
-    )
-
-
-def _heard(log: Log, state: Identities, rejected: set[tuple[str, str]], given: Mapping[str, str | None]) -> dict[str, list[SuggestedName]]:
-    """Return person → suggested names, best first; spellings that differ only in case are one name. `given`: names by users.
-
-    Words that can't be a name are left out, and so is a name by which several persons are addressed (domain.naming).
-    """
-    tally: dict[tuple[str, str], list[tuple[str, NameHeard]]] = defaultdict(list)
-    for h in log.names:
-        held = state.held.get(state.evidence.follow(h.observation, h.at, h.at + 1))
-        name = plausible(h.name)
-        if held and held.person and name and (held.person, name.casefold()) not in rejected:
-            tally[held.person, name.casefold()].append((name, h))
-    theirs = whose({key: [(h.by, h.score) for _, h in rows] for key, rows in tally.items()}, confirmed_names(given, state.canonical))
-    found: dict[str, list[SuggestedName]] = defaultdict(list)
-    for (person, key), rows in tally.items():
-        if (person, key) in theirs:
-            found[person].append(suggested_name(rows))
-    for names in found.values():
-        names.sort(key=lambda n: (-n.score, n.name))
-    return found
-
-
-def confirmed_names(given: Mapping[str, str | None], canonical: Mapping[str, str]) -> dict[str, str]:
-    """Return person, as they are called now → the name a user gave them."""
-    return {canonical.get(p, p): n for p, n in given.items() if n}
-
-
-def suggested_name(rows: Sequence[tuple[str, NameHeard]]) -> SuggestedName:
-    """Return the suggested name of one person from all (spelling, where it was heard)."""
-    spelling = max(Counter(n for n, _ in rows).items(), key=lambda c: (c[1], c[0]))[0]
-    score = round(min(1.0, sum(min(1.0, max(0.0, h.score)) for _, h in rows)), 6)
-    return SuggestedName(spelling, score, tuple(dict.fromkeys(h.evidence for _, h in rows)), rows[0][1].words)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m3desk.domain.correction import Step
-from m3desk.domain.fold import Equivalence, Identities, identities
+from m3desk.domain.fold import identities
+from m3desk.domain.identities import Equivalence, Identities
 from m3desk.domain.ids import clip_order, numbered
 from m3desk.domain.log import Birth, Linked, Log, Reinforced, SentenceRow, in_force
 from m3desk.domain.memory import Span

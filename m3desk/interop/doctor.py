@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from m3desk.domain.fold import Constraint, Equivalence
+from m3desk.domain.identities import Constraint, Equivalence
 from m3desk.domain.ids import clip_order, numbered, observation_type, source_of
 from m3desk.domain.log import Log
 from m3desk.domain.memory import StoredSentence

@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from m3desk.domain.clip import MICROSECOND, Clip, Source, clock, seconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, Utterance
-from m3desk.domain.fold import Constraint, Equivalence
+from m3desk.domain.identities import Constraint, Equivalence
 from m3desk.domain.people import Person, SpeechRow
 from m3desk.domain.visible import as_json, plain, shortened
 from m3desk.errors import UsageError

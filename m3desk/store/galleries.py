@@ -6,8 +6,8 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 
-from m3desk.domain.fold import Identities
 from m3desk.domain.galleries import GrowingGallery
+from m3desk.domain.identities import Identities
 from m3desk.domain.identity import Gallery
 from m3desk.domain.ids import numbered
 from m3desk.domain.log import ObservationType

@@ -14,7 +14,7 @@ from typing import Any
 from m3desk.domain.calibration import calibration
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats
-from m3desk.domain.fold import Identities
+from m3desk.domain.identities import Identities
 from m3desk.domain.identity import Gallery, mean_of
 from m3desk.domain.ids import numbered, observation_type
 from m3desk.domain.log import Log, ObservationType, in_force

@@ -12,8 +12,8 @@ from m3desk.domain.changed import Edge
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
-from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
+from m3desk.domain.identities import Constraint, Equivalence
 from m3desk.domain.ids import MADE, clip_order, numbered, person_id, source_number
 from m3desk.domain.log import undone_steps
 from m3desk.domain.memory import Span, StoredSentence, TimelineSentence

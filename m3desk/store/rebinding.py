@@ -22,7 +22,7 @@ from typing import Any
 from m3desk.domain.calibration import calibration
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
-from m3desk.domain.fold import Constraint, Held, Identities
+from m3desk.domain.identities import Constraint, Held, Identities
 from m3desk.domain.identity import Gallery
 from m3desk.domain.ids import source_of
 from m3desk.domain.log import Log, ObservationType, in_force

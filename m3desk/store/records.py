@@ -8,8 +8,8 @@ from typing import Any
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, Utterance
-from m3desk.domain.fold import Constraint, Equivalence
 from m3desk.domain.graph import NodeRow
+from m3desk.domain.identities import Constraint, Equivalence
 from m3desk.domain.identity import Gallery
 from m3desk.domain.ids import clip_before, clip_id
 from m3desk.domain.log import Log, ObservationType, can_redo, can_undo

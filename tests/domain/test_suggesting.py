@@ -10,7 +10,7 @@ import pytest
 from m3desk.domain.calibration import calibration
 from m3desk.domain.consolidation import similar_pairs
 from m3desk.domain.correction import Step
-from m3desk.domain.fold import Held, Identities
+from m3desk.domain.identities import Held, Identities
 from m3desk.domain.identity import Gallery
 from m3desk.domain.ids import numbered
 from m3desk.domain.log import Birth, Log, ObservationRow, ObservationType, Renamed, in_force

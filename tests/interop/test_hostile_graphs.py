@@ -11,7 +11,7 @@ import pytest
 from m3desk.bench.hostile import graphs
 from m3desk.bench.hostile.graphs import ABSURD
 from m3desk.bench.hostile.made_graphs import kitchen, node, pickled
-from m3desk.domain.fold import Equivalence
+from m3desk.domain.identities import Equivalence
 from m3desk.domain.questions.graph_cuts import cuts, one_person_evidence
 from m3desk.errors import ImportProblem
 from m3desk.interop import doctor, m3agent

@@ -29,7 +29,8 @@ if __name__ == "__main__":
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.editing import Lesson, Sample
-from m3desk.domain.fold import Identities, born_in
+from m3desk.domain.fold import born_in
+from m3desk.domain.identities import Identities
 from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
 from m3desk.domain.memory import Decision, Draft, HeardName, Sentence, Span, Vote
 from m3desk.domain.people import Person

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from m3desk.domain.correction import Step
-from m3desk.domain.fold import ignored_people, names_given
 from m3desk.domain.log import Log, in_force
 from m3desk.domain.sentences import Changes, changes_of
+from m3desk.domain.shown_people import ignored_people, names_given
 
 
 @dataclass(frozen=True, slots=True)

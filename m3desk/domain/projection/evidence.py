@@ -10,7 +10,8 @@ from functools import partial
 from heapq import heapify, heappop, heappush
 
 from m3desk.domain.correction import Step
-from m3desk.domain.fold import Held, Identities, UserBinding, stand
+from m3desk.domain.fold import UserBinding, stand
+from m3desk.domain.identities import Held, Identities
 from m3desk.domain.ids import step_of
 from m3desk.domain.log import Bound, Log, ObservationRow
 from m3desk.domain.people import Binding

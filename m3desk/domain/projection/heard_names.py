@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from m3desk.domain.fold import Identities, confirmed_names, rejected_names, suggested_name
+from m3desk.domain.identities import Identities
 from m3desk.domain.log import Log
 from m3desk.domain.naming import ends, plausible, whose
 from m3desk.domain.people import SuggestedName
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.evidence import Evidence
 from m3desk.domain.projection.tables import SetsByKey, Table, Tables
+from m3desk.domain.shown_people import confirmed_names, rejected_names, suggested_name
 
 Key = tuple[str, str]
 """A person, and a name in lower case."""

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from m3desk.domain.equivalence import COMPANY, MATE, Sums, covered, enough_in_all, in_all, in_total, weigh
-from m3desk.domain.fold import Identities, Partition, called, cannot_links_between, pair_constraints, voted_pair
+from m3desk.domain.fold import called, cannot_links_between, pair_constraints, voted_pair
+from m3desk.domain.identities import Identities
 from m3desk.domain.ids import numbered
 from m3desk.domain.log import Log
+from m3desk.domain.partition import Partition
 from m3desk.domain.projection.decisions import Decisions
 from m3desk.domain.projection.evidence import Evidence
 from m3desk.domain.projection.tables import SetsByKey, Table, Tables

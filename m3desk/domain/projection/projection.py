@@ -9,7 +9,8 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from m3desk.domain.correction import Step
-from m3desk.domain.fold import Held, Identities, constraints, equivalence, pair_constraints, person
+from m3desk.domain.fold import constraints, equivalence, pair_constraints
+from m3desk.domain.identities import Held, Identities
 from m3desk.domain.log import Birth, Bound, Linked, Log, Mark, ObservationRow, Reinforced, Renamed, SentenceRow
 from m3desk.domain.people import Person
 from m3desk.domain.projection.decisions import Decisions, people_of, things_of
@@ -19,6 +20,7 @@ from m3desk.domain.projection.heard_names import HeardNames
 from m3desk.domain.projection.joining import Joining, JoiningDelta
 from m3desk.domain.projection.tables import SetsByKey, Table, Tables
 from m3desk.domain.sentences import State
+from m3desk.domain.shown_people import person
 from m3desk.domain.tally import Tally, merged
 
 R = TypeVar("R")

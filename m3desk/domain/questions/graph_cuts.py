@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from m3desk.domain.fold import Equivalence
+from m3desk.domain.identities import Equivalence
 from m3desk.domain.ids import numbered
 from m3desk.domain.log import Log
 from m3desk.domain.sentences import State

@@ -14,13 +14,14 @@ from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.consolidation import similar_pairs, whole
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import LEAD, SUFFICIENT, WEAK, weigh
-from m3desk.domain.fold import SHOWN_FROM, Equivalence
+from m3desk.domain.identities import Equivalence
 from m3desk.domain.identity import Gallery
 from m3desk.domain.log import ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.questions.facts import LEAST, Facts, Known, Question, counted, is_sentence, reads
 from m3desk.domain.questions.splits import two_people
 from m3desk.domain.questions.types import Suggestion
+from m3desk.domain.shown_people import SHOWN_FROM
 
 SHORT = 9999
 """Numbers of questions are 1 to this, but where two open questions would share one."""

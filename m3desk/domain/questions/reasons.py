@@ -9,7 +9,8 @@ from m3desk.domain.calibration import Calibration
 from m3desk.domain.clip import clock
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats
-from m3desk.domain.fold import Held, Identities, identities
+from m3desk.domain.fold import identities
+from m3desk.domain.identities import Held, Identities
 from m3desk.domain.identity import Candidate, Gallery, match, similarity
 from m3desk.domain.log import Log, ObservationRow
 from m3desk.domain.people import Binding

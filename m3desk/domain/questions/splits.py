@@ -11,9 +11,10 @@ import numpy as np
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.consolidation import compared, two_groups, whole
 from m3desk.domain.evidence import Floats
-from m3desk.domain.fold import Partition, pair_constraints
+from m3desk.domain.fold import pair_constraints
 from m3desk.domain.identity import TOP, similarity
 from m3desk.domain.log import ObservationType, in_force
+from m3desk.domain.partition import Partition
 from m3desk.domain.people import Person
 from m3desk.domain.questions.facts import LEAST, Facts, Question, counted, is_sentence, reads
 from m3desk.domain.questions.graph_cuts import cuts, one_person_evidence, two_people_evidence

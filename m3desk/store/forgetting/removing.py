@@ -18,13 +18,14 @@ import numpy as np
 
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, media_id
-from m3desk.domain.fold import SHOWN_FROM, born_in, cannot_link_pairs
+from m3desk.domain.fold import born_in, cannot_link_pairs
 from m3desk.domain.identity import calibration, gallery_rows, top_similarity
 from m3desk.domain.ids import is_person, source_of
 from m3desk.domain.log import Log, ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.plural import many
 from m3desk.domain.sentences import State
+from m3desk.domain.shown_people import SHOWN_FROM
 from m3desk.store import commits, notes, rows
 from m3desk.store.forgetting.pending import How
 from m3desk.store.forgetting.scrubbing import TELLING, Traces, blot, chats, scrub, touches
