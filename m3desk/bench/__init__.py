@@ -32,6 +32,8 @@ _NAMES = {
     "scale_lancedb": "the index on disk of very large memories against brute force, at 1,000,000 vectors (half an hour) [N …]",
     "scale_opening": "opening a memory of 100,000 nodes in the window: an imported graph, multiplied [NODES] [GRAPH]",
     "scale_window": "what a commit costs the window at 160 and 2,000 invented clips [CLIPS …]",
+    "live": "a live source (a film at real time, in a loop): seconds behind, memory, questions, kills, a still scene, forgetting "
+    "[FILE] [course kills still forget] [KILLS] [--minutes N] [--keep DIR]",
     "live_window": "the window beside a live source (a film at real time) under Xvfb: intervals of its event loop [FILE] [SECONDS]",
     "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
 }

@@ -127,7 +127,12 @@ def devices(options: Any, out: Out) -> int:
 
 def _bench_words(options: Any) -> list[str]:
     """Return a benchmark's arguments: its positional ones, then the options that are set."""
-    named = [w for name in ("keep", "seed", "tries") if (value := getattr(options, name)) is not None for w in (f"--{name}", str(value))]
+    named = [
+        w
+        for name in ("keep", "seed", "tries", "minutes")
+        if (value := getattr(options, name)) is not None
+        for w in (f"--{name}", str(value))
+    ]
     return [*options.args, *(["--llm"] if options.llm else []), *named]
 
 

@@ -67,7 +67,7 @@ def read_times(text: str, source: Source | None) -> tuple[list[TimeSpan], str]:
     duration = source.duration if source.duration is not None else FOREVER
     found: list[TimeSpan] = []
 
-    for pattern, means in _RULES:
+    for pattern, means in (*_LIVE_RULES, *_RULES) if source.state == "live" else _RULES:
         while (match := pattern.search(text)) is not None:
             try:
                 start, end = means(match, duration, lambda t: _moment(t, source))
@@ -143,3 +143,13 @@ _RULES: tuple[tuple[re.Pattern[str], Means], ...] = (
     _rule(r"在?(?:视频|录像|影片)?(?:的)?(?:一开始|开头|开始时|刚开始)(?:的时候)?", lambda m, d, t: (0, EDGE)),
     _rule(r"在?(?:视频|录像|影片)?(?:的)?(?:结尾|末尾|快结束时|结束时)(?:的时候)?", lambda m, d, t: (d - EDGE, d)),
 )  # fmt: skip
+
+JUST = 20 * MICROSECOND
+"""Microseconds before now that "just" means."""
+
+_LIVE_RULES: tuple[tuple[re.Pattern[str], Means], ...] = (
+    _rule(rf"{_LENGTH} ago\b", lambda m, d, t: (d - _length(m) - AROUND[0], d - _length(m) + AROUND[1])),
+    _rule(rf"{_LENGTH_ZH}(?:之前|以前|前)", lambda m, d, t: (d - _length(m) - AROUND[0], d - _length(m) + AROUND[1])),
+    _rule(r"\bjust(?: now)?\b|\bright now\b|刚刚|刚才|现在", lambda m, d, t: (d - JUST, d)),
+)
+"""Times that have a meaning only while a source is live: its newest moment is now."""

@@ -229,7 +229,7 @@ class Session:
         with self._lock:
             for clip in set(self._course.waiting) - queued:
                 del self._course.waiting[clip]
-            self.source = next((s for s in self._store.sources() if s.id == self.source.id), self.source)
+            self.source = replace(self.source, sha256=self._store.source(self.source.id).sha256)
             self._changed.notify_all()
 
     def waits_for(self, clip: str) -> bool:
@@ -292,6 +292,8 @@ class Session:
         self._store.plan_clips(self.source.id, [clip], fps=self._fps)
         self._course.waiting[clip.id] = clip, time.monotonic()
         self._course.last, self._course.last_end = clip.index, clip.end
+        if not self._course.ended:  # what is known of it grows; what decodes its clips must not take this for its end
+            self._store.describe_source(replace(self.source, duration=clip.end))
         self._changed.notify_all()
 
     def _open_next(self, segments: tuple[Segment, ...]) -> bool:
