@@ -157,7 +157,8 @@ def _course(place: Path, film: Path, seconds: float) -> dict[str, Any]:
         if not live.until(lambda: live.last.recorded > 0, 60):
             raise RuntimeError("nothing was recorded")
         began = time.monotonic()
-        cpu, series, asked = _cpu(live.desk.pid()), [], began
+        cpu, asked = _cpu(live.desk.pid()), began
+        series: list[dict[str, Any]] = []
         while (now := time.monotonic()) < began + seconds:
             time.sleep(2)
             s = live.last

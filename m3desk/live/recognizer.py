@@ -25,7 +25,7 @@ from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, KnownPeople, Match, match
 from m3desk.domain.live import LiveFace
 from m3desk.errors import M3DeskError
-from m3desk.perception.scenes import FrameSummary, change, cut_between, look
+from m3desk.perception.scenes import FrameSummary, change, cut_between, look, still
 from m3desk.perception.sightings import Sighting, sightings, vector
 from m3desk.perception.tracks import KEPT, STRANGE, Linking, OpenTrack
 from m3desk.ports import FaceDetector, FaceEmbedder, Frame, Picture
@@ -40,9 +40,6 @@ FIRST, ENOUGH = 2, 4
 
 REFRESH = 1_000_000
 """Microseconds between two embeddings of a face that was embedded ENOUGH times: another may have taken its place."""
-
-STILL = 6
-"""Largest change (0–255) of a pixel of the reduced picture in a scene where nothing moves: averages of 20 × 20 pixels have little noise."""
 
 UNSEEN = 1_000_000
 """Microseconds after which faces are looked for even in a still scene."""
@@ -168,7 +165,7 @@ class Recognizer:
         """Return whether nothing moves and no face waits to be looked at again."""
         if self._seen_at is None or not 0 <= at - self._seen_at < UNSEEN or self._new_faces():
             return False
-        return int(np.abs(now.small.astype(np.int16) - before.small).max()) <= STILL
+        return still(before, now)
 
     def _follow(self, seen: Sequence[Sighting]) -> list[_Face]:
         """Return the face track of each sighting, embedded where that tells more; forget tracks that ended."""

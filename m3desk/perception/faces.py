@@ -13,7 +13,7 @@ from m3desk.domain.ids import face_id
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
 from m3desk.perception.objects import Glance, objects_seen
-from m3desk.perception.scenes import THUMBNAIL, FrameSummary, crop_file, cut_between, cuts, facts, jpeg, look, shrink, worth
+from m3desk.perception.scenes import THUMBNAIL, FrameSummary, crop_file, cut_between, cuts, facts, jpeg, look, shrink, still, worth
 from m3desk.perception.scenes import change as change_of
 from m3desk.perception.sightings import Sighting, lip_movement, sightings, vector
 from m3desk.perception.texts import FrameText, Grey, changed, grey, texts_on_screen
@@ -25,6 +25,9 @@ OBJECTS_EVERY = 3_000_000
 
 TEXTS_EVERY = 2_000_000
 """Microseconds between two text recognitions within a shot; one costs 100–250 ms of one core, and 10 ms more per line."""
+
+FACES_EVERY = 1_000_000
+"""Microseconds between two looks for faces where nothing moves and none is in view; a look costs 10–20 ms of one core."""
 
 BLANK_FOR = 3_000_000
 """The same after a recognition without text: captions stay for three seconds and more."""
@@ -61,6 +64,8 @@ class _Pass:
     readings: list[FrameText] = field(default_factory=list)
     greys: list[tuple[int, Grey]] = field(default_factory=list)
     grey_scale: float = 1.0
+    searched: FrameSummary | None = None
+    glanced: FrameSummary | None = None
     standing: Picture | None = None
     best: float = -1.0
 
@@ -149,8 +154,11 @@ def _watch_through(
         if last is not None and frame.picture is last.picture:
             # A slide show or a slow stream repeats one picture many times.
             faces = [replace(s, frame=number, at=frame.at) for s in gathered.sighted[-1]]
+        elif _nobody_came(gathered, brief):
+            faces = []
         else:
             faces = [] if models.faces is None else sightings(models.faces, frame.picture, number, frame.at)
+            gathered.searched = brief
         gathered.sighted.append(faces)
         watch.lap("faces")
         # The first picture of a shot may still be blended with the previous shot: use the second.
@@ -175,11 +183,22 @@ def _watch_through(
     return gathered
 
 
+def _nobody_came(gathered: _Pass, brief: FrameSummary) -> bool:
+    """Return whether no face is looked for: none was in view, and nothing has moved since faces were looked for, a moment ago."""
+    searched = gathered.searched
+    return searched is not None and not gathered.sighted[-1] and brief.at - searched.at < FACES_EVERY and still(searched, brief)
+
+
 def _look_for_things(gathered: _Pass, models: Models, frame: Frame, fresh: bool) -> None:
     if models.objects is None:
         return
     if fresh or (gathered.glances and frame.at - gathered.glances[-1].at >= OBJECTS_EVERY):
+        brief = gathered.looks[-1]
+        if not fresh and gathered.glanced is not None and still(gathered.glanced, brief):
+            gathered.glances.append(Glance(frame.at, gathered.glances[-1].objects))
+            return
         gathered.glances.append(Glance(frame.at, tuple(models.objects.detect(frame.picture))))
+        gathered.glanced = brief
 
 
 def _look_for_texts(gathered: _Pass, models: Models, frame: Frame, fresh: bool) -> None:

@@ -42,6 +42,16 @@ def change(a: FrameSummary, b: FrameSummary) -> tuple[float, float]:
     return pixels, float(0.5 * np.abs(a.histogram - b.histogram).sum())
 
 
+STILL = 6
+"""Largest difference (0–255) of a pixel of two reduced pictures of a scene in which nothing moves: each is the mean of some hundred pixels,
+so a camera's noise hardly shows in it."""
+
+
+def still(a: FrameSummary, b: FrameSummary) -> bool:
+    """Return whether nothing moved between two pictures."""
+    return int(np.abs(a.small.astype(np.int16) - b.small).max()) <= STILL
+
+
 def cut_between(a: FrameSummary, b: FrameSummary, around: float = 0.0) -> bool:
     """Return whether a shot ends between two pictures in a row; `around` is the usual change of pixels near them.
 

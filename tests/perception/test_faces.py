@@ -153,3 +153,31 @@ def test_early_news_tells_of_the_first_face_at_once() -> None:
 def test_it_stops_when_cancelled() -> None:
     with pytest.raises(Cancelled):
         see(DrawnClip(walking(12)), models(), cancelled=lambda: True)
+
+
+def room(count: int, seed: int = 1) -> list[Picture]:
+    """Return pictures of a room in which nothing moves, with a camera's noise."""
+    rng = np.random.default_rng(seed)
+    empty = draw([]).astype(np.int16)
+    return [np.clip(empty + rng.integers(-3, 4, empty.shape), 0, 255).astype(np.uint8) for _ in range(count)]
+
+
+def test_a_still_empty_scene_is_searched_once_a_second() -> None:
+    detector = SquareDetector()
+    things: list[int] = []
+
+    class CountingThings(LaptopEverywhere):
+        def detect(self, picture: Picture):
+            things.append(1)
+            return super().detect(picture)
+
+    found = seen(room(50), Models(faces=detector, objects=CountingThings()))
+    assert found.faces == () and detector.calls == 10 and len(things) == 1
+    assert found.objects and found.objects[0].end >= 69_000_000  # still there, though it was looked for only once
+
+
+def test_who_enters_a_still_scene_is_seen_at_once_and_then_on_every_picture() -> None:
+    detector = SquareDetector()
+    pictures = [*room(12), *(draw([("ann", 80 + i, 80, 48)]) for i in range(8))]
+    (track,) = seen(pictures, Models(faces=detector, face_vectors=ColourEmbedder())).faces
+    assert len(track.boxes) == 8 and detector.calls == 3 + 8
