@@ -150,13 +150,13 @@ def microphones(library: Any = None) -> list[Device]:
     listed = [Device("microphone", f"mic:{d['name']}", str(d["name"]), (_spelled(d),)) for d in found]
     with contextlib.suppress(Exception):
         chosen = library.query_devices(None, "input")
+        listed = [d for d in listed if d.id != "mic:default"]
         listed.insert(0, Device("microphone", "mic:default", f"{chosen['name']} (the system's choice)", (_spelled(chosen),)))
     return listed
 
 
 def _spelled(device: Any) -> str:
-    channels = int(device["max_input_channels"])
-    return f"{device['default_samplerate']:,.0f} Hz, {channels} channel{'s' if channels > 1 else ''}"
+    return f"{device['default_samplerate']:,.0f} Hz, {'mono' if device['max_input_channels'] == 1 else 'stereo'}"
 
 
 def tried(device: Device) -> Device:

@@ -131,7 +131,7 @@ class StreamInput:
         try:
             self._container = av.open(self._url, options=self._options(), timeout=(OPEN_SECONDS, STALL_SECONDS), metadata_errors="replace")
         except (av.FFmpegError, OSError, ValueError) as error:
-            raise _failed(self._url, error) from None  # its text names the URL, with its password
+            raise _failed(self._url, error, opening=True) from None  # its text names the URL, with its password
         return self._chosen()
 
     def _chosen(self) -> Form:
@@ -367,7 +367,7 @@ _WRONG = {
 }
 
 
-def _failed(url: str, error: Exception) -> CaptureError:
+def _failed(url: str, error: Exception, opening: bool = False) -> CaptureError:
     """Return what went wrong with a stream, without its credentials."""
     where = shown(url)
     name = type(error).__name__
@@ -382,9 +382,10 @@ def _failed(url: str, error: Exception) -> CaptureError:
         return CaptureError(f"{where} refuses the connection.", "lost", "Check the host and the port, and that the camera is on.")
     if number in (errno.EHOSTUNREACH, errno.ENETUNREACH):
         return CaptureError(f"{where} cannot be reached.", "lost", "Check the network.")
-    if isinstance(error, av.EOFError):
+    ended = isinstance(error, av.EOFError) or number in (errno.EIO, errno.ECONNRESET, errno.EPIPE)
+    if ended and not opening:
         return CaptureError(f"{where} has ended.", "lost")
-    if isinstance(error, av.InvalidDataError):
+    if ended or isinstance(error, av.InvalidDataError):
         return CaptureError(f"{where} sends nothing that can be decoded.", "stalled", "Check that the address is that of a video stream.")
     reason = getattr(error, "strerror", None) or name
     return CaptureError(f"{where} cannot be read: {reason}.", "lost", "Check the address and the network.")
