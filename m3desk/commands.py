@@ -174,6 +174,15 @@ class StopLive:
 
 
 @dataclass(frozen=True, slots=True)
+class Approve:
+    who: str
+    name: str
+
+    def run(self, engine: Engine) -> str:
+        return engine.app.live.approve(self.who, self.name)
+
+
+@dataclass(frozen=True, slots=True)
 class ForgetSpan:
     source: str
     start: int
@@ -396,7 +405,7 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, FindDevices, StartLive, StopLive, PauseLive, ForgetSpan, ForgetRecent, SearchNodes,
+    Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetSpan, ForgetRecent, SearchNodes,
     ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
     Picture,
 })  # fmt: skip

@@ -195,6 +195,9 @@ class EngineDesk:
     def stop_live(self) -> Future[None]:
         return self._call(commands.StopLive())
 
+    def approve(self, who: str, name: str = "") -> Future[str]:
+        return self._call(commands.Approve(who, name))
+
     def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:
         return self._call(commands.ForgetSpan(source, start, end, dry_run))
 

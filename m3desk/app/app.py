@@ -30,6 +30,7 @@ from m3desk.domain.live import SpanForgotten, WatchKind, WatchRule
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
+from m3desk.live.recognition import Recognition
 from m3desk.live.sessions import Live
 from m3desk.live.watching import Watching
 from m3desk.media.file import is_there
@@ -94,7 +95,7 @@ class App:
                 ) from error
         store = SourcesAndClips(self._writer or self.write)
         self.work = Work(store, self.backends, self.settings, emit)
-        self.live = Live(Path(self.path), store, self.work, self.emit)
+        self.live = Live(Path(self.path), store, self.work, self.emit, recognise=self._recognition)
         if write:
             try:
                 self.write(lambda m: m.watch(self._note))
@@ -217,6 +218,7 @@ class App:
         self.searching.note(changed)
         self.questions.note(changed)
         self.watching.note(changed)
+        self.live.note(changed)
         seen = changed.without_vectors()
         self._untold = seen if self._untold is None else self._untold.then(seen)
         if not self._untold.nothing:
@@ -320,6 +322,9 @@ class App:
     def known(self, type_: ObservationType, model: str) -> KnownPeople:
         """Return everybody whom the memory recognises by this model."""
         return self.write(lambda m: m.known(type_, model))
+
+    def _recognition(self, source: str) -> Recognition:
+        return Recognition(self, source, profile=self.settings.profile)
 
     def _seen_by_rules(self, emit: Callable[[Any], None]) -> Callable[[Any], None]:
         """Return `emit`, which then also has the rules of *watch for* evaluated on live events."""

@@ -55,7 +55,7 @@ class Recognition:
         self._memory, self._source, self._profile = memory, source, profile
         self._words = True
         self._ended = threading.Event()
-        self._lock = threading.Lock()
+        self._lock, self._ending = threading.Lock(), threading.Lock()
         self._galleries: Galleries | None = None
         self._recognizer: Recognizer | None = None
         self._subtitles: Subtitles | None = None
@@ -171,8 +171,14 @@ class Recognition:
         return self._bystanders.approve(who, name)
 
     def end(self) -> None:
-        """End all of it; call it when the recorder has ended."""
-        self._ended.set()
+        """End all of it; call it when the recorder has ended. Safe to call twice."""
+        with self._ending:
+            if self._ended.is_set():
+                return
+            self._ended.set()
+            self._end()
+
+    def _end(self) -> None:
         if self._thread is not None:
             self._thread.join()
         for part in (self._recognizer, self._subtitles, self._galleries, self._bystanders, self._preview):

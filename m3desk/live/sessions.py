@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from m3desk import events, private
+from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Source
-from m3desk.domain.live import SEMANTIC, GivenUp, Keep
+from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC, GivenUp, Keep
 from m3desk.errors import M3DeskError, SourceError, UsageError
 from m3desk.live.session import ENDING, Recorder, Session, close_source
 from m3desk.media.capture import recorder as capture
@@ -32,24 +33,54 @@ ANSWER_AFTER = 4.0
 """Seconds that a question waits for the last seconds of a live source; then it is answered from what is memorized."""
 
 MakeRecorder = Callable[..., Recorder]
-"""Makes a recorder: (folder, address, on_report, keep=…, budget_bytes=…, bystanders=…)."""
+"""Makes a recorder: (folder, address, on_report, keep=…, budget=…, transform=…, argument=…)."""
 
 
 def recorder(
-    folder: Path, address: LiveAddress, on_report: Callable[[reports.Report], None], *, keep: Keep, budget: int | None, bystanders: bool
+    folder: Path,
+    address: LiveAddress,
+    on_report: Callable[[reports.Report], None],
+    *,
+    keep: Keep,
+    budget: int | None,
+    transform: str | None,
+    argument: str,
 ) -> Recorder:
-    """Return the recorder of a live source, not started."""
-    return capture.Recorder(folder, address, on_report, keep=keep, budget_bytes=budget)
+    """Return the recorder of a live source, not started. `transform`, `argument`: what changes its pictures (`recognition.prepare`)."""
+    return capture.Recorder(folder, address, on_report, keep=keep, budget_bytes=budget, transform=transform, argument=argument)
+
+
+class Recognises(Protocol):
+    """What is known of a live source before its clips end (`recognition.Recognition`)."""
+
+    words: bool
+
+    def prepare(self, *, bystanders: bool) -> tuple[str | None, str]: ...
+    def begin(self, preview: str, folder: Path) -> None: ...
+    def note(self, changed: Changed) -> None: ...
+    def approve(self, who: str, name: str = "") -> str: ...
+    def end(self) -> None: ...
 
 
 class Live:
     """Starts, pauses and stops live sources of one memory; thread-safe."""
 
-    def __init__(self, memory: Path, store: SourceStore, work: Work, emit: Callable[[Any], None], make: MakeRecorder = recorder) -> None:
+    def __init__(
+        self,
+        memory: Path,
+        store: SourceStore,
+        work: Work,
+        emit: Callable[[Any], None],
+        make: MakeRecorder = recorder,
+        recognise: Callable[[str], Recognises] | None = None,
+    ) -> None:
+        """`recognise`: makes what names faces and voices of a source (its id) while it is recorded."""
         self.wake: Callable[[], None] = lambda: None
         """Wakes the thread that memorizes; set by the engine."""
         self._memory, self._store, self._work, self._emit, self._make = memory, store, work, emit, make
         self._session: Session | None = None
+        self._recognise = recognise
+        self._recognition: Recognises | None = None
         self._lock = threading.Lock()
 
     @property
@@ -67,10 +98,11 @@ class Live:
                 raise UsageError(f"{self._session.address} is being recorded.", "Stop it first; one live source at a time.")
             source = self._new_source(parsed)
             settings = self._work.settings
+            recognition = self._recognition = self._recognise(source.id) if self._recognise is not None else None
             self._session = session = Session(
                 self._store,
                 self._work,
-                self._emit,
+                self._heard,
                 source=source,
                 address=parsed.shown(),
                 clip_seconds=self._work.clip_seconds(),
@@ -80,16 +112,55 @@ class Live:
                 wake=lambda: self.wake(),
             )
         try:
-            session.start(lambda folder, report: self._make(folder, parsed, report, keep=keep, budget=budget, bystanders=bystanders))
+            transform, argument = self._prepared(recognition, bystanders)
+            session.start(
+                lambda folder, report: self._make(folder, parsed, report, keep=keep, budget=budget, transform=transform, argument=argument)
+            )
         except M3DeskError:
             self._session = None
+            if recognition is not None:
+                recognition.end()
             self._store.remove_source(source.id, dry_run=False)
             raise
+        if recognition is not None:
+            recognition.begin(session.preview, session.folder)
         self._work.follow(source.id, session)
         self._emit(events.LiveStarted(source.id, parsed.shown(), session.preview))
         self._emit(events.SourceChanged(source.id, "live"))
         self.wake()
         return source.id
+
+    @staticmethod
+    def _prepared(recognition: Recognises | None, bystanders: bool) -> tuple[str | None, str]:
+        """Return what changes the recorder's pictures. Raises ModelMissing, UsageError: in bystander mode nothing is recorded without."""
+        if recognition is not None:
+            return recognition.prepare(bystanders=bystanders)
+        if bystanders:
+            raise UsageError("bystander mode is not available here.", "Record without it, or in the window.")
+        return None, ""
+
+    def _heard(self, event: Any) -> None:
+        """Pass an event of the session on. Recognition ends with it; subtitles lose their words when objects and texts are given up."""
+        self._emit(event)
+        recognition = self._recognition
+        if recognition is None:
+            return
+        if isinstance(event, events.LiveStatus):
+            recognition.words = OBJECTS_AND_TEXTS not in event.given_up
+        elif isinstance(event, events.LiveEnded):
+            threading.Thread(target=recognition.end, name="m3desk-recognition-end", daemon=True).start()
+
+    def note(self, changed: Changed) -> None:
+        """Note what a commit changed, for the recognition of faces and voices; returns at once."""
+        if self._recognition is not None:
+            self._recognition.note(changed)
+
+    def approve(self, who: str, name: str = "") -> str:
+        """Approve a blurred face (its track) or a person, in bystander mode; return the person's id. Raises UsageError, CorrectionError."""
+        self._running()
+        if self._recognition is None:
+            raise UsageError("this source is not recorded in bystander mode.", "Nobody is hidden: name the person instead.")
+        return self._recognition.approve(who, name)
 
     def _new_source(self, address: LiveAddress) -> Source:
         """Add the source's row and make the folder of its recording, whose name says what it is of."""
@@ -130,6 +201,8 @@ class Live:
                 session.abandon()
         session.finished()
         self._session = None
+        if self._recognition is not None:
+            self._recognition.end()
 
     def gives_up(self, what: GivenUp) -> bool:
         """Return whether something is given up now; semantic memories also while any clip waits."""

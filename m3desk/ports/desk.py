@@ -59,6 +59,13 @@ class Desk(Protocol):
         """Stop recording; what is recorded is still memorized."""
         ...
 
+    def approve(self, who: str, name: str = "") -> Future[str]:
+        """Approve a blurred face (the track of its `LiveFace`, such as “hidden3”) or a person, in bystander mode; return the person's id.
+
+        A face becomes a person called `name`. Raises UsageError, CorrectionError.
+        """
+        ...
+
     def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:
         """Forget [start, end) microseconds of a source for good, its recording included; in a dry run, return what that would remove."""
         ...

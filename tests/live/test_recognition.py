@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from m3desk import events
+from m3desk.app import App
 from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson
 from m3desk.domain.identity import Gallery, KnownPeople
@@ -21,6 +22,7 @@ from m3desk.live.recognition import VEIL, Recognition
 from m3desk.media.capture.address import LiveAddress
 from m3desk.media.capture.recorder import Recorder
 from m3desk.ports import Models
+from tests.engine.fakes import FakeBackends, RecordedEvents
 from tests.engine.made import drawn_talk
 from tests.live.test_recognizer import ROWS
 from tests.live.test_subtitles import LOW
@@ -91,6 +93,29 @@ def test_faces_are_named_and_words_are_told_of_a_source_that_is_recorded(tmp_pat
         recognition.end()
     assert time.monotonic() - began < 20
     assert memory.told[-1] == events.LiveFaces("s1", 0, ())
+    assert not [t for t in threading.enumerate() if t.name in ("m3desk-recognizer", "m3desk-listener", "m3desk-known")]
+
+
+def test_somebody_memorized_before_is_named_in_a_live_session_while_its_clip_is_open(tmp_path: Path) -> None:
+    film, told = drawn_talk(tmp_path / "film"), RecordedEvents()
+    with App(tmp_path / "m", emit=told, backends=FakeBackends()) as app:  # type: ignore[arg-type]
+        app.work.add([film])
+        app.work.run()
+        with app.reader() as reader:
+            (track, *_) = reader.tracks("s1")
+        app.correct("name", {"person": track.person, "name": "Ann"})
+        source = app.live.start(f"file:{film}?live&loop")
+        try:
+            until = time.monotonic() + 60
+            while not (named := [e for e in told.of(events.LiveFaces) if any(f.name == "Ann" for f in e.faces)]):
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            assert named[0].source == source and not [c for c in app.work._store.clips(source) if c.state == "episodic"]
+            with pytest.raises(UsageError, match="bystander"):
+                app.live.approve("hidden1")
+        finally:
+            app.live.stop()
+            app.live.close()
     assert not [t for t in threading.enumerate() if t.name in ("m3desk-recognizer", "m3desk-listener", "m3desk-known")]
 
 

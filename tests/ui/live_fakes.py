@@ -61,6 +61,10 @@ class LiveCalls:
     def emit(self, *happened: Any) -> None:
         raise NotImplementedError
 
+    def devices(self, *, test: bool = False) -> Future[list[Device]]:
+        self._note("devices", test=test)
+        return done(self.fail.get("devices") or [])
+
     def start_live(self, address: str, *, keep: Keep = "always", bystanders: bool = False, budget_bytes: int | None = None) -> Future[str]:
         self._note("start_live", address, keep=keep, bystanders=bystanders, budget_bytes=budget_bytes)
         if "start_live" in self.fail:
@@ -79,6 +83,10 @@ class LiveCalls:
         self._note("stop_live")
         self.emit(events.LiveEnded(SOURCE))
         return done(None)
+
+    def approve(self, who: str, name: str = "") -> Future[str]:
+        self._note("approve", who, name)
+        return done(self.fail.get("approve") or "person_9")
 
     def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:
         self._note("forget_span", source, start, end, dry_run=dry_run)
