@@ -77,6 +77,7 @@ def lines(report: dict[str, Any]) -> list[str]:
         both = row["gui"] + row["reading"]
         met = f"; together {both:.1f}, goal ≤ {GOAL:g} ms: {'met' if both <= GOAL else 'NOT met'}"
         told.append(f"{row['clips']} clips: {row['gui']}, {row['reading']}; {row['turn']} ({row['turn_clock']}){met}")
+        told.append(f"  why an observation is bound to its person: {row['why']} ms by the clock, reading thread {row['why_reading']} ms")
     return told
 
 
@@ -124,5 +125,5 @@ def inside() -> None:
         done: Future[None] = desk.run(CommitInvented("s1", count + number))
         done.add_done_callback(lambda f: f.exception() and print(f.exception(), file=sys.stderr))
 
-    print(json.dumps(work_probe.measure(path, EngineDesk, commit, COMMITS, SECONDS)), flush=True)
+    print(json.dumps(work_probe.measure(path, EngineDesk, commit, COMMITS, SECONDS, f"s1.c{count // 2}.f0")), flush=True)
     os._exit(0)

@@ -131,6 +131,11 @@ class Inspector(QWidget):
         if found is not None:
             self._show(found)
 
+    @property
+    def reasons_of(self) -> str:
+        """Return the observation whose reasons are here, else the empty string."""
+        return self._why[0] if self._why[1] is not None else ""
+
     def _ask_why(self, observation: str) -> None:
         """Ask the engine for the reasons of an observation's binding, unless they are here; old ones are shown until it answers."""
         desk, (known, lines) = self.hub.desk, self._why

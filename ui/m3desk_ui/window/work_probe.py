@@ -27,10 +27,14 @@ PATIENCE = 300.0
 """Seconds that the window is given to come to rest after opening."""
 
 
-def measure(path: str, open_desk: Callable[[str], Desk], commit: Callable[[Desk, int], None], count: int, seconds: float) -> dict[str, Any]:
+def measure(
+    path: str, open_desk: Callable[[str], Desk], commit: Callable[[Desk, int], None], count: int, seconds: float, observation: str
+) -> dict[str, Any]:
     """Open a memory with every dock on show, commit `count` times and return milliseconds a commit, less what the window takes at rest.
 
-    `seconds`: how long each commit is watched. `turn`: the longest turn of the event loop, own processor time and by the clock.
+    `why`, `why_reading`: milliseconds by the clock until the inspector tells why an observation is bound to its person, and of the reading
+    thread's processor for that. `seconds`: how long each commit is watched. `turn`: the longest turn of the event loop, own processor time
+    and by the clock.
     """
     sys.setswitchinterval(0.001)
     app = launch.make_app()
@@ -58,11 +62,17 @@ def measure(path: str, open_desk: Callable[[str], Desk], commit: Callable[[Desk,
     for number in range(count):
         commit(desks[0], number)
         rows.append(probe.take(seconds))
+    why = probe.time_why(window, observation)
     window.close()
     found = {name: statistics.median(r[name] for r in rows) for name in rows[0]}
     idle = {name: statistics.median(r[name] for r in rest) for name in rows[0]}
     less = {name: round(max(0.0, found[name] - idle[name]), 1) for name in ("gui", "reading", "process")}
-    return {**less, **{name: round(max(r[name] for r in rows), 1) for name in ("turn", "turn_clock")}, "opened_seconds": round(loaded, 1)}
+    return {
+        **less,
+        **why,
+        **{name: round(max(r[name] for r in rows), 1) for name in ("turn", "turn_clock")},
+        "opened_seconds": round(loaded, 1),
+    }
 
 
 def show_all_docks(window: MainWindow) -> None:
@@ -105,6 +115,16 @@ class _Probe:
 
     def _reading(self) -> float:
         return time.clock_gettime(time.pthread_getcpuclockid(self._reads)) if hasattr(time, "pthread_getcpuclockid") else 0.0
+
+    def time_why(self, window: MainWindow, observation: str) -> dict[str, float]:
+        """Select an observation and wait for the reasons of its binding."""
+        inspector: Any = window.docks["inspector"].widget()
+        reading, began = self._reading(), time.perf_counter()
+        window.hub.selection.select("observation", observation)
+        while inspector.reasons_of != observation and time.perf_counter() - began < PATIENCE:
+            _run(0.005)
+        told = time.perf_counter()
+        return {"why": round((told - began) * 1000, 1), "why_reading": round((self._reading() - reading) * 1000, 1)}
 
     def take(self, seconds: float) -> dict[str, float]:
         """Let the window run, and return what that took."""
