@@ -15,7 +15,7 @@ from m3desk.errors import CorrectionError
 if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
-    from m3desk.domain.live import Device, Keep, SpanForgotten, WatchKind, WatchRule
+    from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -180,6 +180,15 @@ class Approve:
 
     def run(self, engine: Engine) -> str:
         return engine.app.live.approve(self.who, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    hours: float | None
+    dry_run: bool
+
+    def run(self, engine: Engine) -> list[Outdated]:
+        return engine.app.live.retention(hours=self.hours, dry_run=self.dry_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +414,7 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetSpan, ForgetRecent, SearchNodes,
+    Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetSpan, ForgetRecent, Retention, SearchNodes,
     ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
     Picture,
 })  # fmt: skip

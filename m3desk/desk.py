@@ -29,7 +29,7 @@ from m3desk.errors import M3DeskError, ModelFailed
 if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
-    from m3desk.domain.live import Device, Keep, SpanForgotten, WatchKind, WatchRule
+    from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -197,6 +197,9 @@ class EngineDesk:
 
     def approve(self, who: str, name: str = "") -> Future[str]:
         return self._call(commands.Approve(who, name))
+
+    def retention(self, *, hours: float | None = None, dry_run: bool = False) -> Future[list[Outdated]]:
+        return self._call(commands.Retention(hours, dry_run))
 
     def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:
         return self._call(commands.ForgetSpan(source, start, end, dry_run))

@@ -209,6 +209,25 @@ def forget(options: Any, out: Out) -> int:
     return 1 if gone.found else 0
 
 
+def retention(options: Any, out: Out) -> int:
+    """Delete what recordings hold beyond the time that they are kept, or beyond `--hours`; what was remembered of it stays."""
+    existing(options.memory)
+    with App(options.memory) as app:
+        app.live.recover()
+        found = app.live.retention(hours=options.hours, dry_run=True)
+        document = [{**asdict(o), "start": seconds(o.start), "end": seconds(o.end)} for o in found]
+        lines = [f"{o.name}: {clock(o.start)}–{clock(o.end)}, {o.bytes / 1e6:.1f} MB" for o in found]
+        if options.dry_run or not found:
+            out.result(document, ["Would delete:", *lines] if lines else ["Nothing is older than it is kept."])
+            return 0
+        for line in lines if not options.yes else ():
+            out.line(line)
+        confirm("Delete this from the recordings?", options.yes)
+        app.live.retention(hours=options.hours)
+    out.result(document, [f"Deleted {sum(o.bytes for o in found) / 1e6:.1f} MB; what was remembered of it stays."])
+    return 0
+
+
 def _document(told: SpanForgotten) -> dict[str, Any]:
     return {**asdict(told), "start": seconds(told.start), "end": seconds(told.end), "clean": not told.found}
 
@@ -226,4 +245,4 @@ def _span(options: Any, app: App) -> tuple[str, int, int]:
     return options.source, moment(options.from_), moment(options.to)
 
 
-__all__ = ["address", "forget", "is_live", "keep", "memorize"]
+__all__ = ["address", "forget", "is_live", "keep", "memorize", "retention"]

@@ -73,6 +73,17 @@ class WatchRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Outdated:
+    """The part of a recording that is older than it is kept: [start, end) microseconds, and its size."""
+
+    source: str
+    start: int
+    end: int
+    bytes: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class SpanForgotten:
     """What forgetting a span of a source removes, or would remove in a dry run. Times: microseconds of the source.
 

@@ -24,11 +24,12 @@ from m3desk.domain.ids import clip_id
 from m3desk.domain.live import DeviceState, Keep, LiveState
 from m3desk.errors import M3DeskError, SourceError
 from m3desk.live.pace import Pace
+from m3desk.live.retention import kept_from
 from m3desk.media import file as media_file
 from m3desk.media.capture import reports
 from m3desk.media.capture.following import FollowingClip
 from m3desk.media.capture.planning import WORTH_KEEPING, gap_after, lacking, runs
-from m3desk.media.capture.recording import Recording, Segment
+from m3desk.media.capture.recording import Recording, Segment, is_recording
 from m3desk.ports import ClipMedia
 from m3desk.work import SourceStore, Work
 
@@ -36,6 +37,9 @@ log = logging.getLogger(__name__)
 
 TICK = 0.25
 """Seconds between two looks at the recording."""
+
+RETENTION_EVERY = 240
+"""Ticks between two looks at what is recorded for longer than it is kept."""
 
 STATUS_EVERY = 2
 """Ticks between two `LiveStatus` events."""
@@ -357,6 +361,8 @@ class Session:
                         self._look()
                 if ticks % STATUS_EVERY == 0:
                     self._tell()
+                if ticks % RETENTION_EVERY == 0:
+                    self._drop_old()
             except M3DeskError as error:  # the memory's folder may be gone for a while
                 if ticks % (60 * STATUS_EVERY) == 1:
                     self._emit(events.Notice("error", str(error), error.hint))
@@ -387,6 +393,13 @@ class Session:
                 self._close(end, 0)
             else:
                 break
+
+    def _drop_old(self) -> None:
+        """Delete what is recorded for longer than it is kept."""
+        if self.keep != "always" and is_recording(self.folder):
+            recording = Recording.open(self.folder)
+            until = kept_from(self.source, self._store.clips(self.source.id), recording, datetime.now().astimezone())
+            recording.drop_before(until)
 
     def _recorded(self) -> Recording | None:
         """Return the recording as it is now (call it with the lock held); None while it does not exist yet."""
@@ -432,6 +445,7 @@ class Session:
 
     def over(self) -> None:
         """Tell the last state, and end the thread of this session: nothing of it is memorized any more."""
+        self._drop_old()
         self._tell()
         self.finished()
 

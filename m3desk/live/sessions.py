@@ -18,12 +18,14 @@ from typing import Any, Protocol
 from m3desk import events, private
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Source
-from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC, GivenUp, Keep
+from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC, GivenUp, Keep, Outdated
 from m3desk.errors import M3DeskError, SourceError, UsageError
+from m3desk.live.retention import delete, outdated
 from m3desk.live.session import ENDING, Recorder, Session, close_source
 from m3desk.media.capture import recorder as capture
 from m3desk.media.capture import reports
 from m3desk.media.capture.address import LiveAddress
+from m3desk.media.capture.recording import is_recording
 from m3desk.store.recordings import FOLDER
 from m3desk.work import SourceStore, Work
 
@@ -229,6 +231,18 @@ class Live:
         while session.waits_for(clip.id) and not stop() and time.monotonic() - began < ANSWER_AFTER:
             time.sleep(0.02)
 
+    # ------------------------------------------------------------------ retention
+
+    def retention(self, *, hours: float | None = None, dry_run: bool = False) -> list[Outdated]:
+        """Delete what recordings hold beyond the time that they are kept, or beyond `hours`; return what went (dry run: would go)."""
+        sources = [s for s in self._store.sources() if is_recording(s.uri)]
+        clips = [c for s in sources for c in self._store.clips(s.id)]
+        found = outdated(sources, clips, datetime.now().astimezone(), hours)
+        by_id = {s.id: s for s in sources}
+        for old in () if dry_run else found:
+            delete(by_id[old.source], old.end)
+        return found
+
     # ------------------------------------------------------------------ forgetting
 
     def close_segment(self, source: str) -> None:
@@ -253,6 +267,7 @@ class Live:
             left = [source for source in self._store.sources() if source.state == "live" and source.id != ours]
         for source in left:
             self._recover(source)
+        self.retention()
         return [source.id for source in left]
 
     def _recover(self, source: Source) -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
-from m3desk.domain.live import Device, Keep, SpanForgotten, WatchKind, WatchRule
+from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.ports.memory import FoundNode, Reader
 
@@ -64,6 +64,10 @@ class Desk(Protocol):
 
         A face becomes a person called `name`. Raises UsageError, CorrectionError.
         """
+        ...
+
+    def retention(self, *, hours: float | None = None, dry_run: bool = False) -> Future[list[Outdated]]:
+        """Delete what recordings hold beyond the time that they are kept, or beyond `hours`; return what went (dry run: would go)."""
         ...
 
     def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:

@@ -38,10 +38,11 @@ class DrawnRecorder:
         seconds: float = 6.0,
         speed: float = 6.0,
         goes_on: bool = False,
+        keep: Any = "always",
         **_how: Any,
     ) -> None:
         self.report, self.speed, self.seconds, self.goes_on = report, speed, seconds, goes_on
-        about = About("0" * 64, "drawn", datetime.now().astimezone().isoformat(), 320, 240, float(PICTURES), RATE)
+        about = About("0" * 64, "drawn", datetime.now().astimezone().isoformat(), 320, 240, float(PICTURES), RATE, keep)
         self.writer = RecordingWriter(folder, about)
         self.stopping, self.paused, self.keyed = threading.Event(), threading.Event(), threading.Event()
         self.jump = 0

@@ -309,3 +309,14 @@ def test_a_source_that_starts_is_not_taken_for_one_that_a_killed_process_left(
     assert live.source(source).state == "live"
     live.app.live.stop()
     live.over()
+
+
+def test_a_recording_may_be_dropped_once_it_is_remembered(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=3.0)
+    source = d.play(keep="until remembered")
+    d.over()
+    folder = Path(d.source(source).uri)
+    assert list(folder.glob("*.ts")) == [] and d.source(source).state == "done"
+    with d.app.reader() as reader:
+        assert reader.memories(kind="episodic")
+    assert d.app.check()["ok"]
