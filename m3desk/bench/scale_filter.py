@@ -17,6 +17,7 @@ import numpy as np
 from m3desk.bench import invented
 from m3desk.bench.material import RunFailed
 from m3desk.bench.window import screen
+from m3desk.domain.ids import person_id
 from m3desk.domain.memory import StoredSentence
 from m3desk.errors import UsageError
 
@@ -88,7 +89,7 @@ def inside() -> None:
 def sentences(count: int) -> tuple[list[StoredSentence], dict[str, str]]:
     """Return invented sentences as a memory gives them back, and the names of the people in them."""
     invention = invented.Invention(9)
-    names = {f"person_{n}": name for n, name in enumerate(invented.NAMES, 1)}
+    names = {person_id(n): name for n, name in enumerate(invented.NAMES, 1)}
     rows = []
     draws = invention.random.random((count, 3))
     for n, (who, what, length) in enumerate(draws.tolist()):
@@ -101,8 +102,8 @@ def sentences(count: int) -> tuple[list[StoredSentence], dict[str, str]]:
         source, start = 1 + n // 10_000, n % 10_000 * 3_000_000
         rows.append(
             StoredSentence(
-                f"{kind}_{n + 1}", kind, text, names[f"person_{number}"] + text[7:], text, f"s{source}.c{n % 10_000 // 10}", f"s{source}",
-                start, start + 2_000_000, 1.0 + n % 3, (f"person_{number}",), topic="habit" if kind == "semantic" else None,
+                f"{kind}_{n + 1}", kind, text, names[person_id(number)] + text[7:], text, f"s{source}.c{n % 10_000 // 10}", f"s{source}",
+                start, start + 2_000_000, 1.0 + n % 3, (person_id(number),), topic="habit" if kind == "semantic" else None,
             )
         )  # fmt: skip
     return rows, names

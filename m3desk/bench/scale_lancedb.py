@@ -23,6 +23,7 @@ from m3desk.backends import Backends
 from m3desk.bench.material import data
 from m3desk.control.nearest import Nearest
 from m3desk.domain.evidence import Floats
+from m3desk.domain.ids import numbered
 from m3desk.errors import ModelMissing, UsageError
 from m3desk.store.index.scratch import room
 from m3desk.store.index.vectors import VectorIndex
@@ -110,7 +111,7 @@ def _one(folder: Path, count: int, sentences: Floats, questions: Floats) -> dict
     index.sync(db, MODEL)
     found["lancedb_built"] = _since(began, busy)
     found["lancedb_mb"] = round(sum(p.stat().st_size for p in index.folder.rglob("*") if p.is_file()) / 1e6)
-    graph, took = _asked(lambda q: {int(owner.partition("_")[2]) for owner in index.near(q, NEAREST) or ()}, questions)
+    graph, took = _asked(lambda q: {numbered(owner) for owner in index.near(q, NEAREST) or ()}, questions)
     found["lancedb"] = took | {"recall": _recall(graph, best)}
     db.close()
     return found
