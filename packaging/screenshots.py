@@ -1,10 +1,15 @@
 """Makes the README's pictures from the demo clip: the real window, the real engine, on whatever display there is.
 
 usage: xvfb-run -a -s "-screen 0 1600x1000x24" python packaging/screenshots.py [FOLDER] [--zh]
+       xvfb-run -a -s "-screen 0 1920x1080x24" python packaging/screenshots.py [FOLDER] [--zh] --live [--name NAME] [FILE]
+
+With --live, FILE (else the demo clip) is delivered as a live source in a loop; who is heard most is called NAME after the first clip, and the
+layout for demos is saved at 1280×720 and 1920×1080, light and dark.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -20,47 +25,61 @@ from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from m3desk import models
+from m3desk import config, events, models
 
 QUESTION = "What does the text on the screen say?"
 
 
+LIVE_QUESTION = "What was just said?"
+SIZES = ((1280, 720), (1920, 1080))
+
+
 def main() -> int:
-    """Play the demo clip until its memory is done, ask one question, and save the window."""
-    folder = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), "packaging/screenshots"))
+    """Play the demo clip until its memory is done, ask one question, and save the window; or show a live source."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("packaging/screenshots"))
+    parser.add_argument("file", nargs="?", type=Path, help="with --live: the film that is delivered")
+    parser.add_argument("--zh", action="store_true", help="the window in Chinese")
+    parser.add_argument("--live", action="store_true", help="the layout for demos, beside a live source")
+    parser.add_argument("--name", default="Barack Obama", help="with --live: what the person heard most is called")
+    options = parser.parse_args()
+    folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
-    demo = models.weights("demo") / "obama_speech.mp4"
+    demo = options.file.absolute() if options.file else models.weights("demo") / "obama_speech.mp4"
     with tempfile.TemporaryDirectory(prefix="m3desk-shots-") as scratch:
         os.environ["M3DESK_MODELS"] = str(models.folder())  # before the data folder moves away from it
         os.environ["M3DESK_DATA"] = scratch
-        return _shoot(str(demo), str(Path(scratch) / "demo.m3desk"), folder)
+        os.environ["M3DESK_CONFIG"] = str(Path(scratch) / "config.toml")
+        if options.zh:
+            config.set_value("language", "zh")
+        source = f"file:{demo}?live&loop" if options.live else str(demo)
+        return _shoot(source, str(Path(scratch) / "demo.m3desk"), options)
 
 
-def _shoot(video: str, memory: str, folder: Path) -> int:
+def _shoot(source: str, memory: str, options: argparse.Namespace) -> int:
     shown = main_window.MainWindow.show
-    suffix = "-zh" if "--zh" in sys.argv else ""
-    state = WindowState()
-    if suffix:
-        state.put("language", "zh_CN")
 
     def show(window: main_window.MainWindow) -> None:
         shown(window)
-        window.resize(1560, 960)
-        _scripts.append(_Script(window, folder, suffix))  # PySide keeps no reference to what a timer calls
+        window.resize(*((1280, 720) if options.live else (1560, 960)))
+        kind = _LiveScript if options.live else _Script
+        _scripts.append(kind(window, options.folder, "-zh" if options.zh else "", options.name))  # PySide keeps no reference to it
         _scripts[-1].start()
 
     main_window.MainWindow.show = show  # type: ignore[method-assign]
-    return launch.run(memory=memory, source=video, services=real(), state=state)
+    return launch.run(memory=memory, source=source, services=real(), state=WindowState())
 
 
 _scripts: list[_Script] = []
 
 
 class _Script:
-    """Steps that wait for something to be so, then act; gives up after four minutes."""
+    """Steps that wait for something to be so, then act; gives up after some minutes."""
 
-    def __init__(self, window: main_window.MainWindow, folder: Path, suffix: str) -> None:
-        self.window, self.folder, self.suffix = window, folder, suffix
+    patience = 150.0
+
+    def __init__(self, window: main_window.MainWindow, folder: Path, suffix: str, name: str) -> None:
+        self.window, self.folder, self.suffix, self.name = window, folder, suffix, name
         self.began = time.monotonic()
         self.steps: list[tuple[Callable[[], bool], Callable[[], None]]] = [
             (lambda: self._passed(6), lambda: self._save("growing")),
@@ -76,7 +95,9 @@ class _Script:
         self.timer.start(500)
 
     def _tick(self) -> None:
-        if not self.steps or time.monotonic() - self.began > 150:
+        if not self.steps or time.monotonic() - self.began > self.patience:
+            if self.steps:
+                sys.stderr.write(f"gave up: {len(self.steps)} steps were left\n")
             self.timer.stop()
             self.window.close()
             return
@@ -116,6 +137,66 @@ class _Script:
     def _save(self, name: str) -> None:
         screen = QApplication.primaryScreen()
         screen.grabWindow(int(self.window.winId())).save(str(self.folder / f"{name}{self.suffix}.png"))
+
+
+class _LiveScript(_Script):
+    """The layout for demos in each size and theme, once a name and words are on the picture and a question is answered."""
+
+    patience = 420.0
+
+    def __init__(self, window: main_window.MainWindow, folder: Path, suffix: str, name: str) -> None:
+        super().__init__(window, folder, suffix, name)
+        self._named = False
+        self._answers = 0
+        window.hub.happened.connect(self._hear)
+        self.steps = [
+            (lambda: self._read(lambda r: any(p.screen_time for p in r.people())), self._name),  # type: ignore[attr-defined]
+            (lambda: self._named and self._waited(2), lambda: self._ask_live()),
+            (lambda: self._answers > 0, lambda: None),
+        ]
+        for theme in ("light", "dark"):
+            for size in SIZES:
+                self.steps.append((lambda: True, lambda theme=theme, size=size: self._dress(theme, size)))  # type: ignore[misc]
+                self.steps.append(
+                    (
+                        lambda: self._waited(2.5) and self._on_picture(),
+                        lambda theme=theme, size=size: self._save(f"live-{size[0]}x{size[1]}-{theme}"),  # type: ignore[misc]
+                    )
+                )
+
+    def _hear(self, event: object) -> None:
+        self._answers += isinstance(event, events.AskDone)
+
+    def _name(self) -> None:
+        """Name the person who is heard most."""
+
+        def most(reader: object) -> str:
+            return str(max(reader.people(), key=lambda p: (p.speech_time, p.screen_time)).id)  # type: ignore[attr-defined]
+
+        def name(person: str) -> None:
+            self.window.hub.correct("name", {"person": person, "name": self.name}, quiet=True)
+            self._named = True
+
+        self.window.hub.read("screenshots", most, name)
+
+    def _ask_live(self) -> None:
+        chat = self.window.findChild(ChatView)
+        if chat is not None:
+            chat.ask(LIVE_QUESTION)
+
+    def _dress(self, theme: str, size: tuple[int, int]) -> None:
+        self.window.apply_settings({"theme": theme})
+        self.window.resize(*size)
+        self.window.move(0, 0)
+        self.window.notices.dismiss()
+
+    def _on_picture(self) -> bool:
+        """Return whether a name is on the picture and words are below it, or the wait for them is over."""
+        canvas = self.window.live.view.canvas
+        return (any(box.name for box in canvas.boxes()) and bool(canvas.said())) or self._waited(40)
+
+    def _save(self, name: str) -> None:
+        self.window.grab().save(str(self.folder / f"{name}{self.suffix}.png"))
 
 
 if __name__ == "__main__":

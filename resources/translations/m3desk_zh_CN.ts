@@ -263,6 +263,14 @@
             <source>The span that is selected on the timeline; shows first what would be deleted</source>
             <translation>时间轴上选中的时间段；会先显示将删除什么</translation>
         </message>
+        <message>
+            <source>Delete old recordings…</source>
+            <translation>删除旧录像…</translation>
+        </message>
+        <message>
+            <source>Recordings of live sources older than some hours or days; shows first which</source>
+            <translation>早于若干小时或天的实时录像；会先显示是哪些</translation>
+        </message>
     </context>
     <context>
         <name>ActivityPlot</name>
@@ -1109,14 +1117,6 @@
             <translation>物体和屏幕文字</translation>
         </message>
         <message>
-            <source>every second picture</source>
-            <translation>每两帧中的一帧</translation>
-        </message>
-        <message>
-            <source>four of five pictures</source>
-            <translation>每五帧中的四帧</translation>
-        </message>
-        <message>
             <source>, </source>
             <translation>、</translation>
         </message>
@@ -1131,6 +1131,14 @@
         <message>
             <source>%1 of disk left</source>
             <translation>磁盘剩余 %1</translation>
+        </message>
+        <message>
+            <source>half of the pictures</source>
+            <translation>一半画面</translation>
+        </message>
+        <message>
+            <source>most pictures</source>
+            <translation>大部分画面</translation>
         </message>
     </context>
     <context>
@@ -1203,6 +1211,22 @@
             <source>Stop the devices until you continue; nothing is recorded (F8)</source>
             <translation>停止设备，直到您继续；期间不录制（F8）</translation>
         </message>
+        <message>
+            <source>Show a blurred person</source>
+            <translation>显示被模糊的人</translation>
+        </message>
+        <message>
+            <source>Unknown people are blurred; choose one who agreed to be shown and remembered</source>
+            <translation>不认识的人会被模糊；选择一位同意被显示和记住的人</translation>
+        </message>
+        <message>
+            <source>Unknown person %1 (from the left)</source>
+            <translation>不认识的人 %1（从左数）</translation>
+        </message>
+        <message>
+            <source>No unknown person is in the picture</source>
+            <translation>画面中没有不认识的人</translation>
+        </message>
     </context>
     <context>
         <name>LiveCanvas</name>
@@ -1237,12 +1261,24 @@
             <source>No span is chosen.</source>
             <translation>没有选择时间段。</translation>
         </message>
+        <message>
+            <source>This person is shown and remembered from now on.</source>
+            <translation>从现在起会显示并记住此人。</translation>
+        </message>
+        <message>
+            <source>Name…</source>
+            <translation>命名…</translation>
+        </message>
     </context>
     <context>
         <name>LiveView</name>
         <message>
             <source>Sound only</source>
             <translation>只有声音</translation>
+        </message>
+        <message>
+            <source>Show this person, and remember them</source>
+            <translation>显示此人，并记住他们</translation>
         </message>
     </context>
     <context>
@@ -2057,6 +2093,65 @@
         <message>
             <source>%1 questions</source>
             <translation>%1 个问题</translation>
+        </message>
+    </context>
+    <context>
+        <name>RetentionDialog</name>
+        <message>
+            <source>Delete old recordings</source>
+            <translation>删除旧录像</translation>
+        </message>
+        <message>
+            <source>Only recordings of live sources are deleted. What is memorized of them stays; your own files are never touched.</source>
+            <translation>只删除实时来源的录像。已记忆的内容会保留；绝不会动您自己的文件。</translation>
+        </message>
+        <message>
+            <source>Which recordings</source>
+            <translation>哪些录像</translation>
+        </message>
+        <message>
+            <source>kept longer than was chosen for each</source>
+            <translation>超过各自选定的保留时间</translation>
+        </message>
+        <message>
+            <source>older than so many hours</source>
+            <translation>早于若干小时</translation>
+        </message>
+        <message>
+            <source>older than so many days</source>
+            <translation>早于若干天</translation>
+        </message>
+        <message>
+            <source>Age</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>What would be deleted</source>
+            <translation>将删除的内容</translation>
+        </message>
+        <message>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Checking what would be deleted …</source>
+            <translation>正在检查将删除什么…</translation>
+        </message>
+        <message>
+            <source>Nothing would be deleted.</source>
+            <translation>没有可删除的内容。</translation>
+        </message>
+        <message>
+            <source>This would be deleted, and gives %1 of room:</source>
+            <translation>将删除以下内容，腾出 %1：</translation>
+        </message>
+        <message>
+            <source>Deleted old recordings: %1.</source>
+            <translation>已删除旧录像：%1。</translation>
         </message>
     </context>
     <context>

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from m3desk import events
 from m3desk.domain.clip import MICROSECOND
-from m3desk.domain.live import Device, Keep, LiveFace, SpanForgotten, WatchKind, WatchRule
+from m3desk.domain.live import Device, Keep, LiveFace, Outdated, SpanForgotten, WatchKind, WatchRule
 
 SOURCE = "s9"
 ADDRESS = "file:/films/meeting.mp4?live"
@@ -20,10 +20,14 @@ STATUS = events.LiveStatus(
 )
 ANN = LiveFace("t1", 100.0, 60.0, 80.0, 100.0, "person_1", "Ann", True)
 MAYBE = LiveFace("t2", 400.0, 60.0, 80.0, 100.0, "person_2", "Bob", False)
-STRANGER = LiveFace("t3", 600.0, 60.0, 80.0, 100.0)
+STRANGER = LiveFace("hidden3", 600.0, 60.0, 80.0, 100.0)
 DEVICES = [
     Device("camera", "camera:0", "Integrated Webcam", ("1280×720 30", "640×480 30")),
     Device("microphone", "mic:default", "Built-in <b>Audio</b>", ("48000 Hz",)),
+]
+OUTDATED = [
+    Outdated("s3", 0, 3_600_000_000, 1_400_000_000, "s3-door-20261120-101500"),
+    Outdated("s4", 0, 65_000_000, 40_000_000, "s4-<b>live</b>"),
 ]
 FORGOTTEN = SpanForgotten(SOURCE, 0, 95 * MICROSECOND, 3, 41, 12, ("person_7",), 1, True)
 
@@ -87,6 +91,11 @@ class LiveCalls:
     def approve(self, who: str, name: str = "") -> Future[str]:
         self._note("approve", who, name)
         return done(self.fail.get("approve") or "person_9")
+
+    def retention(self, *, hours: float | None = None, dry_run: bool = False) -> Future[list[Outdated]]:
+        self._note("retention", hours=hours, dry_run=dry_run)
+        found = [o for o in OUTDATED if hours is None or hours < 100]
+        return done(self.fail.get("retention") or found)
 
     def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:
         self._note("forget_span", source, start, end, dry_run=dry_run)

@@ -13,6 +13,7 @@ from m3desk_ui.hub.services import Services
 from m3desk_ui.live import choices
 from m3desk_ui.live.choices import Choices
 from m3desk_ui.live.forget_dialog import ForgetDialog
+from m3desk_ui.live.retention_dialog import RetentionDialog
 from m3desk_ui.live.start_dialog import StartDialog
 from m3desk_ui.live.trying import Trial
 from m3desk_ui.live.watch_dialog import WatchDialog
@@ -228,3 +229,24 @@ def test_hits_are_listed_newest_first_and_lead_to_their_moment(qtbot, hub, desk)
     dialog._go(dialog.hits.item(0))
     assert went == [(SOURCE, 61 * MICROSECOND, True)]
     assert dialog.findChild(QDialogButtonBox) is not None
+
+
+def test_old_recordings_are_shown_before_they_are_deleted(qtbot, hub, desk):
+    dialog = RetentionDialog(hub)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(dialog.go.isEnabled, timeout=3000)
+    assert desk.called("retention") == [((), {"hours": None, "dry_run": True})]
+    assert "1.4 GB" in dialog.effect.text() and dialog.found.item(0).text().startswith("s3-door-20261120-101500 · 00:00 – 1:00:00")
+    assert dialog.cancel.isDefault() and not dialog.count.isEnabled()
+    dialog.kind.setCurrentIndex(2)
+    assert not dialog.go.isEnabled()
+    qtbot.waitUntil(lambda: "Nothing would be deleted." in dialog.effect.text(), timeout=3000)
+    assert desk.called("retention")[-1] == ((), {"hours": 720.0, "dry_run": True}) and not dialog.go.isEnabled()
+    dialog.count.setValue(2)
+    qtbot.waitUntil(dialog.go.isEnabled, timeout=3000)
+    notices = []
+    hub.notice.connect(lambda level, text, *_: notices.append((level, text)))
+    dialog.go.click()
+    assert desk.called("retention")[-1] == ((), {"hours": 48.0, "dry_run": False})
+    qtbot.waitUntil(lambda: notices == [("info", "Deleted old recordings: 1.4 GB.")], timeout=2000)

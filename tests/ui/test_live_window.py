@@ -14,8 +14,9 @@ from m3desk_ui.live.choices import Choices
 from m3desk_ui.live.start_dialog import StartDialog
 from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.window_state import WindowState
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPen
+from PySide6.QtWidgets import QApplication, QMenu
 
 from m3desk import events
 from m3desk.domain.clip import MICROSECOND
@@ -274,6 +275,26 @@ def test_a_source_that_does_not_start_is_an_error_and_can_be_tried_again(window,
     del live.desk.fail["start_live"]
     window.live.start(Choices(ADDRESS), new=False)
     qtbot.waitUntil(lambda: window.live.session.running, timeout=3000)
+
+
+def test_unknown_people_are_approved_from_the_left_by_the_keyboard(running, live, qtbot):
+    bar = running.live.bar
+    assert not bar.approve.isVisible(), "nobody is blurred without bystander mode"
+    running.live.session.blurred = True
+    bar.refresh()
+    live.desk.emit(events.LiveFaces(SOURCE, STATUS.recorded, (replace(STRANGER, track="hidden9", x=700.0), STRANGER, ANN)))
+    qtbot.waitUntil(lambda: [f.track for f in bar.unknown()] == ["hidden3", "hidden9"], timeout=2000)
+    bar._fill_approvals()
+    actions = bar.approve.menu().actions()
+    assert bar.approve.isVisible() and len(actions) == 2
+    actions[0].trigger()
+    assert live.desk.called("approve") == [(("hidden3", ""), {})]
+    shown = box_of(STRANGER, set())
+    running.live.view._face_clicked(shown, QPointF(10, 10))
+    menu = next(w for w in QApplication.topLevelWidgets() if isinstance(w, QMenu) and w.isVisible())
+    menu.actions()[0].trigger()
+    menu.close()
+    assert len(live.desk.called("approve")) == 2
 
 
 def test_a_hit_of_a_watch_rule_is_a_notice_that_goes_to_its_moment(running, live, qtbot):

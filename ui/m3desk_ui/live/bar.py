@@ -15,8 +15,11 @@ from m3desk_ui.live.light import Light, Meter
 from m3desk_ui.look import plain, theme
 
 if TYPE_CHECKING:
+    from m3desk.domain.live import LiveFace
     from m3desk_ui.live.session import LiveSession
 
+BLURRED = "hidden"
+"""How the ids of blurred faces begin (`m3desk.live.bystanders.HIDDEN`)."""
 SPANS = (1, 5, 15, 60)
 """Minutes that can be forgotten from the menu."""
 
@@ -29,6 +32,8 @@ class LiveBar(QFrame):
     edge_wanted = Signal()
     forget_wanted = Signal(int)
     """Minutes."""
+    approve_wanted = Signal(str)
+    """A face track of the live source."""
     watch_wanted = Signal()
 
     def __init__(self, session: LiveSession, parent: QWidget | None = None) -> None:
@@ -60,6 +65,12 @@ class LiveBar(QFrame):
         self.forget.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         self.forget.setMinimumHeight(34)
         self.forget.clicked.connect(lambda: self.forget_wanted.emit(5))
+        self.approve = QToolButton()
+        self.approve.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.approve.setMinimumHeight(34)
+        self._approvals = QMenu(self.approve)
+        self._approvals.aboutToShow.connect(self._fill_approvals)
+        self.approve.setMenu(self._approvals)
         self.watch = QToolButton()
         self.watch.setMinimumHeight(34)
         self.watch.clicked.connect(lambda: self.watch_wanted.emit())
@@ -69,7 +80,7 @@ class LiveBar(QFrame):
         for widget in (self.light, self.state, self.time, self.meter):
             top.addWidget(widget)
         top.addStretch(1)
-        for tool in (self.watch, self.forget):
+        for tool in (self.approve, self.watch, self.forget):
             top.addWidget(tool)
         for button in (self.pause, self.stop, self.edge):
             below.addWidget(button)
@@ -103,15 +114,18 @@ class LiveBar(QFrame):
             menu.addAction(self._span(minutes), partial(self.forget_wanted.emit, minutes))
         menu.addAction(self.tr("Another span…"), partial(self.forget_wanted.emit, 0))
         self.forget.setMenu(menu)
+        self.approve.setText(self.tr("Show a blurred person"))
+        self.approve.setIcon(theme.icon("mdi6.account-eye-outline"))
+        plain.tip(self.approve, self.tr("Unknown people are blurred; choose one who agreed to be shown and remembered"))
         self.watch.setText(self.tr("Watch for…"))
         self.watch.setIcon(theme.icon("mdi6.bell-outline"))
         self._fit()
         plain.tip(self.watch, self.tr("Tell me when a person appears, a word is said or an object is seen"))
-        for button in (self.stop, self.edge, self.forget, self.watch):
+        for button in (self.stop, self.edge, self.forget, self.approve, self.watch):
             button.setAccessibleName(button.text())
         self._dress_pause()
         size = round(self._letters * 1.7) or 18
-        for button in (self.pause, self.stop, self.edge, self.forget, self.watch):
+        for button in (self.pause, self.stop, self.edge, self.forget, self.approve, self.watch):
             button.setIconSize(QSize(size, size))
         self.light.update()
         self.meter.update()
@@ -123,7 +137,7 @@ class LiveBar(QFrame):
     def _fit(self) -> None:
         """Show less important buttons without their text where there is little room."""
         style = Qt.ToolButtonStyle
-        for button, needs in ((self.watch, 760), (self.forget, 560)):
+        for button, needs in ((self.watch, 760), (self.approve, 940), (self.forget, 560)):
             button.setToolButtonStyle(style.ToolButtonTextBesideIcon if self.width() >= needs else style.ToolButtonIconOnly)
 
     def set_letters(self, points: float) -> None:
@@ -158,6 +172,7 @@ class LiveBar(QFrame):
         self.light.show_light(light.colour, light.text)
         self.state.setText(light.text)
         self._dress_pause()
+        self.approve.setVisible(session.blurred)
         for button in (self.pause, self.stop):
             button.setEnabled(status is None or status.state != "stopping")
         if status is None:
@@ -174,3 +189,21 @@ class LiveBar(QFrame):
         if left_out:
             parts.insert(1, f'<span style="color: {c.warn}">{plain.html(left_out)}</span>')
         self.figures.setText(" · ".join(parts))
+
+    def _fill_approvals(self) -> None:
+        self._approvals.clear()
+        unknown = self.unknown()
+        for number, face in enumerate(unknown, 1):
+            text = self.tr("Unknown person %1 (from the left)").replace("%1", str(number))
+            self._approvals.addAction(plain.entry(text), partial(self.approve_wanted.emit, face.track))
+        if not unknown:
+            self._approvals.addAction(self.tr("No unknown person is in the picture")).setEnabled(False)
+
+    def unknown(self) -> list[LiveFace]:
+        """Return the blurred faces of the newest picture, from left to right."""
+        return sorted((f for f in self.session.faces(self.session.recorded) if is_blurred(f)), key=lambda f: f.x)
+
+
+def is_blurred(face: LiveFace) -> bool:
+    """Return whether a face is blurred: the veil gives those that it hides ids of its own."""
+    return face.track.startswith(BLURRED)

@@ -51,7 +51,9 @@ class LiveStage(QObject):
         bar.stop_wanted.connect(self.stop)
         bar.edge_wanted.connect(self.show_edge)
         bar.forget_wanted.connect(self.forget)
+        bar.approve_wanted.connect(self.approve)
         bar.watch_wanted.connect(self.show_watch)
+        self.view.approve_wanted.connect(self.approve)
         self.view.full_screen.connect(window.toggle_full_screen)
         session.began.connect(self._began)
         session.ended.connect(self._ended)
@@ -212,6 +214,21 @@ class LiveStage(QObject):
             return
         self._open(ForgetDialog(self.hub, span=span, parent=self.window))
 
+    def approve(self, track: str) -> None:
+        """Show a person who was blurred until now, and remember them; then offer to name them."""
+
+        def approved(person: str) -> None:
+            self.hub.offer.emit(
+                self.tr("This person is shown and remembered from now on."), self.tr("Name…"), lambda: self._page_of(person)
+            )
+
+        if self.hub.desk is not None:
+            self.hub.when(self.hub.desk.approve(track), approved)
+
+    def _page_of(self, person: str) -> None:
+        self.window.dock_area.bring_forward("people")
+        self.hub.selection.select("person", person)
+
     def show_watch(self) -> None:
         """Open the list of watch rules."""
         from m3desk_ui.live.watch_dialog import WatchDialog
@@ -220,6 +237,13 @@ class LiveStage(QObject):
             dialog = WatchDialog(self.hub, self.hits, self.window)
             dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             dialog.show()
+
+    def show_retention(self) -> None:
+        """Open the dialog that deletes old recordings."""
+        from m3desk_ui.live.retention_dialog import RetentionDialog
+
+        if self.hub.desk is not None:
+            self._open(RetentionDialog(self.hub, self.window))
 
     def fit_texts_soon(self) -> None:
         """Fit the letters once the window's size rests."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from m3desk_ui.live import words
+from m3desk_ui.live.bar import BLURRED
 from m3desk_ui.live.canvas import LiveCanvas
 from m3desk_ui.live.newest import NewestPicture, Preview
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 class LiveView(QWidget):
     """Shows the newest picture while the page is visible; nothing is fetched while it is hidden."""
 
+    approve_wanted = Signal(str)
     full_screen = Signal()
 
     def __init__(self, hub: Hub, session: LiveSession, attach: Callable[[str], Preview], parent: QWidget | None = None) -> None:
@@ -92,6 +94,10 @@ class LiveView(QWidget):
             self.canvas.set_note(light.text)
         self.canvas.update()
 
-    def _face_clicked(self, shown: Shown, _where: QPointF) -> None:
+    def _face_clicked(self, shown: Shown, where: QPointF) -> None:
         if shown.person is not None:
             self._hub.selection.select("person", shown.person)
+        elif shown.track.startswith(BLURRED):
+            menu = QMenu(self)
+            menu.addAction(self.tr("Show this person, and remember them"), lambda: self.approve_wanted.emit(shown.track))
+            menu.popup(where.toPoint())

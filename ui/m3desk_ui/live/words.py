@@ -91,11 +91,13 @@ def given_up(names: Sequence[str]) -> str:
     words = {
         "semantic memories": QCoreApplication.translate("Live", "knowledge"),
         "objects and text on screen": QCoreApplication.translate("Live", "objects and text on screen"),
-        "2.5 pictures per second": QCoreApplication.translate("Live", "every second picture"),
-        "1 picture per second": QCoreApplication.translate("Live", "four of five pictures"),
+        "half of the pictures": QCoreApplication.translate("Live", "half of the pictures"),
+        "most pictures": QCoreApplication.translate("Live", "most pictures"),
     }
     if not names:
         return ""
+    if "most pictures" in names:
+        names = [name for name in names if name != "half of the pictures"]
     told = QCoreApplication.translate("Live", ", ").join(words.get(name, name) for name in names)
     return QCoreApplication.translate("Live", "left out for now: %1").replace("%1", told)
 
@@ -116,5 +118,5 @@ def short(status: LiveStatus | None, *, engine: bool = True) -> str:
     """Return the state in one line, for the status bar."""
     parts = [light(status, engine=engine).text]
     if status is not None:
-        parts += [clock(status.recorded), behind(status), given_up(status.given_up)]
+        parts += [clock(status.recorded), behind(status)]
     return " · ".join(part for part in parts if part)

@@ -91,7 +91,7 @@ class Actions:
         for name in ("live_pause", "live_edge", "live_forget"):
             self.all[name].setEnabled(session.running)
         self.all["live_start"].setEnabled(not session.running)
-        for name in ("watch", "forget_span"):
+        for name in ("watch", "retention", "forget_span"):
             self.all[name].setEnabled(memory_open)
 
     def keep_shortcuts(self, bare: bool) -> None:
@@ -197,6 +197,8 @@ class Actions:
         m.addSeparator()
         span = self._add(m, "forget_span", translate("Actions", "Forget the chosen span…"), w.live.forget_span)
         plain.tip(span, translate("Actions", "The span that is selected on the timeline; shows first what would be deleted"))
+        old = self._add(m, "retention", translate("Actions", "Delete old recordings…"), w.live.show_retention)
+        plain.tip(old, translate("Actions", "Recordings of live sources older than some hours or days; shows first which"))
 
     def _view(self) -> None:
         w, translate = self.window, QCoreApplication.translate

@@ -100,6 +100,7 @@ class Status(QStatusBar):
             light = words.light(live.status, engine=live.answers)
             self._light.show_light(light.colour, light.text)
             self._live_text.setText(words.short(live.status, engine=live.answers))
+            plain.tip(self._live_text, words.given_up(live.status.given_up) if live.status is not None else "")
 
     def _on_opened(self, path: str) -> None:
         self._progress = None
