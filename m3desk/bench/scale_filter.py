@@ -17,7 +17,7 @@ import numpy as np
 from m3desk.bench import invented
 from m3desk.bench.material import RunFailed
 from m3desk.bench.window import screen
-from m3desk.domain.ids import person_id
+from m3desk.domain.ids import clip_id, numbered_id, person_id, source_id
 from m3desk.domain.memory import StoredSentence
 from m3desk.errors import UsageError
 
@@ -102,7 +102,7 @@ def sentences(count: int) -> tuple[list[StoredSentence], dict[str, str]]:
         source, start = 1 + n // 10_000, n % 10_000 * 3_000_000
         rows.append(
             StoredSentence(
-                f"{kind}_{n + 1}", kind, text, names[person_id(number)] + text[7:], text, f"s{source}.c{n % 10_000 // 10}", f"s{source}",
+                numbered_id(kind, n + 1), kind, text, names[person_id(number)] + text[7:], text, clip_id(source_id(source), n % 10_000 // 10), source_id(source),
                 start, start + 2_000_000, 1.0 + n % 3, (person_id(number),), topic="habit" if kind == "semantic" else None,
             )
         )  # fmt: skip
