@@ -102,7 +102,8 @@ def sentences(count: int) -> tuple[list[StoredSentence], dict[str, str]]:
         source, start = 1 + n // 10_000, n % 10_000 * 3_000_000
         rows.append(
             StoredSentence(
-                numbered_id(kind, n + 1), kind, text, names[person_id(number)] + text[7:], text, clip_id(source_id(source), n % 10_000 // 10), source_id(source),
+                numbered_id(kind, n + 1), kind, text, names[person_id(number)] + text[7:], text,
+                clip_id(source_id(source), n % 10_000 // 10), source_id(source),
                 start, start + 2_000_000, 1.0 + n % 3, (person_id(number),), topic="habit" if kind == "semantic" else None,
             )
         )  # fmt: skip
