@@ -3,7 +3,7 @@
 usage: xvfb-run -a -s "-screen 0 1600x1000x24" python packaging/screenshots.py [FOLDER] [--zh]
        xvfb-run -a -s "-screen 0 1920x1080x24" python packaging/screenshots.py [FOLDER] [--zh] --live [--name NAME] [FILE]
 
-With --live, FILE (else the demo clip) is delivered as a live source in a loop; who is heard most is called NAME after the first clip, and the
+With --live, FILE (else the demo clip) is delivered as a live source in a loop; who is heard most is called NAME after the first clip. The
 layout for demos is saved at 1280×720 and 1920×1080, light and dark.
 """
 

@@ -110,7 +110,7 @@ class RetentionDialog(QDialog):
         self.effect.setText(self.tr("This would be deleted, and gives %1 of room:").replace("%1", room))
         for old in found:
             span = f"{clock(old.start)} – {clock(old.end)}"
-            self.found.addItem(f"{plain.line(old.name, plain.ENTRY)} · {span} · {texts.megabytes(old.bytes)}")
+            self.found.addItem(plain.line(f"{plain.line(old.name, plain.ENTRY)} · {span} · {texts.megabytes(old.bytes)}"))
         self.go.setEnabled(True)
 
     def _failed(self, error: Exception) -> None:
