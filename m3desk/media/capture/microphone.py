@@ -21,6 +21,7 @@ SILENT_SECONDS = 5.0
 """Seconds of exact zeros after which a microphone is called silent: it is muted, or another program holds it."""
 
 _LATENCY = 0.1
+_MOST_WAITED = 0.3
 _BUSY = (-9985,)  # paDeviceUnavailable
 _HINT = "Choose another one (m3desk devices), or check the system's sound settings."
 
@@ -76,10 +77,12 @@ class MicrophoneInput:
         return int(self._name) if self._name.isdigit() else self._name
 
     def _heard(self, block: Any, frames: int, when: Any, status: Any) -> None:
-        """Take a block (called by PortAudio): the time since its first sample was heard tells when that was."""
+        """Take a block (called by PortAudio). The driver's estimate of how long ago its first sample was heard is much more regular than
+        the calls, but not always there.
+        """
         waited = getattr(when, "currentTime", 0.0) - getattr(when, "inputBufferAdcTime", 0.0)
-        least = frames / self._rate
-        self._blocks.put((block.copy(), waited if least <= waited < least + 1.0 else least, time.monotonic()))
+        known = getattr(when, "inputBufferAdcTime", 0.0) > 0 and 0.0 <= waited < _MOST_WAITED
+        self._blocks.put((block.copy(), waited if known else frames / self._rate, time.monotonic()))
 
     def run(self, taking: Taking) -> None:
         alignment = Alignment()

@@ -60,7 +60,7 @@ class SoundTrack:
         format_, layout, rate = kind
         graph = Graph()
         self._source = graph.add_abuffer(sample_rate=rate, format=format_, layout=layout, time_base=_US)
-        follow = graph.add("aresample", f"{RATE}:async={MOST}:min_comp=0.002:min_hard_comp=0.1:ochl=mono:osf=flt")
+        follow = graph.add("aresample", f"{RATE}:async={MOST}:min_comp=0.002:min_hard_comp=0.04:ochl=mono:osf=flt")
         form = graph.add("aformat", f"sample_fmts=flt:channel_layouts=mono:sample_rates={RATE}")
         self._sink = graph.add("abuffersink")
         self._source.link_to(follow)
