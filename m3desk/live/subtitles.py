@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -49,6 +50,9 @@ HOPS = 8
 
 CONTEXT = 31
 """Steps before these that the voice activity model hears again: it starts from a fresh state at each call."""
+
+LATE = 8.0
+"""Seconds that an utterance waits to be written down at most: later words are no subtitle, they are in the transcript with the clip."""
 
 GAP = MICROSECOND // 10
 """A piece of sound that begins this far from the end of the last one starts a new utterance."""
@@ -275,17 +279,17 @@ class Subtitles:
 
     def _write(self, said: _Utterance, *, final: bool) -> None:
         sound = self._piece(said.start - MARGIN, said.end + MARGIN).copy()
-        span, sureness = self._span(said), float(np.mean(said.sureness))
+        span, sureness, since = self._span(said), float(np.mean(said.sureness)), time.monotonic()
 
         def write() -> None:
             try:
-                text = self._text(sound, sureness)
+                text = self._text(sound, sureness) if time.monotonic() - since <= LATE else ""
             except M3DeskError as error:
                 log.warning("live speech could not be written down: %s", error)
                 text = ""
             if said.over or self._closed.is_set():  # it ended without words meanwhile, or nobody listens any more
                 return
-            said.text, said.over = text, final
+            said.text, said.over = text or said.text, final
             if text or (final and (said.told or said.person)):
                 self._tell(said, span)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -11,8 +12,9 @@ import pytest
 
 from m3desk import events
 from m3desk.domain.identity import Gallery, KnownPeople
+from m3desk.live import subtitles
 from m3desk.live.subtitles import Subtitles
-from m3desk.ports import Models, QuickTranscript, Sound
+from m3desk.ports import Models, QuickTranscript, Sound, Transcript
 from tests.perception.invented_speech import RATE, Ear, Line, Loudness, Octaves, speech
 
 S = 1_000_000
@@ -33,11 +35,11 @@ class Listener:
 
     def hear(self, seconds: float, lines: Sequence[Line], *, speech_model: object | None = None, after: int = 0) -> list[events.LiveWords]:
         models = Models(speech_activity=Loudness(), voice_vectors=Octaves(), speech=speech_model or Ear(WORDS))  # type: ignore[arg-type]
-        subtitles = Subtitles("s1", models, lambda: self.known, self.told.append, words=self.words)
+        listening = Subtitles("s1", models, lambda: self.known, self.told.append, words=self.words)
         for at, piece in pieces(speech(seconds, lines), after):
-            subtitles.feed(at, piece)
-        subtitles.finish()
-        subtitles.close()
+            listening.feed(at, piece)
+        listening.finish()
+        listening.close()
         return self.told
 
     @property
@@ -111,12 +113,12 @@ def test_silence_tells_nothing() -> None:
 def test_a_gap_of_the_recording_ends_an_utterance() -> None:
     told: list[events.LiveWords] = []
     models = Models(speech_activity=Loudness(), voice_vectors=Octaves(), speech=Ear(WORDS))
-    subtitles = Subtitles("s1", models, lambda: BOTH, told.append)
+    listening = Subtitles("s1", models, lambda: BOTH, told.append)
     sound = speech(2.5, [(0.0, "we meet on monday at noon and then")])
     for at, piece in [*pieces(sound), *pieces(sound, 30 * S)]:
-        subtitles.feed(at, piece)
-    subtitles.finish()
-    subtitles.close()
+        listening.feed(at, piece)
+    listening.finish()
+    listening.close()
     assert [(t.start // S, t.end // S) for t in told if t.final] == [(0, 2), (30, 32)]
 
 
@@ -131,6 +133,21 @@ class QuickEar(Ear):
         words = Ear.transcribe(self, sound, language)
         self.passes.clear()
         return QuickTranscript("".join(w.text for w in words.words).strip(), "en", 0.9, 0.05)
+
+
+def test_words_that_would_come_too_late_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass
+    class Slow(Ear):
+        """Takes its time."""
+
+        def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
+            time.sleep(0.6)
+            return Ear.transcribe(self, sound, language)
+
+    monkeypatch.setattr(subtitles, "LATE", 0.3)
+    listener = Listener()
+    listener.hear(7, [(1.0, "we meet on monday"), (3.5, "AND THEN WE EAT")], speech_model=Slow(WORDS))
+    assert [(t.name, t.text) for t in listener.final] == [("Ann", "we meet on monday"), ("Bob", "")]
 
 
 def test_the_cheaper_pass_is_used_where_the_recogniser_has_one() -> None:
@@ -149,12 +166,12 @@ def test_what_noise_becomes_is_not_shown() -> None:
 def test_its_thread_ends_with_the_sound() -> None:
     told: list[events.LiveWords] = []
     models = Models(speech_activity=Loudness(), voice_vectors=Octaves(), speech=Ear(WORDS))
-    subtitles = Subtitles("s1", models, lambda: BOTH, told.append)
-    subtitles.start(pieces(speech(4, [(1.0, "we meet on monday at noon")])))
-    assert subtitles._thread is not None
-    subtitles._thread.join(20)
-    assert not subtitles._thread.is_alive() and told[-1].final
-    subtitles.close()
+    listening = Subtitles("s1", models, lambda: BOTH, told.append)
+    listening.start(pieces(speech(4, [(1.0, "we meet on monday at noon")])))
+    assert listening._thread is not None
+    listening._thread.join(20)
+    assert not listening._thread.is_alive() and told[-1].final
+    listening.close()
 
 
 @pytest.mark.slow
