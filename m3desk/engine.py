@@ -32,10 +32,12 @@ QUIET = 30.0
 
 def serve(pipe: Connection, path: str) -> None:
     """Run an engine for one memory until the pipe closes (the entry point of the child process)."""
+    in_front = ThreadPoolExecutor(1, "m3desk-front")
+    in_front.submit(lambda: None).result()  # on Linux a thread keeps the priority that its process had when it began
     _be_modest()
     _log_to_file()
     try:
-        Engine(pipe, path).run()
+        Engine(pipe, path, lambda start: in_front.submit(start).result()).run()
     finally:
         os._exit(0)  # whatever a model's threads are doing, the process ends with its window
 
@@ -70,8 +72,10 @@ class Engine:
     """Serves one pipe: runs quick commands on this thread, corrections in order on a second one (some run models), slow commands on a
     thread pool, memorization on its own thread. Commands that come before the memory is open are queued until then."""
 
-    def __init__(self, pipe: Connection, path: str) -> None:
+    def __init__(self, pipe: Connection, path: str, in_front: Callable[[Callable[[], None]], None] = lambda start: start()) -> None:
+        """`in_front`: runs a function with full priority (the recorder of a live source is started so)."""
         self.corrections = 0
+        self._in_front = in_front
         self._pipe, self._path = pipe, path
         self._sending = threading.Lock()
         self._slow = ThreadPoolExecutor(4, "m3desk-slow")
@@ -201,6 +205,7 @@ class Engine:
             self._begin_queued()
         self._told(lambda: self._ready(app))
         app.live.wake = self.wake
+        app.live.in_front = self._in_front
         app.work.between = partial(self._between, app)
         for begin in (
             app.keep_up,

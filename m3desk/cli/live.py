@@ -72,14 +72,15 @@ def memorize(options: Any, out: Out) -> int:
         app.live.recover()
         if options.clip_seconds:
             app.work.clip_seconds(options.clip_seconds)
-        id_ = app.live.start(source, keep=keep(options.keep), budget=budget())
+        id_ = app.live.start(source, keep=keep(options.keep), budget=budget(), names=bool(app.watches()))
         worker = _Worker(app)
-        began = time.monotonic()
+        began, stopped = time.monotonic(), False
         while worker.is_alive():
             worker.join(POLL)
             session = app.live.session
             enough = until is not None and session is not None and session.recorded >= until * MICROSECOND
-            if session is not None and session.running and (interrupts() or enough):
+            if session is not None and session.running and not stopped and (interrupts() or enough):
+                stopped = True
                 out.line("Recording is closed; its last clips are memorized now. Ctrl-C again leaves them for later.")
                 app.live.stop()
             if interrupts() > 1:

@@ -459,6 +459,10 @@ class Session:
         """Return how many seconds of closed clips are not memorized yet."""
         return sum(c.end - c.start for c, _ in list(self._course.waiting.values())) / MICROSECOND
 
+    def unknown(self) -> float:
+        """Return how many seconds of the recording are not memorized yet, those of the open clip included."""
+        return max(0, self._course.recorded - self._course.remembered) / MICROSECOND
+
     def heard(self, event: events.ClipCommitted) -> None:
         """Note that a clip was committed, or lost."""
         with self._lock:

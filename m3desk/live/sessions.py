@@ -79,6 +79,8 @@ class Live:
         """`recognise`: makes what names faces and voices of a source (its id) while it is recorded."""
         self.wake: Callable[[], None] = lambda: None
         """Wakes the thread that memorizes; set by the engine."""
+        self.in_front: Callable[[Callable[[], None]], None] = lambda start: start()
+        """Runs a function on a thread of full priority, so that the recorder has it too: it loses pictures where perception only waits."""
         self._memory, self._store, self._work, self._emit, self._make = memory, store, work, emit, make
         self._session: Session | None = None
         self._recognise = recognise
@@ -92,15 +94,18 @@ class Live:
 
     # ------------------------------------------------------------------ start, pause, stop
 
-    def start(self, address: str, *, keep: Keep = "always", bystanders: bool = False, budget: int | None = None) -> str:
-        """Start to record and memorize a live source; return its id. Raises UsageError while another one is recorded."""
+    def start(self, address: str, *, keep: Keep = "always", bystanders: bool = False, budget: int | None = None, names: bool = True) -> str:
+        """Start to record and memorize a live source; return its id. Raises UsageError while another one is recorded.
+
+        `names`: name faces and voices before their clip ends; costs a quarter of a core, for nothing where nobody is shown them.
+        """
         parsed = LiveAddress.parse(address)
         with self._lock:
             if self._session is not None and self._session.running:
                 raise UsageError(f"{self._session.address} is being recorded.", "Stop it first; one live source at a time.")
             source = self._new_source(parsed)
             settings = self._work.settings
-            recognition = self._recognition = self._recognise(source.id) if self._recognise is not None else None
+            recognition = self._recognition = self._recognise(source.id) if self._recognise is not None and (names or bystanders) else None
             self._session = session = Session(
                 self._store,
                 self._work,
@@ -115,8 +120,12 @@ class Live:
             )
         try:
             transform, argument = self._prepared(recognition, bystanders)
-            session.start(
-                lambda folder, report: self._make(folder, parsed, report, keep=keep, budget=budget, transform=transform, argument=argument)
+            self.in_front(
+                lambda: session.start(
+                    lambda folder, report: self._make(
+                        folder, parsed, report, keep=keep, budget=budget, transform=transform, argument=argument
+                    )
+                )
             )
         except M3DeskError:
             self._session = None
@@ -218,10 +227,13 @@ class Live:
     def before_answer(self, ask: str, stop: Callable[[], bool]) -> Iterator[events.AskWaits]:
         """Close the open clip and wait until it is memorized, at most `ANSWER_AFTER` seconds; yield what is waited for.
 
-        Does nothing without a live source, or where clips wait anyway: then the last seconds cannot be known in time.
+        Does nothing without a live source. Where clips wait anyway, the last seconds cannot be known in time: that is told.
         """
         session = self._session
-        if session is None or not session.running or session.behind() > 0:
+        if session is None or not session.running:
+            return
+        if session.behind() > 0:
+            yield events.AskWaits(ask, f"The last {session.unknown():.0f} seconds are not memorized yet; this is answered without them.")
             return
         began = time.monotonic()
         clip = session.close_clip()
@@ -230,6 +242,8 @@ class Live:
         yield events.AskWaits(ask, f"Memorizing the last {(clip.end - clip.start) / MICROSECOND:.0f} seconds first.")
         while session.waits_for(clip.id) and not stop() and time.monotonic() - began < ANSWER_AFTER:
             time.sleep(0.02)
+        if session.waits_for(clip.id) and not stop():
+            yield events.AskWaits(ask, f"The last {session.unknown():.0f} seconds are not memorized yet; this is answered without them.")
 
     # ------------------------------------------------------------------ retention
 

@@ -16,7 +16,6 @@ from m3desk import events
 from m3desk.app import App
 from m3desk.domain.clip import Source
 from m3desk.errors import UsageError
-from m3desk.live import session as sessions
 from m3desk.media.capture.planning import holding
 from m3desk.media.capture.recording import Recording
 from m3desk.work import Options
@@ -153,10 +152,7 @@ def test_a_pause_closes_the_open_clip_and_no_clip_reaches_over_it(desk: Callable
     assert len(gaps) == 1 and 7.5 * S < gaps[0] < 8.5 * S
 
 
-def test_a_question_closes_the_open_clip_and_is_answered_from_the_last_seconds(
-    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sessions, "SHORTEST", S // 2)
+def test_a_question_closes_the_open_clip_and_is_answered_from_the_last_seconds(desk: Callable[..., Desk]) -> None:
     d = desk(goes_on=True, speed=1.5)
     d.app.work._store.set_setting("clip_seconds", "60.0")
     source = d.play()
@@ -320,3 +316,22 @@ def test_a_recording_may_be_dropped_once_it_is_remembered(desk: Callable[..., De
     with d.app.reader() as reader:
         assert reader.memories(kind="episodic")
     assert d.app.check()["ok"]
+
+
+def test_a_question_that_cannot_wait_for_the_last_seconds_says_so(desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("m3desk.live.sessions.ANSWER_AFTER", 0.2)
+    d = desk(goes_on=True)
+    d.app.work._store.set_setting("clip_seconds", "60.0")
+    d.app.live.start(ADDRESS)  # nobody memorizes
+    d.until(lambda: d.status().recorded > 2.6 * S)
+    first = [e.text for e in d.app.live.before_answer("a", lambda: False)]
+    assert len(first) == 2 and "Memorizing" in first[0] and "without them" in first[1]
+    assert ["without them" in e.text for e in d.app.live.before_answer("b", lambda: False)] == [True]
+
+
+def test_the_recorder_is_started_with_the_priority_that_the_engine_gave_up(desk: Callable[..., Desk]) -> None:
+    d, where = desk(seconds=0.5), []
+    d.app.live.in_front = lambda start: (where.append("front"), start())[1]  # type: ignore[func-returns-value]
+    d.play()
+    d.over()
+    assert where == ["front"]
