@@ -72,7 +72,8 @@ def memorize(options: Any, out: Out) -> int:
         app.live.recover()
         if options.clip_seconds:
             app.work.clip_seconds(options.clip_seconds)
-        id_ = app.live.start(source, keep=keep(options.keep), budget=budget(), names=bool(app.watches()))
+        app.watching.start()
+        id_ = app.live.start(source, keep=keep(options.keep), budget=budget(), names=bool(app.watches()), bystanders=options.bystanders)
         worker = _Worker(app)
         began, stopped = time.monotonic(), False
         while worker.is_alive():

@@ -196,6 +196,7 @@ def _app_commands(command: Any) -> None:
     p.add_argument("--rebuild", action="store_true", help="re-memorize a changed (or known) file")
     p.add_argument("--no-audio", action="store_true", help="live: without the microphone")
     p.add_argument("--keep", metavar="always|remembered|HOURS", help="live: how long the recording is kept (default: the settings')")
+    p.add_argument("--bystanders", action="store_true", help="live: blur and do not store faces of people without a note on their consent")
 
 
 def _memory_commands(command: Any) -> None:

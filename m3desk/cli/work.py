@@ -48,6 +48,8 @@ def memorize(options: Any, out: Out) -> int:
         rebuild=options.rebuild,
         language=options.language,
     )
+    if options.bystanders:
+        raise UsageError("--bystanders is for live sources.", "Of a file, single people can be forgotten: m3desk people forget.")
     readable(options.sources)  # nothing is made for a source that can't be used
     new = not Path(options.memory).exists()
     settings = config.Settings.load()

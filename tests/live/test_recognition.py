@@ -143,3 +143,12 @@ def test_without_models_nothing_is_told_and_it_ends(tmp_path: Path) -> None:
     recognition.begin("nothing", tmp_path)
     recognition.end()
     assert memory.told == []
+
+
+def test_bystander_mode_is_for_live_sources_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from m3desk import cli
+
+    film = drawn_talk(tmp_path / "film", 1)
+    assert cli.main(["memorize", str(film), "-m", str(tmp_path / "m"), "--bystanders"]) == 2
+    assert "--bystanders is for live sources" in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
