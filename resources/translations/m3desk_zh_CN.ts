@@ -2287,6 +2287,38 @@
             <source>This memory</source>
             <translation>此记忆</translation>
         </message>
+        <message>
+            <source>Keep recordings</source>
+            <translation>保留录像</translation>
+        </message>
+        <message>
+            <source>Disk budget</source>
+            <translation>磁盘限额</translation>
+        </message>
+        <message>
+            <source>Of live sources: camera, microphone, network cameras.</source>
+            <translation>实时来源：摄像头、麦克风、网络摄像头。</translation>
+        </message>
+        <message>
+            <source>Of one live source; 0 = no limit but the disk.</source>
+            <translation>每个实时来源；0 = 只受磁盘限制。</translation>
+        </message>
+        <message>
+            <source>Always</source>
+            <translation>始终</translation>
+        </message>
+        <message>
+            <source>Until they are memorized</source>
+            <translation>直到记忆完成</translation>
+        </message>
+        <message>
+            <source>%1 hours</source>
+            <translation>%1 小时</translation>
+        </message>
+        <message>
+            <source> GB</source>
+            <translation> GB</translation>
+        </message>
     </context>
     <context>
         <name>ShortcutList</name>

@@ -92,7 +92,7 @@ def test_the_first_page_starts_live_capture(window, qtbot):
 
 def test_a_started_source_shows_its_newest_picture_in_the_layout_for_demos(running, live, qtbot):
     assert live.opened == ["/memories/live.m3desk"]
-    assert live.desk.called("start_live") == [((ADDRESS,), {"keep": "always", "bystanders": False, "budget_bytes": 20_000_000_000})]
+    assert live.desk.called("start_live") == [((ADDRESS,), {"keep": "always", "bystanders": False, "budget_bytes": 50_000_000_000})]
     assert running.pages.currentWidget() is running.live.view and running.live.bar.isVisible()
     assert running.dock_area.layout == "live"
     assert {n for n, d in running.docks.items() if not d.isHidden()} == {"graph", "chat"}

@@ -1,9 +1,14 @@
-"""What the user chose last for a live source; kept in the window's own settings file."""
+"""What the user chose last for a live source: what is kept is a setting (`m3desk.config`), the rest is in the window's own file."""
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from m3desk import config
+from m3desk.errors import M3DeskError
+from m3desk.media.capture.address import LiveAddress
 
 if TYPE_CHECKING:
     from m3desk.domain.live import Keep
@@ -11,6 +16,8 @@ if TYPE_CHECKING:
 
 GIGABYTE = 1_000_000_000
 DEFAULT_HOURS = 24
+LONGEST = 100_000
+"""Hours that a recording may be kept at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +27,36 @@ class Choices:
     address: str = ""
     keep: Keep = "always"
     bystanders: bool = False
-    budget: int | None = 20 * GIGABYTE
+    budget: int | None = 50 * GIGABYTE
 
 
 def read(state: WindowState) -> Choices:
-    """Return what was chosen last."""
-    kept = state.text("live/keep", "always")
-    keep: Keep = "until remembered" if kept == "until remembered" else "always"
-    if kept.isdigit() and int(kept) > 0:
-        keep = float(kept)
-    budget = state.number("live/budget_gb", 20)
-    return Choices(
-        state.text("live/address"), keep, state.number("live/bystanders") > 0, budget * GIGABYTE if 0 < budget < 1_000_000 else None
-    )
+    """Return what was chosen last; what can't be read is as at first."""
+    first = Choices()
+    keep, budget = first.keep, first.budget
+    with contextlib.suppress(M3DeskError):
+        keep = kept(str(config.get_value("keep_recordings")))
+        budget = round(float(config.get_value("recording_gb")) * GIGABYTE) or None
+    return Choices(state.text("live/address"), keep, state.number("live/bystanders") > 0, budget)
+
+
+def kept(text: str) -> Keep:
+    """Return how long recordings are kept, from its setting: "always", "remembered" or hours."""
+    if text == "remembered":
+        return "until remembered"
+    with contextlib.suppress(ValueError):
+        if 0 < (hours := float(text)) <= LONGEST:
+            return hours
+    return "always"
 
 
 def write(state: WindowState, choices: Choices) -> None:
-    """Keep the choices, without the password of an address."""
-    from m3desk.media.capture.address import LiveAddress
-
-    hidden = LiveAddress.parse(choices.address).shown() != str(LiveAddress.parse(choices.address))
-    state.put("live/address", "" if hidden else choices.address)
-    state.put("live/keep", choices.keep if isinstance(choices.keep, str) else str(round(choices.keep)))
+    """Keep the choices, without the password of an address. Raises UsageError if the settings file is invalid, OSError."""
+    address = LiveAddress.parse(choices.address)
+    state.put("live/address", str(address) if address.shown() == str(address) else "")
     state.put("live/bystanders", int(choices.bystanders))
-    state.put("live/budget_gb", 0 if choices.budget is None else round(choices.budget / GIGABYTE))
+    keep = choices.keep if isinstance(choices.keep, str) else f"{choices.keep:g}"
+    keep = "remembered" if keep == "until remembered" else keep
+    for name, value in (("keep_recordings", keep), ("recording_gb", (choices.budget or 0) / GIGABYTE)):
+        if config.get_value(name) != value:
+            config.set_value(name, value)

@@ -32,7 +32,6 @@ class ForgetDialog(QDialog):
         self.minutes.setValue(max(1, minutes))
         self.minutes.setSuffix(self.tr(" min"))
         self.minutes.setAccessibleName(self.tr("Minutes to forget"))
-        self.minutes.setStyleSheet("QSpinBox::up-button, QSpinBox::down-button { width: 0; border: none; }")
         ask = self.tr("Forget what was recorded and memorized in the last")
         if span is not None:
             ask = (

@@ -44,7 +44,6 @@ class RetentionDialog(QDialog):
         self.count.setRange(1, 9999)
         self.count.setValue(DAYS)
         self.count.setAccessibleName(self.tr("Age"))
-        self.count.setStyleSheet("QSpinBox::up-button, QSpinBox::down-button { width: 0; border: none; }")
         row = QHBoxLayout()
         row.addWidget(self.kind, 1)
         row.addWidget(self.count)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 
 from m3desk import events
 from m3desk.domain.clip import clock
+from m3desk.errors import M3DeskError
 from m3desk_ui.live import choices
 from m3desk_ui.live.bar import LiveBar
 from m3desk_ui.live.faults import Faults
@@ -90,7 +91,10 @@ class LiveStage(QObject):
         """Start a live source: in the open memory, in `memory`, or in a new one."""
         if self._starting or self.session.running:
             return
-        choices.write(self.window.state, chosen)
+        try:
+            choices.write(self.window.state, chosen)
+        except (M3DeskError, OSError) as error:
+            self.hub.tell(error)
         self._starting = True
 
         def begin(desk: Desk) -> None:

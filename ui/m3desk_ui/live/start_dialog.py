@@ -135,8 +135,6 @@ class StartDialog(QDialog):
         )
         self.where = self._combo(self.tr("Memory"))
         self._fill_memories()
-        for box in (self.hours, self.budget):
-            box.setStyleSheet("QSpinBox::up-button, QSpinBox::down-button { width: 0; border: none; }")
         keeping = QHBoxLayout()
         keeping.addWidget(self.keep, 1)
         keeping.addWidget(self.hours)

@@ -26,7 +26,9 @@ from m3desk_ui.look import plain, texts, theme
 if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
-ORDER = ("language", "theme", "memory_language", "profile", "clip_seconds", "fps", "threads", "semantic")
+HOURS = ("24", "168", "720")
+"""Hours that recordings may be kept, to choose from."""
+ORDER = ("language", "theme", "memory_language", "profile", "clip_seconds", "fps", "threads", "semantic", "keep_recordings", "recording_gb")
 
 
 def title(name: str) -> str:
@@ -40,6 +42,8 @@ def title(name: str) -> str:
         "fps": QCoreApplication.translate("SettingsDialog", "Pictures analysed"),
         "threads": QCoreApplication.translate("SettingsDialog", "Threads"),
         "semantic": QCoreApplication.translate("SettingsDialog", "Knowledge"),
+        "keep_recordings": QCoreApplication.translate("SettingsDialog", "Keep recordings"),
+        "recording_gb": QCoreApplication.translate("SettingsDialog", "Disk budget"),
     }
     return names.get(name, name.replace("_", " "))
 
@@ -53,6 +57,8 @@ def explained(name: str) -> str:
         "fps": QCoreApplication.translate("SettingsDialog", "More pictures find faces that appear briefly, but take longer."),
         "threads": QCoreApplication.translate("SettingsDialog", "0 = the number of cores, at most 4."),
         "semantic": QCoreApplication.translate("SettingsDialog", "Needs the language model."),
+        "keep_recordings": QCoreApplication.translate("SettingsDialog", "Of live sources: camera, microphone, network cameras."),
+        "recording_gb": QCoreApplication.translate("SettingsDialog", "Of one live source; 0 = no limit but the disk."),
     }
     return lines.get(name, "")
 
@@ -66,8 +72,12 @@ def word(value: str) -> str:
         "scene": QCoreApplication.translate("SettingsDialog", "As spoken in the video"),
         "en": "English",
         "zh": "简体中文",
+        "always": QCoreApplication.translate("SettingsDialog", "Always"),
+        "remembered": QCoreApplication.translate("SettingsDialog", "Until they are memorized"),
         "embedded": QCoreApplication.translate("SettingsDialog", "Built in (this machine's processor)"),
     }
+    if value.isdigit():
+        return QCoreApplication.translate("SettingsDialog", "%1 hours").replace("%1", value)
     return words.get(value, value)
 
 
@@ -82,9 +92,6 @@ class SettingsDialog(QDialog):
         self.fields: dict[str, QWidget] = {}
         self.setWindowTitle(self.tr("Settings"))
         self.setMinimumWidth(500)
-        # the buttons of a styled spin box are drawn as bare lines: keys and wheel do what they did
-        buttons = ", ".join(f"{box}::{way}-button" for box in ("QSpinBox", "QDoubleSpinBox") for way in ("up", "down"))
-        self.setStyleSheet(f"{buttons} {{ width: 0; border: none; }}")
         self._form = QFormLayout()
         self._form.setVerticalSpacing(12)
         self._form.setHorizontalSpacing(16)
@@ -167,6 +174,8 @@ class SettingsDialog(QDialog):
         choices = key.choices
         if key.name == "profile":
             choices = tuple(dict.fromkeys(("embedded", *self._profiles(), str(value))))
+        if key.name == "keep_recordings":
+            choices = tuple(dict.fromkeys(("always", "remembered", *HOURS, str(value))))
         if choices:
             box = QComboBox(self)
             for choice in choices:
@@ -181,17 +190,18 @@ class SettingsDialog(QDialog):
             whole = QSpinBox(self)
             whole.setRange(int(max(key.low, -(2**31))), int(min(key.high, 2**31 - 1)))
             whole.setValue(int(value))
-            whole.lineEdit().setTextMargins(5, 0, 0, 0)
             return whole
         if isinstance(key.default, float):
             number = QDoubleSpinBox(self)
             number.setDecimals(1)
             number.setRange(max(key.low, -1e9), min(key.high, 1e9))
             number.setValue(float(value))
-            number.lineEdit().setTextMargins(5, 0, 0, 0)
-            number.setSuffix(self.tr(" s") if key.name == "clip_seconds" else self.tr(" per second") if key.name == "fps" else "")
+            number.setSuffix(self._unit(key.name))
             return number
         return QLineEdit(str(value), self)
+
+    def _unit(self, name: str) -> str:
+        return {"clip_seconds": self.tr(" s"), "fps": self.tr(" per second"), "recording_gb": self.tr(" GB")}.get(name, "")
 
     def _profiles(self) -> list[str]:
         try:
