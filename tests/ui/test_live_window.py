@@ -111,7 +111,7 @@ def test_the_bar_tells_time_delay_and_what_is_left_out(running, live, qtbot):
     status(live, given_up=("semantic memories", "objects and text on screen"), catch_up=40.0)
     qtbot.waitUntil(lambda: "knowledge, objects and text on screen" in bar.figures.text(), timeout=2000)
     assert "caught up in about 40 s" in bar.figures.text()
-    assert "12 s behind · 0 skipped" in running._status._live_text.text()
+    assert running._status._live_text.text() == "Recording · 01:35 · 12 s behind"
     height = bar.height()
     status(live, given_up=(), catch_up=None, behind=0.2)
     qtbot.waitUntil(lambda: "Up to date · 0 skipped" in bar.figures.text(), timeout=2000)
@@ -166,6 +166,7 @@ def test_subtitles_name_the_speaker_and_later_words_replace_earlier_ones(running
     assert canvas.said()[0].name == "Ann"
     assert line_of(events.LiveWords(SOURCE, 0, 1, "well", "person_1", "Ann")).name == "Ann?"
     assert line_of(events.LiveWords(SOURCE, 0, 1, "well")).text == "well …"
+    assert line_of(events.LiveWords(SOURCE, 0, 1, "", "person_1", "Ann", True)).text == "Ann …"
     assert len(line_of(events.LiveWords(SOURCE, 0, 1, "word " * 400, final=True)).text) < 120
     status(live, recorded=at + 60 * MICROSECOND)
     qtbot.waitUntil(lambda: canvas.said() == [], timeout=2000)

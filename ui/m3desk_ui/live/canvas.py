@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPaintEvent, QPen
 
 from m3desk_ui.look import plain
 from m3desk_ui.video.face_boxes import Shown, Subtitle
@@ -57,12 +57,17 @@ class LiveCanvas(PictureCanvas):
         return self.session.words(self.now())
 
     def said(self) -> list[Subtitle]:
-        return [line_of(words) for words in self.said_now()[-2:]]
+        return [line_of(words) for words in self.said_now() if words.text.strip() or not words.final][-2:]
 
     def tag_font(self) -> QFont:
         font = super().tag_font()
         font.setPixelSize(max(14, round(self.picture_rect().height() / TAG_PART)))
         return font
+
+    def box_pen(self, shown: Shown) -> QPen:
+        pen = super().box_pen(shown)
+        pen.setWidthF(pen.widthF() * max(1.0, self.picture_rect().height() / 400))
+        return pen
 
     def subtitle_font(self) -> QFont:
         font = QFont(self.font())
@@ -98,11 +103,16 @@ def box_of(face: LiveFace, speaking: set[str]) -> Shown:
 
 
 def line_of(words: events.LiveWords) -> Subtitle:
-    """Return the subtitle of provisional words; a provisional speaker has a question mark, words that still change end in dots."""
+    """Return the subtitle of provisional words; a provisional speaker has a question mark, words that still change end in dots.
+
+    While nothing is written down (words are given up, or not heard yet), it says who speaks.
+    """
     name = words.name if words.sure or not words.name else f"{words.name}?"
     text = plain.line(words.text, 20 * TAIL)
     if len(text) > TAIL:
         tail = text[-TAIL:]
         space = tail.find(" ", 0, 20)  # Chinese has none
         text = "…" + tail[space + 1 :]
+    if not text:
+        return Subtitle("", words.person, "", words.start, words.end, f"{name} …".strip(), ())
     return Subtitle("", words.person, name, words.start, words.end, text if words.final else f"{text} …", ())

@@ -79,11 +79,19 @@ def microphone(state: str) -> str:
 
 def behind(status: LiveStatus) -> str:
     """Return "12 s behind · 0 skipped"."""
-    skipped = QCoreApplication.translate("Live", "%1 skipped").replace("%1", str(status.skipped))
+    return f"{late(status)} · {skipped(status)}"
+
+
+def late(status: LiveStatus) -> str:
+    """Return "12 s behind"."""
     if status.behind < UP_TO_DATE:
-        return QCoreApplication.translate("Live", "Up to date") + " · " + skipped
-    late = texts.duration(round(status.behind * MICROSECOND))
-    return QCoreApplication.translate("Live", "%1 behind").replace("%1", late) + " · " + skipped
+        return QCoreApplication.translate("Live", "Up to date")
+    return QCoreApplication.translate("Live", "%1 behind").replace("%1", texts.duration(round(status.behind * MICROSECOND)))
+
+
+def skipped(status: LiveStatus) -> str:
+    """Return "0 skipped"."""
+    return QCoreApplication.translate("Live", "%1 skipped").replace("%1", str(status.skipped))
 
 
 def given_up(names: Sequence[str]) -> str:
@@ -118,5 +126,7 @@ def short(status: LiveStatus | None, *, engine: bool = True) -> str:
     """Return the state in one line, for the status bar."""
     parts = [light(status, engine=engine).text]
     if status is not None:
-        parts += [clock(status.recorded), behind(status)]
+        parts += [clock(status.recorded), late(status)]
+        if status.skipped:
+            parts.append(skipped(status))
     return " · ".join(part for part in parts if part)
