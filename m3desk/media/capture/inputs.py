@@ -10,7 +10,7 @@ import errno
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -22,7 +22,7 @@ from m3desk.domain.live import DeviceKind, DeviceState
 from m3desk.errors import SourceError
 from m3desk.media.capture.address import LiveAddress, shown
 from m3desk.media.capture.clock import Alignment
-from m3desk.media.streams import MOST_PIXELS, audible, open_media
+from m3desk.media.streams import MOST_PIXELS, UPRIGHT, Showing, audible, open_media, orientation
 
 OPEN_SECONDS = 10.0
 """Seconds that a network stream may take to open."""
@@ -40,6 +40,15 @@ _BEHIND = 2_000_000
 # Codecs in which no picture needs another: of a still scene only some are decoded, so often that a motion is noticed at once.
 _ALONE = frozenset({"mjpeg", "rawvideo"})
 _STILL_STEP = 90_000
+
+# Formats without time stamps: FFmpeg counts 25 pictures a second, whatever comes.
+_UNTIMED = frozenset({"mjpeg", "mpjpeg", "h264", "hevc", "m4v", "mpegvideo"})
+
+# Microseconds that time stamps may be ahead of the clock: live servers send what they hold of the last seconds at once.
+_AHEAD = 5_000_000
+
+# Microseconds for which the first packets are held.
+_HELD = 300_000
 
 
 class CaptureError(Exception):
@@ -114,7 +123,6 @@ class StreamInput:
                 "timeout": micro,
                 "protocol_whitelist": "rtsp,rtsps,tcp,tls,rtp,crypto",
                 "max_pixels": str(MOST_PIXELS),
-                "fflags": "nobuffer",
                 "analyzeduration": "2000000",
             }
         return {
@@ -123,7 +131,6 @@ class StreamInput:
             "rw_timeout": micro,
             "max_redirects": "0",
             "max_pixels": str(MOST_PIXELS),
-            "fflags": "nobuffer",
             "analyzeduration": "2000000",
         }
 
@@ -155,15 +162,10 @@ class StreamInput:
         good = time.monotonic()
         decoded = -_STILL_STEP
         alone = self._picture is not None and self._picture.codec_context.name in _ALONE
+        timed = not set(self._container.format.name.split(",")) & _UNTIMED
         chosen = [s for s in (self._picture, self._sound) if s is not None]
         try:
-            for packet in self._container.demux(*chosen):
-                if taking.stopped.is_set():
-                    return
-                stamp = _stamp(packet)
-                now = taking.clock()
-                if stamp is not None:
-                    alignment.note(stamp, now)
+            for packet, now in self._arriving(chosen, taking, alignment if timed else None):
                 if alone and packet.stream is self._picture:
                     if now - decoded < _STILL_STEP and taking.still():
                         continue
@@ -177,11 +179,50 @@ class StreamInput:
                 elif time.monotonic() - good > BAD_SECONDS:
                     raise CaptureError(f"{shown(self._url)} sends nothing that can be decoded.", "stalled")
                 for frame in frames:
-                    at = alignment.at(_us(frame)) if frame.pts is not None else taking.clock()
+                    at = alignment.at(_us(frame)) if timed and frame.pts is not None else now
                     self._deliver(taking, packet.stream is self._picture, at, frame)
         except (av.FFmpegError, OSError, IndexError) as error:
             raise _failed(self._url, error) from None
         raise CaptureError(f"{shown(self._url)} has ended.", "lost")
+
+    def _arriving(self, chosen: list[Any], taking: Taking, alignment: Alignment | None) -> Iterator[tuple[Any, int]]:
+        """Yield packets and when they arrived, until told to stop; `alignment` knows their time stamps then.
+
+        What was read while the stream was opened, and what a server had kept, comes at once: the first packets are held for a moment, and
+        the newest of them tells the time. Only a file comes further ahead of the clock: it is read at real time.
+        """
+        assert self._container is not None
+        held: list[tuple[Any, int]] = []
+        holding = alignment is not None
+        first: int | None = None  # arrival of the first packet, less its stamp
+        for packet in self._container.demux(*chosen):
+            if taking.stopped.is_set():
+                return
+            now, stamp = taking.clock(), _stamp(packet)
+            if alignment is None:
+                yield packet, now
+                continue
+            ahead = 0
+            if stamp is not None:
+                first = now - stamp if first is None else first
+                ahead = stamp + first - now
+            if holding and ahead <= _AHEAD and (not held or now - held[0][1] < _HELD):
+                held.append((packet, now))
+                continue
+            if holding:
+                _begin(alignment, held, live=ahead <= _AHEAD)
+                yield from held
+                holding, held = False, []
+            if ahead > _AHEAD:
+                if taking.stopped.wait(ahead / 1e6):
+                    return
+                now = taking.clock()
+            if stamp is not None:
+                alignment.note(stamp, now)
+            yield packet, now
+        if holding and alignment is not None:
+            _begin(alignment, held, live=False)
+            yield from held
 
     def _deliver(self, taking: Taking, picture: bool, at: int, frame: Any) -> None:
         if picture:
@@ -242,6 +283,7 @@ class FileInput:
         began = taking.clock()
         decoded = -_STILL_STEP
         alone = self._opened.picture is not None and self._opened.picture.codec_context.name in _ALONE
+        showing = Showing(self._opened)
         while not taking.stopped.is_set():
             last = began
             for packet in self._opened.packets("both"):
@@ -264,7 +306,7 @@ class FileInput:
                         began += taking.clock() - at
                         at = taking.clock()
                     if packet.stream is self._opened.picture:
-                        taking.picture(at, frame)
+                        taking.picture(at, upright(frame, showing))
                         last = max(last, at + 40_000)
                     else:
                         taking.sound(at, frame)
@@ -278,6 +320,13 @@ class FileInput:
         opened, self._opened = self._opened, None
         if opened is not None:
             opened.close()
+
+
+def upright(frame: Any, showing: Showing) -> Any:
+    """Return a picture as it is displayed, with square pixels."""
+    if showing.size(frame) == (frame.width, frame.height) and orientation(frame) == UPRIGHT:
+        return frame
+    return av.VideoFrame.from_ndarray(showing.bgr(frame), format="bgr24")
 
 
 def inputs(address: LiveAddress) -> list[Input]:
@@ -353,6 +402,14 @@ def _stamp(packet: Any) -> int | None:
     """Return when a packet is due for decoding, in microseconds of the source's own clock."""
     stamp = packet.dts if packet.dts is not None else packet.pts
     return None if stamp is None or packet.time_base is None or not packet.size else round(stamp * packet.time_base * 1_000_000)
+
+
+def _begin(alignment: Alignment, held: list[tuple[Any, int]], live: bool) -> None:
+    """Note when the first packets, (packet, arrival), were due: by the one that waited least if the source is live, else by the first."""
+    known = [(arrival, stamp) for packet, arrival in held if (stamp := _stamp(packet)) is not None]
+    if known:
+        arrival, stamp = min(known, key=lambda k: k[0] - k[1]) if live else known[0]
+        alignment.note(stamp, arrival)
 
 
 def _us(frame: Any) -> int:

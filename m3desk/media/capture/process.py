@@ -286,6 +286,9 @@ class RecorderProcess:
             self._preview = Preview.attach(self._settings.preview)
         for feeder in self._feeders:
             feeder.start()
+        if is_recording(self._settings.folder):  # a recorder died before: what the source is like is known
+            self._describe([], [])
+            return
         until = time.monotonic() + START_SECONDS
         held: list[tuple[str, int, Any]] = []
         while time.monotonic() < until and self._ended is None:
@@ -294,7 +297,9 @@ class RecorderProcess:
                 held.append(item)
             elif item is not None:
                 self._command(item)
-            if self._all_known(held):
+            if self._paused:
+                until = time.monotonic() + START_SECONDS
+            elif self._all_known(held):
                 break
         if self._ended is not None:
             return

@@ -110,6 +110,28 @@ def test_a_recorder_that_is_killed_is_started_again_and_no_recorded_second_is_lo
     assert segments[1].start >= segments[0].end, "there is a gap, and one time line"
 
 
+def test_the_last_seconds_are_erased_while_the_recording_goes_on(started: tuple[Recorder, Reports], tmp_path: Path) -> None:
+    recorder, told = started
+    told.recorded(2.5)
+    recorder.key()
+    recording = Recording.open(tmp_path / "r1")
+    end = time.monotonic() + 10
+    while not (closed := [s for s in recording.segments() if (tmp_path / "r1" / s.name).stat().st_size == s.bytes and s.end >= 2 * SECOND]):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    until = max(r.until for r in told.told if isinstance(r, reports.Recorded))
+    told.until(lambda r: isinstance(r, reports.Recorded) and r.until > until + SECOND // 2)
+    recording.erase(SECOND, closed[0].end)
+    assert recording.erased
+    told.until(lambda r: isinstance(r, reports.Recorded) and r.until > until + 3 * SECOND // 2)
+    recorder.stop()
+    assert recorder.wait(10)
+    names = [s.name for s in Recording.open(tmp_path / "r1").segments()]
+    assert names == ["000001-1.ts", "000002.ts"]
+    assert Recording.open(tmp_path / "r1").segments()[0].end <= SECOND + 50_000
+    assert not Recording.open(tmp_path / "r1").damaged()
+
+
 PARENT = """
 import sys, time
 from m3desk.media.capture.address import LiveAddress

@@ -416,6 +416,26 @@ def test_a_system_clock_that_is_set_is_told_and_moves_nothing(course: Callable[.
     assert gaps(running.times("picture")) == []
 
 
+def test_a_recorder_that_is_started_again_goes_on_while_the_camera_is_lost_or_paused(course: Callable[..., Course]) -> None:
+    first = course(Scripted("camera", pictures()))
+    first.recorded(1)
+    origin = first.until(lambda r: isinstance(r, reports.Started))
+    assert isinstance(origin, reports.Started)
+    first.end()
+    again = course(Scripted("camera", *[LOST] * 3, pictures()), origin=origin.origin)
+    again.command("pause")
+    again.until(lambda r: isinstance(r, reports.Started))
+    time.sleep(0.2)
+    again.command("resume")
+    again.until(lambda r: isinstance(r, reports.DeviceChanged) and r.state == "on")
+    before = Recording.open(again.folder).end
+    again.until(lambda r: isinstance(r, reports.Recorded) and r.until > before + SECOND)
+    assert again.end().error is None
+    times = again.times("picture")
+    assert len(gaps(times)) == 1
+    assert times == sorted(times)
+
+
 class Doubling:
     """A transform that holds two pictures back and inverts all."""
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import av
+import cv2
 import numpy as np
 import pytest
 
@@ -25,7 +26,7 @@ from m3desk.media.capture.inputs import CaptureError, StreamInput, Taking
 from m3desk.media.capture.microphone import MicrophoneInput
 from m3desk.media.capture.recording import Recording
 
-from ..conftest import number_of
+from ..conftest import number_of, numbered
 from .test_recorder_process import Course, gaps
 
 Video = Callable[..., Path]
@@ -113,6 +114,48 @@ def test_a_stream_over_http_that_ends_is_opened_again(server: Server, course: Ca
     with av.open(str(running.folder / "000001.ts")) as container:
         numbers = [number_of(f.to_ndarray(format="bgr24")) for f in container.decode(video=0)]
     assert numbers[:20] == list(range(numbers[0], numbers[0] + 20))
+
+
+def taken(url: str, seconds: float) -> list[tuple[float, int]]:
+    """Return (seconds, number) of the pictures that a stream delivers in so many seconds."""
+    found: list[tuple[float, int]] = []
+    began = time.monotonic()
+    take = Taking(
+        lambda: round((time.monotonic() - began) * 1e6),
+        lambda at, frame: found.append((at / 1e6, number_of(frame.to_ndarray(format="bgr24")))),
+        lambda *_: None,
+    )
+    source = StreamInput(url)
+    try:
+        source.open()
+        threading.Timer(seconds, take.stopped.set).start()
+        with contextlib.suppress(CaptureError):
+            source.run(take)
+    finally:
+        source.close()
+    return found
+
+
+def test_a_webcam_that_sends_jpegs_without_times_is_recorded_at_its_own_rate(server: Server) -> None:
+    def send(handler: Any) -> None:
+        head(handler, Content_Type="multipart/x-mixed-replace;boundary=frame")
+        for k in range(60):
+            _, jpeg = cv2.imencode(".jpg", numbered(k))
+            handler.wfile.write(b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(jpeg) + jpeg.tobytes() + b"\r\n")
+            time.sleep(0.1)
+
+    server.answers["/cam"] = send
+    found = taken(server.url("/cam"), 5.0)[-10:]
+    rate = (found[-1][1] - found[0][1]) / (found[-1][0] - found[0][0])
+    assert 8 < rate < 12, "pictures a second"
+
+
+def test_a_film_over_http_is_delivered_at_real_time(server: Server, video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "_AHEAD", 200_000)
+    server.answers["/film.mp4"] = paced(video("film.mp4", frames=100, faststart=True), 0.1)
+    found = taken(server.url("/film.mp4"), 2.0)
+    assert 30 < len(found) < 70
+    assert all(abs((at - found[0][0]) - (number - found[0][1]) / 25) < 0.5 for at, number in found)
 
 
 def refused(url: str) -> CaptureError:
