@@ -97,6 +97,11 @@ class LiveSource(Protocol):
         """Yield the clips that are not memorized yet, each when it begins; ends with the source, or when `stop` says so."""
         ...
 
+    @property
+    def running(self) -> bool:
+        """Whether it is still recorded."""
+        ...
+
     def heard(self, event: events.ClipCommitted) -> None:
         """Take the news that one of its clips was committed or lost."""
         ...
@@ -374,7 +379,8 @@ class Work:
         self._brake.pause(paused)
 
     def cancel(self, source: str) -> None:
-        """Stop work on one source; what was committed stays."""
+        """Stop work on one source; what was committed stays. Raises UsageError while it is recorded."""
+        self._check_not_recorded(source)
         self._brake.cancel(source)
         self.queue.drop(source)
         self._set_state(source, "cancelled")
@@ -389,14 +395,23 @@ class Work:
         self.queue.put(source)
 
     def remove(self, source: str, *, dry_run: bool = False) -> Effect:
-        """Remove a source and everything that depends only on it (call it with `dry_run` first to see what that is)."""
+        """Remove a source and everything that depends only on it (call it with `dry_run` first to see what that is).
+
+        Raises UsageError while it is recorded.
+        """
         if not dry_run:
+            self._check_not_recorded(source)
             self.queue.drop(source)
             self._brake.cancel(source)
         effect = self._store.remove_source(source, dry_run=dry_run)
         if not dry_run:
             self._emit(events.SourceChanged(source, "removed"))
         return effect
+
+    def _check_not_recorded(self, source: str) -> None:
+        live = self._live.get(source)
+        if live is not None and live.running:
+            raise UsageError(f"{source} is being recorded.", "Stop recording first; what is recorded is then memorized.")
 
     def relink(self, source: str, path: str) -> None:
         """Set the path of a moved file, or of the video of an imported graph. Raises SourceChanged if it is another file.

@@ -35,6 +35,7 @@ class Camera:
         self._over = threading.Event()
         self.begun = 0
         self.again = False
+        self.running = False
         self.told: list[str] = []
 
     def begin(self, **how: object) -> Clip:

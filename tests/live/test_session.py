@@ -335,3 +335,16 @@ def test_the_recorder_is_started_with_the_priority_that_the_engine_gave_up(desk:
     d.play()
     d.over()
     assert where == ["front"]
+
+
+def test_a_live_source_can_neither_be_removed_nor_cancelled_while_it_is_recorded(desk: Callable[..., Desk]) -> None:
+    d = desk(goes_on=True)
+    source = d.play()
+    for refused in (d.app.work.cancel, d.app.work.remove):
+        with pytest.raises(UsageError):
+            refused(source)
+    assert d.app.work.remove(source, dry_run=True).text
+    d.app.live.stop()
+    d.over()
+    d.app.work.remove(source)
+    assert d.app.work._store.sources() == []
