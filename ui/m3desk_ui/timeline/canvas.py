@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QRegion,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QWidget,
@@ -15,7 +27,7 @@ from PySide6.QtWidgets import (
 from m3desk.domain.clip import clock
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.timeline import rows as timeline_rows
-from m3desk_ui.timeline.damage import changed_times
+from m3desk_ui.timeline.damage import changed_times, moved_lanes
 from m3desk_ui.timeline.rows import Lane, Plan, Rows
 
 if TYPE_CHECKING:
@@ -69,8 +81,9 @@ class TimelineCanvas(QWidget):
         self._painted: tuple[Plan, Rows] | None = None
         self._strip: list[str] = []
         """What the picture shows; the clips whose pictures are among many clips."""
-        self._part: QRect | None = None
-        """The part of the picture that is to be painted again."""
+        self._parts: list[QRect] = []
+        self._moves: dict[int, int] = {}
+        """The parts of the picture that are to be painted again; before that, rows of lanes (as places on show) that move: to → from."""
         self._press: QPointF | None = None
         self._dragging = self._panning = False
 
@@ -84,23 +97,28 @@ class TimelineCanvas(QWidget):
 
     def redraw(self) -> None:
         """Paint everything again."""
-        self._picture = self._part = None
+        self._picture = None
         self.update()
 
     def refresh(self) -> None:
         """Paint again what another plan and other rows changed."""
-        self._part = self._changed_part()
-        if self._part is None:
+        part = self._changed_part()
+        if part is None or self._painted is None:
             self.redraw()
-        elif not self._part.isEmpty():
-            self.update(self._part)
+            return
+        self._moves, others = self._changed_lanes(self._painted[1])
+        self._parts = [r for r in (part, *map(self._row_of_lane, others)) if not r.isEmpty()]
+        region = QRegion()
+        for rect in (*self._parts, *map(self._row_of_lane, self._moves)):
+            region += rect
+        self.update(region)
 
     def _changed_part(self) -> QRect | None:
-        """Return the part of the picture that shows something else now; None for all of it."""
+        """Return the part of the picture that shows something else at its time now; None for all of it. Lanes may also have moved."""
         if self._picture is None or self._painted is None or self._painted[0].source is None or self.devicePixelRatioF() % 1:
             return None
         times = changed_times(self._painted, (self.plan, self.rows))
-        if times is None or not self._are_many() or self._lanes_on_show(self._painted[1]) != self._lanes_on_show(self.rows):
+        if times is None or not self._are_many():
             return None
         first, last = (self.x_of(min(max(t, self.start), self.end)) for t in times)
         if times[1] < self.start or times[0] > self.end or times == (0, 0):
@@ -120,6 +138,33 @@ class TimelineCanvas(QWidget):
     def _lanes_on_show(self, rows: Rows) -> list[tuple[str, str]]:
         first, room = self.scrolled // LANE, (self.height() - self.lanes_top()) // LANE + 2
         return [(lane.person, lane.name) for lane in rows.lanes[first : first + room]]
+
+    def _changed_lanes(self, painted: Rows) -> tuple[dict[int, int], list[int]]:
+        """Return the lanes that moved since they were painted (place on show now → place then), and places to paint from left to right."""
+        moves, others = moved_lanes(self._lanes_on_show(painted), self._lanes_on_show(self.rows))
+        cut = [to for to, place in moves.items() if not (self._is_whole(to) and self._is_whole(place))]
+        return {to: place for to, place in moves.items() if to not in cut}, sorted([*others, *cut])
+
+    def _row_of_lane(self, place: int) -> QRect:
+        """Return where a lane is in the picture, by its place among the lanes on show."""
+        return QRect(0, self.lanes_top() - self.scrolled % LANE + place * LANE, self.width(), LANE) & self._lanes_rect()
+
+    def _lanes_rect(self) -> QRect:
+        return QRect(0, self.lanes_top(), self.width(), self.height() - self.lanes_top())
+
+    def _is_whole(self, place: int) -> bool:
+        """Say whether no pixel of a lane on show is cut off."""
+        return self._row_of_lane(place).height() == LANE
+
+    def _move_lanes(self, picture: QPixmap) -> None:
+        """Move rows of the picture: a lane that has another place looks the same there."""
+        ratio = int(self.devicePixelRatioF())
+        old = picture.copy()
+        p = QPainter(picture)
+        for to, place in self._moves.items():
+            row, source = self._row_of_lane(to), self._row_of_lane(place)
+            p.drawPixmap(row, old, QRect(0, source.top() * ratio, row.width() * ratio, row.height() * ratio))
+        p.end()
 
     def fit(self) -> None:
         """Show the whole source."""
@@ -187,9 +232,13 @@ class TimelineCanvas(QWidget):
             self._picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
             self._picture.setDevicePixelRatio(ratio)
             self._paint_still(self._picture, self.rect())
-        elif self._part is not None:
-            self._paint_still(self._picture, self._part)
-        self._part = None
+        else:
+            if self._moves:
+                self._move_lanes(self._picture)
+            self._painted = self.plan, self.rows
+            for part in self._parts:
+                self._paint_still(self._picture, part)
+        self._parts, self._moves = [], {}
         c = theme.colours()
         p = QPainter(self)
         p.drawPixmap(0, 0, self._picture)
@@ -214,14 +263,18 @@ class TimelineCanvas(QWidget):
     def _paint_still(self, target: QPixmap, part: QRect) -> None:
         """Paint a part of what stands still."""
         c = theme.colours()
-        self._painted, self._strip = (self.plan, self.rows), []
+        self._painted = self.plan, self.rows
+        if part.top() < self.lanes_top():
+            self._strip = []
         p = QPainter(target)
         p.fillRect(part, QColor(c.surface))
         p.setFont(self.font())
         if self.plan.source is not None:
             p.setClipRect(part & QRect(GUTTER - 6, 0, self.width() - GUTTER + 6, self.height()))
             self._paint_ruler(p, part)
-            if self._are_many():
+            if part.top() >= self.lanes_top():  # a row of a lane
+                pass
+            elif self._are_many():
                 self._paint_many_clips(p, part)
             else:
                 first, last = self.plan.between(self.start, self.end)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from m3desk_ui.timeline.rows import Plan, Rows
@@ -28,3 +30,14 @@ def changed_times(old: tuple[Plan, Rows], new: tuple[Plan, Rows]) -> tuple[int, 
     if len(spans):
         times += [int(spans[:, 0].min()), int(spans[:, 1].max())]
     return (min(times), max(times)) if times else (0, 0)
+
+
+def moved_lanes(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> tuple[dict[int, int], list[int]]:
+    """Return which rows show a lane that had another place (place now → place then), and the other places that changed.
+
+    `old`, `new`: the (person, name) of the rows on show, from above.
+    """
+    then = {lane: place for place, lane in enumerate(old)}
+    moves = {place: then[lane] for place, lane in enumerate(new) if lane in then and then[lane] != place}
+    others = [place for place, lane in enumerate(new) if lane not in then]
+    return moves, [*others, *range(len(new), len(old))]
