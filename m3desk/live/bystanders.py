@@ -53,6 +53,9 @@ BLIND = 300_000
 SOONEST, SHARE = 0.066, 2.0
 """Seconds between two looks for faces at least, and at least this many times what a look takes: the recorder must keep up."""
 
+QUICK = (640, 320)
+"""Longest sides of the picture in the quicker looks."""
+
 MARGIN, GROWING = 0.40, 0.60
 """Of a face's size, what is blurred around it; and how much more a second away from when it was found."""
 
@@ -61,6 +64,9 @@ AGAIN = 400_000
 
 TRUSTED = 1_000_000
 """Microseconds for which a comparison that went well counts."""
+
+UNKNOWN = 1_500_000
+"""The same for a face that is nobody's who was approved, once it was compared FIRST times: somebody may be approved meanwhile."""
 
 LEAST, CLEAR = 0.15, 0.20
 """Quality of a face from which it is embedded, and from which an unlike embedding says that it is another's."""
@@ -176,7 +182,8 @@ class Hidden:
     places: deque[tuple[int, Box]] = field(default_factory=deque)
     checks: deque[tuple[int, bool]] = field(default_factory=deque)
     best: list[tuple[Sighting, Floats]] = field(default_factory=list)
-    embedded: int = -10 * AGAIN
+    embedded: int = -10 * UNKNOWN
+    looks: int = 0
     person: str | None = None
 
     def shown(self, at: int) -> bool:
@@ -298,8 +305,13 @@ class Veil:
         self._cost += 0.2 * (time.perf_counter() - began - self._cost)
 
     def _found(self, picture: Picture, at: int) -> list[Sighting]:
-        """Return every face that perception could find in the picture: in both sizes that it looks at, doubtful ones included."""
+        """Return the faces of the picture: every second time all that perception could find, in both sizes that it looks at.
+
+        In between faces of half the smallest size are passed over, for half the work: they stay blurred for HOLD.
+        """
         assert self._detector is not None
+        if self._frame % 2 and self._looked and at - self._looked[-1] < BLIND:
+            return sightings(self._detector, picture, self._frame, at, QUICK)
         found = sightings(self._detector, picture, self._frame, at)
         if max(picture.shape[:2]) > NEAR and found:  # it looks at the smaller picture only if the larger one shows nobody
             small, scale = _shrunk(picture)
@@ -328,16 +340,18 @@ class Veil:
         asking = []
         for face, sighting in faces:
             contested = any(o is not sighting and iou(_grown(o.box), _grown(sighting.box)) > 0 for _, o in faces)
-            due = at - face.embedded >= AGAIN or (contested and face.person is not None) or (face.person is None and len(face.best) < FIRST)
+            known, new = face.person is not None, face.looks < FIRST
+            due = at - face.embedded >= (AGAIN if known else UNKNOWN) or new or (known and contested)
             if sighting.quality < LEAST or not due:
                 continue
             row = self._embed(sighting)
             face.embedded = at
+            face.looks += 1
             if face.person is not None and sighting.quality >= CLEAR:
                 like = max((top_similarity(row[None], g.vectors) for g in self._all() if g.person == face.person), default=-1.0)
                 face.checks.append((at, like >= (self._rule.carried or self._rule.accept)))
                 if not face.checks[-1][1]:
-                    face.person, face.best = None, []
+                    face.person, face.best, face.looks = None, [], 0
             face.best.append((sighting, row))
             face.best.sort(key=lambda b: -b[0].quality)
             del face.best[KEPT:]
@@ -373,6 +387,8 @@ class Veil:
         self._polled = time.monotonic()
         if (content := self._mail.news("approved.npz")) is not None:
             self._approved = _galleries(unpacked(content))
+            for face in self._faces.values():
+                face.embedded -= 0 if face.person is not None else UNKNOWN  # compared again at once
             there = {g.person for g in self._all()}
             for face in self._faces.values():
                 if face.person is not None and face.person not in there:  # an approval was taken back

@@ -23,7 +23,7 @@ from m3desk.media.capture.address import LiveAddress
 from m3desk.media.capture.recorder import Recorder
 from m3desk.ports import Models
 from tests.engine.fakes import FakeBackends, RecordedEvents
-from tests.engine.made import drawn_talk
+from tests.engine.made import drawn_talk, talking_signs
 from tests.live.test_recognizer import ROWS
 from tests.live.test_subtitles import LOW
 from tests.perception.invented import ColourEmbedder, SquareDetector
@@ -117,6 +117,19 @@ def test_somebody_memorized_before_is_named_in_a_live_session_while_its_clip_is_
             app.live.stop()
             app.live.close()
     assert not [t for t in threading.enumerate() if t.name in ("m3desk-recognizer", "m3desk-listener", "m3desk-known")]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_source_without_sound_has_names_and_no_subtitles(tmp_path: Path) -> None:
+    memory = Memory()
+    recognition = Recognition(memory, "s1")
+    film = talking_signs(tmp_path / "signs.mp4", 4, sound=False)
+    recorder = Recorder(tmp_path / "r", LiveAddress.parse(f"file:{film}?live"), lambda _: None)
+    recorder.start()
+    recognition.begin(recorder.preview, tmp_path / "r")
+    recorder.wait(30)
+    recognition.end()
+    assert not [e for e in memory.told if isinstance(e, events.LiveWords)]
 
 
 def test_in_bystander_mode_the_recorder_gets_a_veil_and_the_memory_is_told(tmp_path: Path) -> None:

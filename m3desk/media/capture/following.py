@@ -87,7 +87,8 @@ class FollowingClip(FileClip):
 def sound_pieces(folder: str | Path, start: int, stopped: Callable[[], bool]) -> Iterator[tuple[int, Sound]]:
     """Yield (time, samples) of the sound from `start` microseconds on as it is recorded: one channel, 16 kHz, up to 0.25 s each.
 
-    Times are microseconds; pauses are left out. Ends with the recording, or once `stopped()` returns True. Raises SourceError.
+    Times are microseconds; pauses are left out. Ends with the recording, at once if that has no sound, or once `stopped()` returns True.
+    Raises SourceError.
     """
     recording = Recording(folder)
     while not (recording.has_begun() or stopped()):
@@ -95,6 +96,8 @@ def sound_pieces(folder: str | Path, start: int, stopped: Callable[[], bool]) ->
     if stopped():
         return
     with open_recording(Path(folder).absolute(), waiting=lambda: not stopped()) as opened:
+        if opened.sound is None:
+            return
         opened.seek("sound", start)
         due: int | None = None
         resampler = av.AudioResampler("flt", "mono", SAMPLE_RATE)
