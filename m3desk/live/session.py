@@ -385,8 +385,9 @@ class Session:
             assert course.open is not None
             clip = course.open.clip
             gap = gap_after(segments, clip.start)
-            if gap is not None and gap < clip.end:
-                self._close(gap, 0)
+            if gap is not None and gap[0] < clip.end:
+                # Its beginning may have been forgotten, too: then nothing of it is left before the gap ends.
+                self._close(gap[0] if gap[0] > clip.start else min(gap[1], clip.end), 0)
             elif end >= clip.end:
                 self._close(clip.end, None)
             elif course.state == "paused" and not grew:

@@ -53,10 +53,9 @@ def _pieces(segment: Segment) -> Iterator[tuple[int, int]]:
     yield start, segment.end
 
 
-def gap_after(segments: Sequence[Segment], at: int) -> int | None:
-    """Return where the first gap that ends after a time begins; None if the recording goes on without one."""
-    spans = runs(segments)
-    return next((a[1] for a, b in pairwise(spans) if b[0] > at), None)
+def gap_after(segments: Sequence[Segment], at: int) -> tuple[int, int] | None:
+    """Return the first gap that ends after a time, as [start, end); None if the recording goes on without one."""
+    return next(((a[1], b[0]) for a, b in pairwise(runs(segments)) if b[0] > at), None)
 
 
 def holding(recording: Recording, start: int, end: int) -> list[str]:
