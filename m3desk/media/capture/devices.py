@@ -22,7 +22,8 @@ import numpy as np
 
 from m3desk.domain.live import Device
 from m3desk.media.capture import clock
-from m3desk.media.capture.inputs import CameraInput, CaptureError, Input, Taking, device_format
+from m3desk.media.capture.camera import CameraInput, device_format
+from m3desk.media.capture.inputs import CaptureError, Input, Taking
 from m3desk.media.capture.microphone import MicrophoneInput
 
 VERB = "--list-devices"

@@ -13,7 +13,7 @@ import pytest
 
 from m3desk.cli import main
 from m3desk.domain.live import Device
-from m3desk.media.capture import devices, inputs, microphone
+from m3desk.media.capture import camera, devices, microphone
 from m3desk.media.capture.inputs import CaptureError, Form, Taking
 from m3desk.media.capture.microphone import MicrophoneInput
 
@@ -117,13 +117,13 @@ def test_cameras_of_linux_are_listed_by_name_and_number(tmp_path: Path) -> None:
 def test_a_camera_is_found_by_number_name_or_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     there = [devices.Camera(0, "Integrated Camera", "/dev/video0"), devices.Camera(2, "Logitech C920", "/dev/video2")]
     monkeypatch.setattr(devices, "cameras", lambda: there)
-    monkeypatch.setattr(inputs, "device_format", lambda: "v4l2")
-    assert inputs.device_of("2") == ("v4l2", "/dev/video2")
-    assert inputs.device_of("c920") == ("v4l2", "/dev/video2")
+    monkeypatch.setattr(camera, "device_format", lambda: "v4l2")
+    assert camera.device_of("2") == ("v4l2", "/dev/video2")
+    assert camera.device_of("c920") == ("v4l2", "/dev/video2")
     with pytest.raises(CaptureError, match=r"camera:0 \(Integrated Camera\), camera:2 \(Logitech C920\)"):
-        inputs.device_of("1")
+        camera.device_of("1")
     with pytest.raises(CaptureError, match="There is no camera /dev/video77"):
-        inputs.device_of("/dev/video77")
+        camera.device_of("/dev/video77")
 
 
 def test_a_device_is_tried_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.live import DeviceKind
-from m3desk.media.capture import clock, process, reports
+from m3desk.media.capture import clock, feeders, process, reports
 from m3desk.media.capture.inputs import CaptureError, Form, Taking
 from m3desk.media.capture.process import RecorderProcess, Settings
 from m3desk.media.capture.recording import Recording
@@ -174,7 +174,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     """Return a function that starts a recorder with scripted inputs and a quick clock; lost ones are opened again after 0.3 s."""
     real = clock.now
     began = real()
-    monkeypatch.setattr(process, "AGAIN_SECONDS", 0.3)
+    monkeypatch.setattr(feeders, "AGAIN_SECONDS", 0.3)
     monkeypatch.setattr(clock, "now", lambda: began + (real() - began) * SPEED)
     monkeypatch.setattr(clock, "wall", lambda: 1_790_000_000 + (real() - began) * SPEED)
     made: list[Course] = []
@@ -224,7 +224,7 @@ def test_a_microphone_that_another_program_holds_is_busy_and_recorded_as_silence
 
 
 def test_a_source_that_sends_nothing_is_stalled_and_opened_again(course: Callable[..., Course], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "STALL_SECONDS", 1.0)
+    monkeypatch.setattr(feeders, "STALL_SECONDS", 1.0)
 
     def hang(taking: Taking) -> None:
         pictures(1)(taking)

@@ -21,9 +21,10 @@ import cv2
 import numpy as np
 import pytest
 
-from m3desk.media.capture import inputs, process, reports
-from m3desk.media.capture.inputs import CaptureError, StreamInput, Taking
+from m3desk.media.capture import feeders, network, reports
+from m3desk.media.capture.inputs import CaptureError, Taking
 from m3desk.media.capture.microphone import MicrophoneInput
+from m3desk.media.capture.network import StreamInput
 from m3desk.media.capture.recording import Recording
 
 from ..conftest import number_of, numbered
@@ -92,7 +93,7 @@ def paced(file: Path, seconds: float) -> Callable[[Any], None]:
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Course]]:
-    monkeypatch.setattr(process, "AGAIN_SECONDS", 0.3)
+    monkeypatch.setattr(feeders, "AGAIN_SECONDS", 0.3)
     made: list[Course] = []
 
     def start(*sources: Any) -> Course:
@@ -151,7 +152,7 @@ def test_a_webcam_that_sends_jpegs_without_times_is_recorded_at_its_own_rate(ser
 
 
 def test_a_film_over_http_is_delivered_at_real_time(server: Server, video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "_AHEAD", 200_000)
+    monkeypatch.setattr(network, "_AHEAD", 200_000)
     server.answers["/film.mp4"] = paced(video("film.mp4", frames=100, faststart=True), 0.1)
     found = taken(server.url("/film.mp4"), 2.0)
     assert 30 < len(found) < 70
@@ -204,7 +205,7 @@ def test_garbage_is_told(server: Server, monkeypatch: pytest.MonkeyPatch, video:
 
     server.answers["/cam"] = garbage
     assert "nothing that can be decoded" in str(refused(server.url("/cam")))
-    monkeypatch.setattr(inputs, "BAD_SECONDS", 0.5)
+    monkeypatch.setattr(network, "BAD_SECONDS", 0.5)
     good = video("film.ts", frames=25, sound=1.0).read_bytes()
 
     def then_garbage(handler: Any) -> None:
@@ -221,7 +222,7 @@ def test_garbage_is_told(server: Server, monkeypatch: pytest.MonkeyPatch, video:
 
 
 def test_a_stream_that_sends_nothing_any_more_is_stalled(server: Server, monkeypatch: pytest.MonkeyPatch, video: Video) -> None:
-    monkeypatch.setattr(inputs, "STALL_SECONDS", 1.0)
+    monkeypatch.setattr(network, "STALL_SECONDS", 1.0)
     content = video("film.ts", frames=50, sound=2.0).read_bytes()
 
     def hang(handler: Any) -> None:
