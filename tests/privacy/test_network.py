@@ -87,10 +87,16 @@ def test_the_main_jobs_look_nothing_up_connect_to_nothing_and_leave_nothing_else
     assert "none" not in seen.runs[0]["said"].replace("writer: none", "").replace("knowledge: none", ""), "a model did not open"
     assert (seen.lookups, seen.connections, seen.written) == ([], [], [])
     assert seen.loopback == [] or "language: opened" in seen.runs[0]["said"], "only the language model's server is talked to"
-    assert list((tmp_path / "watched" / "tmp").iterdir()) == []
+    left = [p for p in (tmp_path / "watched" / "tmp").iterdir() if not _of_pulseaudio(p)]
+    assert left == []
 
 
 @pytest.mark.parametrize("words", [["/nowhere.mp4"], [__file__, "long"], [__file__, "-1"], [__file__, "nan"]])
 def test_a_wrong_argument_of_the_benchmark_is_wrong_use(words: list[str]) -> None:
     with pytest.raises(UsageError):
         privacy.measure(words)
+
+
+def _of_pulseaudio(path: Path) -> bool:
+    """Return whether a path is the empty runtime folder that PulseAudio's client library makes where PortAudio looks for devices."""
+    return path.name.startswith("pulse-") and path.is_dir() and not any(path.iterdir())
