@@ -48,6 +48,7 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
     given = list(args)
     keep = Path(given.pop(given.index("--keep") + 1)) if "--keep" in given else None
     minutes = float(given.pop(given.index("--minutes") + 1)) if "--minutes" in given else 3.0
+    seed = int(given.pop(given.index("--seed") + 1)) if "--seed" in given else SEED
     count = next((int(a) for a in given if a.isdigit()), 4)
     film = next((Path(a) for a in given if Path(a).is_file()), None) or data("video", "reel", "reel_shared.mp4")
     if unknown := [a for a in given if not a.startswith("--") and not a.isdigit() and a not in ROWS and not Path(a).is_file()]:
@@ -58,7 +59,7 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp(prefix="m3desk-live-"))
     run: dict[str, Callable[[Path], dict[str, Any]]] = {
         "course": lambda place: _course(place, film, minutes * 60),
-        "kills": lambda place: _kills(place, film, count),
+        "kills": lambda place: _kills(place, film, count, seed),
         "still": lambda place: _still(place, minutes * 60),
         "forget": lambda place: _forget(place, film),
     }
@@ -233,9 +234,9 @@ app.work.run()
 """
 
 
-def _kills(place: Path, film: Path, count: int) -> dict[str, Any]:
+def _kills(place: Path, film: Path, count: int, seed: int) -> dict[str, Any]:
     """Kill the process that records and memorizes, together with its recorder, at random moments; then open the memory and resume."""
-    rng = random.Random(SEED)
+    rng = random.Random(seed)
     lost, problems, unfinished = [], [], 0
     for number in range(count):
         memory = place / f"m{number}"

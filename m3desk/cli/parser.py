@@ -468,7 +468,9 @@ def _machine_commands(command: Any, commands: Any) -> None:
         metavar="DIR",
         help="identity: keep its memories there, and use those that are there; hostile: what went wrong",
     )
-    p.add_argument("--seed", type=positive, metavar="N", help="hostile: the same tries for the same number (default 1)")
+    p.add_argument(
+        "--seed", type=positive, metavar="N", help="hostile: the same tries for the same number (default 1); live: the same moments to kill"
+    )
     p.add_argument("--minutes", type=number, metavar="N", help="live: how long (default 3)")
     p.add_argument("--tries", type=positive, metavar="N", help="hostile: end after so many instead")
     _json(p)
