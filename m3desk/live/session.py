@@ -30,7 +30,7 @@ from m3desk.media.capture import reports
 from m3desk.media.capture.following import FollowingClip
 from m3desk.media.capture.planning import WORTH_KEEPING, gap_after, lacking, runs
 from m3desk.media.capture.recording import Recording, Segment, is_recording
-from m3desk.ports import ClipMedia
+from m3desk.ports import ClipMedia, Frame, Sound
 from m3desk.work import SourceStore, Work
 
 log = logging.getLogger(__name__)
@@ -79,12 +79,41 @@ class Devices:
         return "lost" in (self.camera, self.microphone) or "stalled" in (self.camera, self.microphone)
 
 
+class OpenClip(FollowingClip):
+    """The open clip as perception reads it: ends only when it was closed, so that its row is in the memory and its end is final.
+
+    The recording may end before anybody was told so, and then nothing more is waited for.
+    """
+
+    def __init__(self, source: Source, clip: Clip, path: str, fps: float) -> None:
+        super().__init__(source, clip, path, fps)
+        self._final = threading.Event()
+
+    def closed(self, at: int, overrun: int | None = None) -> int:
+        end = super().closed(at, overrun)
+        self._final.set()
+        return end
+
+    def stop(self) -> None:
+        super().stop()
+        self._final.set()
+
+    def frames(self) -> Iterator[Frame]:
+        yield from super().frames()
+        self._final.wait()
+
+    def sound(self) -> Sound:
+        found = super().sound()
+        self._final.wait()
+        return found
+
+
 @dataclass(slots=True)
 class _Open:
     """The open clip: its perception, if that has begun, ends where the clip is closed."""
 
     clip: Clip
-    following: FollowingClip | None = None
+    following: OpenClip | None = None
 
 
 @dataclass(slots=True)
@@ -276,7 +305,7 @@ class Session:
             if self._course.open is open_:
                 self.pace.given_up(self.behind())
                 open_.clip = replace(open_.clip, given_up=self.pace.of_clip())
-                open_.following = FollowingClip(self.source, open_.clip, str(self.folder), self._fps)
+                open_.following = OpenClip(self.source, open_.clip, str(self.folder), self._fps)
                 return open_.following
             return self._recorded_clip(self._course.waiting[open_.clip.id][0])
 
@@ -314,7 +343,19 @@ class Session:
     # ------------------------------------------------------------------ following the recording
 
     def _report(self, report: reports.Report) -> None:
-        """Take a report of the recorder (called on its thread)."""
+        """Take a report of the recorder (called on its thread, which must go on whatever fails here)."""
+        try:
+            self._take(report)
+        except Exception as error:
+            log.exception("a report of the recorder failed: %s", type(report).__name__)
+            hint = error.hint if isinstance(error, M3DeskError) else ""
+            self._emit(events.Notice("error", f"The live source can't be followed: {error}", hint))
+            if isinstance(report, reports.Ended) and not self._course.ended:
+                self._course.ended = True
+                self._emit(events.LiveEnded(self.source.id, str(error)))
+                self.finished()
+
+    def _take(self, report: reports.Report) -> None:
         if isinstance(report, reports.Started):
             self._started(report)
         elif isinstance(report, reports.Level):

@@ -6,6 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ import pytest
 
 from m3desk import events
 from m3desk.app import App
-from m3desk.domain.clip import Source
+from m3desk.domain.clip import Clip, Source
 from m3desk.errors import UsageError
+from m3desk.live.session import OpenClip
 from m3desk.media.capture.planning import holding
 from m3desk.media.capture.recording import Recording
 from m3desk.work import Options
@@ -348,3 +350,19 @@ def test_a_live_source_can_neither_be_removed_nor_cancelled_while_it_is_recorded
     d.over()
     d.app.work.remove(source)
     assert d.app.work._store.sources() == []
+
+
+def test_an_open_clip_ends_only_when_it_was_closed_though_the_recording_has_ended(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=3.0)
+    source = d.play()
+    d.over()
+    known = d.source(source)
+    clip = OpenClip(replace(known, duration=None), Clip("s1.c0", "s1", 0, 0, 20 * S), known.uri, 5.0)
+    heard: list[int] = []
+    ears = threading.Thread(target=lambda: heard.append(len(clip.sound())), daemon=True)
+    ears.start()
+    ears.join(1.0)
+    assert ears.is_alive() and not heard  # its row is not planned yet
+    assert clip.closed(known.duration or 0, 0) == known.duration
+    ears.join(10)
+    assert heard and clip.clip.end == known.duration
