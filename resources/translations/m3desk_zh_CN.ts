@@ -1140,6 +1140,10 @@
             <source>most pictures</source>
             <translation>大部分画面</translation>
         </message>
+        <message>
+            <source>objects, text on screen, words of subtitles</source>
+            <translation>物体、屏幕文字、字幕</translation>
+        </message>
     </context>
     <context>
         <name>LiveBar</name>

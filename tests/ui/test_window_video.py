@@ -328,3 +328,16 @@ def test_a_recording_that_grows_is_opened_again_where_the_player_knows_no_more_o
     with qtbot.waitSignal(view.edge_reached, timeout=2000):
         player.on_state(FakeState(player.path, False, view.duration, view._known, ended=True))
     view.close_player()
+
+
+def test_a_file_that_was_missing_is_looked_for_again_when_it_is_asked_for(qtbot, hub, tmp_path):
+    film = tmp_path / "film.mp4"
+    hub.desk.world.sources = [replace(hub.desk.world.sources[0], uri=str(film))]
+    view = VideoView(hub, FakePlayer)
+    qtbot.addWidget(view)
+    view.reset()
+    qtbot.waitUntil(lambda: "missing" in view.canvas.message, timeout=3000)
+    film.write_bytes(b"x")
+    hub.selection.seek.emit("s1", 30 * SECOND, False)
+    qtbot.waitUntil(lambda: view._player is not None and ("seek", 30 * SECOND) in view._player.calls, timeout=3000)
+    view.close_player()

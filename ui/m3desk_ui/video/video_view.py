@@ -75,6 +75,7 @@ class VideoView(QWidget):
         self.path = ""
         self.duration = 0
         self._known = 0
+        self._there = False
         self._loaded: tuple[str, int, int] = ("", 0, 0)
         self._resume = False
         self._begin: tuple[str, int, bool] | None = None
@@ -141,7 +142,7 @@ class VideoView(QWidget):
                 self._load_window(force=True)
         if self._wanted_path is None and not self.path:
             wanted, at = self._restore
-            first = self._sources.get(wanted) or next((s for s in sources if s.state != "failed"), None)
+            first = self._sources.get(wanted) or next((s for s in sources if s.state not in ("failed", "live")), None)
             if first is not None:
                 self.go(first.id, at if first.id == wanted else 0, False)
         if self.source in self._sources:
@@ -164,7 +165,7 @@ class VideoView(QWidget):
         s = self._sources.get(source)
         if s is None:
             return
-        if source == self.source and self.path == s.uri:
+        if source == self.source and self.path == s.uri and self._there:
             self.seek(at)
             if play:
                 self.play()
@@ -175,7 +176,7 @@ class VideoView(QWidget):
         self._open(s.uri, at, play)
 
     def _open(self, path: str, at: int, play: bool) -> None:
-        self.path, self._wanted_path, self._known = path, (path, at, play), 0
+        self.path, self._wanted_path, self._known, self._there = path, (path, at, play), 0, True
         self.canvas.clear("")
         self._loaded = ("", 0, 0)
         self.canvas.at = at
@@ -192,6 +193,7 @@ class VideoView(QWidget):
             self.path = ""
             self._hub.selection.watching.emit(self.source, at)
             return
+        self._there = there
         if not there:
             self.canvas.clear(
                 self.tr("The file %1 is missing, but its memories are still here. Use Sources → Locate file to play it again.").replace(
