@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from m3desk.media.capture.stillness import Stillness
 
 CHANCE = np.random.default_rng(1)
-SCENE = CHANCE.integers(0, 255, (48, 64, 3), np.uint8).repeat(10, 0).repeat(10, 1)
+SCENE = CHANCE.integers(0, 255, (24, 32, 3), np.uint8).repeat(10, 0).repeat(10, 1)
 
 
 def noisy(scene: NDArray[np.uint8]) -> object:
@@ -24,7 +24,7 @@ def test_noise_is_still_and_a_small_motion_is_not() -> None:
     assert stillness.still
     assert 12 <= sum(needed[50:]) <= 20, "then 5 pictures a second"
     moved = SCENE.copy()
-    moved[200:240, 300:340] = 255 - moved[200:240, 300:340]  # a face far away
+    moved[100:130, 150:180] = 255 - moved[100:130, 150:180]  # a face far away
     assert stillness.needed(5_000_000, noisy(moved))
     assert not stillness.still
     assert stillness.needed(5_040_000, noisy(moved))
