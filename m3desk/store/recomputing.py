@@ -43,12 +43,16 @@ class Recomputed:
     changes: derived.Changes = field(default_factory=dict)
 
     def fits(self, db: DB, new: Sequence[Any]) -> bool:
-        """Return whether this state can still be committed, where `new` are the rows of later commits."""
+        """Return whether this state can still be committed, where `new` are the rows of later commits.
+
+        A state with rows of its own fits only the log that it was computed from: its commits are numbered. A later commit takes the next
+        number even if it has no rows (a clip without semantic memories).
+        """
         marks = ", ".join("?" * len(GROWING))
         query = f"SELECT 1 FROM commits WHERE sequence > ? AND kind NOT IN ({marks}) LIMIT 1"
         if db.execute(query, (self.since, *GROWING)).fetchone() is not None:
             return False
-        return not new if self.added else self.projection.can_extend(new)
+        return last_sequence(db) == self.since if self.added else self.projection.can_extend(new)
 
     def write(self, db: DB) -> None:
         """Write what differs from the snapshot."""

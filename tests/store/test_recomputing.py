@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from m3desk.domain.memory import Draft
 from m3desk.errors import CorrectionError
 from m3desk.store.memory import Memory
 from m3desk.store.records import Records
@@ -95,6 +96,19 @@ def test_clips_bound_again_are_refused_after_a_commit_and_fit_when_computed_agai
     assert {b.by for b in memory.bindings("s1.c0.f0")} >= {SHARP} and shown.kind == "face"
     check(memory)
     meanwhile(memory, dice)
+    check(memory)
+
+
+def test_clips_bound_again_are_refused_after_a_clip_without_semantic_memories(memory: Memory) -> None:
+    """Its commit has no rows, but it takes the number that the first commit of the new state was to get."""
+    embed(memory, SHARP, {3: 2})
+    with Records.open(memory.path) as reader:
+        _, early = reader.rebound("face", SHARP, AT)
+    memory.commit_semantic(memory.clip("s1.c0"), Draft(), ())
+    assert memory.clip("s1.c0").state == "done"
+    assert not memory.take(early) and memory.settings()["face_vectors"] == MODELS["face_vectors"]
+    check(memory)
+    assert memory.take(memory.rebound("face", SHARP, AT)[1])
     check(memory)
 
 
