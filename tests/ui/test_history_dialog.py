@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from m3desk_ui.window.history_dialog import HistoryDialog
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from tests.ui.fakes import FakeDesk, World
 
@@ -61,3 +65,38 @@ def test_a_new_correction_appears_at_once(qtbot: QtBot, dialog: HistoryDialog, h
 def test_it_closes_with_its_memory(qtbot: QtBot, dialog: HistoryDialog, hub: Hub) -> None:
     hub.open(None)
     qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=3000)
+
+
+@pytest.fixture
+def beside(qtbot: QtBot, hub: Hub, world: World) -> Iterator[HistoryDialog]:
+    """A dialog as the window shows it: it is deleted when it closes."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    dialog = HistoryDialog(hub, window)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() > 0, timeout=3000)
+    yield dialog
+    assert isValid(window)  # which keeps it
+
+
+def test_a_correction_or_another_memory_after_it_was_closed_is_no_fault(
+    qtbot: QtBot, beside: HistoryDialog, hub: Hub, desk: FakeDesk
+) -> None:
+    beside.reject()
+    qtbot.waitUntil(lambda: not isValid(beside), timeout=3000)
+    with qtbot.waitSignal(hub.corrected):
+        hub.correct("name", {"person": "person_2", "name": "Bob"})
+    hub.open(desk)
+    qtbot.wait(50)
+
+
+def test_a_preview_that_comes_after_it_was_closed_asks_nothing(
+    qtbot: QtBot, beside: HistoryDialog, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain, "sure", lambda *_: True)
+    beside.take_back()
+    beside.reject()
+    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=3000)
+    qtbot.wait(50)
+    assert desk.called("revert") == []

@@ -12,6 +12,7 @@ from m3desk_ui.people.person_picker import BothFaces, PersonPicker
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QLineEdit, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from m3desk import events
 from m3desk.domain.clip import MICROSECOND
@@ -106,6 +107,22 @@ def test_who_is_the_same_person_is_chosen_by_face_and_name(qtbot: QtBot, view: P
     assert [p.shown for p in picker.model.people] == ["Ann"]
     qtbot.keyClick(picker.search, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: corrections(desk) == [("merge", {"keep": "person_1", "others": ["person_5"]})], timeout=3000)
+
+
+def test_questions_about_persons_close_with_their_memory(qtbot: QtBot, view: PeopleView, hub: Hub) -> None:
+    view._choose_merge("person_5")
+    view.name("person_5", "ann")
+    asked = [view.picker, next(d for d in view.findChildren(BothFaces) if d.isVisible())]
+    hub.open(FakeDesk())
+    qtbot.waitUntil(lambda: not any(isValid(d) and d.isVisible() for d in asked), timeout=3000)
+
+
+def test_a_merge_that_is_previewed_while_another_memory_opens_is_dropped(qtbot: QtBot, view: PeopleView, hub: Hub, desk: FakeDesk) -> None:
+    view.ask_merge("person_1", "person_5")
+    other = FakeDesk()
+    hub.open(other)
+    qtbot.wait(50)
+    assert corrections(desk) == corrections(other) == [] and not hasattr(view, "question")
 
 
 def test_the_name_of_somebody_else_is_asked_about(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:

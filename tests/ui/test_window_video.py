@@ -18,10 +18,11 @@ from m3desk_ui.video.picture_canvas import PictureCanvas
 from m3desk_ui.video.transcript_view import TranscriptView, said_at
 from m3desk_ui.video.video_view import VideoView
 from m3desk_ui.window import files
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from m3desk import events
 from tests.ui.fakes import CLIP, HEIGHT, WIDTH, FakeDesk, FakePlayer, FakeReader, FakeState, World
@@ -141,6 +142,17 @@ def test_a_known_name_for_a_face_of_somebody_without_one_is_asked_about(hub, qtb
         question = beside.findChild(BothFaces)
         next(b for b in question.buttons.buttons() if answer in b.text()).click()
         assert hub.desk.called("correct")[-1][0] == wanted
+
+
+def test_a_popup_that_closes_before_the_names_are_read_is_no_fault(hub, qtbot):
+    chip = FaceChip(hub, "s1.c0.f0", "person_1", "Ann")
+    chip.show()
+    chip.close()
+    QCoreApplication.sendPostedEvents(chip, QEvent.Type.DeferredDelete)
+    assert not isValid(chip)
+    read: list[int] = []
+    hub.read("after it", lambda reader: reader.version(), read.append)
+    qtbot.waitUntil(lambda: bool(read), timeout=2000)
 
 
 def test_naming_a_face_after_somebody_new_makes_a_new_person(hub, qtbot):

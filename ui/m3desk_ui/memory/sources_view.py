@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
     from m3desk.domain.clip import Clip, Source
     from m3desk.domain.correction import Effect
-    from m3desk.ports import Reader
+    from m3desk.ports import Desk, Reader
     from m3desk_ui.hub.bridge import Hub
 
 Index = QModelIndex | QPersistentModelIndex
@@ -405,14 +405,16 @@ class SourcesView(QWidget):
 
     def remove(self, row: Row) -> None:
         """Show what depends on a source, then remove it if the user confirms."""
-        if self._hub.desk is not None:
-            self._hub.when(self._hub.desk.remove_source(row.source.id, dry_run=True), lambda effect: self._confirm_removal(row, effect))
+        desk = self._hub.desk
+        if desk is not None:
+            self._hub.when(desk.remove_source(row.source.id, dry_run=True), lambda effect: self._confirm_removal(desk, row, effect))
 
-    def _confirm_removal(self, row: Row, effect: Effect) -> None:
+    def _confirm_removal(self, desk: Desk, row: Row, effect: Effect) -> None:
         question = self.tr("Remove %1 from this memory?").replace("%1", plain.line(Path(row.source.uri).name))
         more = effect.text + "\n\n" + self.tr("The file itself stays where it is. This can't be undone.")
-        if plain.sure(self, self.tr("Remove a source"), question, more, self.tr("Remove")) and self._hub.desk is not None:
-            self._hub.when(self._hub.desk.remove_source(row.source.id))
+        sure = self._hub.desk is desk and plain.sure(self, self.tr("Remove a source"), question, more, self.tr("Remove"))
+        if sure and self._hub.desk is desk:  # another memory, which may have been opened meanwhile, has a source of this id too
+            self._hub.when(desk.remove_source(row.source.id))
 
     def _choose_folder(self) -> None:
         path = QFileDialog.getExistingDirectory(self, self.tr("Memorize the videos of a folder"))

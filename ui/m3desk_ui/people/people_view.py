@@ -299,18 +299,21 @@ class PeopleView(QWidget):
     def ask_merge(self, keep: str, other: str) -> None:
         """Merge two persons; with a preview where both are named or much would change."""
         a, b = self._everybody.get(keep), self._everybody.get(other)
-        if self.hub.desk is None or a is None or b is None:
+        desk = self.hub.desk
+        if desk is None or a is None or b is None:
             return
         args: dict[str, Any] = {"keep": keep, "others": [other]}
         both_named = a.name is not None and b.name is not None
 
         def previewed(effect: Effect) -> None:
+            if self.hub.desk is not desk:  # another memory was opened meanwhile
+                return
             if both_named or len(effect.memories) > MANY:
                 self._confirm(a, b, effect, args)
             else:
                 self.hub.correct("merge", args)
 
-        self.hub.when(self.hub.desk.correct("merge", args, dry_run=True), previewed)
+        self.hub.when(desk.correct("merge", args, dry_run=True), previewed)
 
     def _confirm(self, a: Person, b: Person, effect: Effect, args: dict[str, Any]) -> None:
         first, second = plain.line(a.shown, plain.ENTRY), plain.line(b.shown, plain.ENTRY)

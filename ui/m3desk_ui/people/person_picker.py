@@ -45,6 +45,8 @@ class PersonPicker(QDialog):
 
     def __init__(self, hub: Hub, head: str, question: str, people: Sequence[Person], parent: QWidget, *, new: bool = False) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        hub.opened.connect(self.reject)  # its persons are those of another memory then
         self._people, self._new = list(people), new
         self.setWindowTitle(plain.title(head))
         self.resize(420, 520)
@@ -124,6 +126,7 @@ class BothFaces(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(plain.title(head))
         self._hub = hub
+        hub.opened.connect(self.reject)  # its persons are those of another memory then
         text = plain.Label(question)
         text.setProperty("heading", True)
         text.setWordWrap(True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from shiboken6 import isValid
 
 from m3desk_ui.look import plain
 from m3desk_ui.people.person_picker import BothFaces, everybody
@@ -123,6 +124,8 @@ class FaceChip(QFrame):
         self.close()
 
     def _fill(self, people: list[Person]) -> None:
+        if not isValid(self):  # closed before the answer came
+            return
         # A number or an alias finds a person as well as the name shown.
         self._people = {p.id: p for p in people}
         self._unnamed = {p.id for p in people if p.name is None}

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
@@ -67,10 +68,18 @@ class HistoryDialog(QDialog):
         self.following = Following(
             hub, "history", load=lambda: read_steps, show=self._take, patch=self._patch, apply=self._take, parent=self
         )
-        hub.opened.connect(lambda _path: self.reject())
-        hub.corrected.connect(lambda _event: self.following.restart())
+        hub.opened.connect(self.reject)
+        hub.corrected.connect(self._corrected)
         self.following.restart()
         self._enable()
+
+    def _corrected(self, _event: object) -> None:
+        self.following.restart()
+
+    def done(self, result: int) -> None:
+        """Close; what is still being read is dropped."""
+        self.following.stop()
+        super().done(result)
 
     @staticmethod
     def _patch(changed: Changed) -> Read[list[Step]] | None:
@@ -122,6 +131,8 @@ class HistoryDialog(QDialog):
         text = next(s.text or s.kind for s in self.steps if s.step == number)
 
         def previewed(effect: Effect) -> None:
+            if not isValid(self) or not self.isVisible():  # closed meanwhile
+                return
             question = self.tr("Take back “%1”?").replace("%1", plain.line(text, plain.ENTRY))
             if plain.sure(self, self.tr("Take back a correction"), question, effect.text, self.tr("Take back")):
                 self.hub.when(desk.revert(number), lambda done: self.hub.offer.emit(done.text, "undo", self.hub.undo))
