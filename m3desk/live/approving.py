@@ -25,7 +25,8 @@ from m3desk.domain.evidence import media_hash, media_id
 from m3desk.domain.identity import KnownPeople
 from m3desk.domain.live import LiveFace
 from m3desk.errors import CorrectionError, M3DeskError
-from m3desk.live.bystanders import HIDDEN, Mailbox, packed, unpacked
+from m3desk.live.bystanders import HIDDEN
+from m3desk.live.mailbox import Mailbox, packed, unpacked
 
 log = logging.getLogger(__name__)
 

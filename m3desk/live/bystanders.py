@@ -10,7 +10,6 @@ approved people), `seen.json` (faces in view), `wanted.json` (tracks that the us
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import logging
@@ -26,7 +25,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from m3desk import models, private
+from m3desk import models
 from m3desk.backends import Backends, profile
 from m3desk.domain.calibration import calibration
 from m3desk.domain.evidence import Box, Floats
@@ -34,6 +33,8 @@ from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, Gallery, match, top_similarity
 from m3desk.domain.ids import numbered_id
 from m3desk.errors import ModelMissing
+from m3desk.live.blurring import blur, blurred_whole, union, widened
+from m3desk.live.mailbox import Mailbox, packed, unpacked
 from m3desk.perception.scenes import FrameSummary, change, crop_file, cut_between, look
 from m3desk.perception.sightings import NEAR, Sighting, sightings, vector
 from m3desk.perception.tracks import KEPT, Linking, OpenTrack
@@ -74,9 +75,6 @@ LEAST, CLEAR = 0.15, 0.20
 FIRST = 2
 """Pictures that must be like an approved person before a face is shown."""
 
-BLOCKS = 5
-"""A blurred face is this many blocks wide; a recogniser needs about 20."""
-
 KEPT_FOR = 60_000_000
 """Microseconds for which a face that left can still be approved."""
 
@@ -85,89 +83,6 @@ HIDDEN = "hidden"
 
 POLL = 0.25
 """Seconds between two looks for news from the parent, and between two reports to it."""
-
-
-# ---------------------------------------------------------------- files between the two processes
-
-
-class Mailbox:
-    """The files by which a veil and its parent talk; each is written whole, by renaming."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._read: dict[str, int] = {}
-
-    def put(self, name: str, content: bytes) -> None:
-        """Write a file. Raises OSError."""
-        new = self.folder / f".{name}"
-        private.write(new, content)
-        new.replace(self.folder / name)
-
-    def news(self, name: str) -> bytes | None:
-        """Return a file's content if it was written since the last call, else None."""
-        path = self.folder / name
-        try:
-            stamp = path.stat().st_mtime_ns
-            if self._read.get(name) == stamp:
-                return None
-            content = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        self._read[name] = stamp
-        return content
-
-    def drop(self, name: str) -> None:
-        """Remove a file, if it is there."""
-        (self.folder / name).unlink(missing_ok=True)
-
-
-def packed(**arrays: Any) -> bytes:
-    """Return arrays as an .npz file."""
-    target = io.BytesIO()
-    np.savez(target, **arrays)
-    return target.getvalue()
-
-
-def unpacked(content: bytes) -> dict[str, Any]:
-    """Return the arrays of an .npz file; nothing in it is run."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as found:
-        return {name: found[name] for name in found.files}
-
-
-# ---------------------------------------------------------------- blurring
-
-
-def blur(picture: Picture, box: tuple[int, int, int, int]) -> None:
-    """Blur [left, top, right, bottom) of a picture in place, beyond recognition."""
-    left, top, right, bottom = box
-    part = picture[top:bottom, left:right]
-    if not part.size:
-        return
-    height, width = part.shape[:2]
-    rows = max(1, round(BLOCKS * height / max(width, 1)))
-    coarse = cv2.resize(part, (min(BLOCKS, width), min(max(rows, 1), height, 2 * BLOCKS)), interpolation=cv2.INTER_AREA)
-    picture[top:bottom, left:right] = cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR)
-
-
-def blurred_whole(picture: Picture) -> Picture:
-    """Return a picture of which nothing but colours is left."""
-    height, width = picture.shape[:2]
-    coarse = cv2.resize(picture, (12, max(1, round(12 * height / width))), interpolation=cv2.INTER_AREA)
-    return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
-
-
-def widened(box: Box, by: float, size: tuple[int, ...]) -> tuple[int, int, int, int]:
-    """Return a box with `by` of its size around it as [left, top, right, bottom) within a picture of (height, width, …)."""
-    x, y, w, h = box
-    side = by * max(w, h)
-    return (
-        max(0, int(x - side)), max(0, int(y - side)), min(size[1], int(x + w + side) + 1), min(size[0], int(y + h + side) + 1),
-    )  # fmt: skip
-
-
-def _union(a: Box, b: Box) -> Box:
-    x, y = min(a[0], b[0]), min(a[1], b[1])
-    return x, y, max(a[0] + a[2], b[0] + b[2]) - x, max(a[1] + a[3], b[1] + b[3]) - y
 
 
 # ---------------------------------------------------------------- faces
@@ -200,7 +115,7 @@ class Hidden:
         after = next((p for p in self.places if p[0] >= at and p[0] - at <= HOLD), None)
         if before is not None and after is not None:
             near = min(at - before[0], after[0] - at)
-            return widened(_union(before[1], after[1]), MARGIN + GROWING * near / 1e6, size)
+            return widened(union(before[1], after[1]), MARGIN + GROWING * near / 1e6, size)
         one = before or after
         return None if one is None else widened(one[1], MARGIN + GROWING * abs(at - one[0]) / 1e6, size)
 
