@@ -6,6 +6,7 @@ of similar embeddings joins two people, and a gallery that holds two people is s
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import TOP, Gallery, mean_of
+from m3desk.domain.identity import TOP, Gallery, mean_of, padded_rows
 from m3desk.domain.ids import numbered
 from m3desk.domain.linkage import average_linkage
 
@@ -128,11 +129,10 @@ def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration, touched
     if len({g.vectors.shape[1] for g in nodes}) != 1:
         return sorted({(min(i, k), max(i, k)) for i in mine for k in range(len(nodes)) if i != k})
     if rule.whole:
-        near = np.stack([nodes[i].direction for i in mine]) @ np.stack([g.direction for g in nodes]).T
+        directions = np.concatenate([g.direction for g in nodes]).reshape(len(nodes), -1)
+        near = directions[mine] @ directions.T
     else:
-        rows = np.zeros((len(nodes), max(len(g.vectors) for g in nodes), nodes[0].vectors.shape[1]), np.float32)
-        for i, g in enumerate(nodes):
-            rows[i, : len(g.vectors)] = g.vectors
+        rows = padded_rows([g.vectors for g in nodes])
         # Many small products: for a large one the library starts threads, which wait for each other where the processor is busy.
         near = np.stack([(rows @ nodes[i].vectors.T).max(axis=(1, 2)) for i in mine])
     found = {(mine[int(i)], int(k)) for i, k in np.argwhere(near >= least - 1e-4)}
@@ -168,10 +168,12 @@ def overwhelming(
 
     `galleries`: by node, of the type of the pairs. Nodes joined here count as one person for the pairs after them.
     """
-    groups = {n: [g] for n, g in galleries.items()}
-    for person in {g.person: None for g in galleries.values()}:
-        mine = [g for g in galleries.values() if g.person == person]
-        groups |= {g.node: mine for g in mine}
+    if all(pair.certainty < 1.0 for pair in pairs):
+        return []
+    of_person: dict[str, list[Gallery]] = defaultdict(list)
+    for g in galleries.values():
+        of_person[g.person].append(g)
+    groups = {n: of_person[g.person] for n, g in galleries.items()}
     joined = []
     for pair in pairs:
         mine, theirs = groups[pair.a], groups[pair.b]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,19 +159,17 @@ def similarities(candidates: Sequence[Candidate], galleries: Sequence[Gallery], 
     A memory of weeks has thousands of nodes: 6 candidates against 2,000 galleries take 30 ms, one by one 300.
     """
     table = np.full((len(candidates), len(galleries)), -1.0, np.float32)
-    sizes = {g.vectors.shape[1] for g in galleries if len(g.vectors)}
-    for d in sorted(sizes):
-        places = [j for j, g in enumerate(galleries) if len(g.vectors) and g.vectors.shape[1] == d]
+    sizes = [g.vectors.shape[1] if len(g.vectors) else 0 for g in galleries]
+    for d in sorted({*sizes} - {0}):
+        places = [j for j, size in enumerate(sizes) if size == d]
         asking = [i for i, c in enumerate(candidates) if len(c.vectors) and c.vectors.shape[1] == d]
         if rule.whole:
-            means = np.stack([galleries[j].mean for j in places])
+            means = np.concatenate([galleries[j].mean for j in places]).reshape(-1, d)
             for i in asking:
                 table[i, places] = means @ candidates[i].vectors.mean(0)
             continue
         counts = np.array([len(galleries[j].vectors) for j in places])
-        padded = np.zeros((len(places), int(counts.max()), d), np.float32)
-        for n, j in enumerate(places):
-            padded[n, : counts[n]] = galleries[j].vectors
+        padded = padded_rows([galleries[j].vectors for j in places])
         missing = np.arange(padded.shape[1])[None] >= counts[:, None]
         flat = padded.reshape(-1, d)
         top = min(TOP, padded.shape[1])
@@ -183,6 +182,17 @@ def similarities(candidates: Sequence[Candidate], galleries: Sequence[Gallery], 
             kept = min(TOP, len(rows))
             table[i, places] = np.sort(by_row, axis=0)[-kept:].mean(axis=0)
     return np.asarray(np.round(table.astype(np.float64), 6), np.float64)
+
+
+def padded_rows(vectors: Sequence[Floats]) -> Floats:
+    """Return (n, m_1 | m_2 …, d) unit rows as one (n, most, d) array, where rows are missing zeros."""
+    most = max(len(rows) for rows in vectors)
+    if all(len(rows) == most for rows in vectors):  # full galleries: five times as fast
+        return np.concatenate(vectors).reshape(len(vectors), most, -1)
+    padded = np.zeros((len(vectors), most, vectors[0].shape[1]), np.float32)
+    for place, rows in zip(padded, vectors, strict=True):
+        place[: len(rows)] = rows
+    return padded
 
 
 def match(
@@ -209,12 +219,15 @@ def match(
     missed: dict[int, Match] = {}
     owner: dict[int, str] = {}
 
-    def carried(i: int, j: int) -> bool:
-        enough = rule.carried is not None and scores[i][j] >= rule.carried and candidates[i].duration >= rule.least
-        return enough and i < len(held) and held[i] == together[j].node
-
+    carried = {
+        (i, j)
+        for i, (candidate, node) in enumerate(zip(candidates, held, strict=False))
+        if node is not None and rule.carried is not None and candidate.duration >= rule.least
+        for j, s in enumerate(scores[i])
+        if together[j].node == node and s >= rule.carried
+    }
     # A track that continues over the clip's border is matched before those that are only similar.
-    pairs = sorted(((not carried(i, j), -s, i, j) for i, row in enumerate(scores) for j, s in enumerate(row) if s > -1.0))
+    pairs = sorted([((i, j) not in carried, -s, i, j) for i, row in enumerate(scores) for j, s in enumerate(row) if s > -1.0])
     for looks, negative, i, j in pairs:
         if taken[i] is not None:
             continue
@@ -234,7 +247,7 @@ def match(
             and s > -1.0
             and not (s > score - rule.margin and _double(best, together[n], rule, distinct))
         ]  # fmt: skip
-        runner = max(others, key=lambda o: (o[0], -numbered(o[1])), default=None)
+        runner = max(others, key=itemgetter(0), default=None)  # of equals the first, which has the lowest number
         margin = None if runner is None else round(score - runner[0], 6)
         if not looks:
             certain = margin is None or margin >= rule.carried_margin
@@ -297,6 +310,7 @@ __all__ = [
     "gallery_rows",
     "match",
     "mean_of",
+    "padded_rows",
     "similarities",
     "similarity",
     "top_similarity",

@@ -13,6 +13,7 @@ Functions that read an id raise ValueError where it has another form; what comes
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 SOURCE = r"s\d{1,9}"
@@ -124,6 +125,7 @@ def person_id(number: int) -> str:
     return numbered_id("person", number)
 
 
+@lru_cache(maxsize=1 << 14)  # a commit asks for the same few hundred again and again
 def numbered(some_id: str) -> int:
     """Return the number in the id of a person, node or sentence: 3 of `person_3`. Raises ValueError."""
     return int(some_id.rpartition("_")[2])

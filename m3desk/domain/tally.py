@@ -58,6 +58,10 @@ class Tally:
             picture,
         )
 
+    def _is_in(self, clip: str) -> bool:
+        """Return whether a clip is one of these; quick for a later one."""
+        return bool(self.clips) and (clip == self.clips[-1] or (clip_order(clip) < clip_order(self.clips[-1]) and clip in self.clips))
+
     def _longer(self, more: Sequence[ObservationRow], type_: ObservationType, there: InClip) -> int:
         """Return by how much more observations lengthen the time. Those of different clips never overlap."""
         by_clip: dict[str, list[ObservationRow]] = {}
@@ -66,7 +70,7 @@ class Tally:
                 by_clip.setdefault(o.clip, []).append(o)
         longer = 0
         for clip, new in by_clip.items():
-            old = [o for o in there(clip) if o.type == type_] if clip in self.clips else []
+            old = [o for o in there(clip) if o.type == type_] if self._is_in(clip) else []
             longer += covered((*old, *new)) - covered(old)
         return longer
 

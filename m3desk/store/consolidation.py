@@ -46,17 +46,14 @@ def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: Gal
         touched = {n for n in mine if n.startswith(f"{type_}_")}
         if not touched or rule.sure is None:
             continue
-        known = [g for g in look(type_, model) if not _decided(state, g.node)]
+        nodes, told = state.who.nodes, state.who.told
+        # A node that a user created or assigned observations to is only suggested, never joined.
+        known = [g for g in look(type_, model) if nodes[g.node].step is None and g.node not in told]
         pairs = [p for p in similar_pairs(known, rule, state.who.distinct, touched) if not _both_named(state, p)]
         pairs = overwhelming(pairs, {g.node: g for g in known}, rule, state.who.distinct)
         standing = _telling(db, state, type_, {n for p in pairs for n in (p.a, p.b)})
         found += [Voted(standing[p.a], standing[p.b], f"{CONSOLIDATION} {model}", p.certainty, clip.id, 0) for p in pairs]
     return found
-
-
-def _decided(state: State, node: str) -> bool:
-    """Return whether a user created a node or assigned observations to it: such nodes are only suggested, never joined."""
-    return state.who.nodes[node].step is not None or node in state.who.told
 
 
 def _both_named(state: State, pair: Pair) -> bool:

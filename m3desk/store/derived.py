@@ -133,7 +133,7 @@ def _write_chunks(db: sqlite3.Connection, part: str, changed: Iterable[tuple[Any
         full = len(was) // CHUNK
         if was is now or (full == 0 and len(now) < CHUNK):
             continue
-        same = full if full == 0 or now[: full * CHUNK] == was[: full * CHUNK] else 0
+        same = full if full == 0 or now[: len(was)] == was or now[: full * CHUNK] == was[: full * CHUNK] else 0
         if same == full == len(now) // CHUNK:
             continue
         if before is not None:

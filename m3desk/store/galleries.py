@@ -104,7 +104,8 @@ class Galleries:
                 if now is not None and now.node is not None:
                     _add(self._nodes[key].setdefault(now.node, GrowingGallery(type_)), r)
         self._catch_up(db, who, type_, model)
-        return [grown.gallery(node, who.person_of[node]) for node, grown in sorted(self._nodes[key].items(), key=lambda r: numbered(r[0]))]
+        kept, person_of = self._nodes[key], who.person_of
+        return [kept[node].gallery(node, person_of[node]) for node in sorted(kept, key=numbered)]
 
     def _catch_up(self, db: DB, who: Identities, type_: ObservationType, model: str) -> None:
         key = (type_, model)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 from m3desk.domain.equivalence import COMPANY, MATE, Sums, covered, enough_in_all, in_all, in_total, weigh
 from m3desk.domain.fold import called, cannot_links_between, pair_constraints, voted_pair
@@ -21,6 +22,10 @@ from m3desk.domain.projection.evidence import Evidence
 from m3desk.domain.projection.tables import SetsByKey, Table, Tables
 
 Pair = tuple[str, str]
+Best = tuple[float, str]
+"""The sum of the votes for a face, and the face."""
+Attempt = tuple[str, str, bool]
+"""A voice, the face it has most votes with, and whether that is in view often enough while it is heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,9 @@ class Joining:
         self._unlinked: set[str] = set()
         self._uncalled: set[str] = set()
         self._new_cannot_links: dict[str, list[Pair]] = {}
+        # Results of the last time and what they follow from, which is compared: right also after a rollback.
+        self._best_of: dict[str, tuple[Mapping[str, tuple[Pair, ...]], list[PairVotes], Best | None]] = {}  # voice →
+        self._linked_by: dict[str, tuple[Partition, frozenset[Attempt], frozenset[Pair], Partition]] = {}  # component →
         who.distinct = Distinct(self._distinct_from)
 
     # ------------------------------------------------------------------ connections between persons
@@ -378,24 +386,48 @@ class Joining:
         component = self._components[id_]
         ranked: list[tuple[float, int, str, str]] = []
         for voice, faces in component.groups.items():
-            if voice in component.taken:
-                continue
-            sums = {f: self._sums(pairs) for f, pairs in faces.items()}
-            totals = sorted(((total, -numbered(f), f) for f, (total, _, _) in sums.items()), reverse=True)
-            best, runner = totals[0], totals[1][0] if len(totals) > 1 else 0.0
-            if enough_in_all(sums[best[2]], runner):
-                ranked.append((-best[0], numbered(voice), voice, best[2]))
+            if voice not in component.taken and (best := self._best(voice, faces)) is not None:
+                ranked.append((-best[0], numbered(voice), voice, best[1]))
+        attempts = frozenset((voice, face, self._in_company(voice, face)) for _, _, voice, face in ranked)
+        last = self._linked_by.get(id_)
+        if last is not None and last[0] is component.partition and last[1] == attempts:
+            linked, partition = last[2:]
+        else:
+            linked, partition = self._join_voices(component, ranked)
+            self._linked_by.pop(id_, None)
+            if len({face for _, face, _ in attempts}) == len(attempts):  # else their order matters, too: who comes first has the face
+                self._linked_by[id_] = component.partition, attempts, linked, partition
+        old = self._final.get(id_)
+        self._final.put(id_, (linked, partition))
+        return old is None or old[0] != linked  # in whatever order
+
+    def _join_voices(self, component: Component, ranked: Iterable[tuple[float, int, str, str]]) -> tuple[frozenset[Pair], Partition]:
+        """Join voices to faces: (−votes, number, voice, face), lowest first; return the (face, voice) pairs joined, and the partition."""
         partition, joined = component.partition.copy(), set()
         mates: dict[str, float] = {}
         for total, _n, voice, face in sorted(ranked):
-            anybody = self._anybody.get(voice, 0)
-            company = self._together.get((voice, face), 0) / anybody if anybody else 1.0
-            if MATE * -total >= mates.get(face, 0.0) and company >= COMPANY and partition.join(face, voice):
+            if MATE * -total >= mates.get(face, 0.0) and self._in_company(voice, face) and partition.join(face, voice):
                 mates.setdefault(face, -total)
                 joined.add((face, voice))
-        old, linked = self._final.get(id_), frozenset(joined)
-        self._final.put(id_, (linked, partition))
-        return old is None or old[0] != linked  # in whatever order
+        return frozenset(joined), partition
+
+    def _in_company(self, voice: str, face: str) -> bool:
+        """Return whether a face is in view often enough while a voice is heard."""
+        anybody = self._anybody.get(voice, 0)
+        return (self._together.get((voice, face), 0) / anybody if anybody else 1.0) >= COMPANY
+
+    def _best(self, voice: str, faces: Mapping[str, tuple[Pair, ...]]) -> Best | None:
+        """Return the face that a voice has most votes with, and their sum; None if they are not enough."""
+        votes = [self.votes[p] for pairs in faces.values() for p in pairs]
+        last = self._best_of.get(voice)
+        if last is not None and last[0] is faces and all(map(is_, last[1], votes)):
+            return last[2]
+        sums = {f: self._sums(pairs) for f, pairs in faces.items()}
+        totals = sorted(((total, -numbered(f), f) for f, (total, _, _) in sums.items()), reverse=True)
+        best, runner = totals[0], totals[1][0] if len(totals) > 1 else 0.0
+        found = (best[0], best[2]) if enough_in_all(sums[best[2]], runner) else None
+        self._best_of[voice] = faces, votes, found
+        return found
 
     def _sums(self, pairs: Sequence[Pair]) -> Sums:
         if len(pairs) == 1:
