@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from m3desk_ui.people.activity_plot import shares
+from m3desk_ui.people.people_list import PERSON
 from m3desk_ui.people.people_view import PeopleView
 from m3desk_ui.people.person_picker import BothFaces, PersonPicker
 from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QLineEdit, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from m3desk import events
 from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.people import Person
 from m3desk.errors import CorrectionError
 from tests.ui.fakes import FakeDesk, World
 
@@ -37,6 +43,48 @@ def corrections(desk: FakeDesk, dry: bool = False) -> list[tuple[str, dict[str, 
 def test_people_are_listed_with_most_seen_and_heard_first(view: PeopleView) -> None:
     times = [p.screen_time + p.speech_time for p in view.model.people]
     assert times == sorted(times, reverse=True)
+
+
+def test_rows_that_are_kept_look_as_rows_that_are_painted(view: PeopleView, monkeypatch: pytest.MonkeyPatch) -> None:
+    painted: list[str] = []
+    paint = view.delegate._paint_row
+
+    def noted(painter: QPainter, option: QStyleOptionViewItem, person: Person, *how: Any) -> None:
+        painted.append(person.id)
+        paint(painter, option, person, *how)
+
+    monkeypatch.setattr(view.delegate, "_paint_row", noted)
+    image = view.list.grab().toImage()
+    painted.clear()
+    people = list(view.model.people)
+    view.model.patch([replace(people[1], screen_time=people[0].screen_time + people[0].speech_time + 1)], [])  # it moves to the top
+    assert view.list.grab().toImage() != image
+    assert painted == [people[1].id]
+    view.model.patch([people[1]], [])
+    assert view.list.grab().toImage() == image
+    monkeypatch.setattr("m3desk_ui.people.people_list.KEPT", 0)
+    view.delegate._kept.clear()
+    painted.clear()
+    monkeypatch.setattr(view.delegate, "paint", lambda p, o, i: noted(p, o, i.data(PERSON), view.model.times(i.data(PERSON)), False, False))
+    assert view.list.grab().toImage() == image
+    assert len(painted) == 8
+
+
+def test_what_a_row_shows_changes_without_a_layout_of_all_rows(qtbot: QtBot, view: PeopleView, monkeypatch: pytest.MonkeyPatch) -> None:
+    painted: list[str] = []
+    paint = view.delegate.paint
+
+    def noted(painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        painted.append(index.data(PERSON).id)
+        paint(painter, option, index)
+
+    monkeypatch.setattr(view.delegate, "paint", noted)
+    qtbot.wait(50)
+    painted.clear()
+    person = view.model.people[3]
+    view.model.patch([replace(person, shown="Another name")], [])
+    qtbot.waitUntil(lambda: bool(painted), timeout=3000)
+    assert painted == [person.id]
 
 
 def test_naming_in_place_corrects_and_the_list_shows_it(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:

@@ -18,8 +18,16 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap, QPixmapCache
-from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPainterPath, QPalette, QPen, QPixmap, QPixmapCache
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from m3desk.domain.people import Person
 from m3desk_ui.hub.sorted_rows import SortedRows
@@ -37,6 +45,8 @@ NAME = 20_000
 """Code points of a name that an editor is given: all of it."""
 HEAD = 44
 ROW = 60
+KEPT = 64
+"""Rows of the list that are kept as they were painted: more than are on show."""
 
 
 def fallback_head(person: str, letter: str, size: int, ratio: float) -> QPixmap:
@@ -187,14 +197,30 @@ class PeopleModel(QAbstractListModel):
         return False
 
 
+class PeopleList(QListView):
+    """A list whose rows are all equally high: what a row shows may change without all rows being laid out and painted again."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setUniformItemSizes(True)
+
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        # QListView would lay out all rows; its base class paints the changed ones.
+        QAbstractItemView.dataChanged(self, first, last, list(roles))
+
+
 class PersonDelegate(QStyledItemDelegate):
-    """Paints head, name and times; a suggested name has a button that confirms it."""
+    """Paints head, name and times; a suggested name has a button that confirms it.
+
+    A row that is neither selected nor under the mouse is kept as a picture: when people change places, all of them are painted.
+    """
 
     confirmed = Signal(str, str)
 
     def __init__(self, hub: Hub, parent: QWidget | None = None, *, confirms: bool = True) -> None:
         super().__init__(parent)
         self._hub, self._confirms = hub, confirms
+        self._kept: dict[tuple[Any, ...], QPixmap] = {}
         self.editing = False
         self.closeEditor.connect(lambda *_: self._end())
 
@@ -211,10 +237,40 @@ class PersonDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         person: Person = index.data(PERSON)
-        c = theme.colours()
-        rect: QRect = option.rect
+        model = index.model()
+        times = model.times(person) if isinstance(model, PeopleModel) else ""
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        ratio = painter.device().devicePixelRatioF()
+        if chosen or hovered or ratio % 1:
+            self._paint_row(painter, option, person, times, chosen, hovered)
+            return
+        rect: QRect = option.rect
+        background = option.palette.color(QPalette.ColorRole.Base)
+        suggested = bool(person.suggested_names)
+        picture = self._hub.pictures.get(person.portrait, round(HEAD * ratio))
+        key = (
+            person.id, person.shown, person.name_state, suggested, person.ignored, times, picture.cacheKey() if picture is not None else 0,
+            rect.width(), rect.height(), ratio, option.font.key(), background.rgb(), theme.colours().dark,
+        )  # fmt: skip
+        row = self._kept.get(key)
+        if row is None:
+            row = QPixmap(round(rect.width() * ratio), round(rect.height() * ratio))
+            row.setDevicePixelRatio(ratio)
+            row.fill(background)
+            there = QStyleOptionViewItem(option)
+            there.rect = QRect(0, 0, rect.width(), rect.height())
+            on_row = QPainter(row)
+            self._paint_row(on_row, there, person, times, False, False)
+            on_row.end()
+            while len(self._kept) >= KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = row
+        painter.drawPixmap(rect.topLeft(), row)
+
+    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, person: Person, times: str, chosen: bool, hovered: bool) -> None:
+        c = theme.colours()
+        rect: QRect = option.rect
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -235,8 +291,6 @@ class PersonDelegate(QStyledItemDelegate):
         painter.drawText(QRect(left, rect.top() + 9, right - left, 22), int(Qt.AlignmentFlag.AlignVCenter), name)
         painter.setFont(option.font)
         painter.setPen(QColor(c.muted))
-        model = index.model()
-        times = model.times(person) if isinstance(model, PeopleModel) else ""
         if person.ignored:
             times = self.tr("hidden") + " · " + times
         times = painter.fontMetrics().elidedText(times, Qt.TextElideMode.ElideRight, right - left)

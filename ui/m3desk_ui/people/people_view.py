@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QLineEdit,
-    QListView,
     QMenu,
     QPushButton,
     QStackedWidget,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
 from m3desk.domain.changed import Changed
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
-from m3desk_ui.people.people_list import PERSON, PeopleModel, PersonDelegate, most_present
+from m3desk_ui.people.people_list import PERSON, PeopleList, PeopleModel, PersonDelegate, most_present
 from m3desk_ui.people.person_page import PersonPage
 from m3desk_ui.people.person_picker import BothFaces, PersonPicker, name_person
 from m3desk_ui.people.questions_view import QuestionsView
@@ -92,14 +91,13 @@ class PeopleView(QWidget):
         bar.addWidget(self.ask)
         bar.addWidget(self.undo)
         bar.addWidget(self.redo)
-        self.list = QListView(self)
+        self.list = PeopleList(self)
         self.list.setModel(self.model)
         self.delegate = PersonDelegate(self.hub, self)
         self.delegate.confirmed.connect(self.name)
         # news that would close an open editor waits until the name is written
         self.delegate.closeEditor.connect(lambda *_: self.following.go_on())
         self.list.setItemDelegate(self.delegate)
-        self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)
         self.list.setDragEnabled(True)
         self.list.setAcceptDrops(True)
