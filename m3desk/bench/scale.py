@@ -60,30 +60,37 @@ def measure(args: Sequence[str] = ()) -> dict[str, Any]:
 def grow(memory: Memory, few: Sequence[Memory], count: int) -> dict[str, Any]:
     """Commit `count` clips to a memory, then correct; return the figures.
 
-    `few`: one new memory a round. Its clips around the tenth are measured, then as many of the large one's last.
+    `few`: one new memory a round. Its clips around the tenth are measured, those after everybody was seen, then the large one's last.
     """
     big, dice = _clips(memory, count), random.Random(7)
     begin = min(max(0, FIRST - AROUND // 2 - 1), count)
-    took = {name: (Times(), Times()) for name in ("match", "commit")}
+    took = {name: (Times(), Times(), Times()) for name in ("match", "commit")}
     rounds = []
     for n, small in enumerate(few):
         early, drawn = _clips(small, count), random.Random(7 + n)
         for clip in early[:begin]:
             _commit(small, clip, drawn, Times(), Times())
-        rounds.append((small, early[begin : begin + AROUND], drawn))
+        rounds.append((small, early[begin:], drawn))
     last = max(0, len(big) - AROUND * len(few))
     for clip in big[:last]:
         _commit(memory, clip, dice, Times(), Times())
     for n, (small, early, drawn) in enumerate(rounds):
-        for clip in early:
+        for clip in early[:AROUND]:
             _commit(small, clip, drawn, took["match"][0], took["commit"][0])
+        seen = AROUND
+        while seen < len(early) and len(small.people()) < PEOPLE:
+            _commit(small, early[seen], drawn, Times(), Times())
+            seen += 1
+        for clip in early[seen : seen + AROUND]:
+            _commit(small, clip, drawn, took["match"][1], took["commit"][1])
         for clip in big[last + n * AROUND : last + (n + 1) * AROUND]:
-            _commit(memory, clip, dice, took["match"][1], took["commit"][1])
+            _commit(memory, clip, dice, took["match"][2], took["commit"][2])
     return {
         "clips": count,
         "memories": len(memory.memories()),
         "people": len(memory.people()),
-        **{f"{name}_ms": compared(*both) for name, both in took.items()},
+        **{f"{name}_ms": compared(first, last) for name, (first, _, last) in took.items()},
+        **{f"{name}_all_seen_ms": compared(seen, last) for name, (_, seen, last) in took.items() if seen.cpu},
         "correction_ms": corrections(memory),
     }
 
@@ -113,6 +120,9 @@ def lines(report: dict[str, Any]) -> list[str]:
             line += _against(f["ratio_cpu"], RATIO, "×") + _against(f["last_cpu"], COMMIT, "ms")
             line += f"; rounds: {', '.join(map(str, f['ratio_rounds']))} ×"
         told.append(line)
+        if (f := report.get(f"{name}_all_seen_ms")) is not None:
+            line = f"{name}: {f['first']} ({f['first_cpu']}) once all {PEOPLE} people were seen, {f['last']} ({f['last_cpu']})"
+            told.append(f"{line} at clip {report['clips']}: {f['ratio']} × as much ({f['ratio_cpu']} ×)")
     for name, f in report["correction_ms"].items():
         told.append(f"{name}: {f['median']} ({f['cpu']})" + _against(f["cpu"], CORRECTION, "ms"))
     return [*told, *(f"{name}: {f['median']} ({f['cpu']})" for name, f in report["opening_ms"].items())]
