@@ -8,6 +8,7 @@ import pytest
 from m3desk_ui.chat.turn import ChatTurn, Round, answer_html, beside, from_chat, marked, sentences
 from m3desk_ui.chat.view import ChatView
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import plain
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from pytestqt.qtbot import QtBot
 
@@ -258,3 +259,16 @@ def test_the_time_of_an_answer_is_what_the_user_waited(qtbot: QtBot) -> None:
     turn._since -= 14.0  # models were loaded first
     turn.take(events.AskDone("a1", "Ann.", True, (), "qwen", 0.02))
     assert "qwen · 14." in turn.foot.text()
+
+
+def test_a_question_that_waits_for_the_last_seconds_of_a_live_source_says_so(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("What was just said?")
+    turn, text = turns(view)[0], "Memorizing the last 12 seconds first."
+    desk.emit(events.AskStarted("a1", "What was just said?"), events.AskWaits("a1", text))
+    qtbot.waitUntil(lambda: turn.answer.text().startswith(text), timeout=3000)
+    desk.emit(events.AskText("a1", "Hello."))
+    qtbot.waitUntil(lambda: turn.answer.text() == "Hello.", timeout=3000)
+    assert text in [label.text() for label in turn.findChildren(plain.Label)]

@@ -210,6 +210,13 @@ class ChatTurn(QFrame):
             self.rounds.addWidget(row)
             self._doing = self._next_step(event)
             self._show_doing()
+        elif isinstance(event, events.AskWaits):  # for the last seconds of a live source
+            line = plain.Label(event.text, self)
+            line.setWordWrap(True)
+            line.setProperty("muted", True)
+            self.rounds.addWidget(line)
+            self._doing = event.text
+            self._show_doing()
         elif isinstance(event, events.AskText):
             self._pieces.append(event.piece)
             if not self._stream.isActive():

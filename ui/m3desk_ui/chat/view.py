@@ -311,7 +311,7 @@ class ChatView(QWidget):
             self._show_go()
 
     def on_event(self, event: object) -> None:
-        """Take AskStarted, AskRound, AskText or AskDone."""
+        """Take AskStarted, AskWaits, AskRound, AskText or AskDone."""
         turn = self._turns.get(getattr(event, "ask", ""))
         if turn is None:
             return

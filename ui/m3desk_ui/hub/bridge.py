@@ -212,7 +212,7 @@ class Hub(QObject):
     corrected = Signal(object)
     suggested = Signal(object)
     asking = Signal(object)
-    """AskStarted, AskRound, AskText or AskDone."""
+    """AskStarted, AskWaits, AskRound, AskText or AskDone."""
     downloading = Signal(object)
     loading = Signal(object)
     """ModelLoading."""
@@ -271,6 +271,7 @@ class Hub(QObject):
             events.AskStarted: self.asking,
             events.AskRound: self.asking,
             events.AskText: self.asking,
+            events.AskWaits: self.asking,
             events.AskDone: self.asking,
             events.Downloading: self.downloading,
             events.ModelLoading: self.loading,
