@@ -346,13 +346,13 @@ def _forget(place: Path, film: Path) -> dict[str, Any]:
     live = _Live(place / "m")
     try:
         live.start(f"file:{film}?live&loop")
-        if not live.until(lambda: live.last.remembered >= 60e6, 240):
+        if not live.until(lambda: live.last.remembered >= 60e6, 900):
             raise RuntimeError("the first minute was not memorized")
         began = time.monotonic()
         gone = live.desk.forget_recent(30).result(120)
         seconds = time.monotonic() - began
         live.desk.stop_live().result(30)
-        live.over.wait(180)
+        live.over.wait(900)
     finally:
         live.close()
     check = _checked(place / "m")
