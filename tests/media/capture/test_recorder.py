@@ -27,6 +27,8 @@ from ..conftest import HEIGHT, WIDTH, number_of
 Video = Callable[..., Path]
 SECOND = 1_000_000
 
+pytestmark = pytest.mark.slow
+
 
 class Reports:
     """Collects a recorder's reports."""

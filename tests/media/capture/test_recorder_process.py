@@ -27,6 +27,8 @@ from ..conftest import numbered, tone
 Script = Callable[[Taking], None]
 SECOND = 1_000_000
 
+pytestmark = pytest.mark.slow
+
 SPEED = 4.0
 """The session's clock runs so many times as fast as the real one in these tests."""
 

@@ -33,6 +33,8 @@ from .test_recorder_process import Course, gaps
 Video = Callable[..., Path]
 SECOND = 1_000_000
 
+pytestmark = pytest.mark.slow
+
 
 class Server:
     """An HTTP server on loopback. `answers`: path → what is done with the request."""
@@ -140,13 +142,13 @@ def taken(url: str, seconds: float) -> list[tuple[float, int]]:
 def test_a_webcam_that_sends_jpegs_without_times_is_recorded_at_its_own_rate(server: Server) -> None:
     def send(handler: Any) -> None:
         head(handler, Content_Type="multipart/x-mixed-replace;boundary=frame")
-        for k in range(60):
+        for k in range(40):
             _, jpeg = cv2.imencode(".jpg", numbered(k))
             handler.wfile.write(b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(jpeg) + jpeg.tobytes() + b"\r\n")
             time.sleep(0.1)
 
     server.answers["/cam"] = send
-    found = taken(server.url("/cam"), 5.0)[-10:]
+    found = taken(server.url("/cam"), 3.0)[-10:]
     rate = (found[-1][1] - found[0][1]) / (found[-1][0] - found[0][0])
     assert 8 < rate < 12, "pictures a second"
 
