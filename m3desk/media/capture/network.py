@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import errno
+import re
+import socket
+import ssl
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import av
 from av.container import InputContainer
@@ -71,6 +75,9 @@ class StreamInput:
         }
 
     def open(self) -> Form:
+        if self._url.startswith("rtsp") and _redirects(self._url):
+            hint = "If you trust that place, give its address instead."
+            raise CaptureError(f"{shown(self._url)} leads to another address, which is not followed.", "lost", hint, lasting=True)
         try:
             self._container = av.open(self._url, options=self._options(), timeout=(OPEN_SECONDS, STALL_SECONDS), metadata_errors="replace")
         except (av.FFmpegError, OSError, ValueError) as error:
@@ -170,6 +177,30 @@ class StreamInput:
         container, self._container = self._container, None
         if container is not None:
             container.close()
+
+
+def _redirects(url: str) -> bool:
+    """Return whether an RTSP server answers with another address, which FFmpeg would follow. False where it does not answer.
+
+    One that redirects later, when it describes the stream, is not found out: asking for that twice makes servers fail.
+    """
+    parts = urlsplit(url)
+    secure = parts.scheme == "rtsps"
+    plain = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, parts.query, ""))
+    try:
+        with socket.create_connection((parts.hostname, parts.port or (322 if secure else 554)), OPEN_SECONDS / 2) as connection:
+            talk = _secured(connection) if secure else connection
+            talk.sendall(f"OPTIONS {plain} RTSP/1.0\r\nCSeq: 1\r\n\r\n".encode())
+            return re.match(rb"RTSP/1\.\d 3\d\d", talk.recv(4096)) is not None
+    except (OSError, ValueError):  # opening it says what is wrong
+        return False
+
+
+def _secured(connection: socket.socket) -> socket.socket:
+    """Return the connection with TLS; as FFmpeg does, without checking the certificate: cameras sign their own."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context.wrap_socket(connection)
 
 
 def _stamp(packet: Any) -> int | None:

@@ -188,6 +188,28 @@ def test_a_redirection_and_a_playlist_lead_nowhere(server: Server, video: Video)
     assert "/film" not in server.asked
 
 
+def test_a_redirection_of_an_rtsp_server_leads_nowhere() -> None:
+    asked: list[str] = []
+    there = socket.create_server(("127.0.0.1", 0))
+
+    def serve(listening: socket.socket, location: str) -> None:
+        while True:
+            connection, _ = listening.accept()
+            with connection, contextlib.suppress(OSError):
+                while text := connection.recv(4096).decode():
+                    asked.append(text.splitlines()[0])
+                    number = next(line for line in text.splitlines() if line.startswith("CSeq"))
+                    connection.sendall(f"RTSP/1.0 302 Moved\r\n{number}\r\nLocation: {location}\r\n\r\n".encode())
+
+    elsewhere = socket.create_server(("127.0.0.1", 0))
+    url = f"rtsp://127.0.0.1:{elsewhere.getsockname()[1]}/x"
+    threading.Thread(target=serve, args=(there, url), daemon=True).start()
+    threading.Thread(target=serve, args=(elsewhere, url), daemon=True).start()
+    error = refused(f"rtsp://ann:s3cret@127.0.0.1:{there.getsockname()[1]}/cam")
+    assert "another address" in str(error)
+    assert not any("/x" in line or "s3cret" in line for line in asked)
+
+
 def test_a_stream_that_asks_for_a_password_says_so_without_showing_one(server: Server) -> None:
     server.answers["/cam"] = lambda h: head(h, 401, WWW_Authenticate='Basic realm="x"')
     url = server.url("/cam").replace("http://", "http://ann:s3cret@")
