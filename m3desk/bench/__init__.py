@@ -34,7 +34,7 @@ _NAMES = {
     "scale_opening": "opening a memory of 100,000 nodes in the window: an imported graph, multiplied [NODES] [GRAPH]",
     "scale_window": "what a commit costs the window at 160 and 2,000 invented clips [CLIPS …]",
     "live": "a live source (a film at real time, in a loop): seconds behind, memory, questions, kills, a still scene, forgetting "
-    "[FILE] [course kills still forget] [KILLS] [--minutes N] [--keep DIR] [--seed N]",
+    "[FILE] [course kills still forget perceive] [KILLS] [--minutes N] [--keep DIR] [--seed N]",
     "recording": "the recorder by itself: offset of sound and picture, share of a core, kills, faults of a stream "
     "[offset cpu kills faults] [N] [--minutes M]",
     "live_window": "the window beside a live source (a film at real time) under Xvfb: intervals of its event loop [FILE] [SECONDS]",

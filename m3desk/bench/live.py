@@ -3,7 +3,8 @@ the proof that its last minutes are forgotten.
 
 `course` records and memorizes for some minutes and asks about the last 20 seconds once a minute; what it saw is kept as JSON with `--keep`.
 `kills` kills the engine, with its recorder or without, at random moments. `still` is a scene in which nothing moves or sounds. `forget`
-forgets the last half minute. The limits are those of the goals; load by other programs is reported, not corrected.
+forgets the last half minute. `perceive` is the processor time of a clip of 20 and of 30 seconds: what is seen and what is heard. The limits
+are those of the goals; load by other programs is reported, not corrected.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from m3desk.desk import EngineDesk
 from m3desk.errors import UsageError
 from m3desk.media.capture.recording import Recording
 
-ROWS = ("course", "kills", "still", "forget")
+ROWS = ("course", "kills", "still", "forget", "perceive")
 SEED = 20261122
 QUESTION = "What happened in the last 20 seconds?"
 ASK_EVERY = 60.0
@@ -62,6 +63,7 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
         "kills": lambda place: _kills(place, film, count, seed),
         "still": lambda place: _still(place, minutes * 60),
         "forget": lambda place: _forget(place, film),
+        "perceive": lambda _place: _perceive(film),
     }
     found: dict[str, Any] = {}
     try:
@@ -360,6 +362,33 @@ def _forget(place: Path, film: Path) -> dict[str, Any]:
         "ok": not gone.found and check, "hits": len(gone.found), "found": list(gone.found)[:5], "observations": gone.observations,
         "sentences": gone.sentences, "files": gone.searched.get("files"), "seconds": round(seconds, 1), "check_clean": check,
     }  # fmt: skip
+
+
+def _perceive(film: Path) -> dict[str, Any]:
+    """Return the processor seconds that perceiving the first 20 and 30 seconds of a film takes, without other programs' share."""
+    from dataclasses import replace
+
+    from m3desk import models
+    from m3desk.backends import Backends, profile_or_why
+    from m3desk.config import Settings
+    from m3desk.domain.clip import Clip
+    from m3desk.media import file as media_file
+    from m3desk.media.cutter import FileClip
+    from m3desk.perception.faces import see
+    from m3desk.perception.voices import hear
+    from m3desk.work import PERCEPTION
+
+    settings = Settings.load()
+    opened = Backends(models.weights, profile=profile_or_why(settings.profile), threads=settings.threads).models(*PERCEPTION)
+    source = replace(media_file.probe(film), id="s1")
+    found: dict[str, Any] = {"ok": True}
+    for seconds in (10, 20, 30):  # the first one opens what is opened on first use
+        clip = FileClip(source, Clip("s1.c0", "s1", 0, 0, seconds * 1_000_000), str(film))
+        for what, perceive in (("hear", hear), ("see", see)):
+            began = time.process_time()
+            perceive(clip, opened)
+            found[f"{what}_{seconds}_s"] = round(time.process_time() - began, 1)
+    return {k: v for k, v in found.items() if not k.endswith("_10_s")}
 
 
 def _plot(series: list[dict[str, Any]]) -> str:
