@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import secrets
 import struct
 import sys
 import threading
 import time
 from multiprocessing import resource_tracker
 from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
@@ -23,12 +27,22 @@ WANTED_SECONDS = 2.0
 
 IDLE_SECONDS = 1.0
 
+_PREFIX = "m3desk-view-"
 _attaching = threading.Lock()
 _HEADER = struct.Struct("<Qd")  # number of pictures written so far; when somebody last looked
 _SLOT = struct.Struct("<Qqiii")  # number of this picture, its time, width, height, stride
 _BYTES = MOST_WIDTH * MOST_HEIGHT * 3
 _START = 64
 _SLOT_BYTES = 64 + _BYTES
+
+
+def _tidy() -> None:
+    """Remove what processes left that were killed together with all that would have removed it (Linux only)."""
+    for file in Path("/dev/shm").glob(f"{_PREFIX}*"):
+        number = file.name.removeprefix(_PREFIX).partition("-")[0]
+        if number.isdigit() and not psutil.pid_exists(int(number)):
+            with contextlib.suppress(OSError):
+                file.unlink()
 
 
 class Preview:
@@ -43,8 +57,9 @@ class Preview:
 
     @classmethod
     def create(cls) -> Preview:
-        """Create it; `close` removes it. Raises OSError."""
-        return cls(SharedMemory(create=True, size=_START + 2 * _SLOT_BYTES), True)
+        """Create it; `close` removes it. Those of processes that were killed are removed. Raises OSError."""
+        _tidy()
+        return cls(SharedMemory(f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}", create=True, size=_START + 2 * _SLOT_BYTES), True)
 
     @classmethod
     def attach(cls, name: str) -> Preview:
@@ -109,6 +124,13 @@ class Preview:
 
     def _buffer(self) -> Any:
         return self._memory.buf
+
+    def remove(self) -> None:
+        """Remove it in place of its creator, which was killed."""
+        if not self._owner:
+            with contextlib.suppress(OSError):
+                resource_tracker.register(self._memory._name, "shared_memory")  # type: ignore[attr-defined]
+                self._memory.unlink()
 
     def close(self) -> None:
         """Detach; its creator removes it."""

@@ -54,6 +54,7 @@ START_SECONDS = 20.0
 SLEPT_SECONDS = 5.0
 """Seconds between two turns of the main loop from which the machine is taken to have slept."""
 
+_ORPHANED = "its program ended"
 _SOONEST = 28_000  # microseconds between two pictures: 30 a second at most
 _LATE = 3_000_000  # sound that is later than this is recorded as silence, while pictures come
 _FILLED = 2_500_000
@@ -228,7 +229,7 @@ class RecorderProcess:
         if name == "stop":
             self._ended = reports.Ended("stopped")
         elif name == "parent":
-            self._ended = reports.Ended("its program ended")
+            self._ended = reports.Ended(_ORPHANED)
         elif name == "end":
             self._ended = reports.Ended("the source ended")
         elif name == "key":
@@ -283,6 +284,8 @@ class RecorderProcess:
                 self._writer.abandon()
             ended = ended if ended.error else _disk(error)
         if self._preview is not None:
+            if ended.reason == _ORPHANED:
+                self._preview.remove()
             self._preview.close()
         self._tell(ended)
 

@@ -140,6 +140,7 @@ from m3desk.media.capture.address import LiveAddress
 from m3desk.media.capture.recorder import Recorder
 recorder = Recorder(sys.argv[1], LiveAddress.parse(sys.argv[2]), lambda report: print(recorder.process, report, flush=True))
 recorder.start()
+print("preview", recorder.preview, flush=True)
 time.sleep(60)
 """
 
@@ -149,15 +150,20 @@ def test_a_recorder_whose_parent_is_killed_closes_the_recording_and_ends(tmp_pat
     file = video("film.mp4", frames=50, sound=2.0)
     command = [sys.executable, "-c", PARENT, str(tmp_path / "r1"), f"file:{file}?live&loop"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as parent:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, start_new_session=True) as parent:
         assert parent.stdout is not None
+        name = ""
         for line in parent.stdout:
-            if b"Recorded(" in line and int(line.split(b"until=")[1].split(b",")[0]) > SECOND:
+            if line.startswith(b"preview "):
+                name = line.split()[1].decode()
+            elif b"Recorded(" in line and int(line.split(b"until=")[1].split(b",")[0]) > SECOND:
                 child = psutil.Process(int(line.split()[0]))
                 break
         killed = time.time()
-        parent.kill()
+        os.killpg(parent.pid, signal.SIGKILL)  # with all that would remove the preview in its place
     child.wait(8)
+    with pytest.raises(FileNotFoundError):
+        Preview.attach(name)
     recording = Recording.open(tmp_path / "r1")
     assert recording.about.reason == "its program ended"
     began = time.mktime(time.strptime(recording.about.started_at[:19], "%Y-%m-%dT%H:%M:%S"))
