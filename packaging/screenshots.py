@@ -30,7 +30,7 @@ from m3desk import config, events, models
 QUESTION = "What does the text on the screen say?"
 
 
-LIVE_QUESTION = "What was just said?"
+LIVE_QUESTION = "Who appears?"
 SIZES = ((1280, 720), (1920, 1080))
 
 
