@@ -277,6 +277,24 @@ def test_a_note_on_consent_is_kept_with_the_person(qtbot: QtBot, view: PeopleVie
     assert page.consent.text() == ""
 
 
+@pytest.mark.parametrize("field", ["consent", "name"])
+def test_what_is_being_typed_about_a_person_is_not_written_to_another_memory(
+    qtbot: QtBot, view: PeopleView, hub: Hub, desk: FakeDesk, field: str
+) -> None:
+    view.open_page("person_1")
+    qtbot.waitUntil(lambda: view.page.page is not None, timeout=3000)
+    view.activateWindow()
+    edit: QLineEdit = getattr(view.page, field)
+    edit.setFocus()
+    qtbot.waitUntil(edit.hasFocus, timeout=3000)
+    edit.setText("agreed on 3 May")
+    other = FakeDesk()
+    hub.open(other)
+    qtbot.waitUntil(lambda: not edit.hasFocus(), timeout=3000)
+    qtbot.wait(50)
+    assert other.called("set_consent") == [] and corrections(other) == []
+
+
 def test_a_persons_moments_show_their_face_and_not_whoever_else_is_in_the_clip(qtbot: QtBot, view: PeopleView, hub: Hub) -> None:
     asked: list[str | None] = []
     get = hub.pictures.get

@@ -146,7 +146,7 @@ class PersonPage(QWidget):
             hub, "person page", load=self._load, show=self._fill, patch=self._changed, apply=self._patch,
             failed=lambda _gone: self.back.emit(), parent=self,
         )  # fmt: skip
-        hub.opened.connect(lambda _path: self._thumbnails.clear())
+        hub.opened.connect(self._forget)
 
     def _build(self) -> None:
         self.to_list = self._button(self.back.emit)
@@ -252,13 +252,22 @@ class PersonPage(QWidget):
     def show_person(self, person: str) -> None:
         """Show somebody from now on."""
         if person != self.person_id:
-            self.page = None
-            self.name.clear()
-            self.consent.clear()
-            self.times.clear()
-            self.suggested.clear()
+            self._clear()
         self.person_id = person
         self.following.restart()
+
+    def _clear(self) -> None:
+        self.page = None  # first: what is being typed is of nobody now
+        self.name.clear()
+        self.consent.clear()
+        self.times.clear()
+        self.suggested.clear()
+
+    def _forget(self, _path: str) -> None:
+        """Drop what is shown of another memory, before the page is hidden: its editors would write to the one that is open now."""
+        self._thumbnails.clear()
+        self.person_id = ""
+        self._clear()
 
     def leave(self) -> None:
         """Stop following: the page is hidden."""
