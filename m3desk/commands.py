@@ -302,7 +302,10 @@ class Revert:
     step: int
 
     def run(self, engine: Engine) -> Effect:
-        return engine.app.revert(self.step)
+        effect = engine.app.revert(self.step)
+        engine.corrections += 1
+        engine.wake()  # a sentence that is as it was before an edit may want a vector
+        return effect
 
 
 # ---------------------------------------------------------------- notes of the user: watch rules, consent

@@ -177,3 +177,15 @@ def test_a_correction_that_runs_models_holds_up_no_pause_and_is_done_before_its_
     assert [n for n, *_ in replies(pipe, 1)] == [3] and done == ["pause"]
     learned.set()
     assert [n for n, *_ in replies(pipe, 2)] == [1, 2] and done == ["pause", "enroll", "undo"]
+
+
+def test_taking_back_an_older_correction_can_itself_be_undone_in_a_session_without_others(
+    opening: tuple[threading.Event, Any, Connection],
+) -> None:
+    opens, app, pipe = opening
+    app.revert, app.undo = lambda step: f"took back {step}", lambda: "undone"
+    opens.set()
+    for number, command in enumerate((commands.Undo(), commands.Revert(3), commands.Undo(), commands.Undo())):
+        pipe.send((number, command))
+    answers = [(good, value) for _, good, value in replies(pipe, 4)]
+    assert [good for good, _ in answers] == [False, True, True, False] and answers[2][1] == "undone"
