@@ -294,11 +294,16 @@ def _tombstones(db: DB, clip: Clip) -> list[dict[str, Any]]:
 def knowledge(
     db: DB, clip: Clip, draft: Draft, decisions: Sequence[Decision], vectors: Floats | None, text_model: str, sequence: int
 ) -> list[str]:
-    """Add, reinforce or contradict semantic sentences; return the nodes touched."""
+    """Add, reinforce or contradict semantic sentences; return the nodes touched.
+
+    What they rest on may have been forgotten while they were written, which takes a language model seconds: those are left out.
+    """
     if len(decisions) != len(draft.sentences):
         raise ValueError(f"{len(decisions)} decisions for {len(draft.sentences)} sentences")
     touched: list[str] = []
     for i, (s, d) in enumerate(zip(draft.sentences, decisions, strict=True)):
+        if not _is_grounded(db, s):
+            continue
         if d.kind == "reinforce" and d.target:
             insert(db, "reinforcement", sequence=sequence, node=d.target, clip=clip.id, amount=1.0, citations=dump(s.citations))
             touched.append(d.target)
@@ -314,6 +319,16 @@ def knowledge(
                 insert(db, "reinforcement", sequence=sequence, node=d.target, clip=clip.id, amount=-1.0, citations=dump(s.citations))
                 touched.append(d.target)
     return touched
+
+
+def _is_grounded(db: DB, s: Sentence) -> bool:
+    """Return whether every observation and stored sentence that a sentence rests on is still in the log."""
+    observations = {*s.citations, *(o for span in s.spans for o in span.observations)}
+    stored = {ground for ground in s.rests_on if not ground.isdecimal()}  # the others are places in its draft
+    return all(
+        db.execute("SELECT 1 FROM face_track WHERE id = ?1 UNION ALL SELECT 1 FROM utterance WHERE id = ?1", (o,)).fetchone()
+        for o in observations
+    ) and all(db.execute("SELECT 1 FROM node WHERE id = ?", (ground,)).fetchone() for ground in stored)
 
 
 def committed(db: DB, clip: str, state: str) -> ClipCommitted:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.evidence import media_id
+from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.errors import CorrectionError
 from m3desk.store.forgetting.scrubbing import mention
 from m3desk.store.memory import Memory
@@ -52,6 +53,23 @@ def test_nothing_of_a_forgotten_person_is_left_and_the_proof_says_so(memory: Mem
     assert not any("Grace" in s.shown for s in memory.memories())
     with pytest.raises(CorrectionError):
         memory.person("Grace Hopper")
+
+
+def test_knowledge_that_was_being_written_from_what_was_forgotten_is_not_stored(memory: Memory) -> None:
+    """A language model takes seconds for a clip: what it read may have been forgotten, and the proof passed, when it is done."""
+    told = {p: next(s for s in memory.episodic("s1.c0") if s.people == (p,)) for p in ("person_1", "person_2")}
+    drafted = []
+    for person, what in (("person_1", "breeds otters"), ("person_2", "bakes bread")):
+        spoken = told[person]
+        text = f"<{spoken.citations[0]}> {what}."
+        drafted.append(
+            Sentence(text, "semantic", spoken.start, spoken.end, citations=spoken.citations, topic="attribute", rests_on=(spoken.id,))
+        )
+    gone = memory.forget("1", "forget", narrower)
+    draft = Draft(tuple(drafted), model="knowledge-1 test")
+    memory.commit_semantic(memory.clip("s1.c0"), draft, [Decision("add")] * 2, text_vectors=text_vectors(draft), text_model="e5 1")
+    assert [s.text for s in memory.memories(kind="semantic")] == [drafted[1].text]
+    assert memory.clip("s1.c0").state == "done" and memory.integrity() == [] and findings(memory, gone) == ()
 
 
 def test_the_proof_finds_what_would_be_left(memory: Memory) -> None:
