@@ -127,12 +127,13 @@ class Answering:
             stop.set()
         done: events.AskDone | None = None
         rounds: list[events.AskRound] = []
-        began = time.monotonic()
+        began, forgettings = time.monotonic(), 0
         try:
             yield events.AskStarted(ask, question)
             if before is None and believed_at is None:
                 yield from self._memory.live.before_answer(ask, stop.is_set)
             with self._memory.reader(before, believed_at) as reader:
+                forgettings = reader.forgettings()
                 search = self.search(reader)
                 language = self._memory.backends.get("language")
                 for event in loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set):
@@ -153,7 +154,9 @@ class Answering:
         if done is not None and self._memory.writable and believed_at is None and not done.error:
             kept = loop.as_chat(question, rounds, done, now())
             try:
-                self._memory.write(lambda m: m.add_chat(kept))
+                self._memory.write(
+                    lambda m: m.add_chat(kept, forgettings=forgettings)
+                )  # an answer may tell of whom was forgotten meanwhile
             except MemoryProblem as error:  # a full disk: the answer was given all the same
                 self._memory.emit(events.Notice("warning", f"The answer could not be stored in the memory: {error}", error.hint))
 

@@ -192,7 +192,10 @@ class Memory(Records):
         with self.writing(folds=False) as db:
             notes.set_consent(db, person, note)
 
-    def add_chat(self, chat: Mapping[str, Any]) -> None:
+    def add_chat(self, chat: Mapping[str, Any], *, forgettings: int | None = None) -> None:
+        """Keep a question with its answer. `forgettings`: how many there were when it was asked; after more, nothing is kept."""
+        if forgettings is not None and forgettings != self.forgettings():
+            return
         with self.writing(folds=False) as db:
             rows.insert(db, "chat", body=rows.dump(dict(chat)))
 

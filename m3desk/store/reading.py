@@ -449,6 +449,11 @@ def journal(db: DB) -> list[Step]:
     return [Step(s.step, s.sequence, s.kind, s.args, s.anchor, s.at, s.by, s.why, s.step in undone, s.text) for s in log.steps]
 
 
+def forgettings(db: DB) -> int:
+    """Return how often a person or a span was forgotten."""
+    return int(db.execute("SELECT count(*) FROM journal WHERE kind = 'forget'").fetchone()[0])
+
+
 def chats(db: DB) -> list[dict[str, Any]]:
     return [json.loads(r[0]) for r in db.execute("SELECT body FROM chat ORDER BY id")]
 

@@ -235,6 +235,10 @@ class Records(Reader):
         """Return the forgettings that have begun and are not proven yet."""
         return pending.read(self.folder)
 
+    def forgettings(self) -> int:
+        """Return how often a person or a span was forgotten."""
+        return self._read(reading.forgettings)
+
     def was_forgotten(self, mark: pending.Pending) -> bool:
         """Return whether nothing in the tables is of a person whose forgetting has begun: its commit was made, or they were forgotten again
         since. If not, it is to be done again.

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from m3desk import events
 from m3desk.app import App, answering
 from m3desk.control.snapshots import Snapshot
+from m3desk.samples import proof
 from m3desk.store.records import Records
 from tests.control.made import BagOfWords
 from tests.store.invented import clips, remember, source
@@ -62,6 +64,22 @@ def test_the_first_question_reads_all_and_later_ones_only_what_changed(app: App,
     commit(app, (1, 3))
     assert {f.clip for f in app.answering.search_nodes("drink tea", k=50, kinds=["episodic"])} == {"s1.c0", "s1.c1"}
     assert None not in readings[1:] and all(len(ids) < 20 for ids in readings[1:])
+
+
+def test_an_answer_that_was_being_given_while_somebody_was_forgotten_is_not_kept(app: App) -> None:
+    app.correct("name", {"person": "person_1", "name": "Zoe"})
+    asked = app.answering.ask("Who says “We drink tea”?")
+    told: list[Any] = []
+    for event in asked:
+        told.append(event)
+        if isinstance(event, events.AskDone):
+            assert "Zoe" in event.answer
+            app.write(lambda m: m.forget("person_1", "forget", proof.tighten))
+    with app.reader() as reader:
+        assert reader.chats() == []
+    list(app.answering.ask("Who appears?"))
+    with app.reader() as reader:
+        assert len(reader.chats()) == 1
 
 
 def test_what_the_evidence_answers_follows_a_correction_and_a_clip(app: App) -> None:
