@@ -219,7 +219,7 @@ def _people(text: str, names: NameFinder, placeholder: str) -> tuple[list[str], 
 
 def _folded(text: str) -> str:
     """Return a text in which characters are equal where `re.IGNORECASE` takes one for an ASCII letter."""
-    return text.casefold().replace("ı", "i")
+    return text.casefold().replace("ı", "i").replace("i\u0307", "i")  # the second is what casefold makes of "İ"
 
 
 @lru_cache(maxsize=10_000)

@@ -83,10 +83,23 @@ def test_people_are_found_by_name_part_of_a_name_alias_suggestion_and_number(que
 
 
 @pytest.mark.parametrize(
-    "text", ["what does KIM ISS say?", "kim iss", "Kım ıss", "what says \u212aim İss", "kim i\u017fs", "Kim\u00a0 Iss?", "Åsa", "åsa"]
+    "text",
+    [
+        "what does KIM ISS say?",
+        "kim iss",
+        "Kım ıss",
+        "what says \u212aim İss",
+        "kim i\u017fs",
+        "Kim\u00a0 Iss?",
+        "Åsa",
+        "åsa",
+        "İRİS",
+        "ırıs",
+    ],
 )
 def test_a_name_is_found_in_letters_that_are_equal_but_for_case(text):
     people = [Person("person_1", 1, "Kim Iss", "confirmed", "Kim Iss"), Person("person_2", 2, "Åsa", "confirmed", "Åsa")]
+    people.append(Person("person_3", 3, "Iris", "confirmed", "Iris"))
     fits = [p.id for p in people if re.search(p.name.replace(" ", r"\s+"), text, re.IGNORECASE)]
     assert fits and read(text, people, SOURCES, CLIPS).people == tuple(fits)
 
