@@ -72,6 +72,16 @@ def test_knowledge_that_was_being_written_from_what_was_forgotten_is_not_stored(
     assert memory.clip("s1.c0").state == "done" and memory.integrity() == [] and findings(memory, gone) == ()
 
 
+def test_a_forgetting_and_what_it_scrubbed_can_not_be_taken_back(memory: Memory) -> None:
+    memory.correct("name", {"person": "1", "name": "Grace Hopper"})
+    memory.correct("name", {"person": "2", "name": "Bob"})
+    memory.forget("Grace Hopper", "forget", narrower)
+    for step in (1, 3):
+        with pytest.raises(CorrectionError, match="can't be taken back"):
+            memory.revert(step)
+    assert memory.revert(2).step == 4
+
+
 def test_the_proof_finds_what_would_be_left(memory: Memory) -> None:
     memory.correct("name", {"person": "1", "name": "Grace Hopper"})
     gone = memory.forget("1", "forget", narrower)

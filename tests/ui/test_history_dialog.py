@@ -57,6 +57,16 @@ def test_an_older_correction_is_taken_back_after_its_effect_was_shown(
     assert desk.called("revert") == [((1,), {})]
 
 
+def test_a_forgetting_can_not_be_chosen_to_be_taken_back(qtbot: QtBot, dialog: HistoryDialog, world: World) -> None:
+    world.steps.append(replace(world.steps[0], step=5, kind="forget", text="forgets somebody for good"))
+    dialog.following.restart()
+    qtbot.waitUntil(lambda: len(shown(dialog)) == 3, timeout=3000)
+    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(0))
+    assert not dialog.back.isEnabled()
+    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
+    assert dialog.back.isEnabled()
+
+
 def test_a_new_correction_appears_at_once(qtbot: QtBot, dialog: HistoryDialog, hub: Hub) -> None:
     hub.correct("name", {"person": "person_2", "name": "Bob"})
     qtbot.waitUntil(lambda: len(shown(dialog)) == 3, timeout=3000)

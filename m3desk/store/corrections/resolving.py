@@ -357,6 +357,8 @@ def _revert(context: Context, args: Args) -> Args:
     log = rows.full_log_of_steps(context.db)
     if not any(s.step == number for s in log.steps):
         raise CorrectionError(f"there is no step {number}.", "See: m3desk journal.")
+    if any(s.step == number and s.kind == "forget" for s in log.steps):
+        raise CorrectionError(f"step {number} forgot somebody for good: that can't be taken back.", "See: m3desk journal.")
     if number in undone_steps(log):
         raise CorrectionError(f"step {number} is taken back already.", "See: m3desk journal.")
     resting = _dependents(log, number)

@@ -32,6 +32,9 @@ STEP = Qt.ItemDataRole.UserRole
 REVERTS = ("undo", "redo", "revert")
 """Kinds of steps that only take others back: they are no corrections of their own and are not listed."""
 
+FINAL = ("forget",)
+"""Kinds of steps that can't be taken back."""
+
 
 class HistoryDialog(QDialog):
     """Lists the corrections of the open memory and takes one of them back. Does not block the window."""
@@ -121,7 +124,7 @@ class HistoryDialog(QDialog):
 
     def _enable(self) -> None:
         number = self._current()
-        self.back.setEnabled(any(s.step == number and not s.undone for s in self.steps))
+        self.back.setEnabled(any(s.step == number and not s.undone and s.kind not in FINAL for s in self.steps))
 
     def take_back(self) -> None:
         """Show what taking back the chosen step would change, and do it if the user confirms."""
