@@ -285,7 +285,7 @@ class TimelineCanvas(QWidget):
             p.setClipRect(part & QRect(0, self.lanes_top(), self.width(), self.height()))
             for i, lane in enumerate(self.rows.lanes):
                 y = top + i * LANE
-                if y + LANE > self.lanes_top() and y < self.height():
+                if y + LANE > max(self.lanes_top(), part.top()) and y < min(self.height(), part.top() + part.height()):
                     self._paint_lane(p, lane, y, part)
             p.setClipRect(part)
             self._paint_gutter(p)
