@@ -84,7 +84,14 @@ class QuestionCache:
             self._projection.back()
 
     def _catch_up(self, db: DB) -> State:
-        """Read the rows added since the last call; return the state."""
+        """Read the rows added since the last call; return the state. If that fails, the next call reads everything."""
+        try:
+            return self._read_on(db)
+        except BaseException:
+            self.forget()
+            raise
+
+    def _read_on(self, db: DB) -> State:
         new = list(rows.load(db, self._loaded))
         if self._loaded and not self._projection.can_extend(new):
             self.forget()

@@ -17,6 +17,7 @@ from m3desk.app.open_questions import OpenQuestions
 from m3desk.domain.memory import Vote
 from m3desk.errors import CorrectionError
 from m3desk.store import derived, rows
+from m3desk.store.galleries import Galleries
 from m3desk.store.memory import Memory
 from m3desk.store.reader import Reader
 from tests.store import invented
@@ -61,6 +62,25 @@ def test_a_no_that_changes_no_row_takes_the_question_away(tmp_path: Path) -> Non
         assert asked.n not in {q.n for q in found.now()}
         memory.undo()
         assert asked.n in {q.n for q in found.now()}
+
+
+def test_a_question_why_that_fails_half_way_leaves_nothing_half_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with lives.born(tmp_path) as memory:
+        life = lives.Life(memory, random.Random(3))
+        for _ in range(3):
+            lives._clip(life)
+        found = OpenQuestions(lambda: Reader.open(memory.folder), lambda _event: None)
+        memory.watch(found.note)
+        found.now()
+        lives._clip(life)
+        with monkeypatch.context() as broken:
+            broken.setattr(Galleries, "settle", mock.Mock(side_effect=MemoryError))
+            with pytest.raises(MemoryError):
+                found.why("s1.c0.f0")
+        assert found.why("s1.c0.f0") == memory.why("s1.c0.f0")
+        assert found.now() == memory.suggestions()
+        kept = found._kept()._questions
+        assert kept is not None and len(kept._projection.log.bindings) == len(memory.log().bindings)
 
 
 def test_they_are_computed_once_for_commits_that_follow_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
