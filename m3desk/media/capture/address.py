@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from m3desk.errors import UsageError
 
@@ -14,7 +14,8 @@ Kind = Literal["devices", "stream", "file"]
 
 SCHEMES = ("rtsp", "rtsps", "http", "https")
 _HINT = "Write camera:0, mic:default, camera:0+mic:default, rtsp://HOST/PATH, http://HOST/PATH or file:PATH?live."
-_SECRET = re.compile(r"pass|pwd|secret|token|key|auth|sig|user|login", re.IGNORECASE)
+_SECRET = re.compile(r"pass|pwd|psw|secret|token|key|auth|sig|user|usr|login", re.IGNORECASE)
+_IN_PATH = re.compile(rf"((?:{_SECRET.pattern})[a-z]*)=.*?(?=$|[/&;,?]|[^a-z0-9][a-z0-9]+=)", re.IGNORECASE)
 _MASK = "***"
 
 
@@ -49,7 +50,13 @@ class LiveAddress:
         try:
             parts = urlsplit(text)
             host, _ = parts.hostname, parts.port
+            if _torn(parts):
+                raise ValueError("password")
         except ValueError as error:
+            if "@" in text:
+                raise UsageError(
+                    f"{shown(text)} is not a valid address.", "In a password write / as %2F, # as %23 and ? as %3F."
+                ) from error
             raise UsageError(f"{shown(text)} is not a valid address.", "Check its host and port.") from error
         if not host:
             raise UsageError(f"{shown(text)} has no host.", _HINT)
@@ -117,13 +124,17 @@ def is_live(text: str) -> bool:
 def shown(text: str) -> str:
     """Return a text without the credentials of a URL that it is or starts with: user, password and secret parameters are masked."""
     text = text.strip()
-    scheme, colon, _ = text.partition("://")
-    if not colon or not scheme.isalnum():
+    scheme, colon, rest = text.partition(":")
+    if not colon or not scheme.isalnum() or (not rest.startswith("//") and scheme.lower() not in SCHEMES):
         return text
+    if not rest.startswith("//"):
+        return f"{scheme.lower()}:{_MASK}@{rest.rpartition('@')[2]}" if "@" in rest else text
     try:
         parts = urlsplit(text)
     except ValueError:
         return f"{scheme.lower()}://{_MASK}"
+    if _torn(parts):
+        return f"{scheme.lower()}://{_MASK}@{text.rpartition('@')[2]}"
     place = parts.netloc.rpartition("@")[2]
     if "@" in parts.netloc:
         place = f"{_MASK}@{place}"
@@ -131,4 +142,9 @@ def shown(text: str) -> str:
     if query:
         pairs = parse_qsl(query, keep_blank_values=True)
         query = "&".join(f"{name}={_MASK if _SECRET.search(name) else value}" for name, value in pairs) if pairs else _MASK
-    return urlunsplit((parts.scheme.lower(), place, parts.path, query, ""))
+    return urlunsplit((parts.scheme.lower(), place, _IN_PATH.sub(rf"\1={_MASK}", parts.path), query, ""))
+
+
+def _torn(parts: SplitResult) -> bool:
+    """Return whether a password seems to hold the end of the host's name (/, # or ?), so that a part of it is in the path."""
+    return "@" not in parts.netloc and ":" in parts.netloc and "@" in f"{parts.path}{parts.query}{parts.fragment}"

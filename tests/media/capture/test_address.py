@@ -77,3 +77,28 @@ def test_credentials_are_never_shown() -> None:
     with pytest.raises(UsageError) as refused:
         LiveAddress.parse("rtsp://ann:s3 cret@h/")
     assert "s3" not in refused.value.line()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rtsp://ann:s3c/ret@10.0.0.2/cam",
+        "rtsp://ann:12/s3cret@10.0.0.2/cam",
+        "rtsp://ann:s3c#ret@10.0.0.2:554/cam",
+        "rtsp://ann:s3c?ret@10.0.0.2/cam",
+        "rtsp:ann:s3cret@10.0.0.2/cam",
+    ],
+)
+def test_a_password_with_letters_that_end_a_host_is_refused_and_not_shown(text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        LiveAddress.parse(text)
+    assert not any(part in refused.value.line() for part in ("s3c", "ret", "ann"))
+    assert "s3c" not in shown(text)
+
+
+def test_credentials_in_a_path_are_never_shown() -> None:
+    """Some cameras take them there."""
+    assert shown("rtsp://h:554/user=ann&password=s3cret&channel=1.sdp") == "rtsp://h:554/user=***&password=***&channel=1.sdp"
+    assert "s3cret" not in shown("rtsp://h/user=ann_password=s3cret_channel=1_stream=0.sdp?real_stream")
+    assert shown("rtsp://h/live/keyboard/1?x=1") == "rtsp://h/live/keyboard/1?x=1"
+    assert shown("http://h/cgi?usr=ann&psw=s3cret") == "http://h/cgi?usr=***&psw=***"
