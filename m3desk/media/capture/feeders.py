@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from m3desk.domain.live import DeviceKind, DeviceState
@@ -59,6 +61,7 @@ class Feeder:
         self, source: Input, waiting: Waiting, clock_: Callable[[], int], tell: Callable[[reports.Report], None], still: Callable[[], bool]
     ) -> None:
         self.source = source
+        self._unopened = copy.copy(source)
         self.form: Form | None = None
         self.failed: CaptureError | None = None
         self.last = 0
@@ -71,8 +74,10 @@ class Feeder:
 
     def start(self) -> None:
         """Open the input and deliver, until `stop`."""
-        self._off = threading.Event()
-        self._thread = threading.Thread(target=self._work, args=(self._off,), name="m3desk-input", daemon=True)
+        if self._thread is not None and self._thread.is_alive():  # it hangs; when it goes on, it must close what it opened, and no more
+            self.source = copy.copy(self._unopened)
+        self._off, self._taking, self.last = threading.Event(), None, self._clock()
+        self._thread = threading.Thread(target=self._work, args=(self.source, self._off), name="m3desk-input", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -94,7 +99,6 @@ class Feeder:
         self._off.set()
         if self._taking is not None:
             self._taking.stopped.set()
-        self._taking = None
         for kind in self._kinds():
             self._say(kind, "stalled", f"The {kind} has delivered nothing for {STALL_SECONDS:.0f} s.")
         self._lost_once = True
@@ -114,14 +118,17 @@ class Feeder:
         if self._states.get(kind) in ("on", "silent"):
             self._say(kind, state, message)
 
-    def _work(self, off: threading.Event) -> None:
+    def _work(self, source: Input, off: threading.Event) -> None:
         while not off.is_set():
             try:
-                self.form = self.source.open()
+                form = source.open()
+                if off.is_set():
+                    return
+                self.form = form
                 self.last = self._clock()
-                taking = self._taking = Taking(self._clock, self._picture, self._sound, off, self._still)
-                self.source.run(taking)
-                if not off.is_set() and self.source.ends:
+                taking = self._taking = Taking(self._clock, partial(self._picture, off), partial(self._sound, off), off, self._still)
+                source.run(taking)
+                if not off.is_set() and source.ends:
                     self._waiting.put("end")
                     return
             except CaptureError as error:
@@ -131,9 +138,11 @@ class Feeder:
                 for kind in self._kinds():
                     self._say(kind, error.state, f"{error} {error.hint}".strip())
                 self._lost_once = True
-                if error.lasting and self.source.ends:
+                if error.lasting and source.ends:
                     return
             except Exception as error:  # a library failed: the source is lost, and tried again
+                if off.is_set():
+                    return
                 self.failed = CaptureError(f"The source failed: {type(error).__name__}.")
                 for kind in self._kinds():
                     self._say(kind, "lost", str(self.failed))
@@ -141,15 +150,19 @@ class Feeder:
             finally:
                 if not off.is_set():
                     self._taking = None
-                self.source.close()
+                source.close()
             off.wait(AGAIN_SECONDS)
 
-    def _picture(self, at: int, frame: Any) -> None:
+    def _picture(self, off: threading.Event, at: int, frame: Any) -> None:
+        if off.is_set():  # paused, while it hung
+            return
         self.last = self._clock()
         self._on("camera")
         self._waiting.picture(at, frame)
 
-    def _sound(self, at: int, frame: Any) -> None:
+    def _sound(self, off: threading.Event, at: int, frame: Any) -> None:
+        if off.is_set():
+            return
         self.last = self._clock()
         if self._states.get("microphone") != "silent":
             self._on("microphone")
