@@ -48,6 +48,9 @@ LONGEST = 24 * 3600 * 1_000_000
 MOST_WIDTH, MOST_HEIGHT = 1920, 1080
 """Pixels of recorded pictures at most; larger ones are shrunk."""
 
+HELD_PICTURES = 60
+"""Pictures that are kept while other inputs have not answered yet; older ones are left out then: they are big."""
+
 START_SECONDS = 20.0
 """Seconds within which the first input must deliver; then recording begins with those that do."""
 
@@ -102,6 +105,7 @@ class RecorderProcess:
         self._paused = False
         self._ended: reports.Ended | None = None
         self._last_picture = self._last_written = -1_000_000
+        self._pictures_since = 0
         self._squares, self._counted, self._zeros = 0.0, 0, 0
         self._earlier_bytes = 0
         self._told_until = -1
@@ -150,6 +154,9 @@ class RecorderProcess:
             item = self._waiting.get(0.05)
             if item is not None and item[0] in ("picture", "sound"):
                 held.append(item)
+                shown = [i for i, (kind, _, _) in enumerate(held) if kind == "picture"]
+                if len(shown) > HELD_PICTURES:
+                    del held[shown[0]]
             elif item is not None:
                 self._command(item)
             if self._paused:
@@ -261,7 +268,7 @@ class RecorderProcess:
 
     def _flush(self) -> None:
         for at, samples in self._track.finish():
-            self._write_sound(at - self._shift, samples)
+            self._write_sound(at, samples)
         if self._veil is not None:
             for at, picture in self._veil.finish():
                 self._write_picture(at, av.VideoFrame.from_ndarray(picture, format="bgr24"))
@@ -292,10 +299,12 @@ class RecorderProcess:
     # ------------------------------------------------------------ pictures and sound
 
     def _picture(self, at: int, frame: Any) -> None:
-        if self._writer is None or self._about is None or not self._about.has_pictures or at < 0:
+        if self._writer is None or self._about is None or not self._about.has_pictures or not 0 <= at <= LONGEST:
             return
         if at - self._last_picture < _SOONEST:
             return
+        if at - self._last_picture > _ALIVE:
+            self._pictures_since = at
         self._last_picture = at
         if not self._stillness.needed(at, frame):
             return
@@ -332,7 +341,7 @@ class RecorderProcess:
         if at < 0:
             samples = samples[round(-at * RATE / 1_000_000) :]
             at = 0
-        if self._writer is None or not len(samples):
+        if self._writer is None or not len(samples) or at > LONGEST:  # the machine may have slept for days: then time stamps start again
             return
         self._writer.sound(at, samples)
         self._squares += float(np.dot(samples, samples))
@@ -355,6 +364,7 @@ class RecorderProcess:
         if now - self._last_picture > _ALIVE:
             return
         taken = writer.sound_taken if writer.sound_taken is not None else max(writer.begins, self._last_picture - _LATE)
+        taken = max(taken, self._pictures_since)  # nothing came before that: paused, asleep or lost, which stays a gap
         if now - taken > _LATE:
             missing = round((now - _FILLED - taken) * RATE / 1_000_000)
             writer.sound(taken, np.zeros(missing, np.float32))

@@ -18,11 +18,12 @@ import pytest
 from m3desk.domain.live import DeviceKind
 from m3desk.media.capture import clock, feeders, process, reports
 from m3desk.media.capture.inputs import CaptureError, Form, Taking
+from m3desk.media.capture.planning import runs
 from m3desk.media.capture.process import RecorderProcess, Settings
 from m3desk.media.capture.recording import Recording
 from m3desk.media.capture.writing import RATE
 
-from ..conftest import numbered, tone
+from ..conftest import number_of, numbered, tone
 
 Script = Callable[[Taking], None]
 SECOND = 1_000_000
@@ -403,6 +404,69 @@ def test_a_sleep_of_the_machine_is_a_gap_and_the_devices_are_opened_again(
     assert camera.opened == 2
     (pause,) = gaps(running.times("picture"))
     assert 3600 <= pause[1] - pause[0] < 3604
+
+
+def test_a_sleep_is_not_filled_with_silence_where_the_microphone_does_not_come_back(
+    course: Callable[..., Course], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = CaptureError("The microphone is unplugged.", "lost")
+    running = course(Scripted("camera", pictures()), Scripted("microphone", sound(1), gone))
+    running.recorded(1)
+    real = clock.now
+    monkeypatch.setattr(clock, "now", lambda: real() + 3600)
+    running.until(lambda r: isinstance(r, reports.Recorded) and r.until > 3605 * SECOND, 20)
+    running.end()
+    segments = Recording.open(running.folder).segments()
+    assert sum(s.bytes for s in segments) < 4_000_000
+    assert len(runs(segments)) == 2, "the sleep is a gap"
+
+
+def test_a_sleep_of_more_than_a_day_ends_the_recording_before_its_time_stamps_start_again(
+    course: Callable[..., Course], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = course(Scripted("camera", pictures()), Scripted("microphone", sound()))
+    running.recorded(1)
+    real = clock.now
+    monkeypatch.setattr(clock, "now", lambda: real() + 27 * 3600)
+    running.thread.join(10)
+    assert running.end().reason == "24 hours"
+    assert runs(Recording.open(running.folder).segments())[-1][1] < 3600 * SECOND, "none has a time stamp that started again"
+
+
+def test_pictures_that_come_while_a_microphone_does_not_answer_are_not_piled_up(
+    course: Callable[..., Course], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "HELD_PICTURES", 10)
+    answers = threading.Event()
+
+    class Slow(Scripted):
+        def open(self) -> Form:
+            answers.wait(10)
+            return super().open()
+
+    def play(taking: Taking) -> None:
+        for k in range(40):
+            taking.picture(k * 40_000, av.VideoFrame.from_ndarray(numbered(k), format="bgr24"))
+        answers.set()
+        taking.stopped.wait(30)
+
+    running = course(Scripted("camera", play), Slow("microphone", sound()))
+    running.recorded(0.5)
+    running.end()
+    (segment,) = Recording.open(running.folder).segments()
+    with av.open(str(running.folder / segment.name)) as container:
+        numbers = [number_of(frame.to_ndarray(format="bgr24")) for frame in container.decode(video=0)]
+    assert numbers == list(range(30, 40)), "the newest were kept"
+
+
+def test_the_last_sound_before_a_pause_keeps_its_time(tmp_path: Path) -> None:
+    recorder = RecorderProcess(Settings(str(tmp_path / "r1"), "mic:default"), io.BytesIO(), [])
+    written: list[int] = []
+    recorder._shift = SECOND
+    recorder._write_sound = lambda at, _samples: written.append(at)  # type: ignore[method-assign]
+    recorder._track.finish = lambda: [(5 * SECOND, np.zeros(8, np.float32))]  # type: ignore[method-assign]
+    recorder._flush()
+    assert written == [5 * SECOND]
 
 
 def test_a_system_clock_that_is_set_is_told_and_moves_nothing(course: Callable[..., Course], monkeypatch: pytest.MonkeyPatch) -> None:
