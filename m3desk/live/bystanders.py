@@ -10,9 +10,11 @@ approved people), `seen.json` (faces in view), `wanted.json` (tracks that the us
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import logging
+import secrets
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -141,7 +143,7 @@ class Veil:
         self._looked: deque[int] = deque()
         self._approved: list[Gallery] = []
         self._session: list[Gallery] = []
-        self._numbers = itertools.count(1)
+        self._names = (f"{HIDDEN}-{secrets.token_hex(3)}-{n}" for n in itertools.count(1))  # never those of a recorder that died
         self._cost = 0.02
         self._frame = self._shot = 0
         self._brief: FrameSummary | None = None
@@ -152,11 +154,14 @@ class Veil:
     # ------------------------------------------------------------------ pictures
 
     def put(self, at: int, picture: Picture) -> list[tuple[int, Picture]]:
-        """Take the next picture; return the pictures that are ready, in order, with those not approved blurred."""
-        self._held.append((at, picture))
+        """Take the next picture; return the pictures that are ready, in order, with those not approved blurred.
+
+        If looking at it fails, it is left out, and the error is raised.
+        """
         self._poll()
         if not self._looked or at - self._looked[-1] >= max(SOONEST, SHARE * self._cost) * 1e6:
             self._look(at, picture)
+        self._held.append((at, picture))
         return self._ready(at - DELAY)
 
     def finish(self) -> list[tuple[int, Picture]]:
@@ -209,7 +214,7 @@ class Veil:
         faces: list[Hidden] = []
         if seen:
             for sighting, track in zip(seen, self._linking.add(seen, self._shot), strict=True):
-                face = self._faces.get(id(track)) or self._faces.setdefault(id(track), Hidden(f"{HIDDEN}{next(self._numbers)}", track))
+                face = self._faces.get(id(track)) or self._faces.setdefault(id(track), Hidden(next(self._names), track))
                 del track.seen[:-KEPT]
                 face.places.append((at, sighting.box))
                 faces.append(face)
@@ -338,7 +343,8 @@ class Veil:
             return
         self._reported = time.monotonic()
         seen = [{"track": f.id, "box": [round(v, 1) for v in f.places[-1][1]], "hidden": f.person is None} for f in faces]
-        self._mail.put("seen.json", json.dumps({"at": at, "faces": seen}).encode())
+        with contextlib.suppress(OSError):  # no room for it: faces are blurred all the same
+            self._mail.put("seen.json", json.dumps({"at": at, "faces": seen}).encode())
 
 
 def sightings_at(detector: FaceDetector, picture: Picture, box: Sequence[float], frame: int, at: int) -> list[Sighting]:

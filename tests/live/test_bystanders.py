@@ -264,6 +264,49 @@ def test_a_hidden_face_becomes_a_person_when_it_is_approved(app: App) -> None:
     assert app.check()["ok"]
 
 
+def test_pictures_that_cannot_be_looked_at_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    camera = Camera(tmp_path)
+    camera.show(("ann", 60, 80, 60), times=5)
+
+    def fail(_picture: Picture) -> list[DetectedFace]:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(camera.detector, "detect", fail)
+    held = len(camera.veil._held)
+    for _ in range(40):
+        camera.at += PICTURE
+        with pytest.raises(RuntimeError):
+            camera.veil.put(camera.at, draw([("ann", 60, 80, 60)]))
+    assert len(camera.veil._held) == held
+    monkeypatch.undo()
+    monkeypatch.setattr(bystanders, "POLL", 0.0)
+    camera.at += PICTURE
+    camera.show(("ann", 60, 80, 60), times=30)
+    assert not any(camera.end())
+
+
+def test_faces_stay_blurred_where_there_is_no_room_to_tell_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    camera = Camera(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(camera.veil._mail, "put", full)
+    camera.show(("ann", 60, 80, 60), times=30)
+    found = camera.end()
+    assert len(found) == 30 and not any(found)
+
+
+def test_a_face_of_a_recorder_that_died_is_nobody_in_the_next_one(tmp_path: Path) -> None:
+    tracks = []
+    for who in ("ann", "bob"):
+        camera = Camera(tmp_path)
+        camera.show((who, 60, 80, 60), times=10)
+        (face,) = json.loads((tmp_path / "seen.json").read_bytes())["faces"]
+        tracks.append(face["track"])
+    assert tracks[0] != tracks[1]
+
+
 # ---------------------------------------------------------------- what is stored
 
 
