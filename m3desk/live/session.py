@@ -61,6 +61,7 @@ class Recorder(Protocol):
     def resume(self) -> None: ...
     def stop(self) -> None: ...
     def key(self) -> None: ...
+    def kill(self) -> None: ...
 
 
 MakeRecorder = Callable[[Path, Callable[[reports.Report], None]], Recorder]
@@ -221,7 +222,11 @@ class Session:
                 self._changed.wait(left)
 
     def abandon(self) -> None:
-        """End the session as it is, where its recorder does not answer: the recording is closed as after a crash."""
+        """End the session as it is, where its recorder does not answer: it is killed, and the recording is closed as after a crash."""
+        if self._recorder is not None:
+            self._recorder.kill()
+            with self._changed:  # it tells its end once it is gone
+                self._changed.wait_for(lambda: self._course.ended, 2.0)
         self._end("")
 
     # ------------------------------------------------------------------ clips

@@ -127,11 +127,15 @@ class Live:
                     )
                 )
             )
-        except M3DeskError:
+        except Exception as error:
+            session.finished()
             self._session = None
             if recognition is not None:
                 recognition.end()
             self._store.remove_source(source.id, dry_run=False)
+            if isinstance(error, OSError):
+                reason = error.strerror or type(error).__name__
+                raise M3DeskError(f"the live source can't be started: {reason}.", "Check the disk and the room on it.") from error
             raise
         if recognition is not None:
             recognition.begin(session.preview, session.folder)

@@ -46,6 +46,7 @@ class DrawnRecorder:
         self.writer = RecordingWriter(folder, about)
         self.stopping, self.paused, self.keyed = threading.Event(), threading.Event(), threading.Event()
         self.jump = 0
+        self.killed = False
         self.thread = threading.Thread(target=self._write, daemon=True)
         DrawnRecorder.made.append(self)
 
@@ -67,6 +68,10 @@ class DrawnRecorder:
 
     def key(self) -> None:
         self.keyed.set()
+
+    def kill(self) -> None:
+        self.killed = True
+        self.stopping.set()
 
     def _write(self) -> None:
         sound = np.repeat(speech(2, [(0.5, "we drink tea")]), RATE // SAMPLE_RATE)

@@ -16,7 +16,7 @@ import pytest
 from m3desk import events
 from m3desk.app import App
 from m3desk.domain.clip import Clip, Source
-from m3desk.errors import UsageError
+from m3desk.errors import M3DeskError, UsageError
 from m3desk.live.session import OpenClip
 from m3desk.media.capture.planning import holding
 from m3desk.media.capture.recording import Recording
@@ -137,6 +137,34 @@ def test_only_one_live_source_is_recorded_at_a_time(desk: Callable[..., Desk]) -
     d.over()
     with pytest.raises(UsageError):
         d.app.live.stop()
+
+
+def test_a_source_that_cannot_be_started_leaves_nothing_behind_and_another_can_be(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=1.0)
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    make, d.app.live._make = d.app.live._make, full
+    with pytest.raises(M3DeskError, match="No space left") as refused:
+        d.app.live.start(ADDRESS)
+    assert refused.value.hint and d.app.work._store.sources() == []
+    d.app.live._make = make
+    d.play()
+    d.over()
+
+
+def test_a_recorder_that_does_not_answer_is_killed_before_its_recording_is_closed(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("m3desk.live.sessions.ENDING", 0.2)
+    d = desk(goes_on=True)
+    d.app.live.start(ADDRESS)
+    recorder = d.recorder()
+    monkeypatch.setattr(recorder, "stop", lambda: None)
+    d.until(lambda: d.status().recorded > S)
+    d.app.live.close()
+    assert recorder.killed
 
 
 def test_a_pause_closes_the_open_clip_and_no_clip_reaches_over_it(desk: Callable[..., Desk]) -> None:
