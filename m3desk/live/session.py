@@ -28,7 +28,7 @@ from m3desk.live.retention import kept_from
 from m3desk.media import file as media_file
 from m3desk.media.capture import reports
 from m3desk.media.capture.following import FollowingClip
-from m3desk.media.capture.planning import WORTH_KEEPING, gap_after, lacking, runs
+from m3desk.media.capture.planning import WORTH_KEEPING, gap_after, lacking, runs, since
 from m3desk.media.capture.recording import Recording, Segment, is_recording
 from m3desk.ports import ClipMedia, Frame, Sound
 from m3desk.work import SourceStore, Work
@@ -337,8 +337,9 @@ class Session:
     def _open_next(self, segments: tuple[Segment, ...]) -> bool:
         """Open the next clip as soon as something of it is recorded; return whether it was opened."""
         course = self._course
-        begin = next((max(start, course.last_end) for start, end in runs(segments) if end - course.last_end >= WORTH_KEEPING), None)
-        if begin is None or begin + WORTH_KEEPING > max(s.end for s in segments):
+        recent = runs(since(segments, course.last_end))
+        begin = next((max(start, course.last_end) for start, end in recent if end - course.last_end >= WORTH_KEEPING), None)
+        if begin is None or begin + WORTH_KEEPING > max(s.end for s in segments[-2:]):
             return False
         index = course.last + 1
         course.open = _Open(Clip(clip_id(self.source.id, index), self.source.id, index, begin, begin + self._length))
@@ -422,7 +423,7 @@ class Session:
         if not segments:
             return
         course = self._course
-        end = max(s.end for s in segments)
+        end = max(s.end for s in segments[-2:])
         grew = end > course.recorded
         course.recorded = max(end, course.recorded)
         if grew and course.state in ("starting", "reconnecting"):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from m3desk.domain.clip import Clip
-from m3desk.media.capture.planning import gap_after, lacking, runs
+from m3desk.media.capture.planning import gap_after, lacking, runs, since
 from m3desk.media.capture.recording import Segment
 
 S = 1_000_000
@@ -38,3 +40,14 @@ def test_the_gap_that_follows_a_time_may_have_begun_before_it() -> None:
     segments = [segment(0, 10), segment(30, 40), segment(60, 70)]
     assert gap_after(segments, 5 * S) == gap_after(segments, 20 * S) == (10 * S, 30 * S)
     assert gap_after(segments, 30 * S) == (40 * S, 60 * S) and gap_after(segments, 61 * S) is None
+
+
+def test_the_newest_segments_alone_tell_what_follows_in_a_recording_of_a_day() -> None:
+    segments = [segment(at, at + 10) for at in range(0, 86_400, 10) if at not in (500, 86_100)]
+    for at in (86_390, 86_105, 86_095, 495, 505, 3):
+        recent = since(segments, at * S)
+        assert len(recent) <= (86_400 - at) / 10 + 3
+        assert gap_after(segments, at * S) == next(((a[1], b[0]) for a, b in pairwise(runs(segments)) if b[0] > at * S), None), (
+            "as of all segments"
+        )
+        assert [end for _, end in runs(recent)] == [end for _, end in runs(segments)][-len(runs(recent)) :]

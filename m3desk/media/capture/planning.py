@@ -53,8 +53,20 @@ def _pieces(segment: Segment) -> Iterator[tuple[int, int]]:
     yield start, segment.end
 
 
+def since(segments: Sequence[Segment], at: int) -> Sequence[Segment]:
+    """Return the segments that hold something after a time, and two before them; for `runs` it is as if all were there.
+
+    A recording of a day has thousands; what follows it must not look at all of them each time.
+    """
+    first = len(segments)
+    while first > 0 and segments[first - 1].end > at:
+        first -= 1
+    return segments[max(0, first - 2) :]
+
+
 def gap_after(segments: Sequence[Segment], at: int) -> tuple[int, int] | None:
     """Return the first gap that ends after a time, as [start, end); None if the recording goes on without one."""
+    segments = since(segments, at)
     return next(((a[1], b[0]) for a, b in pairwise(runs(segments)) if b[0] > at), None)
 
 
