@@ -123,6 +123,7 @@ def _erase(memory: ForgettableMemory, gone: Pending) -> list[str]:
     if known is None or not is_recording(known.uri):
         return []
     recording = Recording.open(known.uri)
+    recording.tidy()  # it may have been erased already, by a process that was killed before it had deleted the old files
     for _ in range(3):  # a segment begins with what an encoder still held when the one before was closed
         if not holding(recording, start, end):
             break

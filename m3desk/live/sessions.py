@@ -5,6 +5,7 @@ Must not know: models, windows, how a memory is stored (it gets a `SourceStore`)
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 import threading
@@ -25,7 +26,7 @@ from m3desk.live.session import ENDING, Recorder, Session, close_source
 from m3desk.media.capture import recorder as capture
 from m3desk.media.capture import reports
 from m3desk.media.capture.address import LiveAddress
-from m3desk.media.capture.recording import is_recording
+from m3desk.media.capture.recording import Recording, is_recording
 from m3desk.store.recordings import FOLDER
 from m3desk.work import SourceStore, Work
 
@@ -285,6 +286,10 @@ class Live:
             left = [source for source in self._store.sources() if source.state == "live" and source.id != ours]
         for source in left:
             self._recover(source)
+        for source in self._store.sources():
+            if source.id != ours and is_recording(source.uri):
+                with contextlib.suppress(SourceError, OSError):  # a disk that can't be written to now: the next opening tries again
+                    Recording.open(source.uri).tidy()
         self.retention()
         return [source.id for source in left]
 

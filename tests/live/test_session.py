@@ -268,6 +268,41 @@ def test_a_forgetting_of_a_span_that_was_cut_off_is_finished_at_the_next_opening
         assert holding(recording, 0, 4 * S) == [] and recording.fingerprint() == app.work._store.source(source).sha256
 
 
+def test_a_forgetting_that_was_cut_off_before_the_old_files_were_deleted_deletes_them_at_the_next_opening(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    d = desk(seconds=4.0)
+    source = d.play()
+    d.over()
+    folder = Path(d.source(source).uri)
+    monkeypatch.setattr(Recording, "_delete", lambda *_: (_ for _ in ()).throw(OSError("killed here")))
+    with pytest.raises(OSError, match="killed here"):
+        d.app.forget_span(source, 0, 3 * S)
+    monkeypatch.undo()
+    d.app.close()
+    assert (folder / "000001.ts").exists()
+    with App(d.path, backends=FakeBackends()) as app:  # type: ignore[arg-type]
+        assert [(r["findings"], r["not_searched"]) for r in app.finished] == [([], [])]
+    assert [f.name for f in folder.glob("*.ts")] == [s.name for s in Recording.open(folder).segments()]
+    assert not (folder / "000001.ts").exists()
+
+
+def test_what_a_killed_process_had_not_deleted_of_a_recording_is_deleted_at_the_next_opening(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    d = desk(seconds=2.0)
+    source = d.play()
+    d.over()
+    recording = Recording.open(d.source(source).uri)
+    with monkeypatch.context() as patched:
+        patched.setattr(Recording, "_delete", lambda *_: None)
+        recording.drop_before(recording.end + S)
+    assert list(recording.folder.glob("*.ts"))
+    d.app.live.close()
+    d.app.live.recover()
+    assert not list(recording.folder.glob("*.ts"))
+
+
 def evidence(app: App, source: str) -> list[Any]:
     with app.reader() as reader:
         faces, said, things, texts = reader.evidence()

@@ -32,6 +32,8 @@ FORMAT = 1
 ABOUT = "recording.json"
 JOURNAL = "segments.jsonl"
 LOCK = "lock"
+CHANGING = "changing"
+"""Locked while segments are erased or dropped: two who do that at once would delete each other's new files."""
 
 _SEGMENT = re.compile(r"(\d{6,})(?:-(\d+))?\.ts")
 _MOST_ABOUT = 100_000
@@ -303,29 +305,31 @@ class Recording:
         After a crash it is as if never begun, or complete. The segment that is being written is not touched: have the recorder close it
         first (its command `key`). Raises OSError.
         """
-        self._tidy()
-        removed, added, gone = [], [], 0
-        for segment in self._closed():
-            if segment.end <= start or segment.start >= end:
-                continue
-            removed.append(segment.name)
-            gone += segment.bytes
-            rest = self._rewritten(segment, start, end)
-            if rest is not None:
-                added.append(asdict(rest))
-                gone -= rest.bytes
-        self.append(removed=removed, segments=added, erased=[start, end])
-        self._delete(removed)
-        return gone
+        with FileLock(self.folder / CHANGING, wait=True):
+            self._tidy()
+            removed, added, gone = [], [], 0
+            for segment in self._closed():
+                if segment.end <= start or segment.start >= end:
+                    continue
+                removed.append(segment.name)
+                gone += segment.bytes
+                rest = self._rewritten(segment, start, end)
+                if rest is not None:
+                    added.append(asdict(rest))
+                    gone -= rest.bytes
+            self.append(removed=removed, segments=added, erased=[start, end])
+            self._delete(removed)
+            return gone
 
     def drop_before(self, at: int) -> int:
         """Delete the closed segments that end by `at` microseconds; return the bytes that were removed. Raises OSError."""
-        self._tidy()
-        old = [s for s in self._closed() if s.end <= at]
-        if old:
-            self.append(removed=[s.name for s in old])
-            self._delete([s.name for s in old])
-        return sum(s.bytes for s in old)
+        with FileLock(self.folder / CHANGING, wait=True):
+            self._tidy()
+            old = [s for s in self._closed() if s.end <= at]
+            if old:
+                self.append(removed=[s.name for s in old])
+                self._delete([s.name for s in old])
+            return sum(s.bytes for s in old)
 
     def _closed(self) -> Iterator[Segment]:
         self._read_journal()
@@ -343,6 +347,11 @@ class Recording:
         private.write(self.folder / name, left)
         private.settle(self.folder / name)
         return Segment(name, scanner.start, scanner.end, len(left), tuple(scanner.pictures), tuple(scanner.sounds))
+
+    def tidy(self) -> None:
+        """Delete what a change that a crash interrupted has left: forgotten pictures may be in it. Raises OSError."""
+        with FileLock(self.folder / CHANGING, wait=True):
+            self._tidy()
 
     def _tidy(self) -> None:
         """Delete segments that no line of the journal names any more: those of a change that a crash interrupted."""

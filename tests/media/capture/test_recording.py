@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -211,6 +213,24 @@ def test_an_erasure_that_a_crash_interrupted_is_not_begun_or_complete(recorded: 
     assert (folder / "000001.ts").exists()
     Recording.open(folder).drop_before(0)
     assert not (folder / "000001.ts").exists(), "the next change completes it"
+    assert len(shown(clip_of(folder, 0, 5))) == 25
+
+
+def test_erasing_and_dropping_at_the_same_time_lose_nothing_else(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = recorded(24)
+    append, others = Recording.append, []
+
+    def appended(recording: Recording, **line: Any) -> None:
+        if not others:  # the new files are written, the journal does not name them yet
+            others.append(threading.Thread(target=lambda: Recording.open(folder).drop_before(1)))
+            others[0].start()
+            others[0].join(0.3)
+        append(recording, **line)
+
+    monkeypatch.setattr(Recording, "append", appended)
+    Recording.open(folder).erase(5 * SECOND, 15 * SECOND)
+    others[0].join(10)
+    assert Recording.open(folder).damaged() == ()
     assert len(shown(clip_of(folder, 0, 5))) == 25
 
 
