@@ -304,9 +304,17 @@ class Work:
         self._live.pop(source.id, None)
         self._brake.prefer(None)
         if self._known(source.id) is not None:
-            self._finish(source.id)
+            self._finish_live(source.id)
         live.over()
         return tally
+
+    def _finish_live(self, source: str) -> None:
+        """Set the state of a live source that has ended; one of which nothing was recorded is removed."""
+        if self._store.clips(source):
+            self._finish(source)
+        else:
+            self._store.remove_source(source, dry_run=False)
+            self._emit(events.SourceChanged(source, "removed"))
 
     def _known(self, source: str) -> Source | None:
         return next((s for s in self._store.sources() if s.id == source), None)

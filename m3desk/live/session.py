@@ -479,7 +479,7 @@ class Session:
         try:
             self.source, left = close_source(self._store, self.source, self._length, reason)
         except (SourceError, OSError) as error:  # nothing was recorded, or its folder is gone
-            log.warning("the recording %s was not closed: %s", self.folder, error)
+            log.log(logging.WARNING if self._course.recorded else logging.DEBUG, "the recording %s was not closed: %s", self.folder, error)
             left = []
         for clip in left:
             if open_ is not None and open_.clip.index == clip.index:

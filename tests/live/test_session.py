@@ -18,6 +18,7 @@ from m3desk.app import App
 from m3desk.domain.clip import Clip, Source
 from m3desk.errors import M3DeskError, UsageError
 from m3desk.live.session import OpenClip
+from m3desk.media.capture import reports
 from m3desk.media.capture.planning import holding
 from m3desk.media.capture.recording import Recording
 from m3desk.work import Options
@@ -231,6 +232,30 @@ def test_a_live_source_of_which_nothing_was_recorded_leaves_nothing_behind(desk:
     assert d.app.work._store.sources() == []
 
 
+def test_a_live_source_that_cannot_be_opened_leaves_no_empty_source_behind(desk: Callable[..., Desk], caplog: Any) -> None:
+    d = desk()
+    d.app.live._make = NoCamera  # type: ignore[assignment]
+    source = d.play()
+    d.over()
+    assert d.app.work._store.sources() == []
+    assert not list((d.path / "recordings").iterdir())
+    assert ("removed", source) in [(e.state, e.source) for e in d.told.of(events.SourceChanged)]
+    assert [n.text for n in d.told.of(events.Notice)] == ["There is no camera '0': none is connected."]
+    assert "was not closed" not in caplog.text  # the notice says why
+
+
+class NoCamera(DrawnRecorder):
+    """A recorder that cannot open its device: it makes nothing in the folder."""
+
+    def __init__(self, _folder: Path, _address: Any, report: Callable[[reports.Report], None], **_how: Any) -> None:
+        self.report = report
+
+    def start(self) -> None:
+        self.report(reports.Ended("failed", "There is no camera '0': none is connected.", "List the cameras with: m3desk devices."))
+
+    def stop(self) -> None: ...
+
+
 def test_the_last_seconds_of_a_live_source_are_forgotten_with_their_recording(desk: Callable[..., Desk]) -> None:
     d = desk(goes_on=True, speed=3.0)
     source = d.play()
@@ -409,6 +434,7 @@ def test_a_live_source_can_neither_be_removed_nor_cancelled_while_it_is_recorded
         with pytest.raises(UsageError):
             refused(source)
     assert d.app.work.remove(source, dry_run=True).text
+    d.until(lambda: d.clips(source))
     d.app.live.stop()
     d.over()
     d.app.work.remove(source)
