@@ -101,7 +101,8 @@ def memorize(options: Any, out: Out) -> int:
             "seconds": round(time.monotonic() - began, 1),
         }
     if stored is None or not clips:
-        raise M3DeskError("nothing was recorded.", "Check the source: m3desk devices --test.")
+        devices = LiveAddress.parse(source).kind == "devices"
+        raise M3DeskError("nothing was recorded.", "Check the devices: m3desk devices --test." if devices else "Check the address.")
     lines = [f"{len(clips)} clips, {clock(stored.duration or 0)} recorded in {stored.uri}"]
     place = shlex.quote(str(options.memory))
     if left:
@@ -160,6 +161,7 @@ class _Told:
     def __init__(self, out: Out, follow: Follower) -> None:
         self._out, self._follow = out, follow
         self._last = ""
+        self._warned = ""
 
     def __call__(self, event: Any) -> None:
         if isinstance(event, events.LiveStarted):
@@ -167,8 +169,10 @@ class _Told:
         elif isinstance(event, events.LiveStatus):
             self._status(event)
         elif isinstance(event, events.LiveEnded) and event.reason:
-            self._out.line(f"Recording ended: {event.reason}.")
+            ending = "Recording ended" if event.reason == self._warned else f"Recording ended: {event.reason}"
+            self._out.line(f"{ending.removesuffix('.')}.")
         elif isinstance(event, events.Notice) and event.level == "error":
+            self._warned = event.text
             self._out.warn(f"{event.text} {event.hint}".strip())
         else:
             self._follow(event)

@@ -182,7 +182,9 @@ def _app_commands(command: Any) -> None:
     p.add_argument("source", type=place, help=f"a video or sound file, or live: {LIVE}")
     _memory(p, required=False)
     p.add_argument("--no-audio", action="store_true", help="live: without the microphone")
-    p = command("memorize", "Build the memory of files, without a window; an interrupted run resumes.", ("work", "memorize"))
+    p = command(
+        "memorize", "Build the memory of files or of a live source, without a window; an interrupted run resumes.", ("work", "memorize")
+    )
     p.add_argument("sources", nargs="+", type=place, metavar="SOURCE", help=f"video or sound files, folders of them, or live: {LIVE}")
     _memory(p)
     _json(p)

@@ -9,7 +9,7 @@ from typing import Any
 
 from m3desk.cli.output import Out
 from m3desk.errors import M3DeskError, MemoryMissing
-from m3desk.media.capture.address import is_live
+from m3desk.media.capture.address import check_spelling, is_live
 
 
 def open_(options: Any, out: Out) -> int:
@@ -27,6 +27,7 @@ def play(options: Any, out: Out) -> int:
 
         source = address(options.source, options.no_audio)
         return _launch(memory=options.memory or str(default_memory(source)), source=source)
+    check_spelling(options.source)
     tried(options.source)  # a clear error before any window opens
     return _launch(memory=options.memory or str(default_memory(options.source)), source=str(Path(options.source).resolve()))
 

@@ -15,7 +15,7 @@ from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.domain.plural import many
 from m3desk.errors import Cancelled, ImportProblem, M3DeskError, MemoryMissing, UsageError
-from m3desk.media.capture.address import is_live
+from m3desk.media.capture.address import check_spelling, is_live
 from m3desk.media.file import is_there
 from m3desk.regular import check_regular
 from m3desk.store import place
@@ -50,6 +50,8 @@ def memorize(options: Any, out: Out) -> int:
     )
     if options.bystanders:
         raise UsageError("--bystanders is for live sources.", "Of a file, single people can be forgotten: m3desk people forget.")
+    for source in options.sources:
+        check_spelling(source)
     readable(options.sources)  # nothing is made for a source that can't be used
     new = not Path(options.memory).exists()
     settings = config.Settings.load()

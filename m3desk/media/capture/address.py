@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +120,17 @@ def is_live(text: str) -> bool:
     if scheme in SCHEMES:
         return rest.startswith("//")
     return scheme == "file" and bool(re.search(r"\?(.*&)?live(&.*)?$", rest))
+
+
+def check_spelling(text: str) -> None:
+    """Raise UsageError if a source's name is no file and looks like a live address that is misspelt."""
+    if is_live(text) or os.path.lexists(text):
+        return
+    path, question, options = text.rpartition("?")
+    if question and "live" in options.split("&") and os.path.lexists(path):
+        raise UsageError(f"{shown(text)} is not the address of a live source.", f"Write file:{path}?{options}.")
+    if re.match(r"[A-Za-z]{2,}:", text):  # a single letter is a drive of Windows
+        raise UsageError(f"{shown(text)} is neither a file nor the address of a live source.", _HINT)
 
 
 def shown(text: str) -> str:
