@@ -1061,8 +1061,8 @@
             <translation>正在录制</translation>
         </message>
         <message>
-            <source>Paused: camera and microphone are off</source>
-            <translation>已暂停：摄像头和麦克风已关闭</translation>
+            <source>Paused: devices are off</source>
+            <translation>已暂停：设备已关闭</translation>
         </message>
         <message>
             <source>No device is open</source>

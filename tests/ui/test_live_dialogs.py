@@ -250,3 +250,12 @@ def test_old_recordings_are_shown_before_they_are_deleted(qtbot, hub, desk):
     dialog.go.click()
     assert desk.called("retention")[-1] == ((), {"hours": 48.0, "dry_run": False})
     qtbot.waitUntil(lambda: notices == [("info", "Deleted old recordings: 1.4 GB.")], timeout=2000)
+
+
+def test_what_is_wrong_with_an_address_is_not_said_any_more_once_it_is_changed(dialog, qtbot):
+    made = dialog(devices=())
+    qtbot.keyClicks(made.address, "cam:0")
+    made.begin()
+    assert made.problem.isVisible() and "cam:0" in made.problem.text()
+    qtbot.keyClicks(made.address, "1")
+    assert made.problem.isHidden()

@@ -198,6 +198,7 @@ class StartDialog(QDialog):
             combo.activated.connect(lambda _i: self.devices.setChecked(True))
             combo.currentIndexChanged.connect(lambda _i: self._changed())
         self.address.textEdited.connect(lambda _t: self.from_address.setChecked(True))
+        self.address.textEdited.connect(self.problem.hide)  # it told of the address before
         self.devices.toggled.connect(lambda _on: self._changed())
 
     def _combo(self, name: str) -> QComboBox:

@@ -44,7 +44,7 @@ def light(status: LiveStatus | None, *, engine: bool = True) -> Light:
         problem = trouble(status)
         return Light("recording", problem or QCoreApplication.translate("Live", "Recording"))
     if status.state == "paused":
-        return Light("paused", QCoreApplication.translate("Live", "Paused: camera and microphone are off"))
+        return Light("paused", QCoreApplication.translate("Live", "Paused: devices are off"))
     if status.state == "stopping":
         return Light("lost", QCoreApplication.translate("Live", "Stopping …"))
     if status.state == "starting":
