@@ -141,10 +141,10 @@ def test_words_that_would_come_too_late_are_left_out(monkeypatch: pytest.MonkeyP
         """Takes its time."""
 
         def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
-            time.sleep(0.6)
+            time.sleep(2.5)
             return Ear.transcribe(self, sound, language)
 
-    monkeypatch.setattr(subtitles, "LATE", 0.3)
+    monkeypatch.setattr(subtitles, "LATE", 1.0)
     listener = Listener()
     listener.hear(7, [(1.0, "we meet on monday"), (3.5, "AND THEN WE EAT")], speech_model=Slow(WORDS))
     assert [(t.name, t.text) for t in listener.final] == [("Ann", "we meet on monday"), ("Bob", "")]
