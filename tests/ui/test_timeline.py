@@ -11,6 +11,7 @@ from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.canvas import LANE, TimelineCanvas
 from m3desk_ui.timeline.rows import Rows
+from m3desk_ui.timeline.view import TimelineView
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage, QPixmap
 from pytestqt.qtbot import QtBot
@@ -124,3 +125,14 @@ def test_the_picture_after_a_commit_is_the_one_painted_as_a_whole(
         painting.image()
         assert all(part.height() <= LANE for part in painting.parts)  # at most lanes that came on show
         painting.check()
+
+
+def test_moments_of_an_answer_are_not_shown_in_another_memory(qtbot: QtBot) -> None:
+    hub = Hub()
+    view = TimelineView(hub)
+    qtbot.addWidget(view)
+    hub.selection.highlighted.emit((("s1", 0, 9_000_000),))
+    hub.selection.select("person", "person_1")
+    assert view.canvas.hits and view.canvas.selected == ("person", "person_1")
+    hub.opened.emit("/memories/other.m3desk")
+    assert view.canvas.hits == () and view.canvas.selected == ("", "")

@@ -159,6 +159,7 @@ class TimelineView(QWidget):
         self.canvas.rows = Rows()
         self.canvas.plan = Plan(None, (), {}, {})
         self.canvas.working = ("", 0)
+        self.canvas.hits, self.canvas.selected = (), ("", "")  # ids mean something else in another memory
         self._begin_anew()
         self.sources.clear()
         self.clear_span()
