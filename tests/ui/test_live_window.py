@@ -90,6 +90,13 @@ def test_the_first_page_starts_live_capture(window, qtbot):
     window.findChild(StartDialog).reject()
 
 
+def test_the_layout_of_a_live_source_is_not_that_of_the_next_start(running):
+    assert running.dock_area.layout == "live" and running.state.text("layout", "explore") == "explore"
+    running.dock_area.use_layout("people")
+    running.dock_area.use_layout("live")
+    assert running.state.text("layout") == "live"
+
+
 def test_a_started_source_shows_its_newest_picture_in_the_layout_for_demos(running, live, qtbot):
     assert live.opened == ["/memories/live.m3desk"]
     assert live.desk.called("start_live") == [((ADDRESS,), {"keep": "always", "bystanders": False, "budget_bytes": 50_000_000_000})]

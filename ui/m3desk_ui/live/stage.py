@@ -101,7 +101,7 @@ class LiveStage(QObject):
             self.session.blurred = chosen.bystanders
             self.view.canvas.set_note(self.tr("Starting …"))
             self.window.pages.setCurrentWidget(self.view)
-            self.window.dock_area.use_layout("live")
+            self.window.dock_area.use_layout("live", chosen=False)
             future = desk.start_live(chosen.address, keep=chosen.keep, bystanders=chosen.bystanders, budget_bytes=chosen.budget)
             self.hub.when(future, lambda _source: self._done(), self._not_started)
 

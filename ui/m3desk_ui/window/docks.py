@@ -135,14 +135,15 @@ class Docks(QObject):
         if kept is None or not self.window.restoreState(kept, LAYOUT_VERSION):
             arrange(self.window, self.layout)
 
-    def use_layout(self, name: str) -> None:
-        """Save the current layout and switch to another."""
+    def use_layout(self, name: str, *, chosen: bool = True) -> None:
+        """Save the current layout and switch to another. `chosen`: the user asked for it, so that the next start has it too."""
         if self.hub.desk is None:
             return
         self.keep_layout()
         if name != self.layout:
             self.layout = name
-            self.state.put("layout", name)
+            if chosen:
+                self.state.put("layout", name)
             self.show(True)
         self.window.dress_full_screen()
         self.window.live.fit_texts()
