@@ -24,7 +24,6 @@ from m3desk.domain.evidence import Box, Floats
 from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, KnownPeople, Match, match
 from m3desk.domain.live import LiveFace
-from m3desk.errors import M3DeskError
 from m3desk.perception.scenes import FrameSummary, change, cut_between, look, still
 from m3desk.perception.sightings import Sighting, sightings, vector
 from m3desk.perception.tracks import KEPT, STRANGE, Linking, OpenTrack
@@ -129,8 +128,8 @@ class Recognizer:
             began = time.thread_time()
             try:
                 self.look(*got)
-            except M3DeskError as error:  # a model failed on this picture: the next is tried in a moment
-                log.warning("faces of the live picture could not be named: %s", error)
+            except Exception as error:  # a model failed on this picture, or the veil's folder is gone: the next is tried in a moment
+                log.warning("faces of the live picture could not be named: %s: %s", type(error).__name__, error)
                 self._closed.wait(1.0)
             self._closed.wait(0.02 if self._new_faces() else max(PAUSE, SHARE * (time.thread_time() - began)))
 

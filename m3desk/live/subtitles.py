@@ -137,8 +137,8 @@ class Subtitles:
                 return
             try:
                 self.feed(at, sound)
-            except M3DeskError as error:  # a model failed on this piece
-                log.warning("a piece of the live sound could not be understood: %s", error)
+            except Exception as error:  # a model failed on this piece
+                log.warning("a piece of the live sound could not be understood: %s: %s", type(error).__name__, error)
                 self._speech = None
         if not self._closed.is_set():
             self.finish()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from dataclasses import replace
 from itertools import pairwise
@@ -148,6 +149,22 @@ def test_its_thread_takes_each_picture_once() -> None:
     assert seen.wait(20)
     camera.recognizer.close()
     assert len(camera.told) == 1
+
+
+def test_its_thread_goes_on_after_a_failure() -> None:
+    told = threading.Event()
+    pictures = itertools.count()
+    failing = [OSError(2, "the folder of the veil is gone")]
+
+    def hidden() -> tuple[LiveFace, ...]:
+        if failing:
+            raise failing.pop()
+        return ()
+
+    recognizer = Recognizer("s1", SquareDetector(), ColourEmbedder(), KnownPeople, lambda _: told.set(), hidden)
+    recognizer.start(lambda: (next(pictures) * STEP, draw([("ann", 40, 80, 60)])))
+    assert told.wait(20)
+    recognizer.close()
 
 
 def test_galleries_are_read_again_when_a_commit_changed_who_somebody_is() -> None:

@@ -352,6 +352,7 @@ def test_a_camera_over_rtsp_whose_server_dies_comes_back(rtsp: Rtsp, course: Cal
     running.until(lambda r: isinstance(r, reports.DeviceChanged) and r.message == "The camera is back.", 60)
     before = Recording.open(running.folder).end
     running.until(lambda r: isinstance(r, reports.Recorded) and r.until > before + SECOND)
+    running.recorded(Recording.open(running.folder).end / SECOND + 1)
     assert running.end().error is None
     recording = Recording.open(running.folder)
     assert (recording.about.width, recording.about.height) == (160, 96)
