@@ -17,6 +17,9 @@ from m3desk.media.capture.inputs import STALL_SECONDS, CaptureError, Form, Input
 AGAIN_SECONDS = 1.5
 """Seconds between two tries to open a lost input."""
 
+REFUSED_SECONDS = 30.0
+"""The same where opening it again will hardly help: cameras lock out who tries a wrong password again and again."""
+
 _QUEUED = 60  # pictures that wait to be written; more are left out
 
 
@@ -120,6 +123,7 @@ class Feeder:
 
     def _work(self, source: Input, off: threading.Event) -> None:
         while not off.is_set():
+            again = AGAIN_SECONDS
             try:
                 form = source.open()
                 if off.is_set():
@@ -140,6 +144,7 @@ class Feeder:
                 self._lost_once = True
                 if error.lasting and source.ends:
                     return
+                again = REFUSED_SECONDS if error.lasting else AGAIN_SECONDS
             except Exception as error:  # a library failed: the source is lost, and tried again
                 if off.is_set():
                     return
@@ -151,7 +156,7 @@ class Feeder:
                 if not off.is_set():
                     self._taking = None
                 source.close()
-            off.wait(AGAIN_SECONDS)
+            off.wait(again)
 
     def _picture(self, off: threading.Event, at: int, frame: Any) -> None:
         if off.is_set():  # paused, while it hung

@@ -6,10 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from m3desk.domain.live import DeviceKind
-from m3desk.media.capture import reports
+from m3desk.media.capture import feeders, reports
 from m3desk.media.capture.feeders import Feeder, Waiting
-from m3desk.media.capture.inputs import STALL_SECONDS, Form, Taking
+from m3desk.media.capture.inputs import STALL_SECONDS, CaptureError, Form, Taking
 
 PATIENCE = 20.0
 
@@ -111,3 +113,19 @@ def test_nothing_is_taken_from_an_input_that_hung_while_it_was_paused() -> None:
     course.goes_on[0].set()
     hanging.join(PATIENCE)
     assert course.waiting.get(0.05) is None
+
+
+def test_a_camera_that_refuses_the_password_is_not_asked_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeders, "AGAIN_SECONDS", 0.01)
+    course, asked = Course(), []
+
+    def refuse() -> Form:
+        asked.append(course.now)
+        raise CaptureError("It refuses the password.", lasting=True)
+
+    course.camera.open = refuse  # type: ignore[method-assign]
+    course.feeder.start()
+    until(lambda: course.feeder.failed is not None)
+    threading.Event().wait(0.3)
+    course.feeder.stop()
+    assert len(asked) == 1
