@@ -104,7 +104,9 @@ class App:
                 self.close()
                 raise
         elif not Path(self.path).is_dir():
-            raise MemoryMissing(f"there is no memory at {self.path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(self.path)}")
+            raise MemoryMissing(
+                f"there is no memory at {self.path}.", f"Check the path, or make one: m3desk memorize VIDEO -m {shlex.quote(self.path)}"
+            )
         elif pending.marks(Path(self.path)):
             text = "Forgetting a person was started in this memory but is not finished: traces of them may be left."
             self.emit(

@@ -14,7 +14,10 @@ from m3desk.media.capture.address import check_spelling, is_live
 
 def open_(options: Any, out: Out) -> int:
     if options.memory and not Path(options.memory).is_dir():
-        raise MemoryMissing(f"there is no memory at {options.memory}.", "Make one: m3desk play VIDEO, or m3desk memorize VIDEO -m MEMORY.")
+        raise MemoryMissing(
+            f"there is no memory at {options.memory}.",
+            "Check the path; a new memory is made by m3desk play VIDEO, or m3desk memorize VIDEO -m MEMORY.",
+        )
     return _launch(memory=options.memory, source=None)
 
 

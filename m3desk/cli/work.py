@@ -26,7 +26,7 @@ def existing(path: str) -> str:
     """Return `path` if it is a memory. Raises MemoryMissing, or MemoryDamaged if files of a memory are there but no database."""
     place.check_file(Path(path))
     if not (Path(path) / place.FILE).is_file():
-        raise MemoryMissing(f"there is no memory at {path}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(path)}")
+        raise MemoryMissing(f"there is no memory at {path}.", f"Check the path, or make one: m3desk memorize VIDEO -m {shlex.quote(path)}")
     return path
 
 

@@ -73,7 +73,9 @@ def _is_old(folder: Path) -> bool:
 
 def missing(folder: Path) -> MemoryMissing:
     """Return the error for a folder without a memory."""
-    return MemoryMissing(f"there is no memory at {folder}.", f"Make one: m3desk memorize VIDEO -m {shlex.quote(str(folder))}")
+    return MemoryMissing(
+        f"there is no memory at {folder}.", f"Check the path, or make one: m3desk memorize VIDEO -m {shlex.quote(str(folder))}"
+    )
 
 
 def for_writing(folder: Path, release: float = RELEASE) -> tuple[sqlite3.Connection, FileLock]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from m3desk import machine
-from m3desk.cli import window
+from m3desk.cli import main, window
 from m3desk.errors import M3DeskError
 
 
@@ -33,3 +34,9 @@ def test_a_module_that_does_not_load_is_no_problem_of_the_display(monkeypatch: p
     monkeypatch.setitem(sys.modules, "m3desk_ui", None)
     with pytest.raises(ImportError):
         window.window_module()
+
+
+@pytest.mark.parametrize("command", [["open"], ["people", "list", "-m"]])
+def test_a_memory_that_is_not_there_may_be_a_misspelt_path(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, str(tmp_path / "film.m3dek")]) == 1
+    assert "Check the path" in capsys.readouterr().err
