@@ -114,7 +114,9 @@ class Memory(Records):
     def add_source(self, source: Source) -> Source:
         """Add a source and give it an id; if one has the same content, return that one."""
         with self.writing() as db:
-            return sources.add_source(db, source)
+            added = sources.add_source(db, source)
+            notes.hide_again(db, added)
+            return added
 
     def set_source(self, id_: str, *, state: str | None = None, error: str | None = None, uri: str | None = None) -> None:
         """Set the state of a source (with `error`), or the place of its file."""
@@ -147,6 +149,8 @@ class Memory(Records):
         if not dry_run:
             with recordings.deleting(self.folder, uri if recording else "") as delete:
                 with self.writing() as db:
+                    if not recording:
+                        notes.keep_hiding(db, reading.source(db, id_))
                     sources.remove_source(db, self.state(), self.log(), id_, now())
                     notes.show_bystanders(db, id_)
                     self.forget_fold()

@@ -10,6 +10,7 @@ import sqlite3
 from dataclasses import replace
 from typing import get_args
 
+from m3desk.domain.clip import Source
 from m3desk.domain.live import WatchKind, WatchRule
 from m3desk.errors import UsageError
 from m3desk.store import commits, reading
@@ -133,3 +134,15 @@ def watches_now(db: DB) -> list[WatchRule]:
 def show_bystanders(db: DB, source: str) -> None:
     """Forget that a source was recorded in bystander mode: it is removed."""
     db.execute("DELETE FROM meta WHERE key = ?", (BYSTANDERS + source,))
+
+
+def keep_hiding(db: DB, source: Source) -> None:
+    """Note by its content that a source was recorded in bystander mode: it is removed, its recording stays and may be memorized again."""
+    if source.sha256 and hides_bystanders(db, source.id):
+        hide_bystanders(db, source.sha256)
+
+
+def hide_again(db: DB, source: Source) -> None:
+    """Have only approved faces stored of a source whose content was recorded in bystander mode; see `keep_hiding`."""
+    if source.sha256 and hides_bystanders(db, source.sha256):
+        hide_bystanders(db, source.id)

@@ -354,6 +354,20 @@ def test_a_live_source_that_is_memorized_again_gives_the_same_evidence_and_keeps
     assert d.app.work._store.source(again).state == "done"
 
 
+def test_a_recording_of_bystander_mode_stores_nobody_either_when_it_is_memorized_again(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=3.0)
+    source = d.play()
+    d.over()
+    assert evidence(d.app, source)[0], "nothing was blurred here, as where the veil missed a face"
+    d.app.hide_bystanders(source)
+    (again,) = d.app.work.add([d.source(source).uri], Options(rebuild=True))
+    d.app.work.run()
+    assert again != source and evidence(d.app, again)[0] == [] and evidence(d.app, again)[1]
+    (third,) = d.app.work.add([d.source(again).uri], Options(rebuild=True))
+    d.app.work.run()
+    assert evidence(d.app, third)[0] == []
+
+
 def test_a_removed_live_source_takes_its_recording_with_it_and_a_file_stays(desk: Callable[..., Desk], tmp_path: Path) -> None:
     d = desk(seconds=1.0)
     source = d.play()
