@@ -40,7 +40,7 @@ HELD = MICROSECOND
 
 # Pictures and sound of the same time are at most this far from each other in a recording: having read sound this far past the clip, no
 # picture of it can follow.
-_APART = 4 * MICROSECOND
+APART = 4 * MICROSECOND
 
 # A time stamp this far from where the last frame ended is a gap; nearer, it is the container's rounding (Matroska: 1 ms).
 _GAP_SECONDS = 0.02
@@ -250,7 +250,7 @@ class _Reader:
         own = self._opened.stream(self._kind)
         for packet in self._opened.packets(self._kind if self._opened.recording is None else "both"):
             if packet.stream is not own:
-                if packet.pts is not None and self._opened.time(packet.stream, packet.pts) > self._stop() + _APART:
+                if packet.pts is not None and self._opened.time(packet.stream, packet.pts) > self._stop() + APART:
                     self._opened.end_here()
                 continue
             try:

@@ -14,7 +14,7 @@ import numpy as np
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.media.capture.joined import POLL_SECONDS
 from m3desk.media.capture.recording import Recording
-from m3desk.media.cutter import AFTER, OVERRUN, FileClip
+from m3desk.media.cutter import APART, OVERRUN, FileClip
 from m3desk.media.streams import Kind, OpenContainer, frame_time, open_recording
 from m3desk.ports import SAMPLE_RATE, Sound
 
@@ -76,12 +76,12 @@ class FollowingClip(FileClip):
         return open_recording(folder, threads, lambda: self._waiting(recording))
 
     def _waiting(self, recording: Recording) -> bool:
-        """Return whether more of the clip may come."""
+        """Return whether more of the clip may come: one stream may be written later than the other."""
         if self._stopped.is_set():
             return False
         if self._closed_at is None:
             return True
-        return recording.end < self._stop() + AFTER and time.monotonic() - self._closed_at < _LATE_SECONDS
+        return recording.end <= self._stop() + APART and time.monotonic() - self._closed_at < _LATE_SECONDS
 
 
 def sound_pieces(folder: str | Path, start: int, stopped: Callable[[], bool]) -> Iterator[tuple[int, Sound]]:

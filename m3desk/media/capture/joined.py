@@ -41,6 +41,7 @@ class Joined(io.RawIOBase):
         self._sleep = threading.Event()
         self.follow = False
         self.cut = False
+        self._looked_last = False
         self.name = str(recording.folder)
         self._update()
 
@@ -94,11 +95,15 @@ class Joined(io.RawIOBase):
         return None
 
     def _may_wait(self) -> bool:
-        if self.cut or not self.follow or self._waiting is None or not self._waiting():
+        if self.cut or not self.follow or self._waiting is None or self._looked_last:
             return False
-        if not self._recording.ended:
+        ended = self._recording.ended
+        if not ended and self._waiting():
             return True
-        before = self._size()  # it may have ended with data that was not read yet
+        # Nothing more is waited for, but what came between the last look and this decision is still to be read: once only, because a
+        # recording goes on growing after the end of a clip.
+        self._looked_last = not ended
+        before = self._size()
         self._update()
         return self._size() != before
 
