@@ -227,7 +227,8 @@ def test_search_and_questions_are_answered_on_a_full_disk(
         for words in (["ask", "who says tea?"], ["search", "nodes", "tea", "--believed-at", "2030-01-01"], ["search", "clips", "tea"]):
             assert run(capsys, *words, "-m", str(memory))[0] == 0
         with monkeypatch.context() as patch:
-            patch.setattr(Memory, "add_chat", lambda *_: (_ for _ in ()).throw(MemoryProblem("the disk is full.", "Make room.")))
+            full = MemoryProblem("the disk is full.", "Make room.")
+            patch.setattr(Memory, "add_chat", lambda *_, **__: (_ for _ in ()).throw(full))
             code, said = run(capsys, "ask", "who says tea?", "-m", str(memory))
             assert code == 0 and "could not be stored" in said
     assert run(capsys, "search", "nodes", "tea", "-m", str(memory))[0] == 0 and run(capsys, "check", "-m", str(memory))[0] == 0

@@ -90,7 +90,7 @@ def test_a_log_line_is_one_line_also_with_a_traceback(caplog: pytest.LogCaptureF
 def test_a_command_in_a_hint_can_be_copied(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = str(tmp_path / "a b; touch pwned")
     assert cli.main(["check", "-m", place]) == 1
-    hint = capsys.readouterr().err.split("Make one: ")[1]
+    hint = capsys.readouterr().err.split("make one: ")[1]
     assert shlex.split(hint)[-1] == place
 
 
