@@ -7,9 +7,11 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 quick=()
+workers=logical # one process a core
 if [ "${1:-}" = --quick ]; then
   shift
   quick=(-m "not slow and not data")
+  workers=$((2 * $(getconf _NPROCESSORS_ONLN) + 1)) # many quick tests wait for threads, not for the processor
   export PYTHONPATH=$root:$root/ui:$root/plugins # the code as it is in this checkout, whatever is installed
 fi
 if [ ${#quick[@]} = 0 ] || [ ! -f "$venv/.m3desk-installed[dev]" ] || [ "$root/pyproject.toml" -nt "$venv/.m3desk-installed[dev]" ]; then
@@ -30,8 +32,8 @@ check "Format" "$bin/ruff" format --check .
 check "Lint" "$bin/ruff" check .
 check "Types" "$bin/mypy"
 check "Imports" "$bin/lint-imports"
-# One process a core. Where Xvfb is installed the window's tests have a virtual screen each (tests/ui/conftest.py), else they draw into memory.
-check "Tests" "$bin/python" -m pytest -n logical --dist worksteal --durations=15 "${quick[@]}" "$@"
+# Where Xvfb is installed the window's tests have a virtual screen each (tests/ui/conftest.py), else they draw into memory.
+check "Tests" "$bin/python" -m pytest -n "$workers" --dist worksteal --durations=15 "${quick[@]}" "$@"
 
 if [ ${#failed[@]} -gt 0 ]; then
   printf '\nfailed:%s\n' "$(printf ' %s,' "${failed[@]}" | sed 's/,$//')" >&2

@@ -119,6 +119,7 @@ def test_somebody_memorized_before_is_named_in_a_live_session_while_its_clip_is_
     assert not [t for t in threading.enumerate() if t.name in ("m3desk-recognizer", "m3desk-listener", "m3desk-known")]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_source_without_sound_has_names_and_no_subtitles(tmp_path: Path) -> None:
     memory = Memory()

@@ -37,6 +37,7 @@ def film(tmp_path: Path) -> Path:
     return talking_signs(tmp_path / "signs.mp4", 4, height=240)
 
 
+@pytest.mark.slow
 def test_a_file_delivered_at_real_time_is_recorded_and_memorized(film: Path, tmp_path: Path) -> None:
     told = RecordedEvents()
     with App(tmp_path / "m", emit=told, backends=FakeBackends()) as app:  # type: ignore[arg-type]
@@ -49,6 +50,7 @@ def test_a_file_delivered_at_real_time_is_recorded_and_memorized(film: Path, tmp
     assert [e.reason for e in told.of(events.LiveEnded)] == ["the source ended"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_after_a_kill_the_recording_is_whole_to_two_seconds_before_and_is_memorized(film: Path, tmp_path: Path) -> None:
     memory = str(tmp_path / "m")

@@ -76,6 +76,7 @@ def test_a_damaged_cell_is_a_finding_and_no_command_calls_it_a_fault(
         assert code == 0 or (said.count("\n") == 1 and "a fault of M3Desk" not in said and "is damaged" in said), command
 
 
+@pytest.mark.slow
 def test_what_can_be_made_anew_is_made_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     damage(folder, "now_person", "body", '["x"]')
     with Memory.open(folder) as memory, pytest.raises(MemoryDamaged) as told:
