@@ -15,7 +15,7 @@ from typing import Any
 from m3desk import events
 from m3desk.domain.changed import Changed
 from m3desk.domain.questions.types import Suggestion, Verdict
-from m3desk.store.reader import Reader
+from m3desk.store.records import Records
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +29,10 @@ SHARE = 4.0
 class OpenQuestions:
     """Computes the questions and reasons of one memory. Call `note` after each commit; `now` returns the current questions."""
 
-    def __init__(self, reader: Callable[[], Reader], emit: Callable[[Any], None]) -> None:
+    def __init__(self, reader: Callable[[], Records], emit: Callable[[Any], None]) -> None:
         self._open, self._emit = reader, emit
         self._computing = threading.Lock()
-        self._reader: Reader | None = None
+        self._reader: Records | None = None
         self._found: list[Suggestion] | None = None
         self._news = threading.Event()
         self._closing = threading.Event()
@@ -85,7 +85,7 @@ class OpenQuestions:
                     self._altered |= altered
                 raise
 
-    def _kept(self) -> Reader:
+    def _kept(self) -> Records:
         if self._reader is None:
             self._reader = self._open()
         return self._reader

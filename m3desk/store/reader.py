@@ -56,7 +56,6 @@ class Reader:
         self._guard = self._ledger.guard
         self._closed = False
         self._folded: tuple[int, State, Log] | None = None
-        self._questions: questions.QuestionCache | None = None
         self.as_of: as_of.AsOf | None = None
 
     @classmethod
@@ -129,14 +128,8 @@ class Reader:
     def sources(self) -> list[Source]:
         return self._read(reading.sources)
 
-    def source(self, id_: str) -> Source:
-        return self._read(reading.source, id_)
-
     def clips(self, source: str | None = None) -> list[Clip]:
         return self._read(reading.clips, source)
-
-    def clip(self, id_: str) -> Clip:
-        return self._read(reading.clip, id_)
 
     def clips_of(self, ids: Collection[str]) -> list[Clip]:
         return self._read(reading.clips_of, ids)
@@ -150,12 +143,6 @@ class Reader:
 
     def thumbnail(self, clip: str) -> str | None:
         return self._read(reading.thumbnail, clip)
-
-    def settings(self) -> dict[str, str]:
-        """Return this memory's own settings and the models in use."""
-        with self.snapshot() as db:
-            found = db.execute("SELECT key, value FROM meta WHERE key != 'changes' ORDER BY key")
-            return {r[0]: r[1] for r in found if not r[0].startswith(("last_", "removed_")) and not notes.is_note(r[0])}
 
     def watches(self) -> list[WatchRule]:
         """Return the rules of *watch for*, oldest first, with the ids that persons have now."""
@@ -206,23 +193,6 @@ class Reader:
         """Return the open questions to the user, most useful first (`domain.questions.ranking`)."""
         with self.snapshot() as db:
             return questions.suggestions(db, *self._present(db))
-
-    def questions_since(self, *, altered: bool = False) -> tuple[int, list[Suggestion]]:
-        """Return the version, and `suggestions` for a reader that asks after every commit: only rows added since are read.
-
-        `altered`: rows of the log were taken away or altered since; then everything is read again.
-        """
-        with self.snapshot() as db:
-            if altered or self._questions is None:
-                self._questions = questions.QuestionCache()
-            return reading.version(db), self._questions.suggestions(db)
-
-    def why_since(self, observation: str, *, altered: bool = False) -> Verdict:
-        """Return the same as `why`, from what `questions_since` keeps; `altered` as there."""
-        with self.snapshot() as db:
-            if altered or self._questions is None:
-                self._questions = questions.QuestionCache()
-            return self._questions.why(db, observation)
 
     # ------------------------------------------------------------------ sentences, graph, journal
 

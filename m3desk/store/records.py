@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from pathlib import Path
 from typing import Any
 
-from m3desk.domain.clip import Clip
+from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, Perceived, TextOnScreen, Utterance
 from m3desk.domain.graph import NodeRow
 from m3desk.domain.identities import Constraint, Equivalence
@@ -16,6 +16,7 @@ from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
 from m3desk.domain.memory import Outline, Sentence, StoredSentence
 from m3desk.domain.people import Observed, Person
 from m3desk.domain.questions.scorecard import Card
+from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.domain.sentences import State
 from m3desk.errors import CorrectionError
 from m3desk.ports import Cluster, Prepared
@@ -23,6 +24,7 @@ from m3desk.store import (
     checking,
     files,
     galleries,
+    notes,
     questions,
     reading,
     rebinding,
@@ -41,6 +43,39 @@ from m3desk.store.recomputing import Going, Recomputed
 
 class Records(Reader):
     """A reader of everything. It adds methods only: whoever gets a `Reader` or `ports.Reader` need not know of them."""
+
+    _questions: questions.QuestionCache | None = None
+
+    # ------------------------------------------------------------------ one source, one clip, settings, open questions
+
+    def source(self, id_: str) -> Source:
+        return self._read(reading.source, id_)
+
+    def clip(self, id_: str) -> Clip:
+        return self._read(reading.clip, id_)
+
+    def settings(self) -> dict[str, str]:
+        """Return this memory's own settings and the models in use."""
+        with self.snapshot() as db:
+            found = db.execute("SELECT key, value FROM meta WHERE key != 'changes' ORDER BY key")
+            return {r[0]: r[1] for r in found if not r[0].startswith(("last_", "removed_")) and not notes.is_note(r[0])}
+
+    def questions_since(self, *, altered: bool = False) -> tuple[int, list[Suggestion]]:
+        """Return the version, and `suggestions` for a reader that asks after every commit: only rows added since are read.
+
+        `altered`: rows of the log were taken away or altered since; then everything is read again.
+        """
+        with self.snapshot() as db:
+            if altered or self._questions is None:
+                self._questions = questions.QuestionCache()
+            return reading.version(db), self._questions.suggestions(db)
+
+    def why_since(self, observation: str, *, altered: bool = False) -> Verdict:
+        """Return the same as `why`, from what `questions_since` keeps; `altered` as there."""
+        with self.snapshot() as db:
+            if altered or self._questions is None:
+                self._questions = questions.QuestionCache()
+            return self._questions.why(db, observation)
 
     # ------------------------------------------------------------------ the log and its state
 

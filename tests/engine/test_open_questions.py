@@ -19,7 +19,7 @@ from m3desk.errors import CorrectionError
 from m3desk.store import derived, rows
 from m3desk.store.galleries import Galleries
 from m3desk.store.memory import Memory
-from m3desk.store.reader import Reader
+from m3desk.store.records import Records
 from tests.store import invented
 from tests.store import random_corrections as lives
 
@@ -30,14 +30,14 @@ def test_what_is_kept_gives_the_questions_and_reasons_that_everything_gives(tmp_
     with mock.patch.object(rows, "CHUNK", 2), mock.patch.object(derived, "CHUNK", 2), lives.born(tmp_path) as memory:
         life = lives.Life(memory, random.Random(seed))
         lives._clip(life)
-        found = OpenQuestions(lambda: Reader.open(memory.folder), told.append)
+        found = OpenQuestions(lambda: Records.open(memory.folder), told.append)
         memory.watch(found.note)
         weights = [w for w, _ in lives.ACTIONS.values()]
         for _ in range(14):
             with contextlib.suppress(CorrectionError):
                 lives.ACTIONS[life.dice.choices(list(lives.ACTIONS), weights)[0]][1](life)
             asked = life.pick(life.observations())
-            with Reader.open(memory.folder) as reader:
+            with Records.open(memory.folder) as reader:
                 if life.dice.random() < 0.5:  # reasons are asked for before or after the questions
                     assert found.why(asked) == reader.why(asked)
                 assert found.now() == reader.suggestions()
@@ -55,7 +55,7 @@ def test_a_no_that_changes_no_row_takes_the_question_away(tmp_path: Path) -> Non
         draft = replace(draft, votes=(Vote(face, voice, "alone in view", 0.6), Vote(other, voice, "alone in view", 0.5)))
         vectors = invented.text_vectors(draft)
         memory.commit_episodic(clip, perceived, draft, text_vectors=vectors, text_model="e5 1", models=invented.MODELS, at=invented.AT)
-        found = OpenQuestions(lambda: Reader.open(memory.folder), lambda _event: None)
+        found = OpenQuestions(lambda: Records.open(memory.folder), lambda _event: None)
         memory.watch(found.note)
         asked = next(q for q in found.now() if q.kind == "link")
         memory.correct("reject", {"n": asked.n})
@@ -69,7 +69,7 @@ def test_a_question_why_that_fails_half_way_leaves_nothing_half_read(tmp_path: P
         life = lives.Life(memory, random.Random(3))
         for _ in range(3):
             lives._clip(life)
-        found = OpenQuestions(lambda: Reader.open(memory.folder), lambda _event: None)
+        found = OpenQuestions(lambda: Records.open(memory.folder), lambda _event: None)
         memory.watch(found.note)
         found.now()
         lives._clip(life)
@@ -88,7 +88,7 @@ def test_they_are_computed_once_for_commits_that_follow_each_other(tmp_path: Pat
     with lives.born(tmp_path) as memory:
         life = lives.Life(memory, random.Random(1))
         lives._clip(life)
-        found = OpenQuestions(lambda: Reader.open(memory.folder), lambda _event: None)
+        found = OpenQuestions(lambda: Records.open(memory.folder), lambda _event: None)
         memory.watch(found.note)
         found.now()
         assert found.now() is not None and found.computed == 1
