@@ -1,4 +1,8 @@
-"""Rules with one place: no other module parses ids, locks files or computes overlaps of boxes."""
+"""Rules with one place: ids, file locks, overlap of boxes, alignment, linkage, FLAC decoding, changes of settings, stems.
+
+A search for words: code that does the same in other words is not found. The embedding of faces and voices is tried in
+tests/samples/test_one_rule.py.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,14 @@ PLACES = {
         r"""["'](?:person|face|voice)_\{""",
     ),
     "locks.py": (r"\bfcntl\.(?:flock|lockf)\b", r"\bmsvcrt\b", r"\bportalocker\b"),
-    "domain/geometry.py": (r"min\((\w)\[0\] \+ \1\[2\], (\w)\[0\] \+ \2\[2\]\)",),
+    "domain/geometry.py": (
+        r"\bdef _?similarity_transform",
+        r"\bcv2\.estimateAffine\w*\(",
+        r"min\((\w)\[0\] \+ \1\[2\], (\w)\[0\] \+ \2\[2\]\)",
+    ),
+    "domain/linkage.py": (r"\bdef _?average_linkage", r"\b(?:scipy|sklearn)\.cluster\b"),
+    "media/streams.py": (r"""["']r["'], format=["']flac["']""",),  # decodes a stored snippet
+    "config.py": (r"\btomlkit\b",),
     "domain/stemming.py": (r"\bsnowballstemmer\b", r"\bdef _?stem\(word"),
 }
 
