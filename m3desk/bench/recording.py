@@ -381,7 +381,7 @@ def _faults(place: Path, count: int) -> dict[str, Any]:
                 server.fault = fault
                 time.sleep(lasts)
                 server.fault, right = "", clock.now()
-                back.append(round(_back(told, reported, right) - right, 2))
+                back.append(round(_back(told, right) - right, 2))
                 lost = max(lost, (reported - Recording.open(place / fault).end) / 1e6)
                 silent += not any(isinstance(r, reports.DeviceChanged) and r.state in ("lost", "stalled") for _, r in told[seen:])
         server.close()
@@ -394,7 +394,7 @@ def _until(told: list[tuple[float, reports.Report]]) -> int:
     return max((r.until for _, r in list(told) if isinstance(r, reports.Recorded)), default=0)
 
 
-def _back(told: list[tuple[float, reports.Report]], reported: int, right: float, seconds: float = 40) -> float:
+def _back(told: list[tuple[float, reports.Report]], right: float, seconds: float = 40) -> float:
     """Return when something was recorded that came after `right`."""
     end = time.monotonic() + seconds
     origin = _started(told).origin

@@ -165,7 +165,6 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What the fold assumes about a step of a kind. An accepted question stands for the kind in `as`."""
 
-_ARGS = TypeAdapter(dict[str, Any])
 _EACH = {name: TypeAdapter(type_) for name, type_ in ARGS.items()}
 
 

@@ -26,7 +26,7 @@ from m3desk.domain.live import WatchRule
 from m3desk.domain.memory import Span, StoredSentence, TimelineSentence
 from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, SuggestedName, TrackRow
 from m3desk.domain.questions.types import Reason, Suggestion, Verdict
-from m3desk.errors import CorrectionError, ModelMissing
+from m3desk.errors import CorrectionError
 from m3desk.ports import FoundNode
 from tests.ui.live_fakes import LiveCalls, LiveWorld
 
@@ -703,11 +703,6 @@ class FakeDesk(LiveCalls):
 
     def close(self) -> None:
         self._note("close")
-
-
-def model_missing() -> ModelMissing:
-    """Return the error that asking without a language model gives."""
-    return ModelMissing("The language model is not on this machine.", "Download it with `m3desk models pull --llm`.")
 
 
 class FakePlayer:

@@ -17,9 +17,6 @@ from m3desk.media.capture.inputs import CaptureError, Form, Taking
 LOST_SECONDS = 2.0
 """Seconds without any sound after which a microphone is taken to be lost: a working one delivers silence as well."""
 
-SILENT_SECONDS = 5.0
-"""Seconds of exact zeros after which a microphone is called silent: it is muted, or another program holds it."""
-
 _LATENCY = 0.1
 _MOST_WAITED = 0.3
 _BUSY = (-9985,)  # paDeviceUnavailable

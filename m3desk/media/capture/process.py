@@ -109,7 +109,7 @@ class RecorderProcess:
         self._squares, self._counted, self._zeros = 0.0, 0, 0
         self._earlier_bytes = 0
         self._told_until = -1
-        self._told_little = self._told_gone = self._told_veil = False
+        self._told_little = self._told_veil = False
         self._turned = clock.now()
         self._wall = clock.wall() - clock.now()
         self._ticked = 0.0

@@ -40,7 +40,7 @@ def preview(db: DB, state: State, log: Log, source: str, start: int, end: int) -
     clips = [c for c in reading.clips_between(db, source, start, end) if c.state not in ("failed", "skipped")]
     counts = {
         "clips": len(clips), "observations": len(found.observations), "memories": len(found.told),
-        "pictures_and_sounds": len(found.media), "people": len(people), "chats": len(_chats(db, found, source, start, end)),
+        "pictures_and_sounds": len(found.media), "people": len(people), "chats": len(_chats(db, source, start, end)),
     }  # fmt: skip
     text = (
         f"forgets {clock(start)}–{clock(end)} of {source} for good: {counts['observations']} observations, {counts['memories']} memories, "
@@ -107,7 +107,7 @@ def _of_the_span(db: DB, found: Traces, source: str, start: int, end: int) -> No
     found.media -= still  # the same picture or sound may stand for two moments
 
 
-def _chats(db: DB, found: Traces, source: str, start: int, end: int) -> list[int]:
+def _chats(db: DB, source: str, start: int, end: int) -> list[int]:
     """Return the chats whose answer cites a moment of the span."""
     gone = []
     for r in db.execute("SELECT id, body FROM chat"):
@@ -124,7 +124,7 @@ def forget(db: DB, state: State, log: Log, source: str, start: int, end: int, at
     sequence = commits.begin(db, "forget", at)
     sha256 = reading.source(db, source).sha256
     rows.insert(db, "tombstone", sequence=sequence, source=source, sha256=sha256, kind="span", start=start, end=end, boxes="[]")
-    cited = _chats(db, found, source, start, end)
+    cited = _chats(db, source, start, end)
     db.executemany("DELETE FROM chat WHERE id = ?", [(c,) for c in cited])
     gone_chats = len(cited) + chats(db, found)
     db.execute(

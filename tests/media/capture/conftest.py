@@ -15,8 +15,6 @@ from ..conftest import HEIGHT, WIDTH, numbered, tone
 
 ABOUT = About("r1", "file:x?live", "2026-11-22T10:00:00+00:00", WIDTH, HEIGHT, 25.0, RATE)
 
-Feed = Callable[..., None]
-
 
 def feed(writer: RecordingWriter, start: float, end: float, *, pictures: bool = True, sound: bool = True) -> None:
     """Write [start, end) seconds: picture k at k / 25 s, and `tone`, both in the order of time."""

@@ -45,7 +45,6 @@ PICTURE_SIZE = 96
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 
 
 def _pointer(array: NDArray[np.float64], kind: type) -> Any:
