@@ -367,20 +367,13 @@ class Memory(Records):
         `sources`: the caller is going to remove the sources that show them, also after a kill.
         """
         person, at = self.person(ref), at or now()
-        mark: pending.Pending | None = None
-        try:
-            with self.writing() as db:
-                gone, narrowed = removing.forget(db, self.state(), self.log(), person, how, at, self.media, tighten)
-                files.keep(self.folder, narrowed)
-                mark = pending.Pending(person.id, how, at, sources, gone.effect.text, gone.counts, gone.sources, gone.known)
-                pending.keep(self.folder, mark)
-                self.forget_fold()
-        except BaseException:
-            if mark is not None and not self._read(pending.committed, mark):
-                pending.remove(self.folder, mark)  # all was rolled back
-            raise
-        self.scrub()
-        return mark
+
+        def remove(db: sqlite3.Connection) -> pending.Pending:
+            gone, narrowed = removing.forget(db, self.state(), self.log(), person, how, at, self.media, tighten)
+            files.keep(self.folder, narrowed)
+            return pending.Pending(person.id, how, at, sources, gone.effect.text, gone.counts, gone.sources, gone.known)
+
+        return self._forget(remove)
 
     def may_forget_span(self, source: str, start: int, end: int) -> spans.SpanPlan:
         """Return what forgetting [start, end) microseconds of a source would remove. Raises UsageError."""
@@ -390,11 +383,19 @@ class Memory(Records):
     def forget_span(self, source: str, start: int, end: int, *, at: str | None = None) -> pending.Pending:
         """Remove a span of a source for good, as `forget` removes a person; call `forgotten` when the proof has passed."""
         at = at or now()
+
+        def remove(db: sqlite3.Connection) -> pending.Pending:
+            gone = spans.forget(db, self.state(), self.log(), source, start, end, at)
+            return pending.Pending("", "span", at, False, gone.text, gone.counts, (), gone.known)
+
+        return self._forget(remove)
+
+    def _forget(self, remove: Callable[[sqlite3.Connection], pending.Pending]) -> pending.Pending:
+        """Remove rows in one transaction, whose mark is in the folder from before its commit on; then `scrub`. Return the mark."""
         mark: pending.Pending | None = None
         try:
             with self.writing() as db:
-                gone = spans.forget(db, self.state(), self.log(), source, start, end, at)
-                mark = pending.Pending("", "span", at, False, gone.text, gone.counts, (), gone.known)
+                mark = remove(db)
                 pending.keep(self.folder, mark)
                 self.forget_fold()
         except BaseException:
