@@ -18,7 +18,7 @@ from m3desk.cli.output import Follower, Out, confirm
 from m3desk.cli.parser import moment
 from m3desk.cli.work import existing
 from m3desk.domain.clip import MICROSECOND, clock, seconds
-from m3desk.domain.live import Keep, SpanForgotten
+from m3desk.domain.live import Keep, SpanForgotten, parse_keep
 from m3desk.errors import Cancelled, M3DeskError, UsageError
 from m3desk.media.capture.address import LiveAddress, is_live
 
@@ -37,17 +37,9 @@ def address(text: str, no_audio: bool = False) -> str:
 def keep(text: str | None) -> Keep:
     """Return how long a recording is kept: `always`, `remembered`, or a number of hours; from the settings if not given."""
     given = config.get_value("keep_recordings") if text is None else text
-    if given == "always":
-        return "always"
-    if given == "remembered":
-        return "until remembered"
-    try:
-        hours = float(given)
-    except ValueError:
-        hours = 0.0
-    if not 0 < hours <= 100_000:
+    if (kept := parse_keep(given)) is None:
         raise UsageError(f"“{given}” does not say how long a recording is kept.", "Write always, remembered, or a number of hours.")
-    return hours
+    return kept
 
 
 def budget() -> int | None:

@@ -9,6 +9,9 @@ from typing import Literal
 Keep = Literal["always", "until remembered"] | float
 """How long a recording is kept: for ever, until its clips are memorized, or this many hours."""
 
+LONGEST_KEPT = 100_000
+"""Hours that a recording may be kept at most."""
+
 LiveState = Literal["starting", "recording", "paused", "reconnecting", "stopping"]
 
 DeviceState = Literal["on", "off", "lost", "busy", "silent", "stalled", "none"]
@@ -103,3 +106,16 @@ class SpanForgotten:
     found: tuple[str, ...] = ()
     text: str = ""
     searched: Mapping[str, int] = field(default_factory=dict)
+
+
+def parse_keep(text: str) -> Keep | None:
+    """Return how long recordings are kept, from its setting: `always`, `remembered`, or a number of hours; None for any other text."""
+    if text == "always":
+        return "always"
+    if text == "remembered":
+        return "until remembered"
+    try:
+        hours = float(text)
+    except ValueError:
+        return None
+    return hours if 0 < hours <= LONGEST_KEPT else None

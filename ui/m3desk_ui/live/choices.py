@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from m3desk import config
+from m3desk.domain.live import parse_keep
 from m3desk.errors import M3DeskError
 from m3desk.media.capture.address import LiveAddress
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 GIGABYTE = 1_000_000_000
 DEFAULT_HOURS = 24
-LONGEST = 100_000
-"""Hours that a recording may be kept at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +34,9 @@ def read(state: WindowState) -> Choices:
     first = Choices()
     keep, budget = first.keep, first.budget
     with contextlib.suppress(M3DeskError):
-        keep = kept(str(config.get_value("keep_recordings")))
+        keep = parse_keep(str(config.get_value("keep_recordings"))) or first.keep
         budget = round(float(config.get_value("recording_gb")) * GIGABYTE) or None
     return Choices(state.text("live/address"), keep, state.number("live/bystanders") > 0, budget)
-
-
-def kept(text: str) -> Keep:
-    """Return how long recordings are kept, from its setting: "always", "remembered" or hours."""
-    if text == "remembered":
-        return "until remembered"
-    with contextlib.suppress(ValueError):
-        if 0 < (hours := float(text)) <= LONGEST:
-            return hours
-    return "always"
 
 
 def write(state: WindowState, choices: Choices) -> None:
