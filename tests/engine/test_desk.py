@@ -66,7 +66,7 @@ def test_a_file_becomes_memories_and_the_window_can_read_them(listening: Listeni
     listening.until(lambda e: isinstance(e, events.ClipCommitted) and e.state == "episodic")
     listening.until(lambda e: isinstance(e, events.SourceChanged) and e.state == "done")
     with listening.desk.reader() as reader:
-        assert reader.source(source).state == "done"
+        assert {s.id: s.state for s in reader.sources()}[source] == "done"
         assert "GATE" in " ".join(s.shown for s in reader.memories())
 
 
