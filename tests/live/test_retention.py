@@ -11,6 +11,7 @@ import av
 import pytest
 
 from m3desk.domain.clip import Clip, Source
+from m3desk.domain.live import parse_keep
 from m3desk.live.retention import NEEDED, kept_from, outdated
 from m3desk.media.capture.recording import About, Recording
 from m3desk.media.capture.writing import RecordingWriter
@@ -71,3 +72,8 @@ def test_what_is_not_remembered_yet_is_kept_with_what_decoding_it_needs(record: 
     assert kept_from(source, ALL, recording, BEGAN) > 60 * S
     assert kept_from(replace(source, state="live"), ALL, recording, BEGAN) == 60 * S - NEEDED  # the open clip begins there
     assert kept_from(source, clips, recording, BEGAN + timedelta(days=9), hours=1.0) == 40 * S - NEEDED
+
+
+def test_the_setting_says_how_long_and_other_texts_say_nothing() -> None:
+    assert [parse_keep(t) for t in ("always", "remembered", "0.5", "100000")] == ["always", "until remembered", 0.5, 100_000.0]
+    assert [parse_keep(t) for t in ("", "for ever", "0", "-1", "nan", "inf", "100001")] == [None] * 7
