@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from m3desk import commands, events
 from m3desk.commands import Command
 from m3desk.engine import serve
-from m3desk.errors import M3DeskError, ModelFailed
+from m3desk.errors import M3DeskError, ModelFailed, line_of
 
 if TYPE_CHECKING:
     from m3desk import ports
@@ -217,7 +217,7 @@ class EngineDesk:
         """Emit AskDone for a question that was refused or did not reach an engine, so that nobody waits for the answer."""
         error = None if asked.cancelled() else asked.exception()
         if error is not None:
-            said = error.line() if isinstance(error, M3DeskError) else str(error)
+            said = line_of(error)
             self._tell(events.AskDone(ask, "", False, (), "", 0.0, error=said))
 
     def stop_asking(self, ask: str) -> None:

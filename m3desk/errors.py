@@ -108,3 +108,8 @@ class ImportProblem(M3DeskError):
 
 class Cancelled(M3DeskError):
     exit_code = 130
+
+
+def line_of(error: BaseException) -> str:
+    """Return the one line that tells the user of any error: with its hint, if it has one."""
+    return error.line() if isinstance(error, M3DeskError) else str(error)

@@ -20,7 +20,7 @@ from m3desk import events, private
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Source
 from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC, GivenUp, Keep, Outdated
-from m3desk.errors import M3DeskError, SourceError, UsageError
+from m3desk.errors import M3DeskError, SourceError, UsageError, line_of
 from m3desk.live.retention import delete, outdated
 from m3desk.live.session import ENDING, Recorder, Session, close_source
 from m3desk.media.capture import recorder as capture
@@ -302,7 +302,7 @@ class Live:
             if not self._store.clips(source.id):
                 self._store.remove_source(source.id, dry_run=False)  # nothing of it was recorded
                 return
-            line = error.line() if isinstance(error, M3DeskError) else str(error)
+            line = line_of(error)
             self._store.fail_queued(source.id, line)
             self._store.note(source.id, "partial", line)
             return

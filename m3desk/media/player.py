@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from m3desk import config
 from m3desk.domain.clip import MICROSECOND
-from m3desk.errors import M3DeskError
+from m3desk.errors import M3DeskError, line_of
 from m3desk.media.clock import Clock
 from m3desk.media.length import measured
 from m3desk.media.pictures import Pictures, TimedFrame
@@ -311,7 +311,7 @@ class Player:
             self._file.close()
             self._file = None
         self._running = False
-        text = error.line() if isinstance(error, M3DeskError) else str(error)
+        text = line_of(error)
         with self._wake:
             self._target = None
             self._state = replace(self._state, playing=False, error=text)

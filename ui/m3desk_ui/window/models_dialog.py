@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk import events
-from m3desk.errors import M3DeskError
+from m3desk.errors import M3DeskError, line_of
 from m3desk_ui.look import plain, texts, theme
 
 if TYPE_CHECKING:
@@ -255,8 +255,7 @@ class ModelsDialog(QDialog):
             self.offer_go.setEnabled(True)
 
     def _failed(self, error: Exception) -> None:
-        hint = getattr(error, "hint", "")
-        self.state.setText(f"{error} {hint}".strip())
+        self.state.setText(line_of(error))
         for row in self.rows.values():
             if row.now == "working":
                 row.show_state("failed")

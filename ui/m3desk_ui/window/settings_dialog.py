@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk import config, paths
-from m3desk.errors import M3DeskError
+from m3desk.errors import M3DeskError, line_of
 from m3desk_ui.look import plain, texts, theme
 
 if TYPE_CHECKING:
@@ -242,5 +242,5 @@ class SettingsDialog(QDialog):
         self.accept()
 
     def _complain(self, error: Exception) -> None:
-        self.problem.setText(f"{error} {getattr(error, 'hint', '')}".strip())
+        self.problem.setText(line_of(error))
         self.problem.show()
