@@ -1,13 +1,16 @@
-"""The list of sources removes only from the memory that was shown when its question was asked."""
+"""The list of sources: what it removes, and whose files it finds."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
-from m3desk_ui.memory.sources_view import SourcesView
+from m3desk_ui.memory.sources_view import SourcesView, is_there
 from pytestqt.qtbot import QtBot
 
+from m3desk.domain.clip import Source
 from tests.ui.fakes import FakeDesk
 
 
@@ -36,3 +39,18 @@ def test_a_source_is_removed_unless_another_memory_opens_during_the_question(
     qtbot.waitUntil(lambda: bool(asked), timeout=3000)
     qtbot.wait(50)
     assert removed(desk) == ([True] if another else [True, False]) and removed(other) == []
+
+
+def source(uri: str, state: str = "done") -> Source:
+    return Source("s1", uri, None, None, None, None, False, None, state=state)  # type: ignore[arg-type]
+
+
+def test_the_recording_of_a_live_source_is_there_like_a_file_and_also_before_its_first_picture(tmp_path: Path) -> None:
+    film, recording, empty = tmp_path / "film.mp4", tmp_path / "s2-camera-0", tmp_path / "empty"
+    film.touch()
+    recording.mkdir()
+    (recording / "recording.json").touch()
+    empty.mkdir()
+    assert is_there(source(str(film))) and is_there(source(str(recording))) and is_there(source("https://example.org/film.mp4"))
+    assert not is_there(source(str(empty))) and not is_there(source(str(tmp_path / "gone.mp4")))
+    assert is_there(source(str(empty), "live"))

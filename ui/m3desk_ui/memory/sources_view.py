@@ -457,7 +457,7 @@ def read_rows(reader: Reader) -> list[Row]:
     for s in reader.sources():
         clips = reader.clips(s.id)
         picture = next(((c.id, m) for c in clips if _kept(c) and (m := reader.thumbnail(c.id))), None)
-        rows.append(Row.of(s, picture, {c.id: (c.end - c.start, _kept(c)) for c in clips}, _there(s)))
+        rows.append(Row.of(s, picture, {c.id: (c.end - c.start, _kept(c)) for c in clips}, is_there(s)))
     return rows
 
 
@@ -467,7 +467,7 @@ def read_part(reader: Reader, changed: Changed) -> Part:
     clips = reader.clips_of(changed.clips) if changed.clips else []
     pictures = reader.thumbnails([c.id for c in clips if _kept(c)]) if clips else {}
     touched = [s for s in sources if s.id in changed.sources]
-    return Part(sources, changed.clips - {c.id for c in clips}, clips, pictures, {s.id: _there(s) for s in touched})
+    return Part(sources, changed.clips - {c.id for c in clips}, clips, pictures, {s.id: is_there(s) for s in touched})
 
 
 def patched(rows: Mapping[str, Row], part: Part) -> list[Row]:
@@ -498,5 +498,6 @@ def _kept(clip: Clip) -> bool | None:
     return True if clip.state in ("episodic", "done") else False if clip.state in ("failed", "skipped") else None
 
 
-def _there(source: Source) -> bool:
-    return "://" in source.uri or files.is_file(source.uri)
+def is_there(source: Source) -> bool:
+    """Return whether a source has something to play: a file, a recording (whose folder is empty as it begins), or an address."""
+    return source.state == "live" or "://" in source.uri or files.is_playable(source.uri)
