@@ -2413,6 +2413,10 @@
     <context>
         <name>SourcesView</name>
         <message>
+            <source>Its recording is deleted, too. This can't be undone.</source>
+            <translation>它的录像也会被删除。此操作无法撤销。</translation>
+        </message>
+        <message>
             <source>Sources</source>
             <translation>来源</translation>
         </message>

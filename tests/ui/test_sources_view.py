@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,21 @@ def test_a_source_is_removed_unless_another_memory_opens_during_the_question(
     qtbot.waitUntil(lambda: bool(asked), timeout=3000)
     qtbot.wait(50)
     assert removed(desk) == ([True] if another else [True, False]) and removed(other) == []
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_before_a_live_source_is_removed_the_question_says_that_its_recording_is_deleted(
+    qtbot: QtBot, hub: Hub, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch, ours: bool
+) -> None:
+    view = SourcesView(hub)
+    qtbot.addWidget(view)
+    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=3000)
+    asked: list[str] = []
+    monkeypatch.setattr(plain, "sure", lambda *question: asked.append(question[3]))
+    row, folder = view.model.rows[0], Path(hub.path).absolute() if ours else Path("elsewhere").absolute()
+    view.remove(replace(row, source=replace(row.source, uri=str(folder / "recordings" / "s1-camera-0"))))
+    qtbot.waitUntil(lambda: bool(asked), timeout=3000)
+    assert ("Its recording is deleted, too." in asked[0], "The file itself stays" in asked[0]) == (ours, not ours)
 
 
 def source(uri: str, state: str = "done") -> Source:

@@ -411,7 +411,10 @@ class SourcesView(QWidget):
 
     def _confirm_removal(self, desk: Desk, row: Row, effect: Effect) -> None:
         question = self.tr("Remove %1 from this memory?").replace("%1", plain.line(Path(row.source.uri).name))
-        more = effect.text + "\n\n" + self.tr("The file itself stays where it is. This can't be undone.")
+        stays = self.tr("The file itself stays where it is. This can't be undone.")
+        if Path(row.source.uri).parent == Path(self._hub.path).absolute() / "recordings":  # as the store decides (`store.recordings`)
+            stays = self.tr("Its recording is deleted, too. This can't be undone.")
+        more = effect.text + "\n\n" + stays
         sure = self._hub.desk is desk and plain.sure(self, self.tr("Remove a source"), question, more, self.tr("Remove"))
         if sure and self._hub.desk is desk:  # another memory, which may have been opened meanwhile, has a source of this id too
             self._hub.when(desk.remove_source(row.source.id))
