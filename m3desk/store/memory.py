@@ -146,6 +146,8 @@ class Memory(Records):
         with self.snapshot() as db:
             effect = sources.what_rests_on(db, self.state(), id_)
             uri = reading.source(db, id_).uri
+        if recording and recordings.is_ours(self.folder, uri):
+            effect = replace(effect, text=f"{effect.text}, and its recording")
         if not dry_run:
             with recordings.deleting(self.folder, uri if recording else "") as delete:
                 with self.writing() as db:

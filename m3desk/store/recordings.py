@@ -13,6 +13,12 @@ FOLDER = "recordings"
 _REMOVED = ".removed"
 
 
+def is_ours(memory: Path, uri: str) -> bool:
+    """Return whether a path is that of a recording which this memory keeps, never a file of the user."""
+    folder = Path(uri)
+    return bool(uri) and folder.absolute().parent == (memory / FOLDER).absolute() and folder.is_dir()
+
+
 @contextmanager
 def deleting(memory: Path, uri: str) -> Iterator[Callable[[], None]]:
     """Put a recording aside, and give the function that deletes it; if that is not called, it is put back.
@@ -20,7 +26,7 @@ def deleting(memory: Path, uri: str) -> Iterator[Callable[[], None]]:
     Does nothing for a path outside of this memory's recordings: a file of the user.
     """
     folder = Path(uri)
-    if not uri or folder.absolute().parent != (memory / FOLDER).absolute() or not folder.is_dir():
+    if not is_ours(memory, uri):
         yield lambda: None
         return
     aside = folder.with_name(folder.name + _REMOVED)

@@ -371,8 +371,8 @@ def test_a_removed_live_source_takes_its_recording_with_it_and_a_file_stays(desk
     source = d.play()
     d.over()
     folder = Path(d.source(source).uri)
-    d.app.work.remove(source, dry_run=True)
-    assert folder.is_dir()
+    told = d.app.work.remove(source, dry_run=True)
+    assert folder.is_dir() and told.text.endswith(f" of {source}, and its recording")
     d.app.work.remove(source)
     assert list((d.path / "recordings").iterdir()) == []
 
