@@ -286,7 +286,8 @@ class Session:
                 yield self._recorded_clip(closed)
             elif open_ is not None and open_.clip.index > last:
                 last = open_.clip.index
-                yield self._open_clip(open_)
+                if (media := self._open_clip(open_)) is not None:
+                    yield media
             elif ended:
                 return
             else:
@@ -304,15 +305,16 @@ class Session:
             self._store.plan_clips(self.source.id, [limited], fps=self._fps)
         return self._work.decoder(self.source)(limited)
 
-    def _open_clip(self, open_: _Open) -> ClipMedia:
-        """Return the open clip, perceived while it is recorded; if it was closed in between, the closed one."""
+    def _open_clip(self, open_: _Open) -> ClipMedia | None:
+        """Return the open clip, perceived while it is recorded; if it was closed in between, the closed one, or None once forgotten."""
         with self._lock:
             if self._course.open is open_:
                 self.pace.given_up(self.behind())
                 open_.clip = replace(open_.clip, given_up=self.pace.of_clip())
                 open_.following = OpenClip(self.source, open_.clip, str(self.folder), self._fps)
                 return open_.following
-            return self._recorded_clip(self._course.waiting[open_.clip.id][0])
+            closed = self._course.waiting.get(open_.clip.id)
+            return self._recorded_clip(closed[0]) if closed is not None else None
 
     def _close(self, at: int, overrun: int | None) -> Clip:
         """Close the open clip at a time and plan its row."""

@@ -467,3 +467,16 @@ def test_an_open_clip_ends_only_when_it_was_closed_though_the_recording_has_ende
     assert clip.closed(known.duration or 0, 0) == known.duration
     ears.join(10)
     assert heard and clip.clip.end == known.duration
+
+
+def test_an_open_clip_that_was_closed_and_forgotten_before_its_perception_began_is_left_out(desk: Callable[..., Desk]) -> None:
+    d = desk(goes_on=True)
+    d.app.live.start(ADDRESS)
+    session = d.app.live.session
+    assert session is not None
+    open_ = d.until(lambda: session._course.open)
+    clip = d.until(lambda: session.close_clip(least=100_000))
+    assert clip.id == open_.clip.id
+    del session._course.waiting[clip.id]  # as `synchronize` does after the forgetting
+    assert session._open_clip(open_) is None
+    d.app.live.stop()
