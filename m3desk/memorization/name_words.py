@@ -19,6 +19,14 @@ ROLES = words_of("""
     """)
 """Words that say what somebody is or does, stripped from a caption before its name is looked for."""
 
+ROLES_ONLY = words_of("""
+    presenter correspondent reporter journalist editor moderator narrator commentator analyst interviewer interviewee president
+    vice-president senator representative governor secretary officer chairman chairwoman ceo cfo cto coo founder co-founder cofounder
+    director producer actor actress musician engineer developer designer manager consultant scientist researcher professor lecturer
+    spokesman spokeswoman spokesperson specialist economist historian instructor assistant
+    """)
+"""Of these, what is nobody's last name: a line that ends with it says what somebody does ("Software Engineer")."""
+
 NOT_A_NAME = words_of("""
     i we you he she it they this that these those the a an and or but not no yes ok okay so well now here there what who when where
     why how which if then than to from in on at by for of with about into over under up down out off as is are was were be been am

@@ -21,6 +21,7 @@ from m3desk.memorization.name_words import (
     NOT_A_NAME,
     PARTICLES,
     ROLES,
+    ROLES_ONLY,
     ROLES_ZH,
     SURNAMES_TOO,
     SURNAMES_ZH,
@@ -137,6 +138,8 @@ def _name_in(part: str) -> Read | None:
         words = words[:-1]
     stripped = _without_roles(words)
     had_role = len(stripped) < len(words)
+    if stripped and _plain(stripped[-1]) in ROLES_ONLY:
+        return None
     if not 2 <= len([w for w in stripped if w.lower() not in PARTICLES]) <= 3 or len(stripped) > 4:
         return None
     inner = range(1, len(stripped) - 1)
