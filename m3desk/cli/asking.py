@@ -65,7 +65,7 @@ def ask(options: Any, out: Out) -> int:
     existing(options.memory)
     fitting(options.question)
     if not options.question.strip():
-        raise UsageError("the question is empty.", "For example: m3desk ask -m M “who appears?”")
+        raise UsageError("the question is empty.", 'For example: m3desk ask -m M "who appears?"')
     if options.mode == "parity":
         raise UsageError("parity mode is not in this version yet.", "Leave --mode out.")
     rounds: list[events.AskRound] = []
@@ -100,7 +100,7 @@ def search(options: Any, out: Out) -> int:
     existing(options.memory)
     fitting(options.text or "")
     if not options.text and not options.image and not options.audio:
-        raise UsageError("search needs words, --image or --audio.", "For example: m3desk search nodes -m M “red mug”.")
+        raise UsageError("search needs words, --image or --audio.", 'For example: m3desk search nodes -m M "red mug"')
     with App(options.memory, write=False) as app:
         cut, date = known_before(options, app), at_a_date(options, app, out)
         if options.what == "clips":

@@ -99,7 +99,7 @@ def memorize(options: Any, out: Out) -> int:
     place = shlex.quote(str(options.memory))
     if left:
         lines.append(f"{left} clips are recorded and not memorized yet: m3desk memorize {shlex.quote(stored.uri)} -m {place}")
-    lines.append(f"Ask: m3desk ask -m {place} “who appears?”")
+    lines.append(f'Ask: m3desk ask -m {place} "who appears?"')
     out.result(report, lines)
     return Cancelled.exit_code if left else 0
 

@@ -55,7 +55,7 @@ def window_module() -> Any:
     if problem is not None:
         raise M3DeskError(
             f"no window can be opened here: {problem}.",
-            "Work in the terminal: m3desk memorize VIDEO -m MEMORY, then m3desk ask -m MEMORY “question”.",
+            'Work in the terminal: m3desk memorize VIDEO -m MEMORY, then m3desk ask -m MEMORY "question".',
         )
     if failed is not None:
         raise failed

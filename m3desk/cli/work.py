@@ -114,7 +114,7 @@ def _say(report: dict[str, Any], memory: str, out: Out) -> int:
     lines = [
         f"{sum(counts.values())} clips ({', '.join(f'{n} {s}' for s, n in counts.items() if n)}){pace}",
         f"{report['people']} people, {report['memories']['episodic']} episodic and {report['memories']['semantic']} semantic memories",
-        f"Ask: m3desk ask -m {shlex.quote(memory)} “who appears?”",
+        f'Ask: m3desk ask -m {shlex.quote(memory)} "who appears?"',
     ]
     out.result(report, lines)
     return 0

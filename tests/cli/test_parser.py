@@ -1,10 +1,13 @@
 """The argument parser accepts what contract.md documents."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from m3desk import cli
 from m3desk.cli.parser import before, moment, options_last, parser
 from m3desk.errors import UsageError
 
@@ -76,3 +79,10 @@ def test_several_observations_and_wrong_numbers_of_things() -> None:
     for wrong in (["undo", "0"], ["undo", "-1"], ["search", "nodes", "tea", "-k", "0"], ["people", "suggestions", "-k", "x"]):
         with pytest.raises(SystemExit):
             top.parse_args(options_last(top, [*wrong, "-m", "M"]))
+
+
+def test_commands_in_messages_can_be_pasted_into_a_shell():
+    folder = Path(cli.__path__[0])
+    assert [
+        line for file in folder.glob("*.py") for line in file.read_text("utf-8").splitlines() if re.search(r"m3desk [a-z].*[“”]", line)
+    ] == []
