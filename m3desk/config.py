@@ -182,6 +182,19 @@ def profiles() -> dict[str, dict[str, str]]:
     return {str(name): {str(port): str(backend) for port, backend in table.items()} for name, table in tables.items()}
 
 
+def backend_options(name: str) -> dict[str, Any]:
+    """Return what the user set for a backend: `[backends.NAME]` with lines such as `url = "http://127.0.0.1:8000/v1"`; {} if nothing.
+
+    Raises UsageError if the file is invalid.
+    """
+    tables = _read().get("backends", {})
+    if not isinstance(tables, Mapping) or not isinstance(tables.get(name, {}), Mapping):
+        raise UsageError(
+            f"[backends.{name}] in {paths.config_file()} is not a table.", f'Write [backends.{name}] and lines such as url = "http://…".'
+        )
+    return dict(tables.get(name, {}))
+
+
 def recent_memories() -> list[str]:
     """Return the recently opened memories that still exist, newest first."""
     try:

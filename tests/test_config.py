@@ -79,3 +79,18 @@ def test_a_file_that_begins_with_a_byte_order_mark_is_read_and_changed(file: Pat
     assert config.get_value("fps") == 4.0
     config.set_value("theme", "dark")
     assert config.get_value("fps") == 4.0 and config.get_value("theme") == "dark" and "# mine" in file.read_text("utf-8")
+
+
+def test_a_backend_has_a_table_of_its_own_which_settings_leave_alone(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text('[backends.server]\nurl = "http://127.0.0.1:8000/v1"\n')
+    config.set_value("theme", "dark")
+    assert config.backend_options("server") == {"url": "http://127.0.0.1:8000/v1"} and config.backend_options("vllm") == {}
+
+
+@pytest.mark.parametrize("text", ["backends = 3\n", "[backends]\nserver = 3\n"])
+def test_a_backend_whose_options_are_no_table_is_told(file: Path, text: str) -> None:
+    file.parent.mkdir()
+    file.write_text(text)
+    with pytest.raises(UsageError, match="not a table"):
+        config.backend_options("server")

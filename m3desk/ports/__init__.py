@@ -26,7 +26,9 @@ from m3desk.ports.models import (
     LanguageModel,
     Message,
     ObjectDetector,
+    Part,
     Picture,
+    Pictures,
     QuickSpeechRecogniser,
     QuickTranscript,
     ReadText,
@@ -37,8 +39,10 @@ from m3desk.ports.models import (
     TextEmbedder,
     TextReader,
     Transcript,
+    Turn,
     VoiceActivity,
     VoiceEmbedder,
+    WatchingModel,
 )
 
 __all__ = [
@@ -62,7 +66,9 @@ __all__ = [
     "Message",
     "Models",
     "ObjectDetector",
+    "Part",
     "Picture",
+    "Pictures",
     "Prepared",
     "QuickSpeechRecogniser",
     "QuickTranscript",
@@ -75,7 +81,9 @@ __all__ = [
     "TextEmbedder",
     "TextReader",
     "Transcript",
+    "Turn",
     "VoiceActivity",
     "VoiceEmbedder",
     "Waiting",
+    "WatchingModel",
 ]

@@ -22,6 +22,7 @@ from m3desk.ports.models import (
     TextReader,
     VoiceActivity,
     VoiceEmbedder,
+    WatchingModel,
 )
 
 
@@ -164,6 +165,7 @@ class Models:
     screen_text: TextReader | None = None
     text_vectors: TextEmbedder | None = None
     language: LanguageModel | None = None
+    watcher: WatchingModel | None = None
     writer: MemoryWriter | None = None
     knowledge: KnowledgeWriter | None = None
     missing: Mapping[str, str] = field(default_factory=dict)

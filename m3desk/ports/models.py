@@ -207,3 +207,51 @@ class LanguageModel(Protocol):
     ) -> Iterator[str]:
         """Yield the reply in pieces, at temperature 0; a GBNF grammar or a JSON schema constrains it."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Pictures in time order, for a model that sees. `rate`: pictures a second if they are a video's, None for single pictures."""
+
+    pictures: tuple[Picture, ...]
+    rate: float | None = None
+    sound: Sound | None = None
+    """The sound of the video, exactly as long as it; given only to a model that hears."""
+
+
+Part = str | Pictures
+"""A part of a turn: text, or pictures (one picture: `Pictures((picture,))`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a conversation with a model that sees. `role`: `system`, `user` or `assistant`."""
+
+    role: str
+    parts: tuple[Part, ...]
+
+
+@runtime_checkable
+class WatchingModel(Protocol):
+    """A model that sees, and maybe hears.
+
+    `context`: tokens of prompt and reply together. `hears`: it takes `Pictures.sound`. `watches_video`: it takes pictures with a `rate`
+    as a video; others get single pictures. `most_pictures`: how many pictures a clip is worth giving it.
+    """
+
+    name: str
+    context: int
+    hears: bool
+    watches_video: bool
+    most_pictures: int
+
+    def watch(
+        self,
+        turns: Sequence[Turn],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 1024,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
+        """Yield the reply in pieces, at temperature 0; a JSON schema constrains it where the engine can."""
+        ...
