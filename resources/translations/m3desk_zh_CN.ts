@@ -2004,6 +2004,14 @@
     <context>
         <name>QuestionCard</name>
         <message>
+            <source>Is %1 two people?</source>
+            <translation>%1 是两个人吗？</translation>
+        </message>
+        <message>
+            <source>%1 in a sentence is the face or voice that it stands beside.</source>
+            <translation>句子中的 %1 指旁边的人脸或声音。</translation>
+        </message>
+        <message>
             <source>Yes</source>
             <translation>是</translation>
         </message>
@@ -3431,6 +3439,25 @@
         <message>
             <source>Another %1</source>
             <translation>另一个 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>EvidenceList</name>
+        <message>
+            <source>Voice</source>
+            <translation>声音</translation>
+        </message>
+        <message>
+            <source>Face</source>
+            <translation>人脸</translation>
+        </message>
+        <message>
+            <source>%1 clips</source>
+            <translation>%1 个片段</translation>
+        </message>
+        <message>
+            <source>(speech not understood)</source>
+            <translation>（听不清内容）</translation>
         </message>
     </context>
 </TS>

@@ -127,7 +127,7 @@ def test_a_card_about_a_voice_speaks_of_the_voice(qtbot: QtBot, view: QuestionsV
     shows(qtbot, view, "two_people")
     shown = view.card.shown
     assert shown is not None and "look" in view.card.title.text()
-    voices = tuple(replace(side, items=tuple(replace(i, crop=None) for i in side.items)) for side in shown.sides)
+    voices = tuple(replace(side, items=tuple(replace(i, crop=None, kind="voice") for i in side.items)) for side in shown.sides)
     assert "voice" in view.card._title(replace(shown, sides=voices))
 
 

@@ -5,126 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QDropEvent, QIcon, QKeyEvent, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QListWidgetItem, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
 from m3desk_ui.look import plain, theme
 from m3desk_ui.look.pictures import whole
-from m3desk_ui.people.question_sides import Shown, ShownObservation, Side
+from m3desk_ui.people.evidence import MEANT, Evidence
+from m3desk_ui.people.evidence_list import ITEM, EvidenceList
+from m3desk_ui.people.question_sides import Shown, Side
 
 if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
-FACE = 72
 SCENE = 176
 """Width of the whole picture of a moment."""
 
-SHOWN_WORDS = 60
-"""Code points of a sentence that fit under its symbol; the rest is in the tooltip."""
-ITEM = Qt.ItemDataRole.UserRole
-OUT = Qt.ItemDataRole.UserRole + 1
-
-
-class SideList(QListWidget):
-    """Faces or sentences of one side. `movable`: items go to the other side by dragging or by a double click."""
-
-    moved = Signal()
-    other_wanted = Signal(object)
-
-    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._hub = hub
-        self.movable = False
-        self.setIconSize(QSize(FACE, FACE))
-        self.setResizeMode(QListWidget.ResizeMode.Adjust)
-        self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
-        self.setSpacing(3)
-        self.setWordWrap(True)
-        self.setMinimumHeight(FACE + 34)
-        self.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
-        self.itemDoubleClicked.connect(self._double)
-
-    def fill(self, side: Side, movable: bool) -> None:
-        """Show a side's items; without `movable` a click takes one out of the answer (and in again)."""
-        self.clear()
-        self.movable = movable
-        faces = any(i.crop for i in side.items)
-        self.setViewMode(QListWidget.ViewMode.IconMode if faces else QListWidget.ViewMode.ListMode)
-        self.setMovement(QListWidget.Movement.Static if not movable else QListWidget.Movement.Snap)
-        self.setDragEnabled(movable)
-        self.setAcceptDrops(movable)
-        self.setDefaultDropAction(Qt.DropAction.MoveAction)
-        for item in side.items:
-            self.addItem(self._made(item))
-
-    def _made(self, item: ShownObservation) -> QListWidgetItem:
-        blank = QPixmap(FACE, FACE)
-        blank.fill(Qt.GlobalColor.transparent)
-        words = plain.line(item.words, SHOWN_WORDS)
-        said = f"“{words}”" if words else self.tr("(speech not understood)")
-        text = clock(item.at) if item.crop else f"{clock(item.at)}  {said}"
-        row = QListWidgetItem(QIcon(blank), text) if item.crop else QListWidgetItem(theme.icon("mdi6.volume-high"), text)
-        row.setData(ITEM, item)
-        plain.tip(row, f"{clock(item.at)} {item.words}".strip())
-        if item.crop:
-            self._picture(row, item.crop)
-        return row
-
-    def _picture(self, row: QListWidgetItem, media: str) -> None:
-        import shiboken6
-
-        ratio = self.devicePixelRatioF()
-
-        def put(pixmap: QPixmap) -> None:
-            if shiboken6.isValid(row):
-                row.setIcon(QIcon(pixmap))
-
-        here = self._hub.pictures.get(media, round(FACE * ratio), round(FACE * ratio), then=put)
-        if here is not None:
-            put(here)
-
-    def observations(self) -> list[str]:
-        """Return the ids of what is in this list and was not taken out."""
-        rows = [self.item(i) for i in range(self.count())]
-        return [r.data(ITEM).observation for r in rows if not r.data(OUT)]
-
-    def taken_out(self) -> list[str]:
-        rows = [self.item(i) for i in range(self.count())]
-        return [r.data(ITEM).observation for r in rows if r.data(OUT)]
-
-    def toggle(self, row: QListWidgetItem) -> None:
-        """Exclude an item from the answer, or include it again; excluded items are crossed out."""
-        out = not row.data(OUT)
-        row.setData(OUT, out)
-        font = row.font()
-        font.setStrikeOut(out)
-        row.setFont(font)
-        text = row.text().removeprefix("✗ ")
-        row.setText(f"✗ {text}" if out else text)
-        self.moved.emit()
-
-    def _double(self, row: QListWidgetItem) -> None:
-        if self.movable:
-            self.other_wanted.emit(row)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Take items dragged from the other side (whole, with what they stand for)."""
-        source = event.source()
-        if isinstance(source, SideList) and source is not self and self.movable:
-            for row in source.selectedItems():
-                self.take_from(source, row)
-            event.acceptProposedAction()
-        else:
-            event.ignore()
-
-    def take_from(self, other: SideList, row: QListWidgetItem) -> None:
-        taken = other.takeItem(other.row(row))
-        if taken is not None:
-            self.addItem(taken)
-            self.moved.emit()
-            other.moved.emit()
+NARROW = 520
+"""Pixels of width below which sentences of two sides stand one below the other."""
 
 
 class QuestionCard(QFrame):
@@ -146,11 +45,11 @@ class QuestionCard(QFrame):
         self.title.setProperty("heading", True)
         self.hint = self._muted()
         self.effect = self._muted()
-        self.lists = (SideList(hub, self), SideList(hub, self))
+        self.lists = (EvidenceList(hub, self), EvidenceList(hub, self))
         self.names = (plain.Label(parent=self), plain.Label(parent=self))
         self.plays = (QToolButton(self), QToolButton(self))
         self.scenes = (plain.Label(parent=self), plain.Label(parent=self))
-        both = QHBoxLayout()
+        self._both = both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         both.setSpacing(10)
         self._columns: list[QWidget] = []
         for side in (0, 1):
@@ -233,15 +132,16 @@ class QuestionCard(QFrame):
             self._columns[side].setVisible(there)
             if there:
                 self._show_side(side, shown)
+        self._place_sides()
 
     def _show_side(self, side: int, shown: Shown) -> None:
         this = shown.sides[side]
         name = this.shown
         if shown.question.kind == "two_people":
             name = this.shown if side == 0 else self.tr("somebody else")
-        more = self.tr(" and %1 more").replace("%1", str(this.more)) if this.more else ""
+        more = self.tr(" and %1 more").replace("%1", str(len(this.hidden))) if this.hidden else ""
         self.names[side].setText(f"{plain.line(name, plain.ENTRY)} ({len(this.items)}{more})")
-        self.lists[side].fill(this, movable=shown.question.kind == "two_people")
+        self.lists[side].fill(this.items, movable=shown.question.kind == "two_people")
         self._show_scene(side, this, shown)
 
     def _show_scene(self, side: int, this: Side, shown: Shown) -> None:
@@ -263,33 +163,48 @@ class QuestionCard(QFrame):
 
         self.hub.when(self.hub.desk.picture(first.source, first.at, round(2 * SCENE)), put, lambda _error: None)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_sides()
+
+    def _place_sides(self) -> None:
+        """Put the sides beside each other, or one below the other where their sentences would be too narrow to read."""
+        lines = any(v.viewMode() == v.ViewMode.ListMode for v in self.lists)
+        below = lines and self.width() < NARROW
+        self._both.setDirection(QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight)
+
     def _title(self, shown: Shown) -> str:
         q, names = shown.question, [plain.line(s.shown, plain.ENTRY) for s in shown.sides]
         if q.kind == "same":
             return self.tr("Are %1 and %2 the same person?").replace("%2", names[-1]).replace("%1", names[0])
         if q.kind == "two_people":
-            voice = all(item.crop is None for side in shown.sides for item in side.items)
-            text = self.tr("Is %1 two people, by the voice?") if voice else self.tr("Does %1 look like two people?")
+            kinds = {item.kind for side in shown.sides for item in side.items}
+            if kinds == {"face"}:
+                text = self.tr("Does %1 look like two people?")
+            else:
+                text = self.tr("Is %1 two people, by the voice?") if kinds == {"voice"} else self.tr("Is %1 two people?")
             return text.replace("%1", names[0])
         if q.kind == "link":
             return self.tr("Does this voice belong to this face?")
         return self.tr("Is this %1?").replace("%1", plain.line(q.name or names[0], plain.ENTRY))
 
     def _hint(self, shown: Shown) -> str:
-        kind = shown.question.kind
+        kind, hints = shown.question.kind, []
         if kind == "two_people":
-            return self.tr("Drag (or double-click) an item that is on the wrong side.")
+            hints.append(self.tr("Drag (or double-click) an item that is on the wrong side."))
         if kind == "same":
-            return self.tr("Click items that show somebody else to leave them out of the answer.")
-        return ""
+            hints.append(self.tr("Click items that show somebody else to leave them out of the answer."))
+        if any(item.told for side in shown.sides for item in side.items):
+            hints.append(self.tr("%1 in a sentence is the face or voice that it stands beside.").replace("%1", MEANT))
+        return " ".join(hints)
 
     # ------------------------------------------------------------ acting
 
     def _clicked(self, side: int, row: QListWidgetItem) -> None:
-        item: ShownObservation = row.data(ITEM)
+        item: Evidence = row.data(ITEM)
         if self.shown is None:
             return
-        if item.crop is None:  # a voice: heard where it speaks, beside the moving face
+        if item.kind == "voice":  # heard where it speaks, beside the moving face
             self.hub.selection.play(item.source, item.at)
         elif self.shown.question.kind == "same":
             self.lists[side].toggle(row)

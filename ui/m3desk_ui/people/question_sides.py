@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from m3desk.domain.ids import source_of
+from m3desk_ui.people.evidence import Evidence, read_evidence
 
 if TYPE_CHECKING:
     from m3desk.domain.questions.types import Suggestion
@@ -14,25 +13,17 @@ if TYPE_CHECKING:
 MOST = 60
 """Faces or sentences of a side that are shown; the most telling come first."""
 
-
-@dataclass(frozen=True, slots=True)
-class ShownObservation:
-    """One observation. `crop`: media id of a face, None for a voice; `words`: what is said. `at`: microseconds of `source`."""
-
-    observation: str
-    source: str
-    at: int
-    crop: str | None = None
-    words: str = ""
+MOST_BARE = 600
+"""Observations of a side that are read where several stand for one voice or face."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a question: who it is now, and observations."""
+    """One side of a question: who it is now, and the evidence. `hidden`: observations beyond those shown."""
 
     shown: str
-    items: tuple[ShownObservation, ...]
-    more: int = 0
+    items: tuple[Evidence, ...]
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +40,7 @@ def read_sides(reader: Any, question: Suggestion) -> Shown:
     sides = []
     for i, group in enumerate(question.groups):
         who = question.people[min(i, len(question.people) - 1)] if question.people else ""
-        sides.append(Side(names.get(who, who), _items(reader, group[:MOST]), max(0, len(group) - MOST)))
+        items = read_evidence(reader, group[:MOST_BARE])[:MOST]
+        there = {o for item in items for o in item.observations}
+        sides.append(Side(names.get(who, who), items, tuple(o for o in group if o not in there)))
     return Shown(question, tuple(sides))
-
-
-def _items(reader: Any, observations: Sequence[str]) -> tuple[ShownObservation, ...]:
-    tracks = {r.track.id: r.track for r in reader.tracks_of(observations)}
-    speech = {r.utterance.id: r.utterance for r in reader.speech_of(observations)}
-    found: list[ShownObservation] = []
-    for id_ in observations:
-        if (track := tracks.get(id_)) is not None:
-            found.append(ShownObservation(id_, source_of(id_), track.start, crop=track.crops[0] if track.crops else None))
-        elif (said := speech.get(id_)) is not None:
-            found.append(ShownObservation(id_, source_of(id_), said.start, words=said.text))
-    return tuple(found)

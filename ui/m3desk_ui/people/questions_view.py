@@ -141,12 +141,11 @@ class QuestionsView(QWidget):
             return
         q = shown.question
         first, second = self.card.lists
-        if q.kind == "two_people" and set(second.observations()) != {i.observation for i in shown.sides[1].items}:
+        if q.kind == "two_people" and set(second.observations()) != {o for i in shown.sides[1].items for o in i.observations}:
             chosen = second.observations()
             if chosen and first.count():
                 self._busy = True
-                hidden = q.groups[1][len(shown.sides[1].items) :]
-                split = desk.correct("split", {"person": q.people[0], "observations": [*chosen, *hidden]})
+                split = desk.correct("split", {"person": q.people[0], "observations": [*chosen, *shown.sides[1].hidden]})
                 self.hub.when(split, self._applied, self._failed)
             return
         out = [*first.taken_out(), *second.taken_out()] if q.kind == "same" else []
