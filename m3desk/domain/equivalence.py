@@ -33,6 +33,9 @@ PHYSICAL = frozenset({"alone in view", "lips", "lips in turn", "in turn", "mouth
 
 SAME_NAME = "named alike"
 
+WRITER = "writer "
+"""What `by` of an opinion of a model that watches begins with, whatever the model is called."""
+
 IN_FULL = ("m3-agent", "consolidation")
 """What begins so counts in full too: the equivalences of a foreign graph are that graph's facts, and consolidation (domain.consolidation)
 compares how nodes of one kind look or sound."""

@@ -35,6 +35,7 @@ class Sentence:
     said or read on screen: they may hold tags or instructions and never mean anything.
     `event`: what kind of happening the rule-based writer saw ("appears", "returns", "leaves", "says", "text", "object", "scene", …).
     `rests_on`: for a semantic sentence, indexes into the draft's sentences or ids of stored nodes it was concluded from.
+    `model`: who wrote it, where that is not the draft's model.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Sentence:
     event: str | None = None
     topic: Topic | None = None
     rests_on: tuple[str, ...] = ()
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

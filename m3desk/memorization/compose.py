@@ -48,6 +48,10 @@ class ComposedWriter:
 
     name = "composed-1"
 
+    def __init__(self, only: frozenset[str] | None = None) -> None:
+        """`only`: the events to tell of (such as "says", "text"), where a model tells the rest; None: all."""
+        self._only = only
+
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Compose a clip's sentences, votes and names; in milliseconds, so `cancelled` is not asked."""
         p = view.perceived
@@ -59,6 +63,8 @@ class ComposedWriter:
             CandidateSentence(t.start, t.end, t.line, "object", t.rank, t.citations, t.entities) for t in scenery.things(view, language)
         ]
         items += _quiet(view, language, items)
+        if self._only is not None:
+            items = [i for i in items if i.event in self._only]
         sentences = tuple(_sentence(i, language) for i in _chosen(items))
         votes, heard = speaking.votes(p, view.clip.end), names.heard(p)
         return Draft(sentences, (*votes, *speaking.same_name(votes, heard, p)), heard, model=self.name)

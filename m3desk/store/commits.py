@@ -14,6 +14,7 @@ import numpy as np
 
 from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.clip import Clip
+from m3desk.domain.equivalence import WRITER
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.galleries import many
 from m3desk.domain.graph import PLACES
@@ -155,7 +156,7 @@ def _bind(
 ) -> list[str]:
     """Bind a clip's clusters to known or new nodes; return the nodes."""
     found, verdicts = recognise(db, state, perceived, type_, model, look)
-    voted = {o for v in draft.votes for o in (v.a, v.b)} | {n.observation for n in draft.names}
+    voted = {o for v in draft.votes if not v.by.startswith(WRITER) for o in (v.a, v.b)} | {n.observation for n in draft.names}
     touched = []
     born = max(calibration(model, type_).least, calibration(model, type_).born)
     for cluster, verdict in zip(found, verdicts, strict=True):
@@ -242,7 +243,7 @@ def write_sentence(db: DB, clip: Clip | None, s: Sentence, model: str, sequence:
         raise ModelFailed(f"{model} wrote an empty sentence.", "Nothing was stored for this clip.")
     id_ = new_node(
         db, s.kind, sequence, content=s.text, clip=clip.id if clip else None, source=clip.source if clip else None, start=s.start,
-        end=s.end, step=step, language=s.language, topic=s.topic, event=s.event, model=model, quoted=dump(s.quoted),
+        end=s.end, step=step, language=s.language, topic=s.topic, event=s.event, model=s.model or model, quoted=dump(s.quoted),
     )  # fmt: skip
     for span in s.spans:
         if not 0 <= span.start < span.end <= len(s.text):

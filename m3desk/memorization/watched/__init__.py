@@ -1,0 +1,1 @@
+"""Memories of a clip by a model that watches it: what the model gets (`request`), what is read from its reply (`reply`), the writer."""
