@@ -20,6 +20,7 @@ from m3desk.backends import Backends
 from m3desk.control import loop
 from m3desk.control.search import Search
 from m3desk.control.searching import Searching
+from m3desk.control.unwritten import unmemorized_from, with_unwritten, without_ids
 from m3desk.domain.identity import Candidate
 from m3desk.domain.log import ObservationType
 from m3desk.errors import M3DeskError, MemoryProblem
@@ -135,8 +136,15 @@ class Answering:
             with self._memory.reader(before, believed_at) as reader:
                 forgettings = reader.forgettings()
                 search = self.search(reader)
+                if before is None and believed_at is None:
+                    heard, seen, newest = self._memory.live.unwritten(lambda source: unmemorized_from(search, source))
+                    if heard or seen:
+                        search = with_unwritten(
+                            self._memory.searching.cache, search, heard, seen, self._memory.backends.get("text_vectors"), newest
+                        )
                 language = self._memory.backends.get("language")
-                for event in loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set):
+                steps = loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set)
+                for event in map(without_ids, steps):
                     if isinstance(event, events.AskRound):
                         rounds.append(event)
                     if isinstance(event, events.AskDone):

@@ -329,11 +329,12 @@ class App:
         return Recognition(self, source, profile=self.settings.profile)
 
     def _seen_by_rules(self, emit: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return `emit`, which then also has the rules of *watch for* evaluated on live events."""
+        """Return `emit`, which then also has the rules of *watch for* evaluated on live events, and these kept for questions."""
 
         def tell(event: Any) -> None:
             emit(event)
             self.watching.saw(event)
+            self.live.newest.saw(event)
 
         return tell
 
@@ -385,7 +386,8 @@ class App:
         return forgetting.sources_of(self, plan)
 
     def forgot(self, text: str) -> None:
-        """Notify listeners that a person was forgotten."""
+        """Notify listeners that a person was forgotten; the last words of a live source are dropped."""
+        self.live.newest.forget()
         self._corrected("forget", Effect(text))
 
     def drop_search_cache(self) -> None:

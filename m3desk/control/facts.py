@@ -21,6 +21,9 @@ from m3desk.domain.people import Observed, Person
 MOST_PEOPLE = 30
 MOST_SAYINGS = 6
 MOST_TEXTS = 12
+NOBODY = ""
+"""Stands for the person where nobody knows who spoke."""
+
 LONGEST = 400
 """Letters of one quoted speech."""
 
@@ -223,6 +226,9 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     language, shown = asked.language, {p.id: p.shown for p in search.people}
     there = presences(asked, search, before)
     said = [(m, w, p) for p, t in there.items() if not asked.people or p in asked.people for m, w in t.heard]
+    if not asked.people:
+        shown[NOBODY] = say("somebody", language)
+        said += [(moment_of(s), " ".join(s.text[a:b] for a, b in s.quoted), NOBODY) for s in search.unattributed(asked.spans, before)]
     said.sort(key=lambda x: (x[0].source, x[0].start))
     if not said:
         who = " / ".join(shown[p] for p in asked.people)
@@ -230,9 +236,9 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     if asked.order:
         said = said[:1] if asked.order == "first" else said[-1:]
     said = _joined(said)
-    parts, last = [], ""
+    parts, last = [], NOBODY
     for moment, words, person in said[:MOST_SAYINGS]:
-        key = "says" if person != last else "goes_on"
+        key = "goes_on" if person == last != NOBODY else "says"
         parts.append(Part(say(key, language, who=shown[person], words=words), (moment,)))
         last = person
     if len(said) > MOST_SAYINGS:
@@ -251,7 +257,7 @@ def _joined(said: Sequence[Spoken]) -> list[Spoken]:
         if joined:
             before, said_before, who = joined[-1]
             near = before.source == moment.source and moment.start - before.end < GAP and len(said_before) + len(words) <= LONGEST
-            if who == person and near:
+            if who == person != NOBODY and near:
                 gap = "" if said_before[-1:] > "\u2e80" else " "
                 whole = CitedSpan(before.clip, before.source, before.start, max(before.end, moment.end), before.node)
                 joined[-1] = (whole, f"{said_before}{gap}{words}", person)

@@ -370,6 +370,14 @@ class Search:
             if table.people(row) and (s := self.sentence(table.ids[row])) is not None and set(words) <= set(self.telling(s.text)):
                 yield s
 
+    def unattributed(self, spans: Sequence[TimeSpan], before: Before | None) -> Iterator[StoredSentence]:
+        """Yield, in order, the spoken sentences in these time spans (none: everywhere) of which nobody knows who says them."""
+        table = self._table
+        said = table.of_event("says") & self._may_be_found(TEXT_KINDS, spans, before)
+        for row in table.in_order(np.flatnonzero(said)).tolist():
+            if not table.people(row) and (s := self.sentence(table.ids[row])) is not None:
+                yield s
+
     def story(self, spans: Sequence[TimeSpan], events: Collection[str]) -> list[str]:
         """Return the ids of the sentences in these time spans (none: everywhere), in order: of these events, or all if none match."""
         table = self._table

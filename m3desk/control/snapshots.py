@@ -351,6 +351,11 @@ class SnapshotCache:
                     self._changed = None  # it was read with the rest
             return now
 
+    def beside(self, now: Snapshot, reader: SearchReader, changed: Changed) -> Snapshot | None:
+        """Return a snapshot with a change that is in no memory, for one question; None if there is too much to add. It is not kept."""
+        with self._lock:  # what snapshots share is appended to by one thread at a time
+            return now.changed(reader, changed)
+
     def _replace(self, now: Snapshot | None, touched: Collection[str] | None) -> None:
         """Replace the snapshot, and keep the cached sentences that it did not change (None: keep none)."""
         with self._keeping:

@@ -34,6 +34,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "is_seen": ("{who} is seen {n} times. ", "{who}出现了{n}次。"),
     "is_seen_one": ("{who} is seen once. ", "{who}出现了一次。"),
     "says": ("{who} says: “{words}” ", "{who}说：“{words}”"),
+    "somebody": ("Somebody", "有人"),
     "goes_on": ("{who} goes on: “{words}” ", "{who}接着说：“{words}”"),
     "more_said": ("({n} more utterances.) ", "（还有{n}句话。）"),
     "seen_at": ("{who} is seen at ", "{who}出现在"),

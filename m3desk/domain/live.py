@@ -66,6 +66,31 @@ class LiveFace:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """Words of a live source that are not in the memory yet: provisional, never stored. Times: microseconds of the source.
+
+    `person`: person id, None if nobody known. `name`: what they are called, "" if nobody known.
+    """
+
+    source: str
+    start: int
+    end: int
+    text: str
+    person: str | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Somebody known in the pictures of a live source that are not in the memory yet: provisional, never stored. Times: microseconds."""
+
+    source: str
+    start: int
+    end: int
+    person: str
+
+
+@dataclass(frozen=True, slots=True)
 class WatchRule:
     """A rule of *watch for*. `value`: person id, word, or object label; `label`: what the user calls it."""
 

@@ -19,8 +19,9 @@ from typing import Any, Protocol
 from m3desk import events, private
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Source
-from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC, GivenUp, Keep, Outdated
+from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC, GivenUp, Heard, Keep, Outdated, Seen
 from m3desk.errors import M3DeskError, SourceError, UsageError, line_of
+from m3desk.live.newest import Newest
 from m3desk.live.retention import delete, outdated
 from m3desk.live.session import ENDING, Recorder, Session, close_source
 from m3desk.media.capture import recorder as capture
@@ -86,6 +87,8 @@ class Live:
         self._session: Session | None = None
         self._recognise = recognise
         self._recognition: Recognises | None = None
+        self.newest = Newest()
+        """What was heard and seen of the source before its clips are memorized."""
         self._lock = threading.Lock()
 
     @property
@@ -238,7 +241,7 @@ class Live:
         if session is None or not session.running:
             return
         if session.behind() > 0:
-            yield events.AskWaits(ask, f"The last {session.unknown():.0f} seconds are not memorized yet; this is answered without them.")
+            yield self._lacks(ask, session)
             return
         began = time.monotonic()
         clip = session.close_clip()
@@ -248,7 +251,23 @@ class Live:
         while session.waits_for(clip.id) and not stop() and time.monotonic() - began < ANSWER_AFTER:
             time.sleep(0.02)
         if session.waits_for(clip.id) and not stop():
-            yield events.AskWaits(ask, f"The last {session.unknown():.0f} seconds are not memorized yet; this is answered without them.")
+            yield self._lacks(ask, session)
+
+    @staticmethod
+    def _lacks(ask: str, session: Session) -> events.AskWaits:
+        return events.AskWaits(
+            ask, f"The last {session.unknown():.0f} seconds are not memorized yet: of them only names and subtitles are known."
+        )
+
+    def unwritten(self, memorized: Callable[[str], int]) -> tuple[list[Heard], list[Seen], int]:
+        """Return what was heard and seen of the live source but is not memorized, and its newest moment in microseconds.
+
+        `memorized`: returns the end of a source's last memorized clip.
+        """
+        session = self._session
+        if session is None or not session.running:
+            return [], [], 0
+        return *self.newest.since(session.source.id, memorized(session.source.id)), session.recorded
 
     # ------------------------------------------------------------------ retention
 
@@ -271,7 +290,8 @@ class Live:
             session.close_segment()
 
     def forgot(self, source: str) -> None:
-        """Note that a part of a source was forgotten: clips that lie in it are not waited for any more."""
+        """Note that a part of a source was forgotten: clips that lie in it are not waited for any more, its last words are dropped."""
+        self.newest.forget()
         session = self._session
         if session is not None and session.source.id == source:
             session.synchronize()

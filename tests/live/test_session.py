@@ -198,6 +198,25 @@ def test_a_question_closes_the_open_clip_and_is_answered_from_the_last_seconds(d
     assert d.app.work._store.clips(source)[0].overrun == 0
 
 
+def test_while_clips_wait_a_question_about_the_last_seconds_is_answered_from_the_subtitles(desk: Callable[..., Desk]) -> None:
+    d = desk(goes_on=True, speed=6.0)
+    source = d.app.live.start(ADDRESS)  # nobody memorizes
+    d.until(lambda: d.status().recorded > 5 * S and d.clips(source))
+    at = d.status().recorded - S
+    d.app.emit(events.LiveWords(source, at, at + S, "the train leaves", final=False))
+    d.app.emit(events.LiveWords(source, at, at + S, "the train leaves at nine", final=True))
+    asked = list(d.app.answering.ask("What was just said?"))
+    done = asked[-1]
+    assert done.found and "Somebody says: “the train leaves at nine”" in done.answer
+    assert (source, at, None) in [(c.source, c.start, c.node) for c in done.citations]
+    assert any(isinstance(e, events.AskWaits) and "subtitles" in e.text for e in asked)
+    assert all("live" not in r for e in asked if isinstance(e, events.AskRound) for r in e.results)
+    assert not list(d.app.answering.ask("Where do they swim?"))[-1].found
+    d.app.live.forgot(source)  # a span of it
+    assert "train" not in list(d.app.answering.ask("What was just said?"))[-1].answer
+    d.app.live.stop()
+
+
 def test_a_recording_whose_process_was_killed_is_closed_and_memorized_at_the_next_opening(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -427,8 +446,8 @@ def test_a_question_that_cannot_wait_for_the_last_seconds_says_so(desk: Callable
     d.app.live.start(ADDRESS)  # nobody memorizes
     d.until(lambda: d.status().recorded > 2.6 * S)
     first = [e.text for e in d.app.live.before_answer("a", lambda: False)]
-    assert len(first) == 2 and "Memorizing" in first[0] and "without them" in first[1]
-    assert ["without them" in e.text for e in d.app.live.before_answer("b", lambda: False)] == [True]
+    assert len(first) == 2 and "Memorizing" in first[0] and "only names and subtitles" in first[1]
+    assert ["only names" in e.text for e in d.app.live.before_answer("b", lambda: False)] == [True]
 
 
 def test_the_recorder_is_started_with_the_priority_that_the_engine_gave_up(desk: Callable[..., Desk]) -> None:
