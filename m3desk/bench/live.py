@@ -1,10 +1,11 @@
 """Measures a live source, fed by a film at real time in a loop: seconds behind, memory, clips lost, questions, kills, a still scene, and
 the proof that its last minutes are forgotten.
 
-`course` records and memorizes for some minutes and asks about the last 20 seconds once a minute; what it saw is kept as JSON with `--keep`.
-`kills` kills the engine, with its recorder or without, at random moments. `still` is a scene in which nothing moves or sounds. `forget`
-forgets the last half minute. `perceive` is the processor time of a clip of 20 and of 30 seconds: what is seen and what is heard. The limits
-are those of the goals; load by other programs is reported, not corrected.
+`course` records and memorizes a reel, meetings and silence in a loop (`live_material`) for some minutes and asks about the last 20
+seconds once a minute; what it saw is kept as JSON with `--keep`. `kills` kills the engine, with its recorder or without, at random
+moments. `still` is a scene in which nothing moves or sounds. `forget` forgets the last half minute. `perceive` is the processor time of a
+clip of 20 and of 30 seconds: what is seen and what is heard. The limits are those of the goals; load by other programs is reported, not
+corrected.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import psutil
 
 from m3desk import events
 from m3desk.app import App
+from m3desk.bench.live_material import mixture
 from m3desk.bench.material import data, output, tree_pss
 from m3desk.desk import EngineDesk
 from m3desk.errors import UsageError
@@ -45,13 +47,14 @@ GOALS = {"behind": 60.0, "lost": 0, "growth_mb": 50.0, "question": 5.0, "still":
 
 
 def measure(args: Sequence[str]) -> dict[str, Any]:
-    """Run the rows (default all) for `--minutes N` (default 3). A file given takes the place of the reel."""
+    """Run the rows (default all) for `--minutes N` (default 3). A file given takes the place of the reel, and of the course's own film."""
     given = list(args)
     keep = Path(given.pop(given.index("--keep") + 1)) if "--keep" in given else None
     minutes = float(given.pop(given.index("--minutes") + 1)) if "--minutes" in given else 3.0
     seed = int(given.pop(given.index("--seed") + 1)) if "--seed" in given else SEED
     count = next((int(a) for a in given if a.isdigit()), 4)
-    film = next((Path(a) for a in given if Path(a).is_file()), None) or data("video", "reel", "reel_shared.mp4")
+    own = next((Path(a) for a in given if Path(a).is_file()), None)
+    film = own or data("video", "reel", "reel_shared.mp4")
     if unknown := [a for a in given if not a.startswith("--") and not a.isdigit() and a not in ROWS and not Path(a).is_file()]:
         raise UsageError(
             f"“{unknown[0]}” is no argument of the benchmark live.", f"It takes a file, a number of kills and {', '.join(ROWS)}."
@@ -59,7 +62,7 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
     rows = [r for r in ROWS if r in given] or list(ROWS)
     folder = Path(tempfile.mkdtemp(prefix="m3desk-live-"))
     run: dict[str, Callable[[Path], dict[str, Any]]] = {
-        "course": lambda place: _course(place, film, minutes * 60),
+        "course": lambda place: _course(place, own or _mixed(place, film), minutes * 60),
         "kills": lambda place: _kills(place, film, count, seed),
         "still": lambda place: _still(place, minutes * 60),
         "forget": lambda place: _forget(place, film),
@@ -196,6 +199,12 @@ def _course(place: Path, film: Path, seconds: float) -> dict[str, Any]:
         "first_word_worst_s": max(first, default=None), "cited_the_last_20_s": f"{len(recent)} of {len(live.answers)}",
         "problems": [str(e.text) for _, e in live.told][:5], "source": source, "each": live.answers, "series": series,
     }  # fmt: skip
+
+
+def _mixed(place: Path, reel: Path) -> Path:
+    film = place / "mixture.mp4"
+    mixture(film, reel, data("speech", "ami_30s"))
+    return film
 
 
 def _growth(values: list[int]) -> float:
