@@ -1,0 +1,214 @@
+"""Models of the `transformers` library in a process of their own: they watch clips, and answer as language models.
+
+The settings choose: `[backends.transformers]` with `model` (a folder, or a name of models.toml), `bits` (16, 8 or 4), `language_model` (for
+questions and knowledge; the same as `model` if it is not set), `style` (how a clip is shown: "m3-agent" or ""), `prompts` (the writer's),
+`python` (an interpreter of one's own that has the libraries).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from m3desk import config
+from m3desk.children.pipe import Worker
+from m3desk.errors import BackendMissing, Cancelled, ModelFailed, ModelMissing, UsageError
+from m3desk.ports import Message, Pictures, Turn
+
+log = logging.getLogger(__name__)
+
+PROGRAM = Path(__file__).parent / "child" / "program.py"
+
+NAME = "transformers"
+
+BITS = (16, 8, 4)
+
+_WAIT = 0.05
+"""Seconds between looks at `cancelled` while another request is answered."""
+
+M3_AGENT = "m3-agent"
+"""The style of M3-Agent's memorization model: how its requests look and what it answers (m3desk/memorization/watched)."""
+
+
+def opened(weights: Callable[[str], Path], threads: int, *, watching: bool) -> TransformersModel:
+    """Return the model that the settings choose, loaded; the same one for both ports if both name it. Raises ModelError, UsageError."""
+    options = config.backend_options(NAME)
+    folder = chosen(options, weights, watching=watching)
+    bits = options.get("bits", 16)
+    if bits not in BITS or isinstance(bits, bool):
+        raise UsageError(f"bits = {bits} in [backends.{NAME}] is not possible.", "It is 16, 8 or 4.")
+    with _lock:
+        model = _models.get((folder, bits))
+        if model is None:
+            model = TransformersModel(folder, interpreter(options), bits=bits, threads=threads, style=options.get("style"))
+            _models[folder, bits] = model
+    if watching and not model.sees:
+        raise ModelMissing(f"the model {model.name} reads text only: it can't watch.", f"Choose one that sees in [backends.{NAME}].")
+    return model
+
+
+_lock = threading.Lock()
+_models: dict[tuple[Path, int], TransformersModel] = {}
+
+
+def chosen(options: Mapping[str, Any], weights: Callable[[str], Path], *, watching: bool) -> Path:
+    """Return the folder of the model that the settings name. Raises ModelMissing, UsageError."""
+    key = "model" if watching or not options.get("language_model") else "language_model"
+    named = options.get(key)
+    if not isinstance(named, str) or not named.strip():
+        raise ModelMissing(
+            "no model is chosen for the backend transformers.",
+            f'Write under [backends.{NAME}] in the settings file: model = "FOLDER" (m3desk config path prints where it is).',
+        )
+    folder = Path(named).expanduser()
+    if not (folder.is_absolute() or folder.is_dir()):
+        return weights(named)
+    if not (folder / "config.json").is_file():
+        raise ModelMissing(f"there is no model in {folder} (no config.json).", f"Mend {key} in [backends.{NAME}] of the settings file.")
+    return folder.absolute()
+
+
+def interpreter(options: Mapping[str, Any]) -> Path:
+    """Return the interpreter that has torch and transformers: the user's own (`python`), or the backend's. Raises BackendMissing."""
+    own = options.get("python")
+    if isinstance(own, str) and own.strip():
+        python = Path(own).expanduser()
+        if not python.is_file():
+            raise BackendMissing(f"there is no {python}.", f"Mend python in [backends.{NAME}] of the settings file, or remove it.")
+        return python
+    if find_spec("transformers") is not None and find_spec("torch") is not None:
+        return Path(sys.executable)
+    raise BackendMissing(
+        "the libraries of the backend transformers are not installed (torch, transformers).", "m3desk backends install transformers"
+    )
+
+
+class TransformersModel:
+    """A model in its own process, which is started again after a crash. Implements `ports.WatchingModel` and `ports.LanguageModel`.
+
+    `style`: see M3_AGENT. `sees`: it takes pictures. `about`: what its process said when it had loaded the model.
+    """
+
+    def __init__(
+        self, folder: Path, python: Path, *, bits: int = 16, threads: int = 2, style: str | None = None, random_weights: bool = False
+    ) -> None:
+        """Load the model. Raises ModelError."""
+        self._request = {"folder": str(folder), "bits": bits, "threads": threads, "random_weights": random_weights}
+        self._worker = Worker(NAME, python, PROGRAM, progress=self._progress)
+        self._folder = folder
+        self._process: object = None
+        self._busy = threading.Lock()
+        self.about: dict[str, Any] = {}
+        self._open()
+        about = self.about
+        fewer = f" {bits}-bit" if bits < 16 else ""
+        self.name = f"{folder.name} transformers {about['versions']['transformers']}{fewer}"
+        self.context = int(about["context"])
+        self.sees = bool(about["sees"])
+        self.hears = bool(about["hears"])
+        self.watches_video = bool(about["watches_video"])
+        self.most_pictures = int(about["most_pictures"])
+        self.style = style if isinstance(style, str) else style_of(folder)
+
+    def _open(self) -> None:
+        """Load the model in a new process."""
+        try:
+            self.about = self._worker.ask("open", self._request).body
+        except BaseException:
+            self.close()
+            raise
+        self._process = self._worker.process
+
+    def _progress(self, text: str, share: float | None) -> None:
+        log.info("%s: %s", self._folder.name, text)
+
+    def watch(
+        self,
+        turns: Sequence[Turn],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 1024,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
+        """Yield the reply in pieces. Raises Cancelled when `cancelled` becomes true, ModelFailed if the model fails."""
+        told, arrays = packed(turns)
+        return self._reply(
+            {"turns": told, "schema": dict(schema) if schema is not None else None, "max_tokens": max_tokens}, arrays, cancelled
+        )
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str | None = None,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 256,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
+        """Yield the reply in pieces. Raises Cancelled when `cancelled` becomes true, ModelFailed if the model fails."""
+        turns = [{"role": m.role, "parts": [{"text": m.text}]} for m in messages]
+        asked = {"turns": turns, "grammar": grammar, "schema": dict(schema) if schema is not None and grammar is None else None}
+        return self._reply({**asked, "max_tokens": max_tokens}, (), cancelled)
+
+    def _reply(self, request: dict[str, Any], arrays: Sequence[Any], cancelled: Callable[[], bool]) -> Iterator[str]:
+        while not self._busy.acquire(timeout=_WAIT):
+            if cancelled():
+                raise Cancelled("stopped.")
+        try:
+            if self._worker.process is not self._process or not self._worker.alive:
+                log.warning("%s: its process ended; it is started again", self._folder.name)
+                self._open()
+            yield from self._worker.stream("reply", request, arrays, cancelled=cancelled)
+            if cancelled():
+                raise Cancelled("stopped.")
+        finally:
+            self._busy.release()
+
+    def measured(self) -> dict[str, Any]:
+        """Return what the last reply took: tokens (`prompt`, `tokens`), seconds (`first`, `rest`), bytes (`peak`); `told`: changes."""
+        return self._worker.ask("measured").body
+
+    def close(self) -> None:
+        """End its process; the next reply starts another."""
+        self._worker.stop()
+        self._process = None
+
+
+def style_of(folder: Path) -> str:
+    """Return the style that a model was trained for, by its configuration.
+
+    M3-Agent's memorization model is the one that is published as the thinker of Qwen2.5-Omni alone; plain Omni repositories hold the whole.
+    """
+    try:
+        kind = json.loads((folder / "config.json").read_text("utf-8")).get("model_type")
+    except (OSError, ValueError, AttributeError):
+        return ""
+    return M3_AGENT if kind == "qwen2_5_omni_thinker" else ""
+
+
+def packed(turns: Sequence[Turn]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Return turns as the process gets them: JSON that names arrays by their number, and the arrays. Raises ModelFailed."""
+    arrays: list[Any] = []
+    told: list[dict[str, Any]] = []
+    for turn in turns:
+        parts: list[dict[str, Any]] = []
+        for part in turn.parts:
+            if isinstance(part, Pictures):
+                if not part.pictures:
+                    raise ModelFailed("a clip without pictures was to be watched.")
+                one: dict[str, Any] = {"pictures": list(range(len(arrays), len(arrays) + len(part.pictures))), "rate": part.rate}
+                arrays += part.pictures
+                if part.sound is not None:
+                    one["sound"] = len(arrays)
+                    arrays.append(part.sound)
+                parts.append(one)
+            else:
+                parts.append({"text": part})
+        told.append({"role": turn.role, "parts": parts})
+    return told, arrays
