@@ -349,6 +349,10 @@
     <context>
         <name>Docks</name>
         <message>
+            <source>Views: %1</source>
+            <translation>视图：%1</translation>
+        </message>
+        <message>
             <source>People</source>
             <translation>人物</translation>
         </message>
@@ -1708,6 +1712,10 @@
     <context>
         <name>PeopleView</name>
         <message>
+            <source>This changes: %1. You can undo it.</source>
+            <translation>这会改变：%1。可以撤销。</translation>
+        </message>
+        <message>
             <source>Reading the memory …</source>
             <translation>正在读取记忆……</translation>
         </message>
@@ -1796,10 +1804,6 @@
             <translation>%1和%2是同一个人吗？</translation>
         </message>
         <message>
-            <source>Effect: %1. You can undo it.</source>
-            <translation>影响：%1。可以撤销。</translation>
-        </message>
-        <message>
             <source>Yes, keep “%1”</source>
             <translation>是，保留“%1”</translation>
         </message>
@@ -1821,6 +1825,10 @@
     </context>
     <context>
         <name>PersonPage</name>
+        <message>
+            <source>Parts of the page</source>
+            <translation>页面的各部分</translation>
+        </message>
         <message>
             <source>Back to all people</source>
             <translation>返回所有人物</translation>
@@ -3458,6 +3466,237 @@
         <message>
             <source>(speech not understood)</source>
             <translation>（听不清内容）</translation>
+        </message>
+    </context>
+    <context>
+        <name>Deeds</name>
+        <message>
+            <source>%1 (%2)</source>
+            <translation>%1（%2）</translation>
+        </message>
+        <message>
+            <source>%1; %2</source>
+            <translation>%1；%2</translation>
+        </message>
+        <message>
+            <source>%1, %2</source>
+            <translation>%1，%2</translation>
+        </message>
+        <message>
+            <source>nothing else</source>
+            <translation>没有其他变化</translation>
+        </message>
+        <message>
+            <source>the face at %1</source>
+            <translation>%1 处的人脸</translation>
+        </message>
+        <message>
+            <source>the utterance at %1</source>
+            <translation>%1 处的话语</translation>
+        </message>
+        <message>
+            <source>%1 and %2</source>
+            <translation>%1 和 %2</translation>
+        </message>
+        <message>
+            <source>1 face</source>
+            <translation>1 张人脸</translation>
+        </message>
+        <message>
+            <source>%1 faces</source>
+            <translation>%1 张人脸</translation>
+        </message>
+        <message>
+            <source>1 utterance</source>
+            <translation>1 句话</translation>
+        </message>
+        <message>
+            <source>%1 utterances</source>
+            <translation>%1 句话</translation>
+        </message>
+        <message>
+            <source>1 memory</source>
+            <translation>1 条记忆</translation>
+        </message>
+        <message>
+            <source>%1 memories</source>
+            <translation>%1 条记忆</translation>
+        </message>
+        <message>
+            <source>%1 reassigned</source>
+            <translation>%1 改归他人</translation>
+        </message>
+        <message>
+            <source>%1 read differently and need rewriting</source>
+            <translation>%1 的表述改变，需要重写</translation>
+        </message>
+        <message>
+            <source>%1 read differently</source>
+            <translation>%1 的表述改变</translation>
+        </message>
+        <message>
+            <source>%1 of them need rewriting</source>
+            <translation>其中 %1 条需要重写</translation>
+        </message>
+        <message>
+            <source>joins %1</source>
+            <translation>合并 %1</translation>
+        </message>
+        <message>
+            <source>names %1</source>
+            <translation>为 %1 命名</translation>
+        </message>
+        <message>
+            <source>gives %1 to somebody new</source>
+            <translation>把 %1 归给一个新的人</translation>
+        </message>
+        <message>
+            <source>adds %1 to %2</source>
+            <translation>把 %1 归给 %2</translation>
+        </message>
+        <message>
+            <source>they are seen together in one picture at %1</source>
+            <translation>他们在 %1 同时出现在画面中</translation>
+        </message>
+        <message>
+            <source>they speak at the same time at %1</source>
+            <translation>他们在 %1 同时说话</translation>
+        </message>
+        <message>
+            <source>this replaces an earlier correction: %1</source>
+            <translation>这会取代之前的更正：%1</translation>
+        </message>
+        <message>
+            <source>it was the basis of: %1</source>
+            <translation>以下更正以它为基础：%1</translation>
+        </message>
+        <message>
+            <source>a later correction</source>
+            <translation>之后的一次更正</translation>
+        </message>
+        <message>
+            <source>Undone</source>
+            <translation>已撤销</translation>
+        </message>
+        <message>
+            <source>Done again</source>
+            <translation>已重做</translation>
+        </message>
+        <message>
+            <source>Named %1 “%2”</source>
+            <translation>已将 %1 命名为“%2”</translation>
+        </message>
+        <message>
+            <source>Removed the name of %1</source>
+            <translation>已去掉 %1 的名字</translation>
+        </message>
+        <message>
+            <source>Gave %1 to %2</source>
+            <translation>已将 %1 归给 %2</translation>
+        </message>
+        <message>
+            <source>Merged %1 into %2, who keeps that name; %3 is another name now</source>
+            <translation>已将 %1 并入 %2，保留该名字；%3 成为别名</translation>
+        </message>
+        <message>
+            <source>Merged %1 and %2</source>
+            <translation>已合并 %1 和 %2</translation>
+        </message>
+        <message>
+            <source>Merged %1 into %2</source>
+            <translation>已将 %1 并入 %2</translation>
+        </message>
+        <message>
+            <source>Noted that %1 and %2 are two people</source>
+            <translation>已记下 %1 和 %2 是两个人</translation>
+        </message>
+        <message>
+            <source>Moved %1 from %2 to %3</source>
+            <translation>已将 %1 从 %2 移到 %3</translation>
+        </message>
+        <message>
+            <source>Noted that %1 are not %2</source>
+            <translation>已记下 %1 不是 %2</translation>
+        </message>
+        <message>
+            <source>Set %1 aside</source>
+            <translation>已排除 %1</translation>
+        </message>
+        <message>
+            <source>Joined the face of %1 and the voice of %2</source>
+            <translation>已将 %1 的脸与 %2 的声音关联</translation>
+        </message>
+        <message>
+            <source>Separated the face of %1 from the voice of %2</source>
+            <translation>已将 %1 的脸与 %2 的声音分开</translation>
+        </message>
+        <message>
+            <source>Hid %1</source>
+            <translation>已隐藏 %1</translation>
+        </message>
+        <message>
+            <source>Showed %1 again</source>
+            <translation>已重新显示 %1</translation>
+        </message>
+        <message>
+            <source>Noted that %1 is not called “%2”</source>
+            <translation>已记下 %1 不叫“%2”</translation>
+        </message>
+        <message>
+            <source>Taken back: %1</source>
+            <translation>已撤回：%1</translation>
+        </message>
+        <message>
+            <source>a correction</source>
+            <translation>一次更正</translation>
+        </message>
+        <message>
+            <source>with it: %1</source>
+            <translation>一并撤回：%1</translation>
+        </message>
+        <message>
+            <source>Split %1 in two at %2</source>
+            <translation>已在 %2 将 %1 分成两段</translation>
+        </message>
+        <message>
+            <source>Set the time of %1 to %2–%3 s</source>
+            <translation>已将 %1 的时间设为 %2–%3 秒</translation>
+        </message>
+        <message>
+            <source>Corrected the words of %1 to “%2”</source>
+            <translation>已将 %1 的文字改为“%2”</translation>
+        </message>
+        <message>
+            <source>Added a face at %1, recognized as %2</source>
+            <translation>已在 %1 添加人脸，识别为 %2</translation>
+        </message>
+        <message>
+            <source>Added a face at %1</source>
+            <translation>已在 %1 添加人脸</translation>
+        </message>
+        <message>
+            <source>Added a memory</source>
+            <translation>已添加一条记忆</translation>
+        </message>
+        <message>
+            <source>Edited a memory</source>
+            <translation>已编辑一条记忆</translation>
+        </message>
+        <message>
+            <source>Rewrote a memory</source>
+            <translation>已改写一条记忆</translation>
+        </message>
+        <message>
+            <source>Deleted a memory</source>
+            <translation>已删除一条记忆</translation>
+        </message>
+        <message>
+            <source>Pinned or unpinned a memory</source>
+            <translation>已固定或取消固定一条记忆</translation>
+        </message>
+        <message>
+            <source>%1 about %2</source>
+            <translation>%1（关于 %2）</translation>
         </message>
     </context>
 </TS>

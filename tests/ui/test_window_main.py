@@ -17,7 +17,7 @@ from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QFont, QFontInfo
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QTabBar
 
 from m3desk import config, events
 from m3desk.errors import DownloadError, SourceUnreadable
@@ -335,6 +335,50 @@ def test_every_layout_shows_its_docks(window, desks, qtbot, tmp_path):
         assert shown <= {n for n, d in window.docks.items() if not d.isHidden()}
     window.dock_area.use_layout("live")
     assert window.docks["people"].isHidden()
+
+
+def test_bars_of_tabs_say_which_views_they_hold(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "kitchen.m3desk"))
+
+    def names() -> list[str]:
+        return [bar.accessibleName() for bar in window.findChildren(QTabBar) if bar.isVisible() and bar.count()]
+
+    qtbot.waitUntil(lambda: bool(names()) and all(names()), timeout=5000)
+    assert any("Sources" in name for name in names())
+
+
+def shown_docks(window):
+    return sorted(name for name, dock in window.docks.items() if not dock.isHidden())
+
+
+def test_full_screen_shows_the_picture_alone_and_gives_everything_back(window, desks, qtbot, tmp_path):
+    window.showMaximized()
+    window.open_memory(str(tmp_path / "kitchen.m3desk"))
+    qtbot.waitUntil(lambda: bool(shown_docks(window)), timeout=5000)
+    before = shown_docks(window)
+    window.toggle_full_screen()
+    assert shown_docks(window) == [] and not window.menuBar().isVisible() and window.isFullScreen()
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert shown_docks(window) == before and window.menuBar().isVisible() and window.isMaximized()
+    window.toggle_full_screen()
+    window.close_memory()
+    window.open_memory(str(tmp_path / "garden.m3desk"))
+    qtbot.waitUntil(lambda: bool(shown_docks(window)), timeout=5000)
+    assert shown_docks(window) == before and not window.isFullScreen()
+
+
+def test_docks_grow_again_with_a_window_that_was_small(window, desks, qtbot, tmp_path):
+    window.resize(1400, 900)
+    window.open_memory(str(tmp_path / "kitchen.m3desk"))
+    qtbot.waitUntil(lambda: bool(shown_docks(window)), timeout=5000)
+    qtbot.wait(400)
+    window.resizeDocks([window.docks["people"]], [400], Qt.Orientation.Horizontal)
+    qtbot.waitUntil(lambda: abs(window.docks["people"].width() - 400) < 12, timeout=3000)
+    qtbot.wait(400)
+    window.resize(900, 600)
+    qtbot.wait(400)
+    window.resize(1400, 900)
+    qtbot.waitUntil(lambda: abs(window.docks["people"].width() - 400) < 12, timeout=3000)
 
 
 def test_every_action_has_a_name_and_common_ones_a_shortcut(window):

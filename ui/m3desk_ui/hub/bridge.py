@@ -21,9 +21,11 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from m3desk import events
 from m3desk.domain.changed import Changed
 from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing, UsageError
+from m3desk_ui.hub.called import called
 from m3desk_ui.hub.collector import Collector
 from m3desk_ui.hub.selection import Selection
 from m3desk_ui.hub.shared_reads import SharedReads
+from m3desk_ui.look import deeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -308,7 +310,7 @@ class Hub(QObject):
         self._made = made
         if desk is not None:  # before anything is read: what is committed after that is told
             self._unsubscribe = desk.subscribe(self._heard)
-        self._reads.open(desk.reader if desk is not None else None, made)
+        self._reads.open((lambda: called(desk.reader())) if desk is not None else None, made)
         self.read("version", lambda reader: reader.version(), self._began_at, lambda _error: None)  # before anything else is
         self.opened.emit(path)
 
@@ -467,7 +469,7 @@ class Hub(QObject):
 
         def done(effect: Effect) -> None:
             if not quiet:
-                self.offer.emit(effect.text, "undo", self.undo)
+                self.offer.emit(deeds.done(effect.text), "undo", self.undo)
             if then is not None:
                 then(effect)
 

@@ -136,6 +136,12 @@ def alias(name: str) -> str:
     return name
 
 
+def person(shown: str) -> str:
+    """Return what somebody is called in the window's language: only who has no name, "Person 3", is called otherwise there."""
+    found = re.fullmatch(r"Person (\d+)", shown)
+    return QCoreApplication.translate("Texts", "Person %1").replace("%1", found.group(1)) if found else shown
+
+
 def topic(name: str | None) -> str:
     """Return a topic of knowledge in words."""
     words = {

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from m3desk.domain.changed import Changed
 from m3desk_ui.hub.following import Following, Read
-from m3desk_ui.look import plain, theme
+from m3desk_ui.look import deeds, plain, theme
 from m3desk_ui.people.people_list import PERSON, PeopleList, PeopleModel, PersonDelegate, most_present
 from m3desk_ui.people.person_page import PersonPage
 from m3desk_ui.people.person_picker import BothFaces, PersonPicker, name_person
@@ -316,7 +316,7 @@ class PeopleView(QWidget):
     def _confirm(self, a: Person, b: Person, effect: Effect, args: dict[str, Any]) -> None:
         first, second = plain.line(a.shown, plain.ENTRY), plain.line(b.shown, plain.ENTRY)
         text = self.tr("Are %1 and %2 one person?").replace("%2", second).replace("%1", first)
-        more = self.tr("Effect: %1. You can undo it.").replace("%1", effect.text)
+        more = self.tr("This changes: %1. You can undo it.").replace("%1", deeds.would(effect.text))
         box = BothFaces(self.hub, self.tr("Same person"), text, (a, b), self, more)
         box.answer(self.tr("Yes, keep “%1”").replace("%1", first), lambda: self.hub.correct("merge", args))
         if a.name is not None and b.name is not None:

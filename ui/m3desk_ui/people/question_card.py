@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QListWidgetItem, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
-from m3desk_ui.look import plain, theme
+from m3desk_ui.look import deeds, plain, theme
 from m3desk_ui.look.pictures import whole
 from m3desk_ui.people.evidence import MEANT, Evidence
 from m3desk_ui.people.evidence_list import ITEM, EvidenceList
@@ -126,7 +126,7 @@ class QuestionCard(QFrame):
         self.title.setText(self._title(shown))
         self.hint.setText(self._hint(shown))
         self.hint.setVisible(bool(self.hint.text()))
-        self.effect.setText(self.tr("Yes: %1").replace("%1", plain.line(q.effect, 2 * plain.LINE)))
+        self.effect.setText(self.tr("Yes: %1").replace("%1", plain.line(deeds.change(q.effect), 2 * plain.LINE)))
         for side in (0, 1):
             there = side < len(shown.sides)
             self._columns[side].setVisible(there)

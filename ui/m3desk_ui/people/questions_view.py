@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from m3desk_ui.look import plain, theme
+from m3desk_ui.look import deeds, plain, theme
 from m3desk_ui.people.question_card import QuestionCard
 from m3desk_ui.people.question_sides import Shown, read_sides
 
@@ -116,6 +116,7 @@ class QuestionsView(QWidget):
         self.count.setText(
             self.tr("1 question") if len(self.questions) == 1 else self.tr("%1 questions").replace("%1", str(len(self.questions)))
         )
+        self.count.setVisible(bool(self.questions))  # those put off are told where the card was
         self.card.setVisible(bool(self.questions))
         self.none.setVisible(not self.questions)
         self._tell_put_off()
@@ -193,7 +194,7 @@ class QuestionsView(QWidget):
             self.none.setText(self.tr("No open questions. New ones appear when the memory is unsure who somebody is."))
 
     def _applied(self, effect: Effect) -> None:
-        self.hub.offer.emit(effect.text, "undo", self.hub.undo)
+        self.hub.offer.emit(deeds.done(effect.text), "undo", self.hub.undo)
         self._answered(effect)
 
     def _answered(self, _effect: Effect) -> None:

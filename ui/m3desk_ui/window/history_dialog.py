@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from m3desk_ui.hub.following import Following, Read
-from m3desk_ui.look import plain, theme
+from m3desk_ui.look import deeds, plain, theme
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -95,10 +95,11 @@ class HistoryDialog(QDialog):
     def _fill(self) -> None:
         kept = self._current()
         self.rows.clear()
+        told = {s.step: s.text for s in self.steps}
         shown = [s for s in reversed(self.steps) if s.kind not in REVERTS and (self.also_undone.isChecked() or not s.undone)]
         for step in shown:
             at = QDateTime.fromString(step.at, Qt.DateFormat.ISODateWithMs).toLocalTime()
-            text = plain.line(step.text or step.kind)
+            text = plain.line(deeds.done(step.text or step.kind, told))
             if step.undone:
                 text = self.tr("(taken back) %1").replace("%1", text)
             item = QTreeWidgetItem([QLocale().toString(at, QLocale.FormatType.ShortFormat), text, plain.line(step.by, plain.ENTRY)])
@@ -131,14 +132,16 @@ class HistoryDialog(QDialog):
         number, desk = self._current(), self.hub.desk
         if number is None or desk is None or not self.back.isEnabled():
             return
-        text = next(s.text or s.kind for s in self.steps if s.step == number)
+        told = {s.step: s.text for s in self.steps}
+        text = deeds.done(next(s.text or s.kind for s in self.steps if s.step == number), told)
 
         def previewed(effect: Effect) -> None:
             if not isValid(self) or not self.isVisible():  # closed meanwhile
                 return
             question = self.tr("Take back “%1”?").replace("%1", plain.line(text, plain.ENTRY))
-            if plain.sure(self, self.tr("Take back a correction"), question, effect.text, self.tr("Take back")):
-                self.hub.when(desk.revert(number), lambda done: self.hub.offer.emit(done.text, "undo", self.hub.undo))
+            more = deeds.would(effect.text, told)
+            if plain.sure(self, self.tr("Take back a correction"), question, more, self.tr("Take back")):
+                self.hub.when(desk.revert(number), lambda done: self.hub.offer.emit(deeds.done(done.text, told), "undo", self.hub.undo))
 
         self.hub.when(desk.correct("revert", {"step": number, "also": False}, dry_run=True), previewed)
 

@@ -39,6 +39,7 @@ from m3desk_ui.video.video_view import VideoView
 from m3desk_ui.window import files, restoring
 from m3desk_ui.window.actions import Actions
 from m3desk_ui.window.docks import Docks
+from m3desk_ui.window.full_screen import DockShares, FullScreen
 from m3desk_ui.window.middle import Middle
 from m3desk_ui.window.notice_bar import NoticeBar
 from m3desk_ui.window.start_page import StartPage
@@ -93,6 +94,8 @@ class MainWindow(QMainWindow):
         self._status = Status(self.hub, self.live.session)
         self.setStatusBar(self._status)
         self.actions_ = Actions(self)
+        self.full = FullScreen(self)
+        self._shares = DockShares(self)
         self._ring = FocusRing(self)
         self._refused: list[str] = []  # what was told of dropped files
         self._connect()
@@ -214,6 +217,7 @@ class MainWindow(QMainWindow):
 
     def _leave(self) -> None:
         """Save the window state of the open memory."""
+        self.full.leave()
         if self.hub.desk is None:
             return
         self.dock_area.keep_layout()
@@ -427,16 +431,11 @@ class MainWindow(QMainWindow):
                     desk.retry(row.source.id)
 
     def toggle_full_screen(self) -> None:
-        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
-        self.dress_full_screen()
+        self.full.toggle()
 
     def dress_full_screen(self) -> None:
-        """Hide menu and status bar while the layout for demos fills the screen; its shortcuts go on working."""
-        bare = self.isFullScreen() and self.dock_area.layout == "live" and self.hub.desk is not None
-        self.actions_.all["full"].setChecked(self.isFullScreen())
-        self.actions_.keep_shortcuts(bare)
-        self.menuBar().setVisible(not bare)
-        self.statusBar().setVisible(not bare)
+        """Show what full screen shows in this layout."""
+        self.full.dress()
 
     def about(self) -> None:
         text = self.tr(
