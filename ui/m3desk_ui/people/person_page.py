@@ -234,6 +234,7 @@ class PersonPage(QWidget):
             button.setIcon(theme.icon(icon))
             plain.tip(button, tip)
             button.setAccessibleName(tip)
+        self.tabs.tabBar().setAccessibleName(self.tr("Parts of the page"))
         self.name.setAccessibleName(self.tr("Name"))
         self.name.setPlaceholderText(self.tr("Who is this?"))
         self.consent.setAccessibleName(self.tr("Consent"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QTabBar, QWidget
 
 from m3desk_ui.look import plain
 from m3desk_ui.window.layouts import LAYOUTS, arrange
@@ -78,6 +78,9 @@ class Docks(QObject):
                 dock.setTitleBarWidget(QWidget(dock))
             elif not tabbed and bare:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
+        for bar in self.window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            views = ", ".join(bar.tabText(i) for i in range(bar.count()))
+            bar.setAccessibleName(plain.line(self.tr("Views: %1").replace("%1", views)))
 
     def actions(self) -> list[QAction]:
         return [d.toggleViewAction() for d in self.all.values()]
@@ -153,5 +156,5 @@ class Docks(QObject):
             arrange(self.window, self.layout)
 
     def keep_layout(self) -> None:
-        if self.hub.desk is not None:
+        if self.hub.desk is not None and not self.window.full.hides_docks:
             self.state.put(f"layout/{self.layout}", self.window.saveState(LAYOUT_VERSION))
