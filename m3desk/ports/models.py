@@ -210,6 +210,27 @@ class LanguageModel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a reply is drawn at random; the same seed gives the same reply where the engine can."""
+
+    temperature: float
+    top_p: float
+    top_k: int
+    seed: int = 0
+
+
+@runtime_checkable
+class SamplingModel(Protocol):
+    """What a LanguageModel may offer besides: replies drawn at random, after thinking, as models trained for M3-Agent's control expect."""
+
+    def sampled(
+        self, messages: Sequence[Message], sampling: Sampling, *, max_tokens: int, cancelled: Callable[[], bool] = lambda: False
+    ) -> Iterator[str]:
+        """Yield the reply in pieces, without its thoughts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Pictures:
     """Pictures in time order, for a model that sees. `rate`: pictures a second if they are a video's, None for single pictures."""
 

@@ -1,0 +1,233 @@
+"""The ports' models behind a server: one that talks, one that watches. Nothing is contacted before the first reply is wanted."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from m3desk.errors import Cancelled, ModelError, ModelFailed
+from m3desk.ports import Message, Pictures, Sampling, Turn
+from m3desk_server import media
+from m3desk_server.client import Server
+from m3desk_server.dialects import Dialect, schema_field
+from m3desk_server.options import Options
+from m3desk_server.patterns import bare, fault, pattern_of, schema_of, unwrapped
+from m3desk_server.refusals import Refused
+from m3desk_server.streams import Told
+
+FORM = "Reply with one JSON document that keeps to this JSON schema, and nothing else:\n"
+AGAIN = "That can't be used: {fault}. Reply again, in the form asked for, and nothing else."
+
+
+class _Behind:
+    """What both have in common: the server, its dialect, one reply at a time."""
+
+    def __init__(self, server: Server, dialect: Dialect, options: Options) -> None:
+        self.server, self.dialect, self.options = server, dialect, options
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """Return the model's name and where it runs; as far as it is known without asking."""
+        met = self.server.met
+        return f"{met.model if met else self.server.model or 'model'} ({self.options.where})"
+
+    @property
+    def context(self) -> int:
+        """Return the context, as the server tells it; before it can be asked, as the settings do."""
+        try:
+            return self.server.known().context
+        except ModelError:
+            return self.server.context or 4_096
+
+    def _alone(self, given: Callable[[], Iterator[str]], cancelled: Callable[[], bool]) -> Iterator[str]:
+        while not self._lock.acquire(timeout=0.05):
+            if cancelled():
+                raise Cancelled("stopped.")
+        try:
+            yield from given()
+        finally:
+            self._lock.release()
+
+    def _formed(
+        self,
+        messages: list[dict[str, Any]],
+        grammar: str | None,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        cancelled: Callable[[], bool],
+        **more: Any,
+    ) -> Iterator[str]:
+        """Yield a reply that keeps to a form: constrained where the server obeys, else checked, and asked for once more."""
+        if grammar is None and schema is None:
+            yield from self.server.reply(messages, max_tokens=max_tokens, cancelled=cancelled, **more)
+            return
+        if grammar is not None and (field := self.dialect.grammar(cancelled)) is not None:
+            yield from self.server.reply(messages, max_tokens=max_tokens, cancelled=cancelled, **field(grammar), **more)
+            return
+        pattern = pattern_of(grammar) if grammar is not None else None
+        wanted = schema_of(pattern) if pattern is not None else schema
+        if wanted is not None and self.dialect.schema(cancelled):
+            fields = {**schema_field(wanted), **more}
+            if pattern is None:
+                yield from self.server.reply(messages, max_tokens=max_tokens, cancelled=cancelled, **fields)
+                return
+            try:
+                said = unwrapped("".join(self.server.reply(messages, max_tokens=max_tokens + 16, cancelled=cancelled, **fields)))
+            except Refused:  # patterns are more than some servers' schemas can hold
+                said = ""
+            if said and not fault(said, pattern, None):
+                yield said
+                return
+        yield self._checked(messages, pattern, schema if grammar is None else None, max_tokens, cancelled, more)
+
+    def _checked(
+        self,
+        messages: list[dict[str, Any]],
+        pattern: str | None,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        cancelled: Callable[[], bool],
+        more: Mapping[str, Any],
+    ) -> str:
+        """Return a reply that nothing constrains, if it (or a second) has the form that was asked for. Raises ModelFailed."""
+        asked = list(messages)
+        if schema is not None:
+            asked.append({"role": "user", "content": FORM + json.dumps(schema)})
+        wrong = ""
+        for _ in range(2):
+            said = bare("".join(self.server.reply(asked, max_tokens=max_tokens, cancelled=cancelled, **more)))
+            wrong = fault(said, pattern, schema)
+            if not wrong:
+                return said
+            asked = [*asked, {"role": "assistant", "content": said}, {"role": "user", "content": AGAIN.format(fault=wrong)}]
+        raise ModelFailed(
+            f"{self.name} does not keep to the form that is needed ({wrong}), and its server can't make it.",
+            "Choose a larger model, or a server that obeys grammars or schemas: llama.cpp, vLLM, Ollama.",
+        )
+
+
+class ServerLanguage(_Behind):
+    """Answers ports.LanguageModel."""
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str | None = None,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 256,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
+        """Yield the reply in pieces. Raises Cancelled when `cancelled` becomes true, ModelError."""
+        asked = [{"role": m.role, "content": media.inert(m.text)} for m in messages]
+        return self._alone(lambda: self._formed(asked, grammar, schema, max_tokens, cancelled), cancelled)
+
+    def sampled(
+        self, messages: Sequence[Message], sampling: Sampling, *, max_tokens: int, cancelled: Callable[[], bool] = lambda: False
+    ) -> Iterator[str]:
+        """Yield a reply drawn at random, with thinking: as the original's control runs its model (ports.SamplingModel)."""
+        asked = [{"role": m.role, "content": media.inert(m.text)} for m in messages]
+        fields: dict[str, Any] = asdict(sampling)
+
+        def given() -> Iterator[str]:
+            return self.server.reply(asked, max_tokens=max_tokens, cancelled=cancelled, thinking=True, **fields)
+
+        return self._alone(given, cancelled)
+
+
+class ServerWatcher(_Behind):
+    """Answers ports.WatchingModel."""
+
+    def __init__(self, server: Server, dialect: Dialect, options: Options) -> None:
+        super().__init__(server, dialect, options)
+        self._abilities: tuple[bool, bool] | None = None
+
+    @property
+    def watches_video(self) -> bool:
+        return self.options.video
+
+    @property
+    def most_pictures(self) -> int:
+        return self.options.pictures
+
+    @property
+    def hears(self) -> bool:
+        """Return whether the model takes sound, tried out once; False while the server can't be asked."""
+        try:
+            return self._able(lambda: False)[1]
+        except ModelError:
+            return False
+
+    def watch(
+        self,
+        turns: Sequence[Turn],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 1024,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[str]:
+        """Yield the reply in pieces. Raises Cancelled, ModelError, as of a model that sees nothing."""
+
+        def given() -> Iterator[str]:
+            sees, hears = self._able(cancelled)
+            if not sees and any(isinstance(p, Pictures) for t in turns for p in t.parts):
+                raise ModelFailed(
+                    f"{self.name} does not see pictures: its server refuses them, or leaves them out.",
+                    f"Choose a model that does: m3desk config set backends.{self.options.backend}.model NAME",
+                )
+            messages = media.messages(turns, video=self.options.video, hears=hears)
+            more: dict[str, Any] = {}
+            if self.options.video and (rates := media.rates(turns)):
+                more["media_io_kwargs"] = {"video": {"fps": max(rates), "num_frames": -1}}
+                if hears and media.with_sound(turns):
+                    more["mm_processor_kwargs"] = {"use_audio_in_video": True}
+            return self._formed(messages, None, schema, max_tokens, cancelled, **more)
+
+        return self._alone(given, cancelled)
+
+    # ------------------------------------------------------------ what it sees and hears
+
+    def _able(self, cancelled: Callable[[], bool]) -> tuple[bool, bool]:
+        """Return whether the model sees and hears: as the settings say, the server says, or a try shows."""
+        if self._abilities is None:
+            known = self.server.known(cancelled)
+            sees = self.options.sees if self.options.sees is not None else known.sees
+            hears = self.options.hears if self.options.hears is not None else known.hears
+            self._abilities = (
+                self._takes(Pictures((_CHEQUERED,)), cancelled) if sees is None else sees,
+                self._takes(_BEEP, cancelled) if hears is None else hears,
+            )
+        return self._abilities
+
+    def _takes(self, part: Pictures, cancelled: Callable[[], bool]) -> bool:
+        """Return whether a picture or a sound makes the prompt longer: some servers leave out what their model can't take."""
+
+        def tokens(*parts: str | Pictures) -> int | None:
+            told = Told()
+            messages = media.messages([Turn("user", parts)], hears=True)
+            try:
+                for _ in self.server.reply(messages, max_tokens=1, cancelled=cancelled, told=told):
+                    pass
+            except Refused as error:
+                if error.status < 500 and error.status not in (401, 403, 429):
+                    return None
+                raise
+            except ModelFailed as error:
+                if told.counts.prompt:
+                    return told.counts.prompt  # it thought; its prompt was read all the same
+                raise error
+            return told.counts.prompt
+
+        without = tokens("Describe it.")
+        taken = tokens("Describe it.", part)
+        return taken is not None and (without is None or not without or taken > without)
+
+
+_CHEQUERED = np.kron(np.indices((8, 8)).sum(0) % 2, np.ones((28, 28))).astype(np.uint8)[:, :, None].repeat(3, 2) * 255
+_BEEP = Pictures((), sound=np.sin(np.arange(16_000) * 2 * np.pi * 440 / 16_000).astype(np.float32) * np.float32(0.5))
