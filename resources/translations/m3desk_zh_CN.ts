@@ -694,6 +694,22 @@
     <context>
         <name>GraphKinds</name>
         <message>
+            <source>Clips</source>
+            <translation>片段</translation>
+        </message>
+        <message>
+            <source>Topics</source>
+            <translation>主题</translation>
+        </message>
+        <message>
+            <source>Clip</source>
+            <translation>片段</translation>
+        </message>
+        <message>
+            <source>Topic</source>
+            <translation>主题</translation>
+        </message>
+        <message>
             <source>People</source>
             <translation>人物</translation>
         </message>
@@ -748,6 +764,18 @@
     </context>
     <context>
         <name>GraphView</name>
+        <message>
+            <source>Clip %1 · %3</source>
+            <translation>片段 %1 · %3</translation>
+        </message>
+        <message>
+            <source>Clips %1–%2 · %3</source>
+            <translation>片段 %1–%2 · %3</translation>
+        </message>
+        <message>
+            <source>%1 (video %2)</source>
+            <translation>%1（视频 %2）</translation>
+        </message>
         <message>
             <source>Graph as a list</source>
             <translation>列表形式的图</translation>

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 
 import numpy as np
-from m3desk_ui.graph.layout import COLD, SETTLED, LayoutThread, push_apart, regrown, scatter
+import pytest
+from m3desk_ui.graph.layout import COLD, SETTLED, LayoutThread, push_apart, push_on_mesh, regrown, scatter
+from m3desk_ui.graph.layout_process import LayoutProcess
 
 
 def clusters(count: int, size: int) -> tuple[list[str], np.ndarray]:
@@ -31,13 +34,14 @@ def test_first_places_are_the_same_every_time() -> None:
     assert (scatter(["a", "b", "人"], 100) == scatter(["a", "b", "人"], 100)).all()
 
 
-def test_the_push_of_cells_is_close_to_the_exact_sum() -> None:
+@pytest.mark.parametrize("push", [push_apart, push_on_mesh])
+def test_the_push_is_close_to_the_exact_sum(push) -> None:  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(3)
     at = rng.normal(0, 200, (1000, 2)).astype(np.float32)
     mass = np.ones(1000, np.float32)
     d = at[:, None] - at[None]
     exact = (d / ((d**2).sum(2) + 1)[..., None]).sum(1)
-    near = push_apart(at, mass, False)
+    near = push(at, mass, False)
     error = np.hypot(*(near - exact).T) / np.hypot(*exact.T).mean()
     assert np.median(error) < 0.1
 
@@ -105,16 +109,41 @@ def test_layouts_of_no_and_of_one_node_end() -> None:
 def test_the_thread_lays_out_pins_and_stops() -> None:
     ids, links = clusters(3, 8)
     thread = LayoutThread()
-    thread.show(ids, links, np.ones(len(links), np.float32))
+    thread.show(ids, links, np.ones(len(links), np.float32), serial=7)
     thread.pin("hub1", 500.0, -300.0)
     places, final = None, False
     until = time.monotonic() + 20
     while not final and time.monotonic() < until:
         news = thread.take()
         if news is not None:
-            _, places, final = news
+            serial, places, final = news
+            assert serial == 7
         time.sleep(0.01)
     thread.stop()
     assert final
     assert places is not None
     assert tuple(places[ids.index("hub1")]) == (500.0, -300.0)
+
+
+def wait_for(layout: LayoutProcess, serial: int) -> np.ndarray:
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        news = layout.take()
+        if news is not None and news[0] == serial and news[2]:
+            return news[1]
+        time.sleep(0.01)
+    raise AssertionError("no final places came")
+
+
+def test_the_process_lays_out_and_starts_again_where_the_nodes_stood_after_it_died() -> None:
+    ids, links = clusters(3, 8)
+    layout = LayoutProcess()
+    first = wait_for(layout, layout.show(ids, links, np.ones(len(links), np.float32), None))
+    process = next(p for p in multiprocessing.active_children() if p.name == "m3desk-layout")
+    process.kill()
+    process.join()
+    second = layout.show([*ids, "new"], links, np.ones(len(links), np.float32), None, np.concatenate([first, [[np.nan, np.nan]]]))
+    again = wait_for(layout, second)
+    layout.stop()
+    drift = np.hypot(*(again[: len(ids)] - first).T)
+    assert np.median(drift) < 0.02 * np.ptp(first, axis=0).max()

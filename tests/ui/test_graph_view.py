@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from m3desk_ui.graph import canvas as canvases
+from m3desk_ui.graph import painting, probe
 from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph import view as views
 from m3desk_ui.graph.labels import Room
@@ -77,6 +79,75 @@ def test_filters_keep_kind_person_and_weight() -> None:
     ann = scenes.scene(graph, scenes.Wish(everything=True, person="person_1"))
     assert all("person_1" in n.people or n.kind in ("person", "object", "place", "episodic") for n in ann.nodes)
     assert len(ann.nodes) < len(graph.nodes) / 2
+
+
+def imported_world(world: World, count: int = 400) -> World:
+    """Return a memory as imports are: most sentences mention nobody and are linked to nothing."""
+    old = world.graph
+
+    def graph():  # type: ignore[no-untyped-def]
+        g = old()
+        loose = tuple(
+            NodeRow(f"loose{k}", "semantic" if k % 2 else "episodic", f"a plate lies there {k}", f"a plate lies there {k}", 1.0,
+                    f"s1.c{k % 60}", "s1", k % 60 * 30_000_000, (k % 60 + 1) * 30_000_000)
+            for k in range(count)
+        )  # fmt: skip
+        return type(g)((*g.nodes, *loose), g.edges, g.version)
+
+    world.graph = graph  # type: ignore[method-assign]
+    return world
+
+
+def test_memories_without_a_person_hang_on_their_clips_which_open_on_demand(qtbot: QtBot, hub: Hub, world: World) -> None:
+    imported_world(world)
+    view = opened(qtbot, hub)
+    clips = [n for n in view.canvas.scene.nodes if n.kind == "clip"]
+    assert 2 <= len(clips) <= 24
+    assert not any(id_.startswith("loose") for id_ in shown(view))
+    assert sum(int(view.canvas.scene.hidden[view.canvas.scene.row_of[n.id]]) for n in clips) >= 400
+    unlinked = set(range(len(view.canvas.scene.nodes))) - set(view.canvas.scene.links.ravel().tolist())
+    assert not {view.canvas.scene.nodes[row].kind for row in unlinked} & {"clip", "topic", "episodic", "semantic"}
+    tens = clips[0].id
+    view.canvas.choose(tens)
+    qtbot.keyClick(view.canvas, Qt.Key.Key_Return)
+    single = next(n for n in view.canvas.scene.nodes if n.clip is not None and n.kind == "clip")
+    view.expand(single.id)
+    loose = [id_ for id_ in shown(view) if id_.startswith("loose")]
+    assert 5 <= len(loose) <= 8
+    hub_row = view.canvas.scene.row_of[single.id]
+    assert {view.canvas.scene.row_of[id_] for id_ in loose} <= set(view.canvas.painting.neighbours(hub_row).tolist())
+    view.collapse(tens)
+    assert not any(id_.startswith("loose") for id_ in shown(view))
+
+
+def test_knowledge_about_nobody_hangs_on_its_topic() -> None:
+    reader = FakeReader(World(extra_nodes=100))
+    g = reader.graph()
+    about = tuple(NodeRow(f"t{k}", "semantic", "rain", "rain", 1.0, "s1.c0", "s1", 0, 1, extra={"topic": "plot"}) for k in range(20))
+    graph = scenes.whole(type(g)((*g.nodes, *about), g.edges, 1), reader.people())
+    start = scenes.scene(graph, scenes.Wish())
+    assert start.nodes[-1].id == "topic:plot" or "topic:plot" in start.row_of
+    assert "t3" not in start.row_of
+    assert "t3" in scenes.scene(graph, scenes.Wish(unfolded=frozenset({"topic:plot"}))).row_of
+
+
+def test_the_sharp_picture_is_drawn_in_slices_and_shown_at_rest(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(painting, "PART", 100)
+    monkeypatch.setattr(canvases, "SLICE", 0.0)
+    canvas = canvases.GraphCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(500, 400)
+    scene, at = probe.invented(2500, 5000)
+    canvas.show_scene(scene, at)
+    canvas.show()
+    qtbot.waitUntil(lambda: canvas.at_rest, timeout=10000)
+    assert len(canvas.slice_times) > 20
+    sharp = canvas.grab().toImage()
+    canvas.pan_by(3, 0)
+    assert not canvas.at_rest
+    canvas.pan_by(-3, 0)
+    qtbot.waitUntil(lambda: canvas.at_rest, timeout=10000)
+    assert canvas.grab().toImage() == sharp
 
 
 def test_a_graph_without_anything_is_empty_and_paints_a_hint(qtbot: QtBot, hub: Hub, world: World) -> None:
@@ -166,7 +237,7 @@ def test_arrow_keys_walk_along_links(qtbot: QtBot, hub: Hub) -> None:
     view = opened(qtbot, hub)
     view.canvas.choose("person_2")
     row = view.canvas.scene.row_of["person_2"]
-    near = {view.canvas.scene.nodes[int(x)].id for x in view.canvas._neighbours(row)}
+    near = {view.canvas.scene.nodes[int(x)].id for x in view.canvas.painting.neighbours(row)}
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_Down):
         view.canvas.choose("person_2")
         qtbot.keyClick(view.canvas, key)

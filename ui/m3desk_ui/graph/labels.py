@@ -17,6 +17,7 @@ from m3desk_ui.look import plain
 MOST = 120
 WIDTH = 190
 """Pixels after which a label is cut with an ellipsis."""
+BOLD = ("person", "clip", "topic")
 FROM = {"semantic": 0.75, "episodic": 1.05, "face": 1.05, "voice": 1.05}
 """Zoom from which a kind is labelled; people, things and places always are."""
 MISSES = 60
@@ -25,6 +26,9 @@ NEW = 40
 """Labels prepared in one frame at most: preparing one costs as much as drawing ten."""
 MARKED = 700
 """Nodes that labels keep clear of; the least important of a crowd may be covered."""
+MARKED_MOVING = 150
+TRIED = 3 * MOST
+"""Nodes in view that are looked at for a label, the most important first."""
 STEP = 7.0
 """Pixels of a cell: half a line of text."""
 
@@ -112,24 +116,30 @@ class Labels:
         sizes: NDArray[np.float64],
         seen: NDArray[np.intp],
         rank: NDArray[np.intp],
+        *,
+        moving: bool = False,
     ) -> Room:
         """Return the room that the nodes in view leave."""
         room = Room(width, height)
-        marked = seen if len(seen) <= MARKED else seen[np.argpartition(rank[seen], MARKED)[:MARKED]]
+        most = MARKED_MOVING if moving else MARKED
+        marked = seen if len(seen) <= most else seen[np.argpartition(rank[seen], most)[:most]]
         room.mark(place[marked], sizes[marked] * 0.42)
         return room
 
-    def order(self, rows: NDArray[np.intp], seen: NDArray[np.intp], only: NDArray[np.bool_] | None, first: Sequence[int]) -> list[int]:
-        """Return rows in view, most important first (as `rows` are); of `only` these where given; `first` lead, the last of them most."""
-        visible = np.zeros(len(rows), dtype=bool)
-        visible[seen] = True
-        wanted = rows[visible[rows]]
+    def order(
+        self, rows: NDArray[np.intp], rank: NDArray[np.intp], seen: NDArray[np.intp], only: NDArray[np.intp] | None, first: Sequence[int]
+    ) -> list[int]:
+        """Return rows in view, most important first (as `rows` are), at most TRIED; of `only` where given; `first` lead, the last most."""
         if only is not None:
-            wanted = wanted[only[wanted]]
-        order: list[int] = wanted.tolist()
+            seen = np.intersect1d(seen, only)
+        if len(seen) < len(rows):
+            ranks = rank[seen]
+            ranks = np.sort(ranks if len(ranks) <= TRIED else np.partition(ranks, TRIED)[:TRIED])
+            order: list[int] = rows[ranks].tolist()
+        else:
+            order = rows[:TRIED].tolist()
         for row in first:
-            if row >= 0 and visible[row]:
-                order = [row, *(r for r in order if r != row)]
+            order = [row, *(r for r in order if r != row)]
         return order
 
     def draw(
@@ -179,10 +189,10 @@ class Labels:
         """Return a node's label, prepared once for the words it has now."""
         node = scene.nodes[row]
         more = int(scene.hidden[row])
-        words = node.label if not more or node.kind != "person" else f"{node.label}  +{more}"
+        words = f"{node.label}  +{more}" if more and node.kind == "person" else node.label
         known = self._kept.get(node.id)
         if known is None or known.words != words:
-            font = self.bold if node.kind == "person" else self.plain
+            font = self.bold if node.kind in BOLD else self.plain
             metrics = QFontMetricsF(font)
             shown = metrics.elidedText(plain.line(words), Qt.TextElideMode.ElideRight, WIDTH)
             text = QStaticText(shown)

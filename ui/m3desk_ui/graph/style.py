@@ -19,6 +19,7 @@ class Kind:
     """One kind of node; its colour is the theme's.
 
     `size`: points across at weight 1 and zoom 1. `corners`: 0 = circle; else a regular polygon with its first corner at `turn` degrees.
+    `notch`: how far in every other corner lies, for stars.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Kind:
     turn: float
     size: float
     reach: float = 1.0
+    notch: float = 1.0
 
 
 KINDS: tuple[Kind, ...] = (
@@ -36,9 +38,11 @@ KINDS: tuple[Kind, ...] = (
     Kind("semantic", 6, 0, 14),
     Kind("object", 3, 90, 13, 1.1),
     Kind("place", 5, -90, 14),
+    Kind("clip", 8, 22.5, 16),
+    Kind("topic", 12, -90, 18, 1.1, 0.78),
 )
 INDEX = {kind.name: row for row, kind in enumerate(KINDS)}
-LABELLED_FIRST = ("person", "place", "semantic", "object", "face", "voice", "episodic")
+LABELLED_FIRST = ("person", "clip", "topic", "place", "semantic", "object", "face", "voice", "episodic")
 
 
 def kind_index(name: str) -> int:
@@ -56,6 +60,8 @@ def kind_text(name: str) -> str:
         "semantic": QCoreApplication.translate("GraphKinds", "Knowledge"),
         "object": QCoreApplication.translate("GraphKinds", "Things"),
         "place": QCoreApplication.translate("GraphKinds", "Places"),
+        "clip": QCoreApplication.translate("GraphKinds", "Clips"),
+        "topic": QCoreApplication.translate("GraphKinds", "Topics"),
     }
     return texts.get(name, name)
 
@@ -70,6 +76,8 @@ def kind_singular(name: str) -> str:
         "semantic": QCoreApplication.translate("GraphKinds", "Knowledge"),
         "object": QCoreApplication.translate("GraphKinds", "Thing"),
         "place": QCoreApplication.translate("GraphKinds", "Place"),
+        "clip": QCoreApplication.translate("GraphKinds", "Clip"),
+        "topic": QCoreApplication.translate("GraphKinds", "Topic"),
     }
     return texts.get(name, name)
 
@@ -94,6 +102,7 @@ class GraphPalette:
     line_same: QColor
     line_typed: QColor
     chosen: QColor
+    path: QColor
     kinds: tuple[QColor, ...]
     people: tuple[QColor, ...]
 
@@ -114,12 +123,13 @@ def look() -> GraphPalette:
         ground=ground,
         text=text,
         faint_text=QColor(c.muted),
-        line=mixed(plain, ground, 0.38),
+        line=mixed(plain, ground, 0.55),
         line_faint=mixed(plain, ground, 0.13),
         line_lit=mixed(plain, ground, 0.95),
         line_same=mixed(kinds[0], ground, 0.75),
         line_typed=mixed(QColor(c.warn), ground, 0.65),
         chosen=QColor("#ffffff") if c.dark else QColor("#000000"),
+        path=QColor("#ffd34d") if c.dark else QColor("#b35900"),
         kinds=kinds,
         people=tuple(QColor(p) for p in c.people),
     )
@@ -141,7 +151,8 @@ def shape_path(kind: Kind, centre: QPointF, radius: float) -> QPainterPath:
     radius *= kind.reach
     for corner in range(kind.corners):
         angle = math.radians(kind.turn + 360 * corner / kind.corners)
-        point = QPointF(centre.x() + radius * math.cos(angle), centre.y() + radius * math.sin(angle))
+        far = radius * (kind.notch if corner % 2 else 1.0)
+        point = QPointF(centre.x() + far * math.cos(angle), centre.y() + far * math.sin(angle))
         if corner:
             path.lineTo(point)
         else:

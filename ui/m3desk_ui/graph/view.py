@@ -18,15 +18,16 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain import graph
-from m3desk.domain.ids import person_id
 from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph import style
 from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
 from m3desk_ui.graph.controls import GraphBar, Legend
-from m3desk_ui.graph.layout import LayoutThread, regrown, scatter
+from m3desk_ui.graph.layout import scatter
+from m3desk_ui.graph.layout_process import LayoutProcess
 from m3desk_ui.graph.whole import Part, Whole, read_part
 from m3desk_ui.hub.following import Following, Read
-from m3desk_ui.look import plain
+from m3desk_ui.look import plain, texts
+from m3desk_ui.memory.order import number
 from m3desk_ui.window import files
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ FRAME_MS = 33
 LIST_MOST = 2000
 MANY = 1000
 """Appearances of people in clips from which the people are shown before the rest is read."""
-PERSON_ROOM = 2.2
-"""How much harder than other nodes people push: their pictures are large."""
+ROOM = {"person": 2.2, "clip": 1.4, "topic": 1.4}
+"""How much harder than other nodes people and groups push: they are drawn large, with labels."""
 
 
 class GraphView(QWidget):
@@ -49,7 +50,8 @@ class GraphView(QWidget):
         self.hub = hub
         self.whole = Whole()
         self.wish = scenes.Wish()
-        self.layout_thread = LayoutThread()
+        self.layouting = LayoutProcess()
+        self._laid_out = 0
         self._kinds_there: set[str] | None = None
         self._people_there: list[tuple[str, str]] | None = None
         self._places: dict[str, tuple[float, float]] = {}
@@ -75,7 +77,7 @@ class GraphView(QWidget):
         hub.opened.connect(self._forget)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
-        self.destroyed.connect(self.layout_thread.stop)
+        self.destroyed.connect(self.layouting.stop)
         self._themed()
         if hub.desk is not None:
             self._read()
@@ -164,7 +166,9 @@ class GraphView(QWidget):
 
     def _fill_controls(self) -> None:
         """Update the person filter and the legend to the kinds and people in the graph."""
-        kinds = {kind for kind, count in self.whole.present.items() if count}
+        kinds = {kind for kind, count in self.whole.present.items() if count} | {
+            n.kind for n in self.canvas.scene.nodes if n.kind in ("clip", "topic")
+        }
         if kinds != self._kinds_there:
             self._kinds_there = kinds
             self.legend.show_kinds(kinds)
@@ -190,42 +194,63 @@ class GraphView(QWidget):
             self._rescene()
 
     def _rescene(self) -> None:
-        shown = scenes.scene(self.whole, self.wish)
-        if shown.same(self.canvas.scene):
+        shown = scenes.scene(self.whole, self.wish, self._group_words)
+        before = self.canvas.scene
+        if shown.same(before):
             return
-        ids = [n.id for n in shown.nodes]
-        same = shown.links.shape == self.canvas.scene.links.shape and ids == [n.id for n in self.canvas.scene.nodes]
-        same = same and bool((shown.links == self.canvas.scene.links).all())
-        self.canvas.show_scene(shown, self._standing(shown))
+        same = shown.row_of.keys() == before.row_of.keys() and np.array_equal(shown.links, before.links)
+        standing = self._standing(shown)
+        self.canvas.show_scene(shown, np.where(np.isnan(standing), self._first_places(shown, standing), standing))
         for media in self.canvas.wanted_pictures():
             self._want_picture(media)
         if not same:
             ties = scenes.time_ties(shown)
             links = np.concatenate([shown.links, ties]) if len(ties) else shown.links
-            pull = np.concatenate([np.minimum(shown.pull, 4.0) ** 0.5, np.full(len(ties), 0.15, np.float32)])
-            room = np.array([PERSON_ROOM if n.kind == "person" else 1.0 for n in shown.nodes], np.float32)
-            self.layout_thread.show(ids, links, pull, room)
+            pull = np.concatenate([np.minimum(shown.pull, 4.0) ** 0.5, np.full(len(ties), 0.15, np.float32)]).astype(np.float32)
+            room = np.array([ROOM.get(n.kind, 1.0) for n in shown.nodes], np.float32)
+            self._laid_out = self.layouting.show(list(shown.row_of), links, pull, room, standing.astype(np.float32))
             self._clock.start()
+        self._fill_controls()
         if self.list.isVisible():
             self._fill_list()
 
     def _standing(self, shown: scenes.Scene) -> NDArray[np.float64]:
-        """Return the positions of nodes; a new node starts beside a placed neighbour (or at its first place)."""
-        first = np.zeros((len(shown.nodes), 2))
-        known = np.zeros(len(shown.nodes), dtype=bool)
-        for row, node in enumerate(shown.nodes):
-            if (place := self._places.get(node.id)) is not None:
-                first[row] = place
-                known[row] = True
-        new_rows = np.flatnonzero(~known)
-        if len(new_rows):
-            first[new_rows] = scatter([shown.nodes[r].id for r in new_rows], 300.0)
-        if known.any() and not known.all() and len(shown.links):
-            a, b = shown.links[:, 0], shown.links[:, 1]
-            for new, old in ((a, b), (b, a)):
-                rows = ~known[new] & known[old]
-                first[new[rows]] = first[old[rows]]
+        """Return where nodes stand, or stood when they were last on show; NaN for new ones."""
+        before, at = self.canvas.scene, self.canvas.at
+        if len(at) == len(before.nodes):
+            gone = [row for id_, row in before.row_of.items() if id_ not in shown.row_of]
+            self._places.update((before.nodes[row].id, (float(at[row, 0]), float(at[row, 1]))) for row in gone)
+        else:
+            at = np.full((len(before.nodes), 2), np.nan)
+        rows = np.array([before.row_of.get(id_, -1) for id_ in shown.row_of], dtype=np.intp)
+        standing = np.concatenate([at, [[np.nan, np.nan]]])[rows]
+        for row in np.flatnonzero(rows < 0).tolist() if self._places else ():
+            place = self._places.get(shown.nodes[row].id)
+            if place is not None:
+                standing[row] = place
+        return standing
+
+    def _first_places(self, shown: scenes.Scene, standing: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where nodes are drawn until the layout answers: beside a neighbour that stands, else scattered."""
+        known = ~np.isnan(standing[:, 0])
+        first = np.zeros_like(standing)
+        new = np.flatnonzero(~known)
+        if len(new):
+            first[new] = scatter([shown.nodes[row].id for row in new.tolist()], 300.0)
+        if known.any() and len(shown.links):
+            for a, b in ((0, 1), (1, 0)):
+                ends = shown.links[~known[shown.links[:, a]] & known[shown.links[:, b]]]
+                first[ends[:, a]] = standing[ends[:, b]]
         return first
+
+    def _group_words(self, kind: str, node: scenes.SceneNode, first: int, last: int) -> str:
+        """Return what a group of clips or a topic is called."""
+        if kind == "topic":
+            return texts.topic(node.topic)
+        text = self.tr("Clip %1 · %3") if kind == "clip" else self.tr("Clips %1–%2 · %3")
+        text = text.replace("%3", texts.clock(node.start or 0)).replace("%2", str(last + 1)).replace("%1", str(first + 1))
+        several = any(not name.startswith("s1.") for name in self.whole.names if ".c" in name)
+        return self.tr("%1 (video %2)").replace("%2", str(number(node.source or ""))).replace("%1", text) if several else text
 
     def _want_picture(self, media: str) -> None:
         here = self.hub.pictures.get(media, PICTURE_SIZE, then=lambda pixmap: self.canvas.set_picture(media, pixmap))
@@ -233,21 +258,19 @@ class GraphView(QWidget):
             self.canvas.set_picture(media, here)
 
     def _take_layout(self) -> None:
-        news = self.layout_thread.take()
+        news = self.layouting.take()
         if news is None:
             return
-        ids, at, final = news
+        serial, at, final = news
+        if serial != self._laid_out or len(at) != len(self.canvas.scene.nodes):
+            return
         if final:
             self._clock.stop()
         places = at.astype(np.float64)
-        held = self.canvas.scene.nodes[self.canvas._grabbed].id if self.canvas._grabbed >= 0 else ""
-        if held:
-            places_of_held = self.canvas.at[self.canvas._grabbed].copy()
-        self._places.update(zip(ids, map(tuple, places.tolist()), strict=True))
-        if len(ids) == len(self.canvas.scene.nodes) and all(n.id == i for n, i in zip(self.canvas.scene.nodes, ids, strict=True)):
-            if held:
-                places[self.canvas._grabbed] = places_of_held
-            self.canvas.move_nodes(places)
+        held = self.canvas.grabbed
+        if held >= 0:
+            places[held] = self.canvas.at[held]
+        self.canvas.move_nodes(places)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -264,7 +287,10 @@ class GraphView(QWidget):
             self.hub.selection.select("", "")
             return
         node = self.canvas.scene.nodes[self.canvas.scene.row_of[id_]]
-        self.hub.selection.select("person" if node.kind == "person" else "node", id_)
+        if node.kind not in ("clip", "topic"):
+            self.hub.selection.select("person" if node.kind == "person" else "node", id_)
+        elif node.clip:
+            self.hub.selection.select("clip", node.clip)
 
     def _pick(self, id_: str) -> None:
         self.canvas.choose(id_)
@@ -286,19 +312,25 @@ class GraphView(QWidget):
             self.canvas.fly_to(self.canvas.at[row], self.canvas.camera.zoom)
 
     def _play(self, id_: str) -> None:
-        """Play the moment of a node; a person's first."""
-        row = self.whole.row_of.get(id_)
-        if row is not None:
-            node = self.whole.node(row)
+        """Play the moment of a node, a person's first; open or close a group."""
+        node = self._node(id_)
+        if node is not None and node.kind in ("clip", "topic"):
+            (self.collapse if id_ in self.wish.unfolded else self.expand)(id_)
+        elif node is not None:
             self.hub.selection.play(node.source, node.start)
 
+    def _node(self, id_: str) -> scenes.SceneNode | None:
+        """Return a node of the graph, or a group on show."""
+        row = self.canvas.scene.row_of.get(id_)
+        return self.whole.get(id_) if row is None else self.canvas.scene.nodes[row]
+
     def _drag(self, id_: str, x: float, y: float) -> None:
-        self.layout_thread.pin(id_, x, y)
+        self.layouting.pin(id_, x, y)
         self._clock.start()
 
     def _arrange(self) -> None:
         self.canvas.camera.own = False
-        self.layout_thread.arrange()
+        self.layouting.arrange()
         self._clock.start()
 
     def _key(self, key: str, id_: str) -> None:
@@ -325,17 +357,17 @@ class GraphView(QWidget):
             return
         if id_ in self.canvas.pinned:
             self.canvas.pinned.discard(id_)
-            self.layout_thread.release([id_])
+            self.layouting.release([id_])
         else:
             self.canvas.pinned.add(id_)
-            self.layout_thread.pin(id_, *map(float, self.canvas.at[row]))
+            self.layouting.pin(id_, *map(float, self.canvas.at[row]))
         self._clock.start()
         self.canvas.update()
 
     def _menu(self, id_: str, where: QPoint) -> None:
         menu = QMenu(self)
         if id_:
-            node = self.whole.node(self.whole.row_of[id_])
+            node = self.canvas.scene.nodes[self.canvas.scene.row_of[id_]]
             if node.source is not None and node.start is not None:
                 menu.addAction(self.tr("Play this moment"), lambda: self._play(id_))
             menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(id_))
@@ -373,7 +405,7 @@ class GraphView(QWidget):
         self._rescene()
 
     def _release_all(self) -> None:
-        self.layout_thread.release(list(self.canvas.pinned))
+        self.layouting.release(list(self.canvas.pinned))
         self.canvas.pinned.clear()
         self._clock.start()
         self.canvas.update()
@@ -409,7 +441,7 @@ class GraphView(QWidget):
         ratio = self.devicePixelRatioF()
         icons = {k.name: QIcon(style.shape_pixmap(k.name, 16, ratio)) for k in style.KINDS}
         nodes = self.canvas.scene.nodes
-        for row in self.canvas._order.tolist()[:LIST_MOST]:
+        for row in self.canvas.painting.order.tolist()[:LIST_MOST]:
             node = nodes[row]
             item = QStandardItem(icons.get(node.kind, icons["object"]), plain.line(node.content or node.label))
             item.setData(node.id, Qt.ItemDataRole.UserRole)
@@ -444,43 +476,3 @@ def _read_people(reader: Any) -> Whole | None:
 
 def _read_whole(reader: Any) -> Whole:
     return scenes.whole(reader.graph(), reader.people())
-
-
-def measure(nodes: int = 1000, frames: int = 60) -> dict[str, float]:
-    """Return what painting a graph of this many nodes costs (ms): `python -m m3desk_ui.graph.view 1000`. Needs a QApplication."""
-    rng = np.random.default_rng(1)
-    people = max(4, nodes // 50)
-    rows = [scenes.SceneNode(person_id(i), "person", f"Person {i}", "", 4.0, person=person_id(i)) for i in range(people)]
-    kinds = ("episodic", "episodic", "episodic", "semantic", "object")
-    rows += [scenes.SceneNode(f"n{i}", kinds[i % 5], f"something happens {i}", "", 1.0) for i in range(nodes - people)]
-    ends = [(int(rng.integers(people)), i) for i in range(people, nodes) for _ in range(2 + i % 2)]
-    links = np.array(ends, dtype=np.int32)
-    count = np.zeros(nodes, np.int32)
-    shown = scenes.Scene(
-        tuple(rows), links, np.ones(len(links), np.float32), np.zeros(len(links), np.int8), count, {n.id: i for i, n in enumerate(rows)}
-    )
-    canvas = GraphCanvas()
-    canvas.resize(1400, 900)
-    forces = regrown(None, [n.id for n in rows], links, np.ones(len(links), np.float32))
-    for _ in range(150):
-        forces.tick()
-    canvas.show_scene(shown, forces.at.astype(np.float64))
-    canvas.camera.size = (1400, 900)
-    canvas.camera.follow(canvas.at)
-    figures = canvas.measure(frames)
-    return {"nodes": float(nodes), "links": float(len(links)), **figures}
-
-
-def _main() -> None:
-    import json
-    import sys
-
-    from PySide6.QtWidgets import QApplication
-
-    app = QApplication.instance() or QApplication([])
-    print(json.dumps([measure(int(n)) for n in sys.argv[1:] or ("1000", "3000")], indent=1))
-    del app
-
-
-if __name__ == "__main__":
-    _main()

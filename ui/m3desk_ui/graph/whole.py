@@ -43,6 +43,7 @@ class SceneNode:
     people: tuple[str, ...] = ()
     picture: str | None = None
     clip: str | None = None
+    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ class Whole:
     """The graph. A node's row stays the same while it is there; rows of nodes that are gone are given to new ones.
 
     nodes: by row, None where no node is. kinds (n,) codes, −1 where none is; weights (n,); degree (n,): links; apart_from_bodies (n,):
-    those to others than faces and voices. near: row → linked rows.
+    those to others than faces and voices. near: row → linked rows. clips, topics (n,): places in `names`, −1 for none. times (n, 2):
+    microseconds from the source's start, −1 for none.
     Links, with −1 where none is: ends (m, 2) rows; pull (m,) summed weights; ties (m,) EDGE_….
     """
 
@@ -86,6 +88,12 @@ class Whole:
         self._degree = np.zeros(FIRST_ROOM, np.int32)
         self._apart_from_bodies = np.zeros(FIRST_ROOM, np.int32)
         self._numbers = np.zeros(FIRST_ROOM, np.int64)
+        self._clips = np.full(FIRST_ROOM, -1, np.int32)
+        self._topics = np.full(FIRST_ROOM, -1, np.int32)
+        self._times = np.full((FIRST_ROOM, 2), -1, np.int64)
+        self.names: list[str] = []
+        """Clips and topics, by their code."""
+        self._codes: dict[str, int] = {}
         self._free: list[int] = []
         self._ends = np.full((FIRST_ROOM, 2), -1, np.int32)
         self._pull = np.zeros(FIRST_ROOM, np.float32)
@@ -124,6 +132,18 @@ class Whole:
         return self._apart_from_bodies[: len(self.nodes)]
 
     @property
+    def clips(self) -> NDArray[np.int32]:
+        return self._clips[: len(self.nodes)]
+
+    @property
+    def topics(self) -> NDArray[np.int32]:
+        return self._topics[: len(self.nodes)]
+
+    @property
+    def times(self) -> NDArray[np.int64]:
+        return self._times[: len(self.nodes)]
+
+    @property
     def ends(self) -> NDArray[np.int32]:
         return self._ends[: self._used]
 
@@ -155,6 +175,19 @@ class Whole:
         """Return id and name of each person on show, in order of their numbers."""
         shown = [node for id_ in self._people if (node := self.get(id_)) is not None]
         return [(node.id, node.label) for node in sorted(shown, key=lambda n: number(n.id))]
+
+    def seen_in(self, id_: str) -> tuple[str, ...]:
+        """Return the clips that a person is seen or heard in."""
+        person = self._people.get(id_)
+        return person.clips if person is not None else ()
+
+    def code(self, name: str) -> int:
+        """Return the code of a clip or topic."""
+        found = self._codes.get(name)
+        if found is None:
+            found = self._codes[name] = len(self.names)
+            self.names.append(name)
+        return found
 
     def told_of(self, row: int, most: int) -> list[int]:
         """Return the rows of the strongest sentences linked to a node: what is known first, then by weight and number of links."""
@@ -265,6 +298,9 @@ class Whole:
         self.nodes[row] = node
         self._kinds[row] = KINDS.index(node.kind) if node.kind in KINDS else OBJECT
         self._weights[row] = node.weight
+        self._clips[row] = -1 if node.clip is None else self.code(node.clip)
+        self._topics[row] = -1 if node.topic is None else self.code(node.topic)
+        self._times[row] = -1 if node.start is None else (node.start, max(node.start, node.end or 0))
         if self._kinds[row] in (SEMANTIC, EPISODIC):
             for other in self._strongest.keys() & self.near[row]:
                 del self._strongest[other]
@@ -278,6 +314,9 @@ class Whole:
             self._degree = np.concatenate([self._degree, np.zeros_like(self._degree)])
             self._apart_from_bodies = np.concatenate([self._apart_from_bodies, np.zeros_like(self._apart_from_bodies)])
             self._numbers = np.concatenate([self._numbers, np.zeros_like(self._numbers)])
+            self._clips = np.concatenate([self._clips, np.full_like(self._clips, -1)])
+            self._topics = np.concatenate([self._topics, np.full_like(self._topics, -1)])
+            self._times = np.concatenate([self._times, np.full_like(self._times, -1)])
         self.nodes.append(None)
         self.near.append(set())
         return len(self.nodes) - 1
@@ -389,7 +428,11 @@ def whole(view: GraphSnapshot, people: Iterable[Person]) -> Whole:
 
 
 def _scene_node(n: NodeRow) -> SceneNode:
-    return SceneNode(n.id, n.type, n.label, n.content, n.weight, n.source, n.start, n.end, n.person, n.people, n.picture, n.clip)
+    topic = (n.extra or {}).get("topic")
+    return SceneNode(
+        n.id, n.type, n.label, n.content, n.weight, n.source, n.start, n.end, n.person, n.people, n.picture, n.clip,
+        topic if isinstance(topic, str) else None,
+    )  # fmt: skip
 
 
 def _tie(kind: str) -> int:

@@ -54,6 +54,8 @@ LIGHT = Colours(
         "object": "#7a6a58",
         "place": "#2a8fa8",
         "person": "#4477aa",
+        "clip": "#5b6b7d",
+        "topic": "#8a5a9e",
     },
     ("#4477aa", "#cc6677", "#228833", "#b8860b", "#2a8fa8", "#aa3377", "#7a6a58", "#882255", "#44aa99", "#6f5bd0", "#999933", "#d0682a"),
 )
@@ -79,6 +81,8 @@ DARK = Colours(
         "object": "#b8a48c",
         "place": "#66ccee",
         "person": "#66a3e0",
+        "clip": "#8fa3b8",
+        "topic": "#c49ad8",
     },
     ("#66a3e0", "#ee8899", "#5cc06b", "#e3b341", "#66ccee", "#e070b0", "#b8a48c", "#c06a9c", "#62cbb8", "#a594ff", "#c7c75a", "#f0935a"),
 )
