@@ -38,6 +38,8 @@ _NAMES = {
     "recording": "the recorder by itself: offset of sound and picture, share of a core, kills, faults of a stream "
     "[offset cpu kills faults] [N] [--minutes M]",
     "live_window": "the window beside a live source (a film at real time) under Xvfb: intervals of its event loop [FILE] [SECONDS]",
+    "gpu": "real architectures in full size with random weights on this machine's GPU: seconds a clip, tokens a second, peak memory "
+    "--random-weights [--tiny] [ARCHITECTURE …]",
     "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
 }
 

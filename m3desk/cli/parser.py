@@ -474,5 +474,7 @@ def _machine_commands(command: Any, commands: Any) -> None:
         "--seed", type=positive, metavar="N", help="hostile: the same tries for the same number (default 1); live: the same moments to kill"
     )
     p.add_argument("--minutes", type=number, metavar="N", help="live: how long (default 3)")
+    p.add_argument("--random-weights", action="store_true", help="gpu: models of real architectures that nobody trained")
+    p.add_argument("--tiny", action="store_true", help="gpu: tiny ones, on the processor")
     p.add_argument("--tries", type=positive, metavar="N", help="hostile: end after so many instead")
     _json(p)

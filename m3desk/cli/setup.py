@@ -133,7 +133,8 @@ def _bench_words(options: Any) -> list[str]:
         if (value := getattr(options, name)) is not None
         for w in (f"--{name}", str(value))
     ]
-    return [*options.args, *(["--llm"] if options.llm else []), *named]
+    flags = [f"--{name.replace('_', '-')}" for name in ("llm", "random_weights", "tiny") if getattr(options, name)]
+    return [*options.args, *flags, *named]
 
 
 def bench(options: Any, out: Out) -> int:

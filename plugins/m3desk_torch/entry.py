@@ -15,6 +15,12 @@ def transformers_watcher(weights: Weights, threads: int) -> Any:
     return opened(weights, threads, watching=True)
 
 
+def transformers_random(threads: int) -> Any:
+    from m3desk_torch.random_weights import RandomWeights
+
+    return RandomWeights(threads)
+
+
 def transformers_language(weights: Weights, threads: int) -> Any:
     from m3desk_torch.transformers_model import opened
 

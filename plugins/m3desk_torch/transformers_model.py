@@ -174,6 +174,13 @@ class TransformersModel:
         """Return what the last reply took: tokens (`prompt`, `tokens`), seconds (`first`, `rest`), bytes (`peak`); `told`: changes."""
         return self._worker.ask("measured").body
 
+    def timed(self, turns: Sequence[Turn], tokens: int) -> dict[str, Any]:
+        """Have it write exactly so many tokens, and return what that took, as `measured` does. Raises ModelError."""
+        told, arrays = packed(turns)
+        for _ in self._reply({"turns": told, "max_tokens": tokens, "at_least": tokens}, arrays, lambda: False):
+            pass
+        return self.measured()
+
     def close(self) -> None:
         """End its process; the next reply starts another."""
         self._worker.stop()

@@ -102,17 +102,27 @@ class _Model:
     def make(self, request: dict[str, Any], call: Any) -> dict[str, Any]:
         """Write the folder of an architecture with random weights (`tiny`), or its configuration alone."""
         libraries.close_network()
-        torch = libraries.load(int(request.get("threads", 2)))
+        libraries.load(int(request.get("threads", 2)))
         from . import random_models
 
         name = request["architecture"]
         if name not in random_models.ARCHITECTURES:
             call.refuse(f"there is no architecture “{name}”.", f"There are: {', '.join(random_models.ARCHITECTURES)}.")
         random_models.save(name, request["folder"], tiny=bool(request["tiny"]), weights=bool(request["tiny"]))
+        return {}
+
+    def architectures(self, request: dict[str, Any], _call: Any) -> dict[str, Any]:
+        """Answer what `make` can make, and the device on which it would run."""
+        libraries.close_network()
+        torch = libraries.load(int(request.get("threads", 2)))
+        from . import random_models
+
+        gpu = torch.cuda.is_available()
         return {
-            "gpu": torch.cuda.is_available(),
+            "gpu": gpu,
             "device": _device_name(torch),
-            "free": available(torch, "cuda" if torch.cuda.is_available() else "cpu"),
+            "free": available(torch, "cuda" if gpu else "cpu"),
+            "architectures": {name: (make.__doc__ or "").rstrip(".") for name, make in random_models.ARCHITECTURES.items()},
         }
 
 
@@ -155,4 +165,4 @@ def _device_name(torch: Any) -> str:
 
 def handlers() -> dict[str, Any]:
     model = _Model()
-    return {"open": model.open, "reply": model.reply, "measured": model.measured, "make": model.make}
+    return {"open": model.open, "reply": model.reply, "measured": model.measured, "make": model.make, "architectures": model.architectures}

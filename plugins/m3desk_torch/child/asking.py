@@ -43,6 +43,8 @@ class _Media:
     videos: list[np.ndarray[Any, Any]] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
     sounds: list[np.ndarray[Any, Any] | None] = field(default_factory=list)
+    smaller: bool = False
+    """Pictures of videos were made smaller: the processor must not enlarge them again to the least size it is used to."""
 
 
 def ask(opened: Opened, turns: Sequence[dict[str, Any]], arrays: Sequence[Any], room: Room, *, reply: int, smaller: float = 1.0) -> Asked:
@@ -66,7 +68,7 @@ def ask(opened: Opened, turns: Sequence[dict[str, Any]], arrays: Sequence[Any], 
             raise _too_long(opened, room, asked.tokens + reply, free)
         shown = sum(v.n for v in asked.given.videos)
         share = (allowed - (asked.tokens - shown)) / max(1, shown)
-        _shrink(media, share * 0.95, told)
+        _shrink(media, asked.given, share * 0.95, told)
     else:
         raise _too_long(opened, room, asked.tokens + reply, free)
     if media.videos and (now := (media.videos[0].shape[2], media.videos[0].shape[1])) != first:
@@ -134,10 +136,11 @@ def _filled(sound: np.ndarray[Any, Any], seconds: float) -> np.ndarray[Any, Any]
     return np.pad(sound, (0, max(0, round(seconds * SAMPLE_RATE) - len(sound))))
 
 
-def _shrink(media: _Media, share: float, told: list[str]) -> None:
+def _shrink(media: _Media, given: Given, share: float, told: list[str]) -> None:
     """Make videos take this share of their tokens: smaller pictures, or every second one where they would be too small."""
+    media.smaller = True
     for i, video in enumerate(media.videos):
-        height, width = video.shape[1:3]
+        height, width = (min(a, b) for a, b in zip(video.shape[1:3], given.videos[i].shown, strict=True))
         factor = max(share, 0.0) ** 0.5
         if min(height, width) * factor >= _LEAST_SIDE:
             media.videos[i] = _resized(video, max(28, round(height * factor)), max(28, round(width * factor)))
@@ -179,6 +182,9 @@ def _build(opened: Opened, messages: list[dict[str, Any]], media: _Media) -> Ask
     options: dict[str, Any] = {}
     if videos:
         more["videos"] = videos
+        if media.smaller:
+            sizes = opened.processor.video_processor
+            more["videos_kwargs"] = {"size": {"shortest_edge": 4 * 28 * 28, "longest_edge": int(sizes.size["longest_edge"])}}
         if opened.hears:
             more["fps"] = _one_rate(media.rates)
             heard = [i for i, sound in enumerate(sounds) if sound is not None]
@@ -191,7 +197,8 @@ def _build(opened: Opened, messages: list[dict[str, Any]], media: _Media) -> Ask
                 # Forgotten here, sound and pictures would be placed one after the other, without any error.
                 options["use_audio_in_video"] = True
         else:
-            more["videos_kwargs"] = {
+            more.setdefault("videos_kwargs", {})
+            more["videos_kwargs"] |= {
                 "do_sample_frames": False,
                 "video_metadata": [
                     {"total_num_frames": len(v), "fps": rate, "frames_indices": list(range(len(v))), "duration": len(v) / rate}
@@ -206,13 +213,13 @@ def _build(opened: Opened, messages: list[dict[str, Any]], media: _Media) -> Ask
         inputs = opened.processor(text=[text], return_tensors="pt", add_special_tokens=False, **more)
     except (ValueError, RuntimeError, IndexError, TypeError) as error:
         raise Refused(f"the pictures and sound could not be prepared for the model ({type(error).__name__}: {error}).") from error
-    given = Given(
-        images=len(media.images),
-        videos=[
-            Video(len(video), step, rate, 0 if sound is None else len(sound))
-            for video, rate, sound in zip(videos, media.rates, sounds, strict=True)
-        ],
-    )
+    given = Given(images=len(media.images))
+    config = opened.model.config
+    for video, rate, sound, grid in zip(videos, media.rates, sounds, inputs.get("video_grid_thw", []), strict=True):
+        pairs, high, wide = (int(x) for x in grid)
+        merge, patch = int(config.vision_config.spatial_merge_size), int(config.vision_config.patch_size)
+        samples = 0 if sound is None else round(len(video) / rate * SAMPLE_RATE)
+        given.videos.append(Video(len(video), step, rate, samples, pairs * high * wide // merge**2, (high * patch, wide * patch)))
     return Asked(inputs, options, given)
 
 

@@ -27,7 +27,9 @@ class Video:
     rate: float
     samples: int
     n: int = 0
-    """The tokens of its pictures; known after `check`'s counting or, before, from the prompt's grid."""
+    """The tokens of its pictures."""
+    shown: tuple[int, int] = (0, 0)
+    """Height and width in pixels as the model gets them."""
 
 
 @dataclass
@@ -75,7 +77,7 @@ def _grids(opened: Any, inputs: Any, given: Given, counts: dict[str, int]) -> No
     _same("tokens of images", sum(t * h * w // merge for t, h, w in images), counts.get("image", 0))
     for video, (t, h, w) in zip(given.videos, videos, strict=True):
         _same("pairs of pictures", video.pictures // video.step, t)
-        video.n = t * h * w // merge
+        _same("tokens of a video", video.n, t * h * w // merge)
     _same("tokens of videos", sum(v.n for v in given.videos), counts.get("video", 0))
     heard = [sound_tokens(v.samples) for v in given.videos if v.samples]
     _same("tokens of sound", sum(heard), counts.get("audio", 0))
@@ -126,8 +128,6 @@ def _fixed(opened: Any, given: Given, counts: dict[str, int]) -> None:
         raise Mistaken(f"{pictures} pictures were given, but the prompt shows {there // each}")
     if each and there // each < pictures:  # large single pictures may be cut into several
         raise Mistaken(f"{pictures} pictures were given, but the prompt shows {there // each}")
-    for video in given.videos:
-        video.n = video.pictures * each
 
 
 def _same(what: str, wanted: int, found: int) -> None:

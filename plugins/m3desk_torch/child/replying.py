@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -15,6 +16,9 @@ from .room import Room
 
 _ENDS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<end_of_turn>", "<end_of_utterance>", "</s>", "<eos>", "<|return|>", "<turn|>")
 """Tokens by which models end their turn: some checkpoints do not name theirs, and would write until nothing is left."""
+
+_CONTROL = re.compile(r"[\x00-\x1f]")
+"""What JSON allows in no string, but xgrammar does in those of a largest length."""
 
 
 @dataclass
@@ -49,7 +53,7 @@ def reply(
 
     ends = end_tokens(opened)
     constrained = [_constraint(opened, schema, grammar, ends)] if schema is not None or grammar is not None else []
-    pieces = _Pieces(opened.tokenizer, piece)
+    pieces = _Pieces(opened.tokenizer, piece if schema is None else lambda text: piece(_CONTROL.sub(" ", text)))
     stop = _stop(torch, cancelled)
     inputs = asked.inputs.to(opened.device)
     inputs = {k: v.to(opened.model.dtype) if hasattr(v, "is_floating_point") and v.is_floating_point() else v for k, v in inputs.items()}
