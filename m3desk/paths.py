@@ -38,6 +38,12 @@ def models_dir() -> Path:
     return Path(override) if override else data_dir() / "models"
 
 
+def backends_dir() -> Path:
+    """Return the folder into which `m3desk backends install` puts environments, one folder per backend."""
+    override = os.environ.get("M3DESK_BACKENDS")
+    return Path(override) if override else data_dir() / "backends"
+
+
 def log_dir() -> Path:
     """Return the folder of log files."""
     override = os.environ.get("M3DESK_DATA")
@@ -98,7 +104,7 @@ def close_own() -> None:
         private.close_file(file)
 
 
-_OURS = frozenset({"models", "log", "recent", "temporary", "cache", "memories", "telemetry-removed"})
+_OURS = frozenset({"models", "backends", "log", "recent", "temporary", "cache", "memories", "telemetry-removed"})
 """The names of what M3Desk keeps in its data folder."""
 
 
