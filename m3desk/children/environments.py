@@ -110,7 +110,7 @@ def state(name: str) -> State:
         now = "busy"
     elif noted.get("state") == "ready":
         now = "ready" if _runs(_interpreter(name)) else "damaged"
-        if now == "ready" and noted.get("packages") != list(variant.packages):
+        if now == "ready" and noted.get("packages") != list(variant.pins):
             now = "outdated"
     elif here and any(folder(name).iterdir()):
         now = "interrupted"
@@ -127,7 +127,7 @@ def rows() -> list[dict[str, Any]]:
     for one in recipes():
         now = state(one.name)
         variant = one.variant(now.variant)
-        what = {"title": one.title, "adds": one.adds, "licences": list(one.licences), "packages": list(variant.packages)}
+        what = {"title": one.title, "adds": one.adds, "licences": list(one.licences), "packages": list(variant.pins)}
         sizes = {"download_bytes": variant.download, "installed_bytes": now.installed or variant.installed, "measured": variant.measured}
         listed.append({**asdict(now), "used_by": list(now.used_by), **what, **sizes})
     return listed
@@ -204,11 +204,11 @@ def install(
         clear_removed()
         noted = _noted(name)
         if noted.get("state") == "ready":
-            if noted.get("packages") == list(chosen.packages) and _runs(_interpreter(name)):
+            if noted.get("packages") == list(chosen.pins) and _runs(_interpreter(name)):
                 return state(name)
             _refuse_if_used(name)
             _throw_away(folder(name))
-        if noted.get("variant") not in (None, chosen.name) or noted.get("packages") not in (None, list(chosen.packages)):
+        if noted.get("variant") not in (None, chosen.name) or noted.get("packages") not in (None, list(chosen.pins)):
             _throw_away(folder(name))
         _check_room(one, chosen)
         try:
@@ -243,12 +243,17 @@ class _Installation:
         for made in (self.wheels, self.temporary):
             made.mkdir(exist_ok=True)
         self._note("downloading")
-        pinned = [*self.variant.packages]
         more = ["--extra-index-url", self.index] if self.index else []
-        self._pip("downloading", ["download", "--only-binary", ":all:", "--no-cache-dir", "-d", str(self.wheels), *more, *pinned])
+        fetch = ["download", "--only-binary", ":all:", "--no-cache-dir", "-d", str(self.wheels), *more]
+        local = ["install", "--no-index", "--find-links", str(self.wheels), "--no-compile", "--no-cache-dir"]
+        sets = [(self.variant.packages, []), (self.variant.alone, ["--no-deps"])]
+        for packages, option in sets:
+            if packages:
+                self._pip("downloading", [*fetch, *option, *packages])
         self._note("installing")
-        local = ["--no-index", "--find-links", str(self.wheels), "--no-compile", "--no-cache-dir"]
-        self._pip("installing", ["install", *local, *pinned])
+        for packages, option in sets:
+            if packages:
+                self._pip("installing", [*local, *option, *packages])
         if self.variant.without:
             self._pip("installing", ["uninstall", "--yes", *self.variant.without])
         for pattern in self.variant.strip:
@@ -268,7 +273,7 @@ class _Installation:
         said = {
             "state": now,
             "variant": self.variant.name,
-            "packages": list(self.variant.packages),
+            "packages": list(self.variant.pins),
             "python": sys.version.split()[0],
             **more,
         }

@@ -21,6 +21,8 @@ class Variant:
 
     name: str
     packages: tuple[str, ...]
+    alone: tuple[str, ...]
+    """Packages that are installed without what they ask for."""
     without: tuple[str, ...]
     """Packages that others bring and that are removed again, because they do not load beside them."""
     strip: tuple[str, ...]
@@ -30,6 +32,11 @@ class Variant:
     download: int
     installed: int
     measured: str
+
+    @property
+    def pins(self) -> tuple[str, ...]:
+        """Every package that is named, with its version."""
+        return (*self.packages, *self.alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,7 @@ def _variant(given: dict[str, Any]) -> Variant:
     return Variant(
         given["name"],
         tuple(given["packages"]),
+        tuple(given.get("alone", ())),
         tuple(given.get("without", ())),
         tuple(given.get("strip", ())),
         given.get("index", ""),

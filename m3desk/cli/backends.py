@@ -57,7 +57,7 @@ def _install(name: str, options: Any, out: Out) -> int:
         out.result(_row(name), [f"{name} is already installed: {now.path}"])
         return 0
     out.line(f"{one.title}: {one.adds}.")
-    out.line(f"Packages: {', '.join(variant.packages)} and what they need")
+    out.line(f"Packages: {', '.join(variant.pins)} and what they need")
     out.line(f"Licences: {'; '.join(one.licences)}")
     kind = {"cpu": " (without an NVIDIA card)", "usual": ""}.get(variant.name, f" ({variant.name})")
     out.line(

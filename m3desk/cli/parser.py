@@ -430,6 +430,7 @@ def _machine_commands(command: Any, commands: Any) -> None:
     p.add_argument("--llm", action="store_true", help="also the language model (about 1.1 GB)")
     p.add_argument("--demo", action="store_true", help="also the demo clip")
     p.add_argument("--yes", action="store_true", help="download without asking")
+    p.add_argument("--accept-licence", action="store_true", help="accept the terms of models that have some; kept on file")
     _json(p)
     p = command("backends", "List, install or remove backends that have an environment of their own.", ("backends", "backends"))
     p.add_argument("action", choices=("list", "install", "remove"))

@@ -12,11 +12,11 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from m3desk import config
+from m3desk.children import environments
 from m3desk.children.pipe import Worker
 from m3desk.errors import BackendMissing, Cancelled, ModelFailed, ModelMissing, UsageError
 from m3desk.ports import Message, Pictures, Turn
@@ -82,11 +82,7 @@ def interpreter(options: Mapping[str, Any]) -> Path:
         if not python.is_file():
             raise BackendMissing(f"there is no {python}.", f"Mend python in [backends.{NAME}] of the settings file, or remove it.")
         return python
-    if find_spec("transformers") is not None and find_spec("torch") is not None:
-        return Path(sys.executable)
-    raise BackendMissing(
-        "the libraries of the backend transformers are not installed (torch, transformers).", "m3desk backends install transformers"
-    )
+    return environments.python(NAME)
 
 
 class TransformersModel:

@@ -64,8 +64,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
     children._done.clear()
     variants = (
-        Variant("usual", ("tinymodel==1.0",), (), (), "", 3_000_000, 4_000_000, "here"),
-        Variant("cpu", ("tinymodel==1.0", "tinylibrary==1.0"), ("tinylibrary",), ("tinymodel_data.*",), "", 10, 10, ""),
+        Variant("usual", ("tinymodel==1.0",), (), (), (), "", 3_000_000, 4_000_000, "here"),
+        Variant("cpu", ("tinymodel==1.0", "tinylibrary==1.0"), (), ("tinylibrary",), ("tinymodel_data.*",), "", 10, 10, ""),
     )
     one = Recipe(NAME, "A tiny model", "nothing", ("MIT",), ("tinymodel",), variants)
     monkeypatch.setattr(recipes, "recipes", lambda: (one,))
@@ -111,6 +111,7 @@ def test_sizes_and_licences_are_shown_and_nothing_is_done_unasked(
         environments.install("other")
 
 
+@pytest.mark.slow
 def test_what_was_interrupted_is_continued_or_removed(data: Path) -> None:
     steps: list[str] = []
     wanted = threading.Event()
@@ -147,6 +148,7 @@ def test_what_the_registry_lacks_is_told_and_what_came_is_kept(data: Path, tmp_p
     assert environments.state(NAME).state == "interrupted"
 
 
+@pytest.mark.slow
 def test_what_does_not_load_is_told(data: Path, tmp_path: Path) -> None:
     with pytest.raises(M3DeskError, match=r"does not load: .*No module named 'tinylibrary'"), pytest.MonkeyPatch.context() as patch:
         one = recipes.recipe(NAME)
@@ -228,8 +230,8 @@ def test_an_installation_that_is_killed_is_an_interrupted_one(data: Path) -> Non
 def test_the_extras_have_the_pins_of_the_recipes() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     for one in recipes.recipes():
-        assert sorted(need.partition(";")[0].strip() for need in extras[one.name]) == sorted(one.variants[0].packages), one.name
-        assert all("==" in package for variant in one.variants for package in variant.packages)
+        assert sorted(need.partition(";")[0].strip() for need in extras[one.name]) == sorted(one.variants[0].pins), one.name
+        assert all("==" in package for variant in one.variants for package in variant.pins)
         assert one.licences and all(v.download and v.installed and v.measured for v in one.variants), one.name
 
 
