@@ -42,6 +42,7 @@ from m3desk.store.forgetting import pending
 from m3desk.store.forgetting.removing import Forgotten, How
 from m3desk.store.index.words import words
 from m3desk.store.memory import Memory, now
+from m3desk.store.place import FILE
 from m3desk.store.rebinding import Reembedded
 from m3desk.store.records import Records
 from m3desk.work import Work
@@ -82,6 +83,7 @@ class App:
         self.answering = Answering(self)
         self._untold: Changed | None = None
         self.questions = OpenQuestions(self.reader, emit)
+        self._made = write and not (Path(self.path) / FILE).exists()
         self._writer: Writer | None = None
         self.finished: list[dict[str, Any]] = []
         """Reports of forgettings that were left unfinished by a killed process and that this opening finished."""
@@ -134,6 +136,13 @@ class App:
         self.close()
         if empty:
             shutil.rmtree(self.path, ignore_errors=True)
+
+    def discard_if_unused(self) -> None:
+        """Close, and delete the memory if this process made it and nothing was committed to it: its live source failed at once."""
+        if self._made:
+            self.discard_if_empty()
+        else:
+            self.close()
 
     def close(self) -> None:
         """Stop all work at the next safe moment and close; what was committed stays."""

@@ -87,6 +87,7 @@ def recent(memory: ForgettableMemory, seconds: float) -> tuple[str, int, int]:
         end = session.recorded
         return session.source.id, max(0, end - round(seconds * MICROSECOND)), end + MICROSECOND
     now_ = datetime.now().astimezone().timestamp()
+    ended: tuple[str, float] | None = None
     for source in reversed(memory.write(lambda m: m.sources())):
         if source.started_at is None or source.duration is None or not is_recording(source.uri):
             continue
@@ -94,8 +95,16 @@ def recent(memory: ForgettableMemory, seconds: float) -> tuple[str, int, int]:
         start = max(0, round((now_ - seconds - began) * MICROSECOND))
         if start < source.duration:
             return source.id, start, source.duration
+        ended = ended or (source.id, began + source.duration / MICROSECOND)
+    when = (
+        f" The last recording, {ended[0]}, ended {clock(round((now_ - ended[1]) * MICROSECOND))} ago, at "
+        f"{datetime.fromtimestamp(ended[1]).astimezone():%H:%M on %Y-%m-%d}."
+        if ended
+        else ""
+    )
     raise UsageError(
-        f"nothing was recorded in the last {clock(round(seconds * MICROSECOND))}.", "Name a source and a span: --source s1 --from T --to T."
+        f"nothing was recorded in the last {clock(round(seconds * MICROSECOND))}.{when}",
+        "Name a source and a span: --source s1 --from T --to T.",
     )
 
 

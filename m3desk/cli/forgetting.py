@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from m3desk.cli.opening import App
@@ -10,6 +11,7 @@ from m3desk.cli.work import existing
 from m3desk.domain.plural import many
 from m3desk.domain.visible import shortened, visible
 from m3desk.errors import CorrectionError
+from m3desk.media.capture.recording import is_recording
 from m3desk.store.forgetting.removing import How
 
 NAME = 60
@@ -81,4 +83,7 @@ def _tell(report: dict[str, Any], options: Any, out: Out) -> int:
 
 
 def _still(sources: Any, removed: bool) -> list[str]:
-    return [f"  {'the file itself' if removed else 'still shown or heard in'}: {uri}" for uri in sources]
+    """`removed`: the sources go as well; then a user's own file stays where it is, and a recording is deleted."""
+    if not removed:
+        return [f"  still shown or heard in: {uri}" for uri in sources]
+    return [f"  the file itself stays: {uri}" for uri in sources if Path(uri).exists() and not is_recording(uri)]

@@ -463,6 +463,14 @@
     <context>
         <name>Faults</name>
         <message>
+            <source>The source delivers silence only.</source>
+            <translation>此来源只传来静音。</translation>
+        </message>
+        <message>
+            <source>Check whether its sound is switched off.</source>
+            <translation>请检查它的声音是否已关闭。</translation>
+        </message>
+        <message>
             <source>The engine does not answer.</source>
             <translation>引擎没有响应。</translation>
         </message>
@@ -1073,6 +1081,10 @@
     <context>
         <name>Live</name>
         <message>
+            <source>Only silence is heard</source>
+            <translation>只听到静音</translation>
+        </message>
+        <message>
             <source>No news from the engine</source>
             <translation>引擎没有消息</translation>
         </message>
@@ -1119,10 +1131,6 @@
         <message>
             <source>Another program uses the microphone</source>
             <translation>另一个程序正在使用麦克风</translation>
-        </message>
-        <message>
-            <source>The microphone is silent</source>
-            <translation>麦克风没有声音</translation>
         </message>
         <message>
             <source>No new sound</source>
@@ -3248,6 +3256,10 @@
     </context>
     <context>
         <name>WatchDialog</name>
+        <message>
+            <source>Type what to watch for first.</source>
+            <translation>请先输入要留意的内容。</translation>
+        </message>
         <message>
             <source>Watch for</source>
             <translation>留意</translation>

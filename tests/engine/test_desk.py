@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from m3desk import engine, events
+from m3desk.app import App
 from m3desk.desk import EngineDesk
 from m3desk.errors import CorrectionError, MemoryProblem, ModelFailed, SourceMissing
 
@@ -229,3 +230,20 @@ def test_an_error_before_the_work_begins_is_told_and_the_work_goes_on(monkeypatc
     for _ in range(4):
         assert told.get(timeout=20) == events.Notice("error", "the disk is full.", "Make room.")
     assert told.get(timeout=20) == "work"
+
+
+def test_a_new_memory_in_which_nothing_came_is_deleted_when_it_is_closed_and_any_other_stays(listening: Listening, tmp_path: Path):
+    path = tmp_path / "desk.m3desk"
+    assert path.is_dir()
+    process = psutil.Process(listening.desk.pid())
+    listening.desk.close()
+    process.wait(PATIENCE)
+    assert not path.exists()
+    with App(path):
+        pass
+    again = Listening(path)
+    again.until_a(events.EngineReady)
+    process = psutil.Process(again.desk.pid())
+    again.desk.close()
+    process.wait(PATIENCE)
+    assert path.is_dir()

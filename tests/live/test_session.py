@@ -499,3 +499,13 @@ def test_an_open_clip_that_was_closed_and_forgotten_before_its_perception_began_
     del session._course.waiting[clip.id]  # as `synchronize` does after the forgetting
     assert session._open_clip(open_) is None
     d.app.live.stop()
+
+
+def test_forgetting_the_last_minutes_long_after_a_recording_says_when_it_ended(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=2.0)
+    source = d.play()
+    d.over()
+    stored = d.source(source)
+    d.app.work._store.describe_source(replace(stored, started_at="2026-11-01T10:00:00.000+00:00"))
+    with pytest.raises(UsageError, match=rf"last recording, {source}, ended .* ago, at \d\d:00 on 2026-11-01"):
+        d.app.recent(60)

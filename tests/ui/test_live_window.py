@@ -276,6 +276,28 @@ def test_a_source_that_ends_by_itself_says_why(running, live, qtbot):
     assert not running.live.session.running and not running.live.bar.isVisible()
 
 
+def test_a_source_of_which_nothing_was_recorded_leaves_no_empty_memory_open(window, live, qtbot):
+    window.live.start(Choices(ADDRESS), new=True)
+    qtbot.waitUntil(lambda: window.live._recorded, timeout=5000)
+    window.live._recorded = False  # the fake desk tells a status of a source that records
+    live.desk.emit(
+        events.Notice("error", "There is no camera 7.", "List them with: m3desk devices."),
+        events.LiveEnded(SOURCE, "There is no camera 7."),
+    )
+    qtbot.waitUntil(lambda: window.hub.desk is None, timeout=3000)
+    assert window.pages.currentWidget() is window.front and "There is no camera 7." in window.notices._text.text()
+    assert window.notices.isVisible()
+
+
+def test_the_next_memory_has_the_layout_that_the_user_chose_not_the_one_for_demos(running, live, qtbot):
+    assert running.dock_area.layout == "live"
+    live.desk.emit(events.LiveEnded(SOURCE, ""))
+    qtbot.waitUntil(lambda: not running.live.session.running, timeout=2000)
+    running.open_memory("/memories/other.m3desk")
+    qtbot.waitUntil(lambda: running.hub.path == "/memories/other.m3desk", timeout=3000)
+    assert running.dock_area.layout == "explore"
+
+
 def test_a_source_that_does_not_start_is_an_error_and_can_be_tried_again(window, live, qtbot):
     live.desk.fail["start_live"] = UsageError("There is no camera 0.", "List them with: m3desk devices.")
     window.live.start(Choices(ADDRESS), new=True)
@@ -379,3 +401,9 @@ def test_playing_on_to_the_end_of_the_recording_leads_to_the_live_edge(recorded,
     qtbot.waitUntil(lambda: bool(video._known), timeout=2000)
     player.on_state(FakeState(player.path, False, video.duration, video.duration, ended=True))
     qtbot.waitUntil(lambda: recorded.pages.currentWidget() is recorded.live.view, timeout=2000)
+
+
+def test_silence_of_a_stream_is_not_blamed_on_a_microphone(running, live, qtbot):
+    running.live.session.address = "rtsp://camera.example/door"
+    status(live, microphone="silent")
+    qtbot.waitUntil(lambda: "The source delivers silence only." in running.notices._text.text(), timeout=2000)

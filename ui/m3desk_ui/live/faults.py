@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from m3desk_ui.live import words
 from m3desk_ui.look import texts
 
 if TYPE_CHECKING:
@@ -86,8 +87,12 @@ class Faults(QObject):
                 f"{rest} {self.tr('Close that program; the microphone is then used by itself.')}".strip(),
             ),
             "silent": (
-                self.tr("The microphone delivers silence only."),
-                self.tr("Check whether it is muted, and whether this program may use it."),
+                (
+                    self.tr("The microphone delivers silence only."),
+                    self.tr("Check whether it is muted, and whether this program may use it."),
+                )
+                if words.own_microphone(self._session.address)
+                else (self.tr("The source delivers silence only."), self.tr("Check whether its sound is switched off."))
             ),
             "stalled": (
                 self.tr("No new sound comes from the microphone."),

@@ -45,6 +45,8 @@ class LiveStage(QObject):
         self.faults = Faults(self.hub, self.session, self)
         self.hits: deque[events.WatchHit] = deque(maxlen=HITS)
         self._starting = False
+        self._recorded = False
+        self._made = ""  # the new memory that the live source was started in
         self._fit = QTimer(self, singleShot=True, interval=FIT_MS)
         self._fit.timeout.connect(self.fit_texts)
         bar, session = self.bar, self.session
@@ -99,15 +101,17 @@ class LiveStage(QObject):
 
         def begin(desk: Desk) -> None:
             self.session.blurred = chosen.bystanders
+            self._made = self.hub.path if made else ""
             self.view.canvas.set_note(self.tr("Starting …"))
             self.window.pages.setCurrentWidget(self.view)
             self.window.dock_area.use_layout("live", chosen=False)
             future = desk.start_live(chosen.address, keep=chosen.keep, bystanders=chosen.bystanders, budget_bytes=chosen.budget)
             self.hub.when(future, lambda _source: self._done(), self._not_started)
 
+        made = memory is None and (new or self.hub.desk is None)
         if memory is not None:
             self.window.open_memory(memory, begin)
-        elif self.hub.desk is not None and not new:
+        elif not made and self.hub.desk is not None:
             begin(self.hub.desk)
         else:
             self.hub.work(
@@ -152,6 +156,10 @@ class LiveStage(QObject):
 
     def _ended(self, source: str, reason: str) -> None:
         self.bar.hide()
+        if reason and not self._recorded and self._made == self.hub.path:  # the notice of what went wrong stays; the memory holds nothing
+            self._made = ""
+            self.window.close_memory()
+            return
         self._show_player(source)
         self.window.actions_.enable_live()
         if reason:
@@ -159,6 +167,7 @@ class LiveStage(QObject):
             self.hub.notice.emit("warning", self.tr("The live source ended: %1").replace("%1", reason), hint, "")
 
     def _status(self) -> None:
+        self._recorded = self._recorded or self.session.recorded > 0
         self.window.video.grow(self.session.source, self.session.recorded)
         if not self.session.running and self.bar.isVisible():  # another memory was opened
             self.bar.hide()
@@ -167,6 +176,8 @@ class LiveStage(QObject):
 
     def _opened(self) -> None:
         self._starting = self._starting and self.hub.desk is not None
+        self._recorded = False
+        self.window.dock_area.use_chosen()
         self.hits.clear()
         self.bar.hide()
 

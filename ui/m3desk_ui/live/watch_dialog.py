@@ -159,6 +159,7 @@ class WatchDialog(QDialog):
         kind, text = self.kind.currentData(), self.value.currentText().strip()
         self.problem.hide()
         if not text or self.hub.desk is None:
+            self._complain(self.tr("Type what to watch for first."))
             self.value.setFocus()
             return
         value = text

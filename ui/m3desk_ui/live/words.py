@@ -67,12 +67,17 @@ def camera(state: str) -> str:
     }.get(state, "")
 
 
+def own_microphone(address: str) -> bool:
+    """Return whether the sound of a live address comes from a microphone of this machine, not from a stream or a file."""
+    return "mic:" in address
+
+
 def microphone(state: str) -> str:
     """Return what is wrong with the microphone, in a few words; "" if nothing is."""
     return {
         "lost": QCoreApplication.translate("Live", "Microphone lost"),
         "busy": QCoreApplication.translate("Live", "Another program uses the microphone"),
-        "silent": QCoreApplication.translate("Live", "The microphone is silent"),
+        "silent": QCoreApplication.translate("Live", "Only silence is heard"),
         "stalled": QCoreApplication.translate("Live", "No new sound"),
     }.get(state, "")
 

@@ -151,6 +151,11 @@ class Docks(QObject):
         self.window.dress_full_screen()
         self.window.live.fit_texts()
 
+    def use_chosen(self) -> None:
+        """Go back to the layout that the user chose, where a live source had changed it; the docks follow when they are shown next."""
+        chosen = self.state.text("layout", "explore")
+        self.layout = chosen if chosen in LAYOUTS else "explore"
+
     def reset_layout(self) -> None:
         if self.hub.desk is not None:
             arrange(self.window, self.layout)
