@@ -1748,6 +1748,10 @@
     <context>
         <name>PeopleView</name>
         <message>
+            <source>Several people: separate…</source>
+            <translation>是几个人：拆分…</translation>
+        </message>
+        <message>
             <source>This changes: %1. You can undo it.</source>
             <translation>这会改变：%1。可以撤销。</translation>
         </message>
@@ -1862,6 +1866,14 @@
     <context>
         <name>PersonPage</name>
         <message>
+            <source>joined from %1 people</source>
+            <translation>由 %1 个人物合并</translation>
+        </message>
+        <message>
+            <source>Several people? Separate them (or split off the selected faces)</source>
+            <translation>是几个人？拆分（或分出选中的人脸）</translation>
+        </message>
+        <message>
             <source>Parts of the page</source>
             <translation>页面的各部分</translation>
         </message>
@@ -1884,10 +1896,6 @@
         <message>
             <source>Same person as…</source>
             <translation>与他人是同一人…</translation>
-        </message>
-        <message>
-            <source>Two people: split off the selected faces</source>
-            <translation>是两个人：把选中的面孔归为另一个人</translation>
         </message>
         <message>
             <source>Name</source>
@@ -2047,6 +2055,10 @@
     </context>
     <context>
         <name>QuestionCard</name>
+        <message>
+            <source>More than two? Separate them by hand…</source>
+            <translation>不止两人？手动拆分…</translation>
+        </message>
         <message>
             <source>Is %1 two people?</source>
             <translation>%1 是两个人吗？</translation>
@@ -3737,6 +3749,77 @@
         <message>
             <source>%1 about %2</source>
             <translation>%1（关于 %2）</translation>
+        </message>
+    </context>
+    <context>
+        <name>SplitBoard</name>
+        <message>
+            <source>Separate people</source>
+            <translation>拆分人物</translation>
+        </message>
+        <message>
+            <source>Find words, such as “yoga”</source>
+            <translation>查找文字，如“瑜伽”</translation>
+        </message>
+        <message>
+            <source>Find faces and voices by what is said about them</source>
+            <translation>按相关文字查找人脸和声音</translation>
+        </message>
+        <message>
+            <source>Fill in the suggestion</source>
+            <translation>填入建议</translation>
+        </message>
+        <message>
+            <source>Another person</source>
+            <translation>再加一人</translation>
+        </message>
+        <message>
+            <source>Separate</source>
+            <translation>拆分</translation>
+        </message>
+        <message>
+            <source>Separate %1</source>
+            <translation>拆分 %1</translation>
+        </message>
+        <message>
+            <source>Select what belongs to one person, then move it: with a button, by dragging, or by Space. Enter plays.</source>
+            <translation>选中属于同一个人的内容，然后用按钮、拖动或空格键移动。回车键播放。</translation>
+        </message>
+        <message>
+            <source>%1 in a sentence is the face or voice that it stands beside.</source>
+            <translation>句子中的 %1 指旁边的人脸或声音。</translation>
+        </message>
+        <message>
+            <source>Stays this person</source>
+            <translation>仍是此人</translation>
+        </message>
+        <message>
+            <source>Choose who this is; somebody new if you choose nobody</source>
+            <translation>选择这是谁；不选则为新的人</translation>
+        </message>
+        <message>
+            <source>Move here (Ctrl+%1)</source>
+            <translation>移到这里（Ctrl+%1）</translation>
+        </message>
+        <message>
+            <source>Move what is selected to %1</source>
+            <translation>将选中内容移到 %1</translation>
+        </message>
+        <message>
+            <source>Somebody new (%1)</source>
+            <translation>新的人（%1）</translation>
+        </message>
+        <message>
+            <source>%1 faces and voices</source>
+            <translation>%1 个人脸和声音</translation>
+        </message>
+        <message>
+            <source>This is…</source>
+            <translation>这是…</translation>
+        </message>
+        <message>
+            <source>Who is this?</source>
+            <translation>这是谁？</translation>
         </message>
     </context>
 </TS>

@@ -148,9 +148,11 @@ def test_merging_two_named_people_asks_first_and_either_name_can_stay(qtbot: QtB
 
 def test_who_is_the_same_person_is_chosen_by_face_and_name(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
     view._choose_merge("person_5")
+    qtbot.waitUntil(lambda: hasattr(view, "picker"), timeout=3000)
     picker = view.picker
     assert picker.person() is None and not picker.choose.isEnabled()  # nobody is proposed
     assert "person_5" not in [p.id for p in picker.model.people]
+    assert picker.model.people[0].id == "person_1"  # of whom the memory asks whether they are the same
     qtbot.keyClicks(picker.search, "ann")
     assert [p.shown for p in picker.model.people] == ["Ann"]
     qtbot.keyClick(picker.search, Qt.Key.Key_Return)
@@ -159,6 +161,7 @@ def test_who_is_the_same_person_is_chosen_by_face_and_name(qtbot: QtBot, view: P
 
 def test_questions_about_persons_close_with_their_memory(qtbot: QtBot, view: PeopleView, hub: Hub) -> None:
     view._choose_merge("person_5")
+    qtbot.waitUntil(lambda: hasattr(view, "picker"), timeout=3000)
     view.name("person_5", "ann")
     asked = [view.picker, next(d for d in view.findChildren(BothFaces) if d.isVisible())]
     hub.open(FakeDesk())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -102,6 +103,16 @@ class EvidenceList(QListWidget):
         here = self._hub.pictures.get(media, side, side, then=put)
         if here is not None:
             put(here)
+
+    def show_matching(self, words: Sequence[str]) -> None:
+        """Show only what holds all these words, with the sentences that hold them first."""
+        for row in self.rows():
+            item: Evidence = row.data(ITEM)
+            hits = [text for text in (item.words, *item.told) if all(w in text.casefold() for w in words)]
+            row.setHidden(bool(words) and not hits)
+            if item.told:
+                rest = [text for text in item.told if text not in hits]
+                row.setText(self._text(replace(item, told=(*(h for h in hits if h in item.told), *rest))))
 
     def rows(self) -> list[QListWidgetItem]:
         return [self.item(i) for i in range(self.count())]

@@ -91,10 +91,14 @@ class PeopleModel(QAbstractListModel):
     merged = Signal(str, str)
     """The person to keep, the other."""
 
-    def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
+    def __init__(self, hub: Hub, parent: QWidget | None = None, *, first: frozenset[str] = frozenset()) -> None:
+        """`first`: ids of persons who stand before all others."""
         super().__init__(parent)
         self._hub = hub
-        self._sorted = SortedRows[Person, None](self, lambda person: person.id, most_present, lambda _person: None)
+        self.first = first
+        self._sorted = SortedRows[Person, None](
+            self, lambda person: person.id, lambda person: (person.id not in first, *most_present(person)), lambda _person: None
+        )
         self._with_portrait: dict[str, set[str]] = {}
         hub.pictures.ready.connect(self._arrived)
 

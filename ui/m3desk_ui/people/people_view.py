@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
 from m3desk.domain.changed import Changed
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import deeds, plain, theme
-from m3desk_ui.people.people_list import PERSON, PeopleList, PeopleModel, PersonDelegate, most_present
+from m3desk_ui.people.people_list import PERSON, PeopleList, PeopleModel, PersonDelegate
 from m3desk_ui.people.person_page import PersonPage
-from m3desk_ui.people.person_picker import BothFaces, PersonPicker, name_person
+from m3desk_ui.people.person_picker import BothFaces, PersonPicker, likely_first, name_person
 from m3desk_ui.people.questions_view import QuestionsView
+from m3desk_ui.people.split_board import SplitBoard
 
 if TYPE_CHECKING:
     from m3desk.domain.correction import Effect
@@ -58,6 +59,7 @@ class PeopleView(QWidget):
         self.questions = QuestionsView(hub, self)
         self.questions.back.connect(self.show_list)
         self.questions.counted.connect(self._counted)
+        self.questions.by_hand.connect(self.separate)
         self._build()
         self.following = Following(
             hub, "people", load=lambda: read_people, show=self._show, patch=self._changed, apply=self._patch, busy=self._editing,
@@ -260,6 +262,7 @@ class PeopleView(QWidget):
                 text = self.tr("This is %1").replace("%1", suggested.name)
                 menu.addAction(plain.entry(text), partial(self.name, person.id, suggested.name))
         menu.addAction(self.tr("Same person as…"), lambda: self._choose_merge(person.id)).setEnabled(len(self._everybody) > 1)
+        menu.addAction(self.tr("Several people: separate…"), lambda: self.separate(person.id))
         menu.addSeparator()
         menu.addAction(plain.entry(self.tr("Ask about %1").replace("%1", person.shown)), lambda: self.page.ask_about(person))
         if person.name is not None:
@@ -270,24 +273,28 @@ class PeopleView(QWidget):
 
     # ------------------------------------------------------------ correcting
 
-    def _in_order(self) -> list[Person]:
-        """Return everybody in list order, including those hidden by the filter."""
-        return sorted(self._everybody.values(), key=most_present)
-
     def name(self, person: str, name: str) -> None:
         """Name a person, after a question where somebody else has that name."""
         name_person(self.hub, self._everybody.values(), person, name, self)
 
     def _choose_merge(self, person: str) -> None:
         """Let the user choose who is the same person, by face and name."""
-        others = [p for p in self._in_order() if p.id != person]
-        if others:
-            shown = plain.line(self._everybody[person].shown, plain.ENTRY) if person in self._everybody else ""
-            question = self.tr("Who is the same person as %1?").replace("%1", shown)
-            picker = PersonPicker(self.hub, self.tr("Same person"), question, others, self)
-            picker.accepted.connect(lambda: self._picked(picker, person))
-            picker.open()
-            self.picker = picker
+        shown = plain.line(self._everybody[person].shown, plain.ENTRY) if person in self._everybody else ""
+        question = self.tr("Who is the same person as %1?").replace("%1", shown)
+
+        def ask(others: list[Person], likely: set[str]) -> None:
+            if others:
+                picker = PersonPicker(self.hub, self.tr("Same person"), question, others, self, likely=likely)
+                picker.accepted.connect(lambda: self._picked(picker, person))
+                picker.open()
+                self.picker = picker
+
+        likely_first(self.hub, person, ask)
+
+    def separate(self, person: str) -> None:
+        """Let the user sort a person's faces and voices into several people."""
+        self.board = SplitBoard(self.hub, person, self)
+        self.board.show()
 
     def _picked(self, picker: PersonPicker, person: str) -> None:
         chosen = picker.person()

@@ -21,13 +21,14 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
-from m3desk.domain.ids import source_of
+from m3desk.domain.ids import is_person, source_of
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, texts, theme
 from m3desk_ui.memory.order import in_time, sentences, when
 from m3desk_ui.people.activity_plot import ActivityPlot
 from m3desk_ui.people.people_list import NAME, fallback_head, initial
-from m3desk_ui.people.person_picker import PersonPicker, everybody, name_person
+from m3desk_ui.people.person_picker import PersonPicker, everybody, likely_first, name_person
+from m3desk_ui.people.split_board import SplitBoard
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FACE = 84
 MOST_FACES = 400
+FEW = 3
+"""Merged people that are listed by number; of more only how many they are is told."""
 CONSENT = 2000
 """Characters of a note on consent."""
 PLACE = Qt.ItemDataRole.UserRole
@@ -229,7 +232,7 @@ class PersonPage(QWidget):
             (self.ask, "mdi6.chat-question-outline", self.tr("Ask about this person")),
             (self.graph, "mdi6.graph-outline", self.tr("Show in the graph")),
             (self.merge, "mdi6.account-multiple-plus-outline", self.tr("Same person as…")),
-            (self.split, "mdi6.call-split", self.tr("Two people: split off the selected faces")),
+            (self.split, "mdi6.call-split", self.tr("Several people? Separate them (or split off the selected faces)")),
         ):
             button.setIcon(theme.icon(icon))
             plain.tip(button, tip)
@@ -325,8 +328,13 @@ class PersonPage(QWidget):
             parts.append(self.tr("speaks for %1").replace("%1", texts.duration(person.speech_time)))
         count = len(person.clips)
         parts.append(self.tr("in 1 clip") if count == 1 else self.tr("in %1 clips").replace("%1", str(count)))
-        if person.aliases:
-            parts.append(self.tr("also %1").replace("%1", ", ".join(plain.line(texts.alias(a), plain.ENTRY) for a in person.aliases[:20])))
+        numbers = [a for a in person.aliases if is_person(a)]
+        shown = [a for a in person.aliases if a not in numbers] + (numbers if len(numbers) <= FEW else [])
+        if shown:
+            parts.append(self.tr("also %1").replace("%1", ", ".join(plain.line(texts.alias(a), plain.ENTRY) for a in shown[:20])))
+        if len(numbers) > FEW:
+            parts.append(self.tr("joined from %1 people").replace("%1", str(len(numbers) + 1)))
+        plain.tip(self.times, ", ".join(texts.alias(a) for a in person.aliases))
         self.times.setText(" · ".join(parts))
         self._show_suggested(person)
         self._show_portrait(person)
@@ -552,26 +560,28 @@ class PersonPage(QWidget):
         return [r.data(OBSERVATION) for r in rows if r.isSelected()]
 
     def _chosen(self) -> None:
-        self.split.setEnabled(
-            0 < len(self.chosen_faces()) < self.faces.count() or bool(self.page and self.page.speech and self.chosen_faces())
-        )
+        self.split.setEnabled(self.page is not None and len(self.page.tracks) + len(self.page.speech) > 1)
 
     def _split_off(self) -> None:
-        """Split the selected faces off as another person."""
+        """Split the selected faces off as another person; where none, or all, are selected, let the user sort faces and voices."""
         chosen = self.chosen_faces()
-        if chosen and self.page is not None:
+        if self.page is None:
+            return
+        if chosen and len(chosen) < len(self.page.tracks) + len(self.page.speech):
             self.hub.correct("split", {"person": self.person_id, "observations": chosen})
+        else:
+            self.board = SplitBoard(self.hub, self.person_id, self)
+            self.board.show()
 
     def _assign(self, observations: list[str]) -> None:
         """Ask whose faces these are: somebody known, or a new name."""
 
-        def ask(people: list[Person]) -> None:
-            others = [p for p in people if p.id != self.person_id]
-            picker = PersonPicker(self.hub, self.tr("This is…"), self.tr("Who is this?"), others, self, new=True)
+        def ask(people: list[Person], likely: set[str]) -> None:
+            picker = PersonPicker(self.hub, self.tr("This is…"), self.tr("Who is this?"), people, self, new=True, likely=likely)
             picker.accepted.connect(lambda: self._picked(picker, observations))
             picker.open()
 
-        self.hub.read("people to choose", everybody, ask)
+        likely_first(self.hub, self.person_id, ask)
 
     def _picked(self, picker: PersonPicker, observations: list[str]) -> None:
         person, name = picker.person(), picker.new_name()

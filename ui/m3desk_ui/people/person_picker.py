@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, Qt
@@ -25,6 +25,7 @@ from m3desk_ui.people.people_list import PERSON, PeopleModel, PersonDelegate, fa
 
 if TYPE_CHECKING:
     from m3desk.domain.people import Person
+    from m3desk.domain.questions.types import Suggestion
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
 
@@ -41,9 +42,22 @@ def fits(person: Person, typed: str) -> bool:
 
 
 class PersonPicker(QDialog):
-    """A list of persons with faces, filtered as you type. `new`: a name that nobody has may be entered, for somebody new."""
+    """A list of persons with faces, filtered as you type; nobody is chosen before the user does.
 
-    def __init__(self, hub: Hub, head: str, question: str, people: Sequence[Person], parent: QWidget, *, new: bool = False) -> None:
+    `new`: a name that nobody has may be entered, for somebody new. `likely`: ids of persons who stand first.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        head: str,
+        question: str,
+        people: Sequence[Person],
+        parent: QWidget,
+        *,
+        new: bool = False,
+        likely: Collection[str] = (),
+    ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         hub.opened.connect(self.reject)  # its persons are those of another memory then
@@ -55,7 +69,7 @@ class PersonPicker(QDialog):
         self.search.setAccessibleName(self.tr("Name of the person"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
-        self.model = PeopleModel(hub, self)
+        self.model = PeopleModel(hub, self, first=frozenset(likely))
         self.list = QListView()
         self.list.setModel(self.model)
         self.list.setItemDelegate(PersonDelegate(hub, self.list, confirms=False))
@@ -205,6 +219,19 @@ def name_person(hub: Hub, people: Iterable[Person], person: str, name: str, pare
     other = translate("PersonPicker", "Another %1").replace("%1", plain.line(name, 30))
     dialog.answer(other, lambda: hub.correct("name", {"person": person, "name": name}))
     dialog.open()
+
+
+def likely_first(hub: Hub, person: str, then: Callable[[list[Person], set[str]], None]) -> None:
+    """Read everybody else, then call `then(people, likely)`. Likely: whom the memory takes this person for in an open question."""
+
+    def read(likely: set[str]) -> None:
+        hub.read("people to choose", everybody, lambda people: then([p for p in people if p.id != person], likely))
+
+    def asked(questions: list[Suggestion]) -> None:
+        read({p for q in questions if q.kind in ("same", "link") and person in q.people for p in q.people} - {person})
+
+    if hub.desk is not None:
+        hub.when(hub.desk.suggestions(), asked, lambda _error: read(set()))
 
 
 def everybody(reader: Reader) -> list[Person]:

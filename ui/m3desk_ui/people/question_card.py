@@ -33,6 +33,8 @@ class QuestionCard(QFrame):
     no = Signal()
     unknown = Signal()
     later = Signal()
+    by_hand = Signal(str)
+    """The person whose faces and voices the user wants to sort into more than two."""
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,7 +70,12 @@ class QuestionCard(QFrame):
         column.addWidget(self.title)
         column.addWidget(self.hint)
         column.addLayout(both, 1)
+        self.more = QPushButton(self)
+        self.more.setProperty("flat", True)
+        self.more.setAutoDefault(False)
+        self.more.clicked.connect(lambda: self.shown is not None and self.by_hand.emit(self.shown.question.people[0]))
         column.addWidget(self.effect)
+        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(answers)
         first, second = self.lists
         first.other_wanted.connect(lambda row: second.take_from(first, row))
@@ -108,6 +115,7 @@ class QuestionCard(QFrame):
             ("later", self.tr("Later"), "L"),
         ):
             self.buttons[name].setText(f"{text} ({key})")
+        self.more.setText(self.tr("More than two? Separate them by hand…"))
         for side, button in enumerate(self.plays):
             tip = self.tr("Play this moment")
             button.setIcon(theme.icon("mdi6.play"))
@@ -126,6 +134,7 @@ class QuestionCard(QFrame):
         self.title.setText(self._title(shown))
         self.hint.setText(self._hint(shown))
         self.hint.setVisible(bool(self.hint.text()))
+        self.more.setVisible(q.kind == "two_people")
         self.effect.setText(self.tr("Yes: %1").replace("%1", plain.line(deeds.change(q.effect), 2 * plain.LINE)))
         for side in (0, 1):
             there = side < len(shown.sides)

@@ -22,6 +22,8 @@ class QuestionsView(QWidget):
 
     counted = Signal(int)
     back = Signal()
+    by_hand = Signal(str)
+    """A person to separate by hand."""
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +47,7 @@ class QuestionsView(QWidget):
         self.card.no.connect(self.reject)
         self.card.unknown.connect(self.skip)
         self.card.later.connect(self.put_off)
+        self.card.by_hand.connect(self.by_hand)
         self.none = plain.Label(parent=self)
         self.none.setWordWrap(True)
         self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)
