@@ -1748,6 +1748,22 @@
     <context>
         <name>PeopleView</name>
         <message>
+            <source>Merge %1 (M)</source>
+            <translation>合并 %1 人（M）</translation>
+        </message>
+        <message>
+            <source>The selected people are one person</source>
+            <translation>选中的这些是同一个人</translation>
+        </message>
+        <message>
+            <source>Show faces in a grid</source>
+            <translation>以网格显示人脸</translation>
+        </message>
+        <message>
+            <source>Are these %1 one person?</source>
+            <translation>这 %1 个是同一个人吗？</translation>
+        </message>
+        <message>
             <source>Several people: separate…</source>
             <translation>是几个人：拆分…</translation>
         </message>

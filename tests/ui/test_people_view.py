@@ -13,7 +13,7 @@ from m3desk_ui.people.activity_plot import shares
 from m3desk_ui.people.people_list import PERSON
 from m3desk_ui.people.people_view import PeopleView
 from m3desk_ui.people.person_picker import BothFaces, PersonPicker
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QLineEdit, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
@@ -308,3 +308,45 @@ def test_a_persons_moments_show_their_face_and_not_whoever_else_is_in_the_clip(q
     assert page is not None
     crops = {r.track.crops[0] for r in page.tracks if r.track.crops}
     assert crops and crops <= set(asked)
+
+
+def select(view: PeopleView, *people: str) -> None:
+    flags = QItemSelectionModel.SelectionFlag
+    view.list.clearSelection()
+    for person in people:
+        view.list.selectionModel().select(view.model.index(view.model.row_of(person)), flags.Select)
+
+
+def test_several_selected_people_are_merged_by_a_key(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    assert not view.merge.isVisible()
+    select(view, "person_5", "person_1", "person_6")
+    assert view.merge.isVisible() and "3" in view.merge.text()
+    qtbot.keyClick(view.list, Qt.Key.Key_M)
+    qtbot.waitUntil(lambda: bool(corrections(desk)), timeout=3000)
+    kind, args = corrections(desk)[0]
+    assert kind == "merge" and args["keep"] == "person_1" and set(args["others"]) == {"person_5", "person_6"}
+
+
+def test_of_several_named_people_the_name_to_keep_is_chosen(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    select(view, "person_1", "person_2", "person_5")
+    view.merge.click()
+    qtbot.waitUntil(lambda: hasattr(view, "question"), timeout=3000)
+    answers = [b.text() for b in view.question.buttons.buttons()]
+    assert sum("keep" in text for text in answers) == 2 and not any("Person 5" in text for text in answers)
+    next(b for b in view.question.buttons.buttons() if "Bob" in b.text()).click()
+    kind, args = corrections(desk)[0]
+    assert kind == "merge" and args["keep"] == "person_2" and set(args["others"]) == {"person_1", "person_5"}
+
+
+def test_people_are_a_grid_of_faces_where_there_is_room(qtbot: QtBot, view: PeopleView, desk: FakeDesk) -> None:
+    first, second = view.model.index(0), view.model.index(1)
+    assert view.list.visualRect(first).top() < view.list.visualRect(second).top()
+    view.resize(760, 700)
+    qtbot.waitUntil(lambda: view.list.visualRect(first).top() == view.list.visualRect(second).top(), timeout=3000)
+    assert view.grid.isChecked() and view.list.dragEnabled() and view.list.acceptDrops()
+    suggested = view.model.index(view.model.row_of("person_3"))
+    rect = view.list.visualRect(suggested)
+    qtbot.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=rect.topRight() + QPoint(-20, 20))
+    assert corrections(desk) == [("name", {"person": "person_3", "name": "Jeff Steen"})]
+    view.grid.click()
+    qtbot.waitUntil(lambda: view.list.visualRect(first).top() < view.list.visualRect(second).top(), timeout=3000)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import (
     QAbstractListModel,
     QByteArray,
+    QCoreApplication,
     QEvent,
     QMimeData,
     QModelIndex,
@@ -18,7 +19,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPainterPath, QPalette, QPen, QPixmap, QPixmapCache
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPalette, QPen, QPixmap, QPixmapCache
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -45,6 +46,8 @@ NAME = 20_000
 """Code points of a name that an editor is given: all of it."""
 HEAD = 44
 ROW = 60
+LARGE, CELL, CELL_HEIGHT = 84, 116, 142
+"""Pixels of a face in the grid, and of its cell."""
 KEPT = 64
 """Rows of the list that are kept as they were painted: more than are on show."""
 
@@ -77,6 +80,16 @@ def fallback_head(person: str, letter: str, size: int, ratio: float) -> QPixmap:
 def initial(person: Person) -> str:
     """Return the text of a portrait without a picture: the first letter of a name, or the number."""
     return plain.visible(person.shown[:1]).upper() if person.name_state != "none" else str(person.number)
+
+
+def times_of(person: Person) -> str:
+    """Return screen and speech time in words."""
+    translate, parts = QCoreApplication.translate, []
+    if person.screen_time:
+        parts.append(translate("PeopleModel", "seen %1").replace("%1", texts.duration(person.screen_time)))
+    if person.speech_time:
+        parts.append(translate("PeopleModel", "speaks %1").replace("%1", texts.duration(person.speech_time)))
+    return " · ".join(parts) or translate("PeopleModel", "not seen or heard yet")
 
 
 def most_present(person: Person) -> tuple[bool, int, int, str]:
@@ -157,12 +170,7 @@ class PeopleModel(QAbstractListModel):
 
     def times(self, person: Person) -> str:
         """Return screen and speech time in words."""
-        parts = []
-        if person.screen_time:
-            parts.append(self.tr("seen %1").replace("%1", texts.duration(person.screen_time)))
-        if person.speech_time:
-            parts.append(self.tr("speaks %1").replace("%1", texts.duration(person.speech_time)))
-        return " · ".join(parts) or self.tr("not seen or heard yet")
+        return times_of(person)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         text = str(value).strip()
@@ -202,11 +210,43 @@ class PeopleModel(QAbstractListModel):
 
 
 class PeopleList(QListView):
-    """A list whose rows are all equally high: what a row shows may change without all rows being laid out and painted again."""
+    """A list or grid of equal cells: what one shows may change without all being laid out and painted again.
+
+    `merge_wanted`: M was pressed while several are selected.
+    """
+
+    merge_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setUniformItemSizes(True)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+
+    def show_grid(self, grid: bool) -> None:
+        """Show faces in a grid, or rows. (Qt's icon mode has settings of its own for dragging, which are put back.)"""
+        if grid == (self.viewMode() == QListView.ViewMode.IconMode):
+            return
+        dragged = self.dragEnabled(), self.acceptDrops(), self.dragDropMode()
+        self.setViewMode(QListView.ViewMode.IconMode if grid else QListView.ViewMode.ListMode)
+        self.setMovement(QListView.Movement.Static)
+        self.setWrapping(grid)
+        self.setDragEnabled(dragged[0])
+        self.setAcceptDrops(dragged[1])
+        self.setDragDropMode(dragged[2])
+        delegate = self.itemDelegate()
+        if isinstance(delegate, PersonDelegate):
+            delegate.grid = grid
+        self.scheduleDelayedItemsLayout()
+
+    def people(self) -> list[Person]:
+        """Return who is selected, in list order."""
+        return [index.data(PERSON) for index in sorted(self.selectedIndexes(), key=lambda i: i.row())]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_M and not event.modifiers() and len(self.selectedIndexes()) > 1:
+            self.merge_wanted.emit()
+        else:
+            super().keyPressEvent(event)
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
         # QListView would lay out all rows; its base class paints the changed ones.
@@ -225,24 +265,25 @@ class PersonDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._hub, self._confirms = hub, confirms
         self._kept: dict[tuple[Any, ...], QPixmap] = {}
-        self.editing = False
+        self.editing = self.grid = False
         self.closeEditor.connect(lambda *_: self._end())
 
     def _end(self) -> None:
         self.editing = False
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(200, ROW)
+        return QSize(CELL, CELL_HEIGHT) if self.grid else QSize(200, ROW)
 
     def _confirm_box(self, option: QStyleOptionViewItem) -> QRect:
         rect: QRect = option.rect
+        if self.grid:
+            return QRect(rect.right() - 34, rect.top() + 8, 26, 26)
         wide = option.fontMetrics.horizontalAdvance(self.tr("Yes")) + 22
         return QRect(rect.right() - wide - 10, rect.center().y() - 13, wide, 26)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         person: Person = index.data(PERSON)
-        model = index.model()
-        times = model.times(person) if isinstance(model, PeopleModel) else ""
+        times = times_of(person)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         ratio = painter.device().devicePixelRatioF()
@@ -252,10 +293,10 @@ class PersonDelegate(QStyledItemDelegate):
         rect: QRect = option.rect
         background = option.palette.color(QPalette.ColorRole.Base)
         suggested = bool(person.suggested_names)
-        picture = self._hub.pictures.get(person.portrait, round(HEAD * ratio))
+        picture = self._hub.pictures.get(person.portrait, round((LARGE if self.grid else HEAD) * ratio))
         key = (
             person.id, person.shown, person.name_state, suggested, person.ignored, times, picture.cacheKey() if picture is not None else 0,
-            rect.width(), rect.height(), ratio, option.font.key(), background.rgb(), theme.colours().dark,
+            rect.width(), rect.height(), self.grid, ratio, option.font.key(), background.rgb(), theme.colours().dark,
         )  # fmt: skip
         row = self._kept.get(key)
         if row is None:
@@ -282,6 +323,10 @@ class PersonDelegate(QStyledItemDelegate):
             path = QPainterPath()
             path.addRoundedRect(QRectF(rect).adjusted(4, 2, -4, -2), 8, 8)
             painter.fillPath(path, QColor(c.line if chosen else c.raised))
+        if self.grid:
+            self._paint_cell(painter, option, person, times)
+            painter.restore()
+            return
         self._head(painter, QRectF(rect.left() + 12, rect.center().y() - HEAD / 2, HEAD, HEAD), person)
         confirmable = self._confirms and person.name_state == "suggested" and bool(person.suggested_names)
         left = rect.left() + 12 + HEAD + 12
@@ -308,11 +353,34 @@ class PersonDelegate(QStyledItemDelegate):
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.tr("Yes"))
         painter.restore()
 
+    def _paint_cell(self, painter: QPainter, option: QStyleOptionViewItem, person: Person, times: str) -> None:
+        """Paint the face above name and times; a tick confirms a name that was heard."""
+        c, rect = theme.colours(), option.rect
+        self._head(painter, QRectF(rect.center().x() - LARGE / 2, rect.top() + 10, LARGE, LARGE), person)
+        font = QFont(option.font)
+        font.setWeight(QFont.Weight.DemiBold)
+        font.setItalic(person.name_state == "suggested")
+        lines = ((font, c.text, person.shown, 0), (option.font, c.muted, self.tr("hidden") if person.ignored else times, 18))
+        for used, colour, text, below in lines:
+            painter.setFont(used)
+            painter.setPen(QColor(colour))
+            shown = painter.fontMetrics().elidedText(plain.line(text), Qt.TextElideMode.ElideRight, rect.width() - 10)
+            place = QRect(rect.left() + 5, rect.top() + LARGE + 14 + below, rect.width() - 10, 18)
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), shown)
+        if self._confirms and person.name_state == "suggested" and person.suggested_names:
+            box = QRectF(self._confirm_box(option))
+            painter.setPen(QPen(QColor(c.accent), 1.2))
+            painter.setBrush(QColor(c.surface))
+            painter.drawEllipse(box)
+            painter.setPen(QColor(c.link))
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), "✓")
+
     def _head(self, painter: QPainter, box: QRectF, person: Person) -> None:
         ratio = painter.device().devicePixelRatioF()
-        picture = self._hub.pictures.get(person.portrait, round(HEAD * ratio))
+        side = round(box.width())
+        picture = self._hub.pictures.get(person.portrait, round(side * ratio))
         if picture is None:
-            painter.drawPixmap(box.topLeft(), fallback_head(person.id, initial(person), HEAD, ratio))
+            painter.drawPixmap(box.topLeft(), fallback_head(person.id, initial(person), side, ratio))
             return
         path = QPainterPath()
         path.addEllipse(box)
@@ -352,5 +420,8 @@ class PersonDelegate(QStyledItemDelegate):
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
         rect: QRect = option.rect
+        if self.grid:
+            editor.setGeometry(QRect(rect.left() + 3, rect.top() + LARGE + 10, rect.width() - 6, 28))
+            return
         left = rect.left() + 12 + HEAD + 6
         editor.setGeometry(QRect(left, rect.center().y() - 15, rect.right() - left - 10, 30))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
     from m3desk.domain.people import Person
     from m3desk_ui.hub.bridge import Hub
 
+GRID_FROM = 480
+"""Pixels of width from which people are shown as a grid of faces, unless the user chose otherwise."""
+
+MOST_FACES = 6
+"""Faces that a question about several people shows."""
+
 MANY = 50
 """A merge that changes more memories than this is previewed in full before it is applied."""
 
@@ -50,6 +58,7 @@ class PeopleView(QWidget):
         self.hub = hub
         self._everybody: dict[str, Person] = {}
         self._count = 0
+        self._wants_grid: bool | None = None
         self.model = PeopleModel(hub, self)
         self.model.named.connect(self.name)
         self.model.merged.connect(self.ask_merge)
@@ -89,8 +98,16 @@ class PeopleView(QWidget):
         self.ask.setVisible(False)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 6, 4)
+        self.merge = QPushButton(self)
+        self.merge.clicked.connect(self.merge_selected)
+        self.merge.setVisible(False)
+        self.grid = QToolButton(self)
+        self.grid.setCheckable(True)
+        self.grid.clicked.connect(self._choose_grid)
         bar.addWidget(self.filter, 1)
+        bar.addWidget(self.merge)
         bar.addWidget(self.ask)
+        bar.addWidget(self.grid)
         bar.addWidget(self.undo)
         bar.addWidget(self.redo)
         self.list = PeopleList(self)
@@ -101,6 +118,9 @@ class PeopleView(QWidget):
         self.delegate.closeEditor.connect(lambda *_: self.following.go_on())
         self.list.setItemDelegate(self.delegate)
         self.list.setMouseTracking(True)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.list.selectionModel().selectionChanged.connect(lambda *_: self._several())
+        self.list.merge_wanted.connect(self.merge_selected)
         self.list.setDragEnabled(True)
         self.list.setAcceptDrops(True)
         self.list.setDropIndicatorShown(True)
@@ -110,7 +130,7 @@ class PeopleView(QWidget):
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._menu)
-        self.list.clicked.connect(lambda index: self.hub.selection.select("person", index.data(PERSON).id))
+        self.list.clicked.connect(self._clicked)
         self.list.doubleClicked.connect(lambda index: self.open_page(index.data(PERSON).id))
         self.list.activated.connect(lambda index: self.open_page(index.data(PERSON).id))
         self.empty = plain.Label(parent=self)
@@ -137,9 +157,11 @@ class PeopleView(QWidget):
         self.filter.setPlaceholderText(self.tr("Filter people"))
         self.filter.setAccessibleName(self.tr("Filter people"))
         self.list.setAccessibleName(self.tr("People"))
+        self._several()
         for button, icon, tip in (
             (self.undo, "mdi6.undo", self.tr("Undo the last correction")),
             (self.redo, "mdi6.redo", self.tr("Redo")),
+            (self.grid, "mdi6.view-grid-outline", self.tr("Show faces in a grid")),
         ):
             button.setIcon(theme.icon(icon))
             plain.tip(button, tip)
@@ -148,6 +170,20 @@ class PeopleView(QWidget):
         self.questions.dress()
         self._counted(self._count)
         self._fill()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_grid()
+
+    def _choose_grid(self, grid: bool) -> None:
+        self._wants_grid = grid
+        self._show_grid()
+
+    def _show_grid(self) -> None:
+        """Show people as the user chose; by default as a grid where there is room for several faces in a row."""
+        grid = self._wants_grid if self._wants_grid is not None else self.width() >= GRID_FROM
+        self.grid.setChecked(grid)
+        self.list.show_grid(grid)
 
     # ------------------------------------------------------------ reading
 
@@ -220,8 +256,26 @@ class PeopleView(QWidget):
     def _follow(self, kind: str, id_: str) -> None:
         if kind == "person":
             row = self.model.row_of(id_)
-            if row >= 0:
+            if row >= 0 and len(self.list.selectedIndexes()) < 2:
                 self.list.setCurrentIndex(self.model.index(row))
+
+    def _clicked(self, index: QModelIndex) -> None:
+        if len(self.list.selectedIndexes()) < 2:
+            self.hub.selection.select("person", index.data(PERSON).id)
+
+    def _several(self) -> None:
+        """Offer to merge when several people are selected."""
+        count = len(self.list.selectedIndexes())
+        self.merge.setVisible(count > 1)
+        self.merge.setText(self.tr("Merge %1 (M)").replace("%1", str(count)))
+        plain.tip(self.merge, self.tr("The selected people are one person"))
+
+    def merge_selected(self) -> None:
+        """Merge the selected people: into who has a name, else into who is seen and heard most."""
+        people = self.list.people()
+        if len(people) > 1:
+            keep = next((p for p in people if p.name is not None), people[0])
+            self.ask_merge(keep.id, *(p.id for p in people if p is not keep))
 
     def open_page(self, person: str) -> None:
         """Show the page of a person."""
@@ -252,6 +306,10 @@ class PeopleView(QWidget):
             return
         person: Person = index.data(PERSON)
         menu = QMenu(self)
+        if len(self.list.selectedIndexes()) > 1:
+            count = str(len(self.list.selectedIndexes()))
+            menu.addAction(plain.entry(self.tr("Merge %1 (M)").replace("%1", count)), self.merge_selected)
+            menu.addSeparator()
         menu.addAction(self.tr("Open page"), lambda: self.open_page(person.id))
         if person.first_seen is not None:
             source, at = person.first_seen
@@ -301,33 +359,38 @@ class PeopleView(QWidget):
         if chosen is not None:
             self.ask_merge(chosen.id, person)
 
-    def ask_merge(self, keep: str, other: str) -> None:
-        """Merge two persons; with a preview where both are named or much would change."""
-        a, b = self._everybody.get(keep), self._everybody.get(other)
+    def ask_merge(self, keep: str, *others: str) -> None:
+        """Merge persons; with a preview where several are named or much would change."""
+        people = [self._everybody[p] for p in (keep, *others) if p in self._everybody]
         desk = self.hub.desk
-        if desk is None or a is None or b is None:
+        if desk is None or len(people) <= len(others):
             return
-        args: dict[str, Any] = {"keep": keep, "others": [other]}
-        both_named = a.name is not None and b.name is not None
+        args: dict[str, Any] = {"keep": keep, "others": list(others)}
+        several_named = sum(p.name is not None for p in people) > 1
 
         def previewed(effect: Effect) -> None:
             if self.hub.desk is not desk:  # another memory was opened meanwhile
                 return
-            if both_named or len(effect.memories) > MANY:
-                self._confirm(a, b, effect, args)
+            if several_named or len(effect.memories) > MANY:
+                self._confirm(people, effect, args)
             else:
                 self.hub.correct("merge", args)
 
         self.hub.when(desk.correct("merge", args, dry_run=True), previewed)
 
-    def _confirm(self, a: Person, b: Person, effect: Effect, args: dict[str, Any]) -> None:
-        first, second = plain.line(a.shown, plain.ENTRY), plain.line(b.shown, plain.ENTRY)
-        text = self.tr("Are %1 and %2 one person?").replace("%2", second).replace("%1", first)
+    def _confirm(self, people: Sequence[Person], effect: Effect, args: dict[str, Any]) -> None:
+        names = [plain.line(p.shown, plain.ENTRY) for p in people]
+        if len(people) == 2:
+            text = self.tr("Are %1 and %2 one person?").replace("%2", names[1]).replace("%1", names[0])
+        else:
+            text = self.tr("Are these %1 one person?").replace("%1", str(len(people)))
         more = self.tr("This changes: %1. You can undo it.").replace("%1", deeds.would(effect.text))
-        box = BothFaces(self.hub, self.tr("Same person"), text, (a, b), self, more)
-        box.answer(self.tr("Yes, keep “%1”").replace("%1", first), lambda: self.hub.correct("merge", args))
-        if a.name is not None and b.name is not None:
-            swapped = {"keep": b.id, "others": [a.id]}
-            box.answer(self.tr("Yes, keep “%1”").replace("%1", second), lambda: self.hub.correct("merge", swapped))
+        box = BothFaces(self.hub, self.tr("Same person"), text, people[:MOST_FACES], self, more)
+        named = [p for p in people if p.name is not None]
+        for person in named if len(named) > 1 else people[:1]:
+            rest = [p.id for p in people if p is not person]
+            kept = self.tr("Yes, keep “%1”").replace("%1", plain.line(person.shown, plain.ENTRY))
+            chosen = args if person is people[0] else {"keep": person.id, "others": rest}
+            box.answer(kept, partial(self.hub.correct, "merge", chosen))
         box.open()
         self.question = box

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QHBoxLayout, QLin
 from shiboken6 import isValid
 
 from m3desk_ui.look import plain
+from m3desk_ui.people.people_list import PeopleList, PeopleModel, PersonDelegate
 from m3desk_ui.people.person_picker import BothFaces, everybody
 
 if TYPE_CHECKING:
@@ -133,7 +134,12 @@ class FaceChip(QFrame):
             for name in (p.shown, p.name, f"Person {p.number}", *p.aliases, plain.line(p.shown, plain.ENTRY)):
                 if name:
                     self._known.setdefault(name.casefold(), p.id)
-        completer = QCompleter([plain.line(p.shown, plain.ENTRY) for p in people], self)
+        model = PeopleModel(self._hub, self)
+        model.show(people)
+        completer = QCompleter(model, self)
+        popup = PeopleList()
+        completer.setPopup(popup)
+        popup.setItemDelegate(PersonDelegate(self._hub, popup, confirms=False))
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.edit.setCompleter(completer)
