@@ -437,7 +437,7 @@ def _settings() -> tuple[Settings, UsageError | None]:
 
 def _lacking() -> list[dict[str, Any]]:
     """Return the models of the embedded profile, the language model included, that are not on this machine."""
-    return [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] not in ("demo", "extra")]
+    return [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] in ("embedded", "llm")]
 
 
 def _holds_nothing(memory: Memory) -> bool:

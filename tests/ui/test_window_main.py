@@ -302,6 +302,19 @@ def test_where_no_language_model_is_installed_that_is_said_instead_of_a_count_th
     qtbot.waitUntil(lambda: "without knowledge yet" in window._status._knowledge.text(), timeout=2000)
 
 
+def test_the_optional_language_model_does_not_count_as_missing(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "m.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    status = window.statusBar()
+    status._models.clear()
+    desks.desk.emit(events.EngineReady("k", "CPU", "embedded", {"qwen": "download it"}, no_language="qwen"))
+    desks.desk.emit(events.EngineReady("k", "CPU 2", "embedded", {"qwen": "download it"}, no_language="qwen"))
+    qtbot.waitUntil(lambda: "CPU 2" in status._device.text(), timeout=2000)
+    assert status._models.text() == ""
+    desks.desk.emit(events.EngineReady("k", "CPU", "embedded", {"qwen": "download it", "whisper": "download it"}, no_language="qwen"))
+    qtbot.waitUntil(lambda: status._models.text() == "models missing: 1", timeout=2000)
+
+
 def test_sources_can_be_paused_cancelled_retried_and_moved(window, desks, qtbot, tmp_path):
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: len(window.sources.model.rows) == 3, timeout=3000)

@@ -120,9 +120,10 @@ class Status(QStatusBar):
         how = self.tr("Download one in the chat or under “Models”; clips get their knowledge then.")
         plain.tip(self._knowledge, how if event.no_language else "")
         self._tell_counts()
-        if event.missing:
-            self._models.setText(self.tr("models missing: %1").replace("%1", str(len(event.missing))))
-            plain.tip(self._models, "\n".join(f"{port}: {what}" for port, what in event.missing.items()))
+        needed = {name: what for name, what in event.missing.items() if name != event.no_language}  # the chat offers that one
+        if needed:
+            self._models.setText(self.tr("models missing: %1").replace("%1", str(len(needed))))
+            plain.tip(self._models, "\n".join(f"{name}: {what}" for name, what in needed.items()))
 
     def _on_lost(self, event: events.EngineLost) -> None:
         self._working.clear()
