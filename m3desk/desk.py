@@ -151,12 +151,12 @@ class EngineDesk:
         self._listeners.append(on_event)
         return lambda: self._listeners.remove(on_event)
 
-    def reader(self) -> ports.Reader:
+    def reader(self, *, before: tuple[str, int] | None = None, believed_at: str | None = None) -> ports.Reader:
         from pathlib import Path
 
         from m3desk.store.reader import Reader
 
-        return Reader.open(Path(self.path))
+        return Reader.open(Path(self.path), before=before, believed_at=believed_at)
 
     def memorize(self, paths: Sequence[str]) -> Future[list[str]]:
         return self._call(commands.Memorize(tuple(str(p) for p in paths)))

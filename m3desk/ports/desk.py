@@ -19,8 +19,11 @@ class Desk(Protocol):
         """Call `on_event` with every event, from another thread; return a function that unsubscribes."""
         ...
 
-    def reader(self) -> Reader:
-        """Return a new read-only reader of the open memory, for use in one thread (slow reads: not in the GUI thread)."""
+    def reader(self, *, before: tuple[str, int] | None = None, believed_at: str | None = None) -> Reader:
+        """Return a new read-only reader of the open memory, for use in one thread (slow reads: not in the GUI thread).
+
+        `before`: source and index of the clip up to which it is known; `believed_at`: an ISO date. Either takes seconds to open.
+        """
         ...
 
     def memorize(self, paths: Sequence[str]) -> Future[list[str]]:

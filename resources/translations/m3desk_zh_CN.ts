@@ -648,16 +648,56 @@
     <context>
         <name>GraphBar</name>
         <message>
+            <source>Back (Alt+Left)</source>
+            <translation>后退 (Alt+左)</translation>
+        </message>
+        <message>
+            <source>Forward (Alt+Right)</source>
+            <translation>前进 (Alt+右)</translation>
+        </message>
+        <message>
+            <source>Filter by person, weight, video and time</source>
+            <translation>按人物、权重、视频和时间筛选</translation>
+        </message>
+        <message>
+            <source>Mini-map (O)</source>
+            <translation>小地图 (O)</translation>
+        </message>
+        <message>
+            <source>Earlier states</source>
+            <translation>较早的状态</translation>
+        </message>
+        <message>
+            <source>Save what is on show</source>
+            <translation>保存当前显示的内容</translation>
+        </message>
+        <message>
+            <source>Clear all filters</source>
+            <translation>清除所有筛选</translation>
+        </message>
+        <message>
+            <source>all videos</source>
+            <translation>所有视频</translation>
+        </message>
+        <message>
+            <source>Video</source>
+            <translation>视频</translation>
+        </message>
+        <message>
+            <source>From</source>
+            <translation>从</translation>
+        </message>
+        <message>
+            <source>To</source>
+            <translation>到</translation>
+        </message>
+        <message>
             <source>Find in the graph</source>
             <translation>在图中查找</translation>
         </message>
         <message>
             <source>Show everything, not only the strongest memories</source>
             <translation>显示全部，而不只是最强的记忆</translation>
-        </message>
-        <message>
-            <source>Filter by person and weight</source>
-            <translation>按人物和权重筛选</translation>
         </message>
         <message>
             <source>Fit to view (Ctrl+0)</source>
@@ -670,10 +710,6 @@
         <message>
             <source>Also show as a list</source>
             <translation>同时以列表显示</translation>
-        </message>
-        <message>
-            <source>Save as a picture (PNG)</source>
-            <translation>存为图片 (PNG)</translation>
         </message>
         <message>
             <source>Only about</source>
@@ -773,6 +809,82 @@
     <context>
         <name>GraphView</name>
         <message>
+            <source>%1 Nothing was in the memory yet.</source>
+            <translation>%1 当时记忆中还没有任何内容。</translation>
+        </message>
+        <message>
+            <source>%1; links: %2</source>
+            <translation>%1；连接：%2</translation>
+        </message>
+        <message>
+            <source>As believed on a date…</source>
+            <translation>某一日期时的认识…</translation>
+        </message>
+        <message>
+            <source>As known up to %1.</source>
+            <translation>截至 %1 所知。</translation>
+        </message>
+        <message>
+            <source>Hide what was learned after the moment that the video shows</source>
+            <translation>隐藏视频当前时刻之后才得知的内容</translation>
+        </message>
+        <message>
+            <source>Known up to here</source>
+            <translation>截至此处所知</translation>
+        </message>
+        <message>
+            <source>Merge the selected people… (M)</source>
+            <translation>合并所选人物… (M)</translation>
+        </message>
+        <message>
+            <source>Path between the two (T)</source>
+            <translation>两者之间的路径 (T)</translation>
+        </message>
+        <message>
+            <source>Return to now</source>
+            <translation>返回现在</translation>
+        </message>
+        <message>
+            <source>Save as a drawing (SVG)…</source>
+            <translation>保存为矢量图 (SVG)…</translation>
+        </message>
+        <message>
+            <source>Save as a graph (GraphML)…</source>
+            <translation>保存为图数据 (GraphML)…</translation>
+        </message>
+        <message>
+            <source>Save as a picture (PNG)…</source>
+            <translation>保存为图片 (PNG)…</translation>
+        </message>
+        <message>
+            <source>Save what is on show</source>
+            <translation>保存当前显示的内容</translation>
+        </message>
+        <message>
+            <source>Select two nodes to see a path between them.</source>
+            <translation>选择两个节点以查看它们之间的路径。</translation>
+        </message>
+        <message>
+            <source>Select two or more people to merge.</source>
+            <translation>选择两个或更多人物进行合并。</translation>
+        </message>
+        <message>
+            <source>Shift+click people, or drag a box with Shift held; then press M.</source>
+            <translation>按住 Shift 点击人物，或按住 Shift 拖出方框；然后按 M。</translation>
+        </message>
+        <message>
+            <source>Shift+click the second one.</source>
+            <translation>按住 Shift 点击第二个。</translation>
+        </message>
+        <message>
+            <source>There is no path between these two.</source>
+            <translation>这两者之间没有路径。</translation>
+        </message>
+        <message>
+            <source>This is an earlier state: return to now to correct it.</source>
+            <translation>这是较早的状态：请返回现在再更正。</translation>
+        </message>
+        <message>
             <source>Clip %1 · %3</source>
             <translation>片段 %1 · %3</translation>
         </message>
@@ -835,10 +947,6 @@
         <message>
             <source>Unpin all</source>
             <translation>松开所有固定</translation>
-        </message>
-        <message>
-            <source>Save as a picture…</source>
-            <translation>存为图片…</translation>
         </message>
         <message>
             <source>What is known about %1?</source>
@@ -3836,6 +3944,136 @@
         <message>
             <source>Who is this?</source>
             <translation>这是谁？</translation>
+        </message>
+    </context>
+    <context>
+        <name>MiniMap</name>
+        <message>
+            <source>Mini-map</source>
+            <translation>小地图</translation>
+        </message>
+        <message>
+            <source>Mini-map: click, drag or use the arrow keys to go there (O hides it)</source>
+            <translation>小地图：点击、拖动或用方向键前往（O 键隐藏）</translation>
+        </message>
+    </context>
+    <context>
+        <name>SelectionBar</name>
+        <message>
+            <source>%1 selected</source>
+            <translation>已选 %1 个</translation>
+        </message>
+        <message>
+            <source>Selected nodes</source>
+            <translation>所选节点</translation>
+        </message>
+        <message>
+            <source>Merge (M)</source>
+            <translation>合并 (M)</translation>
+        </message>
+        <message>
+            <source>Path (T)</source>
+            <translation>路径 (T)</translation>
+        </message>
+        <message>
+            <source>Expand (E)</source>
+            <translation>展开 (E)</translation>
+        </message>
+        <message>
+            <source>Clear (Esc)</source>
+            <translation>清除 (Esc)</translation>
+        </message>
+        <message>
+            <source>Ask whether the selected people are one person</source>
+            <translation>询问所选人物是否为同一人</translation>
+        </message>
+        <message>
+            <source>Show a shortest path between the two</source>
+            <translation>显示两者之间的最短路径</translation>
+        </message>
+        <message>
+            <source>Show all that they are linked to</source>
+            <translation>显示与它们相连的全部内容</translation>
+        </message>
+        <message>
+            <source>Select nothing</source>
+            <translation>取消选择</translation>
+        </message>
+    </context>
+    <context>
+        <name>GraphMerging</name>
+        <message>
+            <source>Are these two one person?</source>
+            <translation>这两个是同一个人吗？</translation>
+        </message>
+        <message>
+            <source>Are these %1 people one person?</source>
+            <translation>这 %1 个人物是同一个人吗？</translation>
+        </message>
+        <message>
+            <source>Effect: %1. You can undo it.</source>
+            <translation>效果：%1。可以撤销。</translation>
+        </message>
+        <message>
+            <source>Also: %1</source>
+            <translation>还有：%1</translation>
+        </message>
+        <message>
+            <source>Same person</source>
+            <translation>同一个人</translation>
+        </message>
+        <message>
+            <source>Yes, keep “%1”</source>
+            <translation>是，保留“%1”</translation>
+        </message>
+    </context>
+    <context>
+        <name>PastBar</name>
+        <message>
+            <source>Earlier state</source>
+            <translation>较早的状态</translation>
+        </message>
+        <message>
+            <source>Return to now</source>
+            <translation>返回现在</translation>
+        </message>
+        <message>
+            <source>%1 Read-only.</source>
+            <translation>%1 只读。</translation>
+        </message>
+    </context>
+    <context>
+        <name>DateDialog</name>
+        <message>
+            <source>As believed on a date</source>
+            <translation>某一日期时的认识</translation>
+        </message>
+        <message>
+            <source>Date and time</source>
+            <translation>日期和时间</translation>
+        </message>
+        <message>
+            <source>Corrections</source>
+            <translation>更正</translation>
+        </message>
+        <message>
+            <source>Show</source>
+            <translation>显示</translation>
+        </message>
+        <message>
+            <source>Show what was believed at this time:</source>
+            <translation>显示当时的认识：</translation>
+        </message>
+        <message>
+            <source>or before one of these corrections:</source>
+            <translation>或以下某次更正之前：</translation>
+        </message>
+    </context>
+    <context>
+        <name>GraphPast</name>
+        <message>
+            <source>As believed on %1.</source>
+            <translation>%1 时的认识。</translation>
         </message>
     </context>
 </TS>

@@ -480,7 +480,9 @@ class FakeDesk(LiveCalls):
         )
         return lambda: self._heard.remove(on_event) if on_event in self._heard else None
 
-    def reader(self) -> FakeReader:
+    def reader(self, *, before: tuple[str, int] | None = None, believed_at: str | None = None) -> FakeReader:
+        if before is not None or believed_at is not None:
+            self._note("earlier", before, believed_at)
         return FakeReader(self.world, self.memory)
 
     def memorize(self, paths: Sequence[str]) -> Future[list[str]]:

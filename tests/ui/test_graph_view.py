@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
 import pytest
 from m3desk_ui.graph import canvas as canvases
-from m3desk_ui.graph import painting, probe
+from m3desk_ui.graph import painting, probe, saving
 from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph import view as views
 from m3desk_ui.graph.labels import Room
+from m3desk_ui.graph.past import DateDialog
 from m3desk_ui.graph.view import GraphView
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.people.person_picker import BothFaces
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QWheelEvent
 from pytestqt.qtbot import QtBot
@@ -260,7 +263,7 @@ def test_labels_do_not_cover_each_other_or_leave_the_widget() -> None:
 def test_the_list_says_the_same_and_the_picture_is_written(qtbot: QtBot, hub: Hub, tmp_path: Path) -> None:
     view = opened(qtbot, hub)
     view.bar.as_list.setChecked(True)
-    assert view._rows.rowCount() == len(view.canvas.scene.nodes)
+    assert view.list.rows.rowCount() == len(view.canvas.scene.nodes)
     with qtbot.waitSignal(hub.notice):
         assert view.save_picture(str(tmp_path / "graph.png"))
     assert not QImage(str(tmp_path / "graph.png")).isNull()
@@ -297,3 +300,168 @@ def test_of_a_large_memory_the_people_are_shown_before_the_rest_is_read(
     read.set()
     qtbot.waitUntil(lambda: "semantic" in {n.kind for n in view.canvas.scene.nodes}, timeout=5000)
     assert set(view.whole.row_of) >= {p.id for p in desk.reader().people()}
+
+
+def click(qtbot: QtBot, view: GraphView, id_: str, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    x, y = view.canvas.camera.to_screen(view.canvas.at[view.canvas.scene.row_of[id_]])
+    qtbot.mouseClick(view.canvas, Qt.MouseButton.LeftButton, held, QPoint(round(x), round(y)))
+
+
+def test_several_people_are_selected_and_merged_after_a_question(qtbot: QtBot, hub: Hub, desk: FakeDesk) -> None:
+    view = opened(qtbot, hub)
+    click(qtbot, view, "person_5")
+    click(qtbot, view, "person_1", Qt.KeyboardModifier.ShiftModifier)
+    click(qtbot, view, "person_6", Qt.KeyboardModifier.ControlModifier)
+    assert view.canvas.marked == ["person_5", "person_1", "person_6"]
+    assert view.strip.isVisible()
+    assert view.strip.buttons["m"].isEnabled()
+    qtbot.keyClick(view.canvas, Qt.Key.Key_M)
+    qtbot.waitUntil(lambda: bool(view.findChildren(BothFaces)), timeout=5000)
+    assert desk.called("correct")[-1][1].get("dry_run")
+    box = view.findChildren(BothFaces)[0]
+    yes = next(b for b in box.buttons.buttons() if "Ann" in b.text())
+    yes.click()
+    qtbot.waitUntil(lambda: not desk.called("correct")[-1][1].get("dry_run"), timeout=5000)
+    kind, args = desk.called("correct")[-1][0][:2]
+    assert kind == "merge"
+    assert args["keep"] == "person_1"
+    assert set(args["others"]) == {"person_5", "person_6"}
+
+
+def test_a_box_drawn_with_shift_selects_what_is_in_it(qtbot: QtBot, hub: Hub) -> None:
+    view = opened(qtbot, hub)
+    canvas = view.canvas
+    qtbot.mousePress(canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, QPoint(2, 2))
+    assert canvas.grabbed < 0
+    qtbot.mouseMove(canvas, QPoint(300, 300))
+    qtbot.mouseMove(canvas, QPoint(canvas.width() - 3, canvas.height() - 3))
+    qtbot.mouseRelease(
+        canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, QPoint(canvas.width() - 3, canvas.height() - 3)
+    )
+    assert set(canvas.marked) == shown(view)
+    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    assert canvas.marked == []
+    assert not view.strip.isVisible()
+
+
+def test_by_keyboard_alone_nodes_are_added_to_the_selection_and_groups_merged(qtbot: QtBot, hub: Hub) -> None:
+    view = opened(qtbot, hub)
+    view.canvas.choose("person_2")
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_Down):
+        qtbot.keyClick(view.canvas, key, Qt.KeyboardModifier.ShiftModifier)
+    assert len(view.canvas.marked) > 1
+    assert "person_2" in view.canvas.marked
+    assert view.canvas.accessibleDescription()
+    view.bar.as_list.setChecked(True)
+    view.list.selectAll()
+    assert set(view.canvas.marked) == shown(view)
+    with qtbot.waitSignal(hub.notice):
+        qtbot.keyClick(view.list, Qt.Key.Key_T)
+
+
+def test_a_path_between_two_nodes_is_shown_and_lit(qtbot: QtBot, hub: Hub, world: World) -> None:
+    world.extra = 600
+    view = opened(qtbot, hub)
+    hidden = next(n.id for n in view.whole if n.id not in shown(view) and n.id.startswith("x"))
+    near = {view.whole.node(row).id for row in view.whole.near[view.whole.row_of[hidden]]}
+    other = next(n.id for n in view.whole if n.kind == "person" and n.id not in near)
+    view.show_path([hidden, other])
+    assert view.canvas.path[0] == hidden
+    assert view.canvas.path[-1] == other
+    assert set(view.canvas.path) <= shown(view)
+    assert len(view.canvas._marks().path) == len(view.canvas.path) - 1
+
+
+def test_back_and_forward_show_again_what_was_on_show(qtbot: QtBot, hub: Hub, world: World) -> None:
+    world.extra = 600
+    view = opened(qtbot, hub)
+    first = shown(view)
+    assert not view.bar.back.isEnabled()
+    view.expand("person_1")
+    more = shown(view)
+    view.legend.chips["episodic"].setChecked(False)
+    assert first < more
+    view.bar.back.click()
+    assert shown(view) == more
+    assert view.legend.chips["episodic"].isChecked()
+    view.bar.back.click()
+    assert shown(view) == first
+    view.bar.forward.click()
+    assert shown(view) == more
+
+
+def test_the_filters_of_source_and_time_keep_what_lies_there(qtbot: QtBot, hub: Hub) -> None:
+    view = opened(qtbot, hub)
+    with qtbot.waitSignal(view.bar.filter.menu().aboutToShow):
+        view.bar.filter.menu().aboutToShow.emit()
+    qtbot.waitUntil(lambda: view.bar.source.count() == 4, timeout=5000)
+    view.bar.source.setCurrentIndex(2)
+    assert not any(n.kind == "episodic" for n in view.canvas.scene.nodes)
+    view.bar.source.setCurrentIndex(1)
+    everything = [n for n in view.canvas.scene.nodes if n.kind == "episodic"]
+    view.bar.times[1].setValue(250)
+    early = [n for n in view.canvas.scene.nodes if n.kind == "episodic"]
+    end = view.bar.span()[1]  # type: ignore[index]
+    assert 0 < len(early) < len(everything)
+    assert all(n.start is not None and n.start < end for n in early)
+    view.bar.clear.click()
+    assert not view.wish.filtered
+
+
+def test_the_mini_map_shows_where_the_view_is_and_leads_there(qtbot: QtBot, hub: Hub) -> None:
+    view = opened(qtbot, hub)
+    assert view.map.isVisible()
+    qtbot.waitUntil(lambda: view.map._dots is not None, timeout=3000)
+    view.canvas.zoom_by(4.0)
+    qtbot.mouseClick(view.map, Qt.MouseButton.LeftButton, pos=QPoint(20, 20))
+    low = view.canvas.at.min(axis=0)
+    middle = view.canvas.at.mean(axis=0)
+    assert (view.canvas.camera.centre < middle).all()
+    assert (view.canvas.camera.centre > low - 400).all()
+    view.bar.map.setChecked(False)
+    assert not view.map.isVisible()
+
+
+def test_an_earlier_state_is_read_only_and_has_a_way_back_to_now(qtbot: QtBot, hub: Hub, desk: FakeDesk) -> None:
+    view = opened(qtbot, hub)
+    hub.selection.watching.emit("s1", 65_000_000)
+    view.show_known()
+    qtbot.waitUntil(view.past_bar.isVisible, timeout=5000)
+    assert desk.called("earlier") == [((("s1", 2), None), {})]
+    with qtbot.waitSignal(hub.notice):
+        view.merge(["person_1", "person_2"])
+    desk.emit(events.ClipCommitted("s1.c4", "done"))
+    qtbot.wait(400)
+    assert view.past is not None
+    view.past_bar.back.click()
+    assert not view.past_bar.isVisible()
+    qtbot.waitUntil(lambda: view.following.loaded, timeout=5000)
+
+
+def test_a_date_or_a_correction_chooses_what_was_believed(qtbot: QtBot, hub: Hub, desk: FakeDesk) -> None:
+    view = opened(qtbot, hub)
+    view.choose_date()
+    dialog = view.findChildren(DateDialog)[0]
+    qtbot.waitUntil(lambda: dialog.steps.count() == 1, timeout=5000)
+    dialog.steps.setCurrentRow(0)
+    dialog._take()
+    qtbot.waitUntil(view.past_bar.isVisible, timeout=5000)
+    assert desk.called("earlier")[-1][0][1] == "2026-11-20T09:59:59.999000+00:00"
+
+
+def test_svg_and_graphml_hold_what_is_on_show(qtbot: QtBot, hub: Hub, tmp_path: Path) -> None:
+    view = opened(qtbot, hub)
+    drawing = ET.fromstring(saving.svg(view.canvas))
+    space = "{http://www.w3.org/2000/svg}"
+    titles = [t.text or "" for t in drawing.iter(f"{space}title")]
+    assert len(titles) == len(view.canvas.painting.frame(view.canvas.camera).seen)
+    assert any("Ann" in t.text for t in drawing.iter(f"{space}text") if t.text)
+    graph = ET.fromstring(saving.graphml(view.canvas))
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    assert {n.get("id") for n in graph.iter(f"{space}node")} == shown(view)
+    assert len(list(graph.iter(f"{space}edge"))) == len(view.canvas.scene.links)
+    with qtbot.waitSignal(hub.notice):
+        view.save_text(str(tmp_path / "graph.graphml"), saving.graphml(view.canvas))
+    with qtbot.waitSignal(hub.notice) as told:
+        view.save_text(str(tmp_path / "none" / "graph.graphml"), "")
+    assert told.args[0] == "error"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtGui import QIcon, QResizeEvent
+from PySide6.QtGui import QIcon, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
+    QPushButton,
     QSizePolicy,
     QSlider,
     QToolButton,
@@ -22,7 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk_ui.graph import style
-from m3desk_ui.look import plain, theme
+from m3desk_ui.look import plain, texts, theme
+
+STEPS = 1000
+"""Steps of the sliders of time."""
 
 
 class GraphBar(QWidget):
@@ -34,12 +38,17 @@ class GraphBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._lengths: dict[str, int] = {}
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 4, 6, 4)
-        row.setSpacing(3)
+        row.setSpacing(2)
+        self.back = self._button("mdi6.arrow-left")
+        self.forward = self._button("mdi6.arrow-right")
+        row.addWidget(self.back)
+        row.addWidget(self.forward)
         self.search = QLineEdit(self)
         self.search.setClearButtonEnabled(True)
-        self.search.setMinimumWidth(110)
+        self.search.setMinimumWidth(90)
         self.search.textEdited.connect(self.typed)
         self.search.returnPressed.connect(lambda: self.hit.emit(self.hits[0]) if self.hits else None)
         self.hits: list[str] = []
@@ -56,14 +65,22 @@ class GraphBar(QWidget):
         row.addWidget(self.search, 1)
         self.everything = self._button("mdi6.graph-outline", checkable=True)
         self.everything.toggled.connect(lambda _on: self.wished.emit())
-        self.filter = self._button("mdi6.filter-variant")
+        self.filter = self._button("mdi6.filter-variant", checkable=True)
         self.filter.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.filter.setMenu(self._filter_menu())
         self.fit = self._button("mdi6.fit-to-page-outline")
         self.arrange = self._button("mdi6.auto-fix")
+        self.map = self._button("mdi6.map-outline", checkable=True)
+        self.map.setChecked(True)
         self.as_list = self._button("mdi6.format-list-bulleted", checkable=True)
+        self.past = self._button("mdi6.history")
         self.export = self._button("mdi6.image-outline")
-        for button in (self.everything, self.filter, self.fit, self.arrange, self.as_list, self.export):
+        for button in (self.past, self.export):
+            button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+            button.setMenu(QMenu(self))
+        self.back.setShortcut(QKeySequence("Alt+Left"))
+        self.forward.setShortcut(QKeySequence("Alt+Right"))
+        for button in (self.everything, self.filter, self.fit, self.arrange, self.map, self.as_list, self.past, self.export):
             row.addWidget(button)
 
     def _button(self, icon: str, *, checkable: bool = False) -> QToolButton:
@@ -79,7 +96,7 @@ class GraphBar(QWidget):
         form = QFormLayout(box)
         self.person = QComboBox(box)
         self.person.setMinimumWidth(160)
-        self.person.currentIndexChanged.connect(lambda _row: self.wished.emit())
+        self.person.currentIndexChanged.connect(lambda _row: self._timed())
         self.weight = QSlider(Qt.Orientation.Horizontal, box)
         self.weight.setRange(0, 10)
         self.weight.valueChanged.connect(self._weighed)
@@ -88,9 +105,31 @@ class GraphBar(QWidget):
         row = QHBoxLayout()
         row.addWidget(self.weight, 1)
         row.addWidget(self.least)
-        self._words = plain.Label(parent=box), plain.Label(parent=box)
+        self._words: tuple[plain.Label, ...] = (plain.Label(parent=box), plain.Label(parent=box))
+        self.source = QComboBox(box)
+        self.source.setMinimumWidth(160)
+        self.source.currentIndexChanged.connect(lambda _row: self._timed())
+        self.times = QSlider(Qt.Orientation.Horizontal, box), QSlider(Qt.Orientation.Horizontal, box)
+        self.said = plain.Label(parent=box), plain.Label(parent=box)
+        ends = []
+        for slider, said in zip(self.times, self.said, strict=True):
+            slider.setRange(0, STEPS)
+            slider.valueChanged.connect(lambda _value: self._timed())
+            said.setMinimumWidth(self.fontMetrics().horizontalAdvance("00:00:00 "))
+            line = QHBoxLayout()
+            line.addWidget(slider, 1)
+            line.addWidget(said)
+            ends.append(line)
+        self.times[1].setValue(STEPS)
+        self._words += plain.Label(parent=box), plain.Label(parent=box), plain.Label(parent=box)
+        self.clear = QPushButton(box)
+        self.clear.clicked.connect(self._clear)
         form.addRow(self._words[0], self.person)
         form.addRow(self._words[1], row)
+        form.addRow(self._words[2], self.source)
+        for words, line in zip(self._words[3:], ends, strict=True):
+            form.addRow(words, line)
+        form.addRow(self.clear)
         action = QWidgetAction(menu)
         action.setDefaultWidget(box)
         menu.addAction(action)
@@ -102,11 +141,15 @@ class GraphBar(QWidget):
         self.search.setAccessibleName(self.tr("Find in the graph"))
         tips = {
             self.everything: self.tr("Show everything, not only the strongest memories"),
-            self.filter: self.tr("Filter by person and weight"),
+            self.back: self.tr("Back (Alt+Left)"),
+            self.forward: self.tr("Forward (Alt+Right)"),
+            self.filter: self.tr("Filter by person, weight, video and time"),
+            self.map: self.tr("Mini-map (O)"),
+            self.past: self.tr("Earlier states"),
             self.fit: self.tr("Fit to view (Ctrl+0)"),
             self.arrange: self.tr("Rearrange (pinned nodes stay)"),
             self.as_list: self.tr("Also show as a list"),
-            self.export: self.tr("Save as a picture (PNG)"),
+            self.export: self.tr("Save what is on show"),
         }
         for button, tip in tips.items():
             plain.tip(button, tip)
@@ -114,17 +157,70 @@ class GraphBar(QWidget):
             button.setIcon(theme.icon(button.property("icon_name")))
         self._words[0].setText(self.tr("Only about"))
         self._words[1].setText(self.tr("Minimum weight"))
+        self._words[2].setText(self.tr("Video"))
+        self._words[3].setText(self.tr("From"))
+        self._words[4].setText(self.tr("To"))
+        self.person.setAccessibleName(self.tr("Only about"))
+        self.source.setAccessibleName(self.tr("Video"))
+        self.times[0].setAccessibleName(self.tr("From"))
+        self.times[1].setAccessibleName(self.tr("To"))
+        self.clear.setText(self.tr("Clear all filters"))
+        if self.source.count():
+            self.source.setItemText(0, self.tr("all videos"))
         self.weight.setAccessibleName(self.tr("Minimum weight"))
         if self.person.count():
             self.person.setItemText(0, self.tr("everybody"))
         self._say_weight()
+        self._say_times()
 
     def _weighed(self, _value: int) -> None:
         self._say_weight()
+        self._say_times()
         self.wished.emit()
 
     def _say_weight(self) -> None:
         self.least.setText(f"≥ {self.weight.value()}" if self.weight.value() else self.tr("all"))
+
+    def _timed(self) -> None:
+        self._say_times()
+        self.wished.emit()
+
+    def _length(self) -> int:
+        """Return the length of the chosen source, or of the longest, in microseconds."""
+        chosen = self.source.currentData()
+        return max((length for id_, length in self._lengths.items() if chosen in (None, id_)), default=0)
+
+    def span(self) -> tuple[int, int] | None:
+        """Return the time that is filtered by, in microseconds; None for all."""
+        low, high = (slider.value() for slider in self.times)
+        if (low, high) == (0, STEPS):
+            return None
+        length = self._length()
+        return length * min(low, high) // STEPS, length * max(low, high) // STEPS + (1 if max(low, high) == STEPS else 0)
+
+    def _say_times(self) -> None:
+        for slider, said in zip(self.times, self.said, strict=True):
+            said.setText(texts.clock(self._length() * slider.value() // STEPS))
+        active = self.person.currentIndex() > 0 or self.weight.value() or self.source.currentIndex() > 0 or self.span() is not None
+        self.filter.setProperty("active", bool(active))
+        self.filter.setChecked(bool(active))
+
+    def show_sources(self, sources: Sequence[tuple[str, str, int]]) -> None:
+        """Offer these (id, name, length in microseconds) to filter by, and keep the choice."""
+        self._lengths = {id_: length for id_, _, length in sources}
+        chosen = self.source.currentData()
+        self.source.blockSignals(True)
+        self.source.clear()
+        self.source.addItem(self.tr("all videos"), None)
+        for id_, name, _ in sources:
+            self.source.addItem(plain.line(name, 40), id_)
+        self.source.setCurrentIndex(max(0, self.source.findData(chosen)))
+        self.source.blockSignals(False)
+        self._say_times()
+
+    def _clear(self) -> None:
+        self.reset(everything=self.everything.isChecked())
+        self.wished.emit()
 
     def show_people(self, people: Sequence[tuple[str, str]]) -> None:
         """Offer these (id, name) to filter by, and keep the choice."""
@@ -150,16 +246,26 @@ class GraphBar(QWidget):
         if text in rows:
             self.hit.emit(self.hits[rows.index(text)])
 
-    def reset(self) -> None:
+    def reset(self, *, everything: bool = False) -> None:
         """Reset all filters without emitting signals."""
-        for widget in (self.everything, self.person, self.weight):
+        self.put(everything, None, 0.0, None, None)
+
+    def put(self, everything: bool, person: str | None, weight: float, source: str | None, span: tuple[int, int] | None) -> None:
+        """Set all filters without emitting signals."""
+        widgets = (self.everything, self.person, self.weight, self.source, *self.times)
+        for widget in widgets:
             widget.blockSignals(True)
-        self.everything.setChecked(False)
-        self.person.setCurrentIndex(0)
-        self.weight.setValue(0)
-        for widget in (self.everything, self.person, self.weight):
+        self.everything.setChecked(everything)
+        self.person.setCurrentIndex(max(0, self.person.findData(person)))
+        self.weight.setValue(round(weight))
+        self.source.setCurrentIndex(max(0, self.source.findData(source)))
+        length = max(self._length(), 1)
+        for slider, at in zip(self.times, span or (0, length), strict=True):
+            slider.setValue(min(STEPS, -(-at * STEPS // length)))
+        for widget in widgets:
             widget.blockSignals(False)
         self._say_weight()
+        self._say_times()
 
 
 class Legend(QWidget):
@@ -208,9 +314,13 @@ class Legend(QWidget):
 
     def reset(self) -> None:
         """Show all kinds again without emitting signals."""
-        for chip in self.chips.values():
+        self.put(None)
+
+    def put(self, kinds: frozenset[str] | None) -> None:
+        """Show these kinds (None: all) without emitting signals."""
+        for name, chip in self.chips.items():
             chip.blockSignals(True)
-            chip.setChecked(True)
+            chip.setChecked(kinds is None or name in kinds)
             chip.blockSignals(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

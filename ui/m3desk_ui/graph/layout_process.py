@@ -81,7 +81,8 @@ class _Child:
                 ours.send(order)
             ours.close()
         except (OSError, ValueError, RuntimeError) as error:
-            log.warning("the layout process: %s", error)
+            if self.lost is not None:  # at the window's end nobody waits for it
+                log.warning("the layout process: %s", error)
             self._tell_lost()
 
     def _receive(self, pipe: Connection) -> None:

@@ -113,7 +113,8 @@ class Painting:
         base = np.array([k.size for k in style.KINDS])
         self._size = base[self.kind] * (1 + 0.16 * np.log2(np.clip(weight, 1, 64))) if n else np.zeros(0)
         first = np.array([style.LABELLED_FIRST.index(k.name) for k in style.KINDS])
-        self.order: Rows = np.lexsort((np.arange(n), -weight, first[self.kind])) if n else np.zeros(0, np.intp)
+        heavy = np.where(np.isin(self.kind, (style.INDEX["clip"], style.INDEX["topic"])), 0, -weight)  # groups in order of time
+        self.order: Rows = np.lexsort((np.arange(n), heavy, first[self.kind])) if n else np.zeros(0, np.intp)
         self.rank = np.empty(n, dtype=np.intp)
         self.rank[self.order] = np.arange(n)
         strong = np.argsort(-scene.pull, kind="stable")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QAction, QHideEvent, QIcon, QKeySequence, QShowEvent, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
-    QListView,
     QMenu,
     QSplitter,
     QVBoxLayout,
@@ -18,12 +18,17 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain import graph
+from m3desk_ui.graph import merging, past, saving, style
 from m3desk_ui.graph import scene as scenes
-from m3desk_ui.graph import style
 from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
 from m3desk_ui.graph.controls import GraphBar, Legend
 from m3desk_ui.graph.layout import scatter
 from m3desk_ui.graph.layout_process import LayoutProcess
+from m3desk_ui.graph.mini_map import MiniMap
+from m3desk_ui.graph.node_list import MOST as LIST_MOST
+from m3desk_ui.graph.node_list import NodeList
+from m3desk_ui.graph.selection_bar import SelectionBar
+from m3desk_ui.graph.trail import Stop, Trail
 from m3desk_ui.graph.whole import Part, Whole, read_part
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, texts
@@ -32,10 +37,10 @@ from m3desk_ui.window import files
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
+    from m3desk.domain.clip import Clip, Source
     from m3desk_ui.hub.bridge import Hub
 
 FRAME_MS = 33
-LIST_MOST = 2000
 MANY = 1000
 """Appearances of people in clips from which the people are shown before the rest is read."""
 ROOM = {"person": 2.2, "clip": 1.4, "topic": 1.4}
@@ -55,7 +60,11 @@ class GraphView(QWidget):
         self._kinds_there: set[str] | None = None
         self._people_there: list[tuple[str, str]] | None = None
         self._places: dict[str, tuple[float, float]] = {}
+        self.trail = Trail()
+        self.past: past.Past | None = None
+        """The earlier state that is on show, None for now."""
         self.canvas = GraphCanvas(self)
+        self.map = MiniMap(self.canvas)
         self._build()
         self._clock = QTimer(self, interval=FRAME_MS)
         self._clock.timeout.connect(self._take_layout)
@@ -64,6 +73,7 @@ class GraphView(QWidget):
         self.canvas.dragged.connect(self._drag)
         self.canvas.menu_wanted.connect(self._menu)
         self.canvas.key_wanted.connect(self._key)
+        self.canvas.many.connect(self._marked)
         self.following = Following(
             hub,
             "graph",
@@ -79,6 +89,7 @@ class GraphView(QWidget):
         hub.selection.selected.connect(self._follow)
         self.destroyed.connect(self.layouting.stop)
         self._themed()
+        self._enable_trail()
         if hub.desk is not None:
             self._read()
 
@@ -92,17 +103,22 @@ class GraphView(QWidget):
         self.bar.fit.clicked.connect(self.canvas.fit)
         self.bar.arrange.clicked.connect(self._arrange)
         self.bar.as_list.toggled.connect(self._show_list)
-        self.bar.export.clicked.connect(self.export_picture)
+        self.bar.back.clicked.connect(lambda: self.go(back=True))
+        self.bar.forward.clicked.connect(lambda: self.go(back=False))
+        self.bar.map.toggled.connect(lambda on: self.map.want(on))
+        self.bar.filter.menu().aboutToShow.connect(self._read_sources)
+        self.bar.past.menu().aboutToShow.connect(self._fill_past)
+        self.bar.export.menu().aboutToShow.connect(self._fill_export)
+        self.strip = SelectionBar(self.canvas)
+        self.strip.wanted.connect(lambda key: self._key(key, self.canvas.selected))
+        self.past_bar = past.PastBar(self)
+        self.past_bar.left.connect(self.return_to_now)
         self.legend = Legend(self)
         self.legend.wished.connect(self._rewish)
-        self.list = QListView(self)
-        self.list.setUniformItemSizes(True)
-        self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self._rows = QStandardItemModel(self)
-        self.list.setModel(self._rows)
-        self.list.clicked.connect(lambda index: self._pick(index.data(Qt.ItemDataRole.UserRole)))
-        self.list.activated.connect(lambda index: self._play(index.data(Qt.ItemDataRole.UserRole)))
-        self.list.setMinimumWidth(180)
+        self.list = NodeList(self)
+        self.list.marked.connect(self._chosen_in_list)
+        self.list.opened.connect(self._play)
+        self.list.key_wanted.connect(lambda key: self._key(key, self.canvas.selected))
         self.list.hide()
         split = QSplitter(self)
         split.addWidget(self.canvas)
@@ -119,6 +135,7 @@ class GraphView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.bar)
+        column.addWidget(self.past_bar)
         column.addWidget(split, 1)
         column.addWidget(self.legend)
 
@@ -127,6 +144,9 @@ class GraphView(QWidget):
         self.bar.dress()
         self.legend.dress()
         self.list.setAccessibleName(self.tr("Graph as a list"))
+        self.map.dress()
+        self.strip.dress()
+        self.past_bar.dress()
         self._kinds_there = self._people_there = None
         self.canvas.hint = self.tr("People and memories appear here as the video is memorized.")
         self.canvas.dress()
@@ -147,7 +167,11 @@ class GraphView(QWidget):
         self.whole = Whole()
         self._places.clear()
         self.canvas.pinned.clear()
+        self.past = None
+        self.past_bar.hide()
         self._reset()
+        self.trail.clear()
+        self._enable_trail()
         self._read()
 
     def _read(self) -> None:
@@ -177,6 +201,14 @@ class GraphView(QWidget):
             self._people_there = people
             self.bar.show_people(people)
 
+    def _read_sources(self) -> None:
+        """Offer the sources of now to filter by."""
+
+        def show(sources: list[Source]) -> None:
+            self.bar.show_sources([(s.id, Path(s.uri).name, s.duration or 0) for s in sources])
+
+        self.hub.read("graph sources", lambda reader: reader.sources(), show)
+
     # ------------------------------------------------------------ what is on show
 
     def _rewish(self) -> None:
@@ -185,11 +217,14 @@ class GraphView(QWidget):
             kinds=self.legend.kinds(),
             person=self.bar.person.currentData(),
             least_weight=float(self.bar.weight.value()),
+            source=self.bar.source.currentData(),
+            span=self.bar.span(),
         )
 
     def _wish(self, **changes: Any) -> None:
         wish = replace(self.wish, **changes)
         if wish != self.wish:
+            self._leave()
             self.wish = wish
             self._rescene()
 
@@ -283,6 +318,7 @@ class GraphView(QWidget):
     # ------------------------------------------------------------ pointing
 
     def _choose(self, id_: str) -> None:
+        self._describe(id_)
         if not id_:
             self.hub.selection.select("", "")
             return
@@ -291,6 +327,16 @@ class GraphView(QWidget):
             self.hub.selection.select("person" if node.kind == "person" else "node", id_)
         elif node.clip:
             self.hub.selection.select("clip", node.clip)
+
+    def _describe(self, id_: str) -> None:
+        """Tell a screen reader what is selected, and how many nodes it is linked to."""
+        node, row = self._node(id_), self.canvas.scene.row_of.get(id_, -1)
+        if node is None or row < 0:
+            self.canvas.setAccessibleDescription("")
+            return
+        text = f"{style.kind_singular(node.kind)}: {node.content or node.label}"
+        count = len(self.canvas.painting.neighbours(row))
+        self.canvas.setAccessibleDescription(plain.line(self.tr("%1; links: %2").replace("%2", str(count)).replace("%1", text)))
 
     def _pick(self, id_: str) -> None:
         self.canvas.choose(id_)
@@ -334,22 +380,160 @@ class GraphView(QWidget):
         self._clock.start()
 
     def _key(self, key: str, id_: str) -> None:
-        if not id_:
-            return
-        if key == "e":
-            self.expand(id_)
-        elif key == "c":
-            self.collapse(id_)
+        """Do what a key, or a button of the strip over the graph, stands for."""
+        selected = [i for i in self.canvas.marked if i in self.canvas.scene.row_of] or ([id_] if id_ else [])
+        if key in ("back", "forward"):
+            self.go(back=key == "back")
+        elif key == "o":
+            self.bar.map.toggle()
+        elif key == "m":
+            self.merge(selected)
+        elif key == "t":
+            self.show_path(selected)
+        elif key == "clear":
+            self.canvas.choose("")
+            self.canvas.setFocus()
+        elif key == "e" and selected:
+            self._wish(unfolded=self.wish.unfolded | set(selected), closed=self.wish.closed - set(selected))
+        elif key == "c" and selected:
+            for one in selected:
+                self.collapse(one)
         elif key == "p":
-            self.toggle_pin(id_)
+            for one in selected:
+                self.toggle_pin(one)
+
+    # ------------------------------------------------------------ several nodes
+
+    def _marked(self, ids: list[str]) -> None:
+        people = sum(1 for id_ in ids if (node := self._node(id_)) is not None and node.kind == "person")
+        self.strip.tell(len(ids), people if self.past is None else 0)
+        if self.list.isVisible():
+            self.list.mark(ids)
+
+    def merge(self, ids: list[str]) -> None:
+        """Ask whether the people among these nodes are one person."""
+        people = [id_ for id_ in ids if (node := self._node(id_)) is not None and node.kind == "person"]
+        if self.past is not None:
+            self.hub.notice.emit("info", self.tr("This is an earlier state: return to now to correct it."), "", "")
+        elif len(people) < 2:
+            hint = self.tr("Shift+click people, or drag a box with Shift held; then press M.")
+            self.hub.notice.emit("info", self.tr("Select two or more people to merge."), hint, "")
+        else:
+            merging.ask(self.hub, self, people)
+
+    def show_path(self, ids: list[str]) -> None:
+        """Show a shortest path between two nodes, and light it."""
+        if len(ids) != 2:
+            self.hub.notice.emit(
+                "info", self.tr("Select two nodes to see a path between them."), self.tr("Shift+click the second one."), ""
+            )
+            return
+        way = scenes.path(self.whole, *ids)
+        if not way:
+            self.hub.notice.emit("info", self.tr("There is no path between these two."), "", "")
+            return
+        self._wish(extra=self.wish.extra | set(way))
+        self.canvas.light_path(way)
+        self.canvas.fit()
+
+    # ------------------------------------------------------------ back and forward
+
+    def _now(self) -> Stop:
+        camera = self.canvas.camera
+        return Stop(self.wish, (float(camera.centre[0]), float(camera.centre[1])), camera.zoom, camera.own, tuple(self.canvas.marked))
+
+    def _leave(self) -> None:
+        """Remember what is on show, before the user goes on to something else."""
+        self.trail.leave(self._now())
+        self._enable_trail()
+
+    def _enable_trail(self) -> None:
+        back, forward = self.trail.can_go
+        self.bar.back.setEnabled(back)
+        self.bar.forward.setEnabled(forward)
+
+    def go(self, *, back: bool) -> None:
+        """Show again what was on show before (or after that)."""
+        stop = self.trail.go(self._now(), back=back)
+        self._enable_trail()
+        if stop is None:
+            return
+        self.wish = stop.wish
+        self.bar.put(stop.wish.everything, stop.wish.person, stop.wish.least_weight, stop.wish.source, stop.wish.span)
+        self.legend.put(stop.wish.kinds)
+        self.canvas.light_path([])
+        self._rescene()
+        self.canvas.mark([id_ for id_ in stop.selected if id_ in self.canvas.scene.row_of])
+        if stop.own:
+            self.canvas.fly_to(np.array(stop.centre), stop.zoom)
+        else:
+            self.canvas.fit()
+
+    # ------------------------------------------------------------ earlier states
+
+    def _fill_past(self) -> None:
+        menu = self.bar.past.menu()
+        menu.clear()
+        here = menu.addAction(self.tr("Known up to here"), self.show_known)
+        plain.tip(here, self.tr("Hide what was learned after the moment that the video shows"))
+        here.setEnabled(bool(self.hub.selection.at[0]))
+        menu.addAction(self.tr("As believed on a date…"), self.choose_date)
+        menu.addSeparator()
+        menu.addAction(self.tr("Return to now"), self.return_to_now).setEnabled(self.past is not None)
+
+    def show_known(self) -> None:
+        """Show what was known up to the clip that the video is in now; it does not follow the video."""
+        source, at = self.hub.selection.at
+        if not source:
+            return
+
+        def found(clips: list[Clip]) -> None:
+            if clips:
+                text = self.tr("As known up to %1.").replace("%1", texts.clock(clips[0].end))
+                self.show_past(past.Past(text, before=(source, clips[0].index)))
+
+        self.hub.read("graph past", lambda reader: reader.clips_between(source, at, at + 1), found)
+
+    def choose_date(self) -> None:
+        """Let the user choose a date or a correction, and show what was believed then."""
+        dialog = past.DateDialog(self.hub, self)
+        dialog.chosen.connect(lambda iso: self.show_past(past.Past(past.date_text(iso), believed_at=iso)))
+        dialog.open()
+
+    def show_past(self, state: past.Past) -> None:
+        """Show an earlier state, read-only, until the user returns to now."""
+        desk = self.hub.desk
+        if desk is None:
+            return
+
+        def show(whole: Whole) -> None:
+            if self.hub.desk is not desk:
+                return
+            self.following.stop()
+            self.past = state
+            self.past_bar.say(state.text if len(whole) else self.tr("%1 Nothing was in the memory yet.").replace("%1", state.text))
+            self._show_whole(whole)
+            self._marked(self.canvas.marked)
+
+        self.hub.work(lambda: past.read(desk, state, _read_whole), show)
+
+    def return_to_now(self) -> None:
+        """Leave the earlier state."""
+        if self.past is not None:
+            self.past = None
+            self.past_bar.hide()
+            self.following.restart()
+            self._marked(self.canvas.marked)
+            self.canvas.setFocus()
 
     def expand(self, id_: str) -> None:
         """Show all that a node is linked to."""
         self._wish(unfolded=self.wish.unfolded | {id_}, closed=self.wish.closed - {id_})
 
     def collapse(self, id_: str) -> None:
-        """Hide what hangs on this node alone."""
-        self._wish(unfolded=self.wish.unfolded - {id_}, closed=self.wish.closed | {id_})
+        """Hide what hangs on this node alone; close a group."""
+        group = id_ not in self.whole.row_of
+        self._wish(unfolded=self.wish.unfolded - {id_}, closed=self.wish.closed | (frozenset() if group else {id_}))
 
     def toggle_pin(self, id_: str) -> None:
         row = self.canvas.scene.row_of.get(id_)
@@ -371,7 +555,8 @@ class GraphView(QWidget):
             if node.source is not None and node.start is not None:
                 menu.addAction(self.tr("Play this moment"), lambda: self._play(id_))
             menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(id_))
-            menu.addAction(self.tr("Ask about this"), lambda: self.hub.selection.asked_about.emit(self._question(node)))
+            if node.kind not in ("clip", "topic"):
+                menu.addAction(self.tr("Ask about this"), lambda: self.hub.selection.asked_about.emit(self._question(node)))
             menu.addSeparator()
             menu.addAction(self.tr("Expand (E)"), lambda: self.expand(id_))
             menu.addAction(self.tr("Collapse (C)"), lambda: self.collapse(id_))
@@ -380,11 +565,15 @@ class GraphView(QWidget):
             if node.kind == "person":
                 menu.addAction(plain.entry(self.tr("Only what is linked to %1").replace("%1", node.label)), lambda: self._only(id_))
             menu.addSeparator()
+        if len(self.canvas.marked) > 1:
+            menu.addAction(self.tr("Merge the selected people… (M)"), lambda: self._key("m", id_))
+            menu.addAction(self.tr("Path between the two (T)"), lambda: self._key("t", id_)).setEnabled(len(self.canvas.marked) == 2)
+            menu.addSeparator()
         menu.addAction(self.tr("Fit to view"), self.canvas.fit)
         menu.addAction(self.tr("Reset view"), self._reset)
         if self.canvas.pinned:
             menu.addAction(self.tr("Unpin all"), self._release_all)
-        menu.addAction(self.tr("Save as a picture…"), self.export_picture)
+        self._add_export(menu)
         menu.popup(where)
 
     def _question(self, node: scenes.SceneNode) -> str:
@@ -400,7 +589,9 @@ class GraphView(QWidget):
         """Reset the view: all filters off, nothing expanded, everything in view."""
         self.bar.reset()
         self.legend.reset()
+        self._leave()
         self.wish = scenes.Wish()
+        self.canvas.light_path([])
         self.canvas.camera.own = False
         self._rescene()
 
@@ -419,6 +610,7 @@ class GraphView(QWidget):
             self.fly_to(hits[0].id)
 
     def _go(self, id_: str) -> None:
+        self._leave()
         self.fly_to(id_)
         self.canvas.choose(id_)
 
@@ -437,32 +629,55 @@ class GraphView(QWidget):
             self._fill_list()
 
     def _fill_list(self) -> None:
-        self._rows.clear()
-        ratio = self.devicePixelRatioF()
-        icons = {k.name: QIcon(style.shape_pixmap(k.name, 16, ratio)) for k in style.KINDS}
         nodes = self.canvas.scene.nodes
-        for row in self.canvas.painting.order.tolist()[:LIST_MOST]:
-            node = nodes[row]
-            item = QStandardItem(icons.get(node.kind, icons["object"]), plain.line(node.content or node.label))
-            item.setData(node.id, Qt.ItemDataRole.UserRole)
-            kind = style.kind_singular(node.kind)
-            plain.tip(item, f"{kind}: {node.content or node.label}")
-            item.setAccessibleText(plain.line(f"{kind}: {node.content or node.label}"))
-            self._rows.appendRow(item)
+        self.list.fill([nodes[row] for row in self.canvas.painting.order[:LIST_MOST].tolist()])
+        self.list.mark(self.canvas.marked)
+
+    def _chosen_in_list(self, ids: list[str]) -> None:
+        """Select in the graph what is selected in the list, and bring it into view."""
+        self.canvas.mark(ids)
+        row = self.canvas.scene.row_of.get(self.canvas.selected, -1)
+        if row >= 0 and not self.canvas.camera.shows(self.canvas.at[row], 20):
+            self.canvas.fly_to(self.canvas.at[row], self.canvas.camera.zoom)
+
+    def _fill_export(self) -> None:
+        menu = self.bar.export.menu()
+        menu.clear()
+        self._add_export(menu)
+
+    def _add_export(self, menu: QMenu) -> None:
+        menu.addAction(self.tr("Save as a picture (PNG)…"), self.export_picture)
+        menu.addAction(self.tr("Save as a drawing (SVG)…"), lambda: self.export("svg"))
+        menu.addAction(self.tr("Save as a graph (GraphML)…"), lambda: self.export("graphml"))
 
     def export_picture(self) -> None:
         path = files.where_to_write(self, self.tr("Save as a picture"), self.tr("graph.png"), self.tr("Pictures (*.png)"))
         if path is not None:
             self.save_picture(path)
 
+    def export(self, kind: str) -> None:
+        """Ask where, and write what is on show as "svg" or "graphml"."""
+        kinds = {"svg": "SVG (*.svg)", "graphml": "GraphML (*.graphml)"}[kind]
+        name = self.tr("graph.png").removesuffix("png") + kind
+        path = files.where_to_write(self, self.tr("Save what is on show"), name, kinds)
+        if path is not None:
+            self.save_text(path, saving.svg(self.canvas) if kind == "svg" else saving.graphml(self.canvas))
+
+    def save_text(self, path: str, text: str) -> None:
+        """Write a file in a thread; a failure is told."""
+        self.hub.work(lambda: Path(path).write_text(text, encoding="utf-8"), lambda _n: self._saved(path), lambda _e: self._not_saved(path))
+
     def save_picture(self, path: str) -> bool:
         """Write what is on show to a PNG file, at twice the screen's resolution."""
         good: bool = self.canvas.picture().save(path)
-        if good:
-            self.hub.notice.emit("info", self.tr("Saved %1").replace("%1", path), "", "")
-        else:
-            self.hub.notice.emit("error", self.tr("Could not write %1").replace("%1", path), self.tr("Choose another folder."), "")
+        (self._saved if good else self._not_saved)(path)
         return good
+
+    def _saved(self, path: str) -> None:
+        self.hub.notice.emit("info", self.tr("Saved %1").replace("%1", path), "", "")
+
+    def _not_saved(self, path: str) -> None:
+        self.hub.notice.emit("error", self.tr("Could not write %1").replace("%1", path), self.tr("Choose another folder."), "")
 
 
 def _read_people(reader: Any) -> Whole | None:
