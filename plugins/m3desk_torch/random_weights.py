@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,12 @@ class RandomWeights:
 
     def model(self, architecture: str, folder: Path, *, tiny: bool) -> TransformersModel:
         """Return a model of an architecture, loaded; its configuration is written to `folder`. Raises ModelError."""
-        self._ask("make", {"architecture": architecture, "tiny": tiny, "folder": str(folder)})
+        self.make(architecture, folder, tiny=tiny)
         return TransformersModel(folder, self._python, threads=self._threads, random_weights=not tiny)
+
+    def make(self, architecture: str, folder: Path, *, tiny: bool, says: Sequence[str] = ()) -> None:
+        """Write the folder of an architecture; `tiny`: with weights. `says`: what a tiny one is made to write. Raises ModelError."""
+        self._ask("make", {"architecture": architecture, "tiny": tiny, "folder": str(folder), "says": list(says)})
 
     def _ask(self, call: str, arguments: dict[str, Any]) -> dict[str, Any]:
         worker = Worker(f"{NAME}-made", self._python, transformers_model.PROGRAM)

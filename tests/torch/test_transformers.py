@@ -303,3 +303,11 @@ def test_the_backend_watches_streams_and_is_cancelled_in_mid_answer(torch_python
         assert model.measured()["tokens"] < 100 and model._worker.alive
     finally:
         model.close()
+
+
+def test_a_tiny_model_can_be_made_to_write_a_sentence(process: Worker, tmp_path: Path) -> None:
+    process.ask("make", {"architecture": "qwen2.5-omni-7b", "tiny": True, "folder": str(tmp_path), "says": ['"<face_1> jumps"]']})
+    process.ask("open", {"folder": str(tmp_path)})
+    shown = _shown(_clip(sound=True))
+    text, _ = _reply(process, {**shown["request"], "schema": SCHEMA, "max_tokens": 200}, shown["arrays"])
+    assert json.loads(text)["events"][0].startswith("<face_1>")

@@ -108,7 +108,7 @@ class _Model:
         name = request["architecture"]
         if name not in random_models.ARCHITECTURES:
             call.refuse(f"there is no architecture “{name}”.", f"There are: {', '.join(random_models.ARCHITECTURES)}.")
-        random_models.save(name, request["folder"], tiny=bool(request["tiny"]), weights=bool(request["tiny"]))
+        random_models.save(name, request["folder"], tiny=bool(request["tiny"]), weights=bool(request["tiny"]), says=request.get("says", ()))
         return {}
 
     def architectures(self, request: dict[str, Any], _call: Any) -> dict[str, Any]:
