@@ -27,6 +27,18 @@ def dlib_resnet(weights: Weights, threads: int) -> Any:
     return DlibFaces(weights("dlib-resnet"), 1)
 
 
+def auraface(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.arcface import ArcFace
+
+    return ArcFace(weights("auraface") / "glintr100.onnx", 1)
+
+
+def buffalo_l(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.arcface import ArcFace
+
+    return ArcFace(weights("buffalo-l") / "w600k_r50.onnx", 1)
+
+
 def silero(weights: Weights, threads: int) -> Any:
     from m3desk_cpu.voices import Silero
 

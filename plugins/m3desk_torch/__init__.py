@@ -1,4 +1,4 @@
 """Backends that need torch, each in an environment of its own: this package is the program's side, which imports no model library.
 
-`child/` holds what runs in the environment of `transformers`.
+`child/` holds what runs in the environments.
 """

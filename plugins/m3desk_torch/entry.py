@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from m3desk import config
+
 Weights = Callable[[str], Path]
 
 
@@ -25,3 +27,23 @@ def transformers_language(weights: Weights, threads: int) -> Any:
     from m3desk_torch.transformers_model import opened
 
     return opened(weights, threads, watching=False)
+
+
+def insightface_pack(weights: Weights, threads: int) -> Any:
+    from m3desk.children import environments
+    from m3desk_torch.vectors import InsightFacePack
+
+    return InsightFacePack(_own("insightface", "pack") or weights("buffalo-l"), environments.python("insightface"), 1)
+
+
+def ecapa(weights: Weights, threads: int) -> Any:
+    from m3desk.children import environments
+    from m3desk_torch.vectors import Ecapa
+
+    return Ecapa(_own("speechbrain", "model") or weights("ecapa-voxceleb"), environments.python("speechbrain"), threads)
+
+
+def _own(backend: str, key: str) -> Path | None:
+    """Return the path that the user set for a backend's model, if any."""
+    named = config.backend_options(backend).get(key)
+    return Path(named).expanduser() if isinstance(named, str) and named.strip() else None

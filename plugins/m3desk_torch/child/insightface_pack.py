@@ -1,0 +1,44 @@
+"""The process of the insightface package: face vectors by its own alignment and its own reading of a pack's recognition model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+_model: Any = None
+
+
+def load(request: dict[str, Any], call: Any) -> dict[str, Any]:
+    """Open the recognition model `file`; return its dimension."""
+    global _model
+    import onnxruntime
+    from insightface.model_zoo.arcface_onnx import ArcFaceONNX
+
+    file = Path(request["file"])
+    if not file.is_file():
+        call.refuse(f"there is no {file}.", "", "missing")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = int(request.get("threads", 1))
+    try:
+        providers = [p for p in ("CUDAExecutionProvider", "CPUExecutionProvider") if p in onnxruntime.get_available_providers()]
+        session = onnxruntime.InferenceSession(str(file), options, providers=providers)
+        _model = ArcFaceONNX(str(file), session)
+    except Exception as error:  # whatever a foreign file does to the reader
+        call.refuse(f"{file} is no recognition model of an InsightFace pack ({type(error).__name__}: {str(error)[:200]}).")
+    return {"dimension": int(_model.output_shape[-1]), "device": session.get_providers()[0]}
+
+
+def embed(request: dict[str, Any], call: Any) -> Any:
+    """Return one array of rows, one for each five landmarks (n, 5, 2) on the BGR picture; unit length."""
+    import numpy
+    from insightface.app.common import Face
+
+    if _model is None:
+        call.refuse("no model is loaded.")
+    picture, landmarks = request["arrays"]
+    rows = [numpy.asarray(_model.get(picture, Face(kps=five)), numpy.float32) for five in landmarks]
+    return {}, [numpy.stack([row / max(float(numpy.linalg.norm(row)), 1e-9) for row in rows])]
+
+
+HANDLERS: dict[str, Any] = {"load": load, "embed": embed}
