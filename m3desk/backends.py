@@ -86,6 +86,10 @@ class Backends:
         self._missing: dict[str, str] = {}
         self._locks = {port: threading.Lock() for port in PORTS}
 
+    def chosen(self, port: str) -> str | None:
+        """Return the name of the profile's backend of a port; None if it has none."""
+        return self._profile.get(port)
+
     def get(self, port: str) -> Any | None:
         """Open the backend of a port; None if the profile has none or it can't be used (see `missing`). Raises UsageError."""
         if self.problem is not None:

@@ -86,6 +86,7 @@ KEYS: dict[str, Key] = {
         Key("fps", 5.0, "pictures looked at each second", low=0.5, high=30),
         Key("threads", 0, "threads of each model; 0: as many as there are cores, at most 4", low=0, high=64),
         Key("memory_language", "scene", "language of new memories; scene: the one that is spoken", choices=("scene", "en", "zh")),
+        Key("writer", "rules", "who writes what happens: rules, or an installed model that watches the clips (such as server)"),
         Key("semantic", True, "write knowledge too, not only what happened (needs the language model)"),
         Key("keep_recordings", "always", "how long recordings of live sources are kept: always, remembered, or a number of hours"),
         Key("recording_gb", 50.0, "gigabytes that the recording of a live source may have; 0: no limit but the disk", low=0, high=100_000),
@@ -104,6 +105,7 @@ class Settings:
     fps: float
     threads: int
     memory_language: str | None
+    writer: str
     semantic: bool
     keep_recordings: str
     recording_gb: float

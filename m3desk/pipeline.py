@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol
 from m3desk import events
 from m3desk.domain.clip import Clip, ClipState, Source
 from m3desk.domain.evidence import Floats, Perceived
-from m3desk.domain.memory import Decision, Draft, StoredSentence
+from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.errors import Cancelled, M3DeskError, ModelFailed, SourceUnreadable
 from m3desk.memorization.consolidate import decide
 from m3desk.perception.perceive import PendingClip, Watcher, without
@@ -61,8 +61,14 @@ class ClipStore(Protocol):
         at: str,
     ) -> events.ClipCommitted: ...
     def mark_clip(self, clip: str, state: ClipState, error: str | None) -> None: ...
-    def to_conclude(self) -> Sequence[Clip]: ...
-    def episodic(self, clip: str) -> Sequence[StoredSentence]: ...
+    def to_conclude(self, *, drafted: bool = False) -> Sequence[Clip]:
+        """Return the clips that lack semantic memories, in order; `drafted`: only those whose own writer drafted some."""
+        ...
+
+    def drawn_from(self, clip: str) -> tuple[Sequence[StoredSentence], tuple[Sentence, ...]]:
+        """Return the episodic sentences of a clip, and the semantic ones that its writer drafted with them."""
+        ...
+
     def commit_semantic(
         self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Floats | None, text_model: str, at: str
     ) -> events.ClipCommitted:
@@ -288,7 +294,11 @@ class Memorizer:
             draft,
             text_vectors=_embed(self._models.text_vectors, draft),
             text_model=self._models.text_vectors.name if self._models.text_vectors else "",
-            models={**_names(without(self._models, clip.given_up)), **(also.names if also is not None else {})},
+            models={
+                **_names(without(self._models, clip.given_up)),
+                **(also.names if also is not None else {}),
+                "writer": draft.model or self._writer.name,
+            },
             beside=also.rows if also is not None else {},
             at=now(),
         )
@@ -296,17 +306,18 @@ class Memorizer:
         return committed
 
     def conclude(
-        self, knowledge: KnowledgeWriter, *, flagged: Stop = lambda: False, enough: Callable[[int], bool] = lambda _count: False
+        self, knowledge: KnowledgeWriter | None, *, flagged: Stop = lambda: False, enough: Callable[[int], bool] = lambda _count: False
     ) -> int:
         """Write the semantic memories of every clip that lacks them, in clip order; return the number of clips.
 
+        What the clip's own writer drafted is committed with them. `knowledge` None: only clips for which it drafted something.
         A clip for which the model fails stays `episodic` and is tried again next time. `flagged`: called while the model runs, so it must
         not wait; a clip that it interrupts is started again. `enough`: called between clips with their number so far; ends the
         pass for now.
         """
         count = 0
         began = time.monotonic()
-        clips = list(self._store.to_conclude())
+        clips = list(self._store.to_conclude(drafted=knowledge is None))
         for clip in clips:
             self._check()
             if enough(count):
@@ -326,15 +337,20 @@ class Memorizer:
             count += 1
         return count
 
-    def _concluded(self, clip: Clip, knowledge: KnowledgeWriter, flagged: Stop) -> Draft:
-        """Ask the model for a clip's semantic memories until it finishes; after an interruption by a pause, wait and ask again."""
-        sentences = self._store.episodic(clip.id)
-        while sentences:
+    def _concluded(self, clip: Clip, knowledge: KnowledgeWriter | None, flagged: Stop) -> Draft:
+        """Ask the model for a clip's semantic memories until it finishes; after an interruption by a pause, wait and ask again.
+
+        What the clip's own writer drafted comes behind them.
+        """
+        sentences, drafted = self._store.drawn_from(clip.id)
+        found = Draft()
+        while sentences and knowledge is not None:
             try:
-                return knowledge.conclude(sentences, language=self._language, cancelled=flagged)
+                found = knowledge.conclude(sentences, language=self._language, cancelled=flagged)
+                break
             except Cancelled:
                 self._check()
-        return Draft()
+        return replace(found, sentences=(*found.sentences, *drafted), model=found.model or drafted[0].model) if drafted else found
 
     def _check(self) -> None:
         if self._stop():

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from m3desk import events
+from m3desk import events, memory_writer
 from m3desk.backends import Backends
 from m3desk.config import Settings
 from m3desk.domain.clip import MICROSECOND, Clip, Source, SourceState, clock
@@ -48,7 +48,7 @@ PERCEPTION = (
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to memorize. Times are microseconds of each source; None = as in the memory or the settings."""
+    """How to memorize. Times are microseconds of each source; None = as in the memory or the settings. `writer`: see `memory_writer`."""
 
     clip_seconds: float | None = None
     fps: float | None = None
@@ -57,6 +57,7 @@ class Options:
     semantic: bool = True
     rebuild: bool = False
     language: str | None = None
+    writer: str | None = None
 
 
 class Queue:
@@ -175,6 +176,8 @@ class Work:
         Raises SourceError or UsageError before anything is written; SourceChanged if a file differs from the one memorized under its path.
         """
         options = options or Options()
+        if options.writer is not None:
+            memory_writer.check(options.writer, self._backends)
         probed = [(p, _within(s, options)) for p, s in readable(sources, self._emit)]
         known = self._store.sources()
         ready = []
@@ -196,6 +199,8 @@ class Work:
             clips = cutter.plan(stored, clip_seconds, options.start, options.end, readable)
         self._store.plan_clips(stored.id, clips, fps=options.fps or self.settings.fps)
         self._store.requeue(stored.id, readable)
+        if options.writer is not None:  # a run that goes on after a kill writes on with the same one
+            self._store.set_setting(memory_writer.KEPT + stored.id, options.writer)
         self._options[stored.id] = options
         self._watched[stored.id] = watched
         self._brake.cancel(stored.id, cancelled=False)
@@ -240,7 +245,7 @@ class Work:
         try:
             self._set_state(source_id, "working")
             self._check_file(source)
-            memorizer = self._memorizer(options, partial(self._brake.ends, source_id))
+            memorizer = self._memorizer(source_id, options, partial(self._brake.ends, source_id))
             clips = self._store.clips(source_id)
             watched = self._watched[source_id]
             tally = memorizer.memorize(source, self.decoder(source), total=clips[-1].end if clips else 0, unchanged=watched.look)
@@ -293,7 +298,7 @@ class Work:
                 live.heard(event)
 
         try:
-            tally = self._memorizer(Options(), stop, emit).follow(source, live.clips(stop), lambda: self.between())
+            tally = self._memorizer(source.id, Options(), stop, emit).follow(source, live.clips(stop), lambda: self.between())
         except Cancelled:
             if self._brake.stopping.is_set():
                 raise
@@ -340,7 +345,9 @@ class Work:
             self._set_state(source_id, "partial", f"{lost} of {len(states)} clips could not be memorized.")
 
     def conclude(self, language: str | None = None, *, enough: Callable[[int], bool] = lambda _count: False) -> int:
-        """Write missing semantic memories, if there is a language model; return the number of clips that got theirs.
+        """Write missing semantic memories, with the language model and what the memory writer concluded; return how many clips got theirs.
+
+        Without a language model only clips whose writer concluded something (`memory_writer`) get theirs.
 
         Stops between two clips when a source is queued, to go on later: episodic memories come before semantic ones. Also stops when
         `enough`, called with the number of clips so far, says so.
@@ -348,29 +355,44 @@ class Work:
         if not self.settings.semantic or not self._store.to_conclude():
             return 0
         language_model = self._backends.get("language")
-        if language_model is None:
-            return 0
         began_with = self.queue.ids()
-        memorizer = self._memorizer(Options(language=language), self._brake.ends)
+        if language_model is None and not self._store.to_conclude(drafted=True):
+            return 0
+        memorizer = Memorizer(
+            self._store,
+            self._opened(("text_vectors",)),
+            ComposedWriter(),
+            self._emit,
+            language=language or self.settings.memory_language,
+            stop=self._brake.ends,
+        )
         return memorizer.conclude(
-            LlmKnowledgeWriter(language_model),
+            LlmKnowledgeWriter(language_model) if language_model is not None else None,
             flagged=self._brake.touched,  # never waits: it is asked while the model is held
             enough=lambda count: self.queue.ids() != began_with or enough(count),
         )
 
-    def _memorizer(self, options: Options, stop: Callable[[], bool], emit: Callable[[Any], None] | None = None) -> Memorizer:
+    def _memorizer(self, source: str, options: Options, stop: Callable[[], bool], emit: Callable[[Any], None] | None = None) -> Memorizer:
         language = options.language or self.settings.memory_language
-        models = self._perception()
-        other = self._backends.instead(models, self._store.settings())
+        models = self._opened(PERCEPTION)
+        kept = self._store.settings()
+        name = self._writer(options.writer or kept.get(memory_writer.KEPT + source))
+        writer = ComposedWriter() if name == memory_writer.RULES else memory_writer.opened(name, self._backends)
+        other = self._backends.instead(models, kept)
         also = reembedding.Also(models, other) if other else None
-        return Memorizer(self._store, models, ComposedWriter(), emit or self._emit, language=language, stop=stop, also=also)
+        return Memorizer(self._store, models, writer, emit or self._emit, language=language, stop=stop, also=also)
 
-    def _perception(self) -> Models:
-        """Open the perception models. Raises ModelMissing: a clip perceived without one of them would stay incomplete."""
+    def _writer(self, asked: str | None) -> str:
+        """Return the writer that a run asks for, else that of the user's settings, else the profile's."""
+        mine = self.settings.writer
+        return asked or (mine if mine != memory_writer.RULES else self._backends.chosen("watcher") or memory_writer.RULES)
+
+    def _opened(self, ports: Sequence[str]) -> Models:
+        """Open models of perception. Raises ModelMissing: a clip perceived without one of them would stay incomplete."""
         with ThreadPoolExecutor(2, "m3desk-load") as pool:  # two at once: loading is half disk, half CPU
-            list(pool.map(self._backends.get, PERCEPTION))
-        opened = self._backends.models(*PERCEPTION)
-        lacking = [why for port, why in opened.missing.items() if port in PERCEPTION]
+            list(pool.map(self._backends.get, ports))
+        opened = self._backends.models(*ports)
+        lacking = [why for port, why in opened.missing.items() if port in ports]
         if lacking:
             self._backends.forget_missing()
             raise ModelMissing("; ".join(lacking))

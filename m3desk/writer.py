@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 from m3desk.domain.clip import Clip, ClipState, Source, SourceState
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, Perceived
-from m3desk.domain.memory import Decision, Draft, StoredSentence
+from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
 from m3desk.errors import UsageError
 from m3desk.events import ClipCommitted
 from m3desk.ports import Decide, Prepared, Waiting
@@ -164,11 +164,11 @@ class SourcesAndClips:
     def mark_clip(self, clip: str, state: ClipState, error: str | None) -> None:
         self._write(lambda m: m.mark_clip(clip, state, error))
 
-    def to_conclude(self) -> list[Clip]:
-        return self._write(lambda m: m.to_conclude())
+    def to_conclude(self, *, drafted: bool = False) -> list[Clip]:
+        return self._write(lambda m: m.to_conclude(drafted=drafted))
 
-    def episodic(self, clip: str) -> list[StoredSentence]:
-        return self._write(lambda m: m.episodic(clip))
+    def drawn_from(self, clip: str) -> tuple[list[StoredSentence], tuple[Sentence, ...]]:
+        return self._write(lambda m: (m.episodic(clip), m.drafted(clip)))
 
     def commit_semantic(
         self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Floats | None, text_model: str, at: str

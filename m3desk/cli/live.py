@@ -60,6 +60,8 @@ def memorize(options: Any, out: Out) -> int:
     settings = config.Settings.load()
     if options.profile:
         settings = replace(settings, profile=options.profile)
+    if options.writer:
+        settings = replace(settings, writer=options.writer)
     with Follower(out) as follow, App(options.memory, emit=_Told(out, follow), settings=settings) as app, _interrupts() as interrupts:
         app.live.recover()
         if options.clip_seconds:

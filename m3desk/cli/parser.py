@@ -194,6 +194,7 @@ def _app_commands(command: Any) -> None:
     p.add_argument("--start", metavar="T", help="begin here: 90, 1:30, 00:01:30")
     p.add_argument("--end", metavar="T", help="end here (live: stop recording then)")
     p.add_argument("--language", help="language of the sentences: en, zh (default: the scene's)")
+    p.add_argument("--writer", metavar="NAME", help="who writes what happens: rules, or a model that watches (default: the settings')")
     p.add_argument("--no-semantic", action="store_true", help="evidence and episodic memories only")
     p.add_argument("--rebuild", action="store_true", help="re-memorize a changed (or known) file")
     p.add_argument("--no-audio", action="store_true", help="live: without the microphone")

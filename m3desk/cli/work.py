@@ -47,6 +47,7 @@ def memorize(options: Any, out: Out) -> int:
         semantic=not options.no_semantic,
         rebuild=options.rebuild,
         language=options.language,
+        writer=options.writer,
     )
     if options.bystanders:
         raise UsageError("--bystanders is for live sources.", "Of a file, single people can be forgotten: m3desk people forget.")

@@ -300,6 +300,9 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
     "unwanted": {
         "id": Count, "sequence": Order, "kind": Literal["face", "voice"], "model": Key, "vectors": _json(list_of(list_of(Number))),
     },
+    "draft": {
+        "id": Count, "clip": ClipId, "kind": Literal["knowledge", "version"], "writer": Key, "at": Key, "body": _json(list_of(Object)),
+    },
     "meta": {"key": Key, "value": Short},
     "chat": {"id": Count, "body": _json(Object)},
 }  # fmt: skip

@@ -6,7 +6,7 @@ Must not know: the store, any model. The same evidence gives the same sentences.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from m3desk.domain.clip import MICROSECOND, clock
@@ -43,14 +43,15 @@ class CandidateSentence:
     entities: tuple[str, ...] = ()
 
 
+@dataclass
 class ComposedWriter:
-    """Writes what the evidence says: who appears, stays, returns and leaves, who says what, what is in view and on screen."""
+    """Writes what the evidence says: who appears, stays, returns and leaves, who says what, what is in view and on screen.
 
-    name = "composed-1"
+    `only`: the events to tell of ("says", "text"), where a model tells the rest; None: all.
+    """
 
-    def __init__(self, only: frozenset[str] | None = None) -> None:
-        """`only`: the events to tell of (such as "says", "text"), where a model tells the rest; None: all."""
-        self._only = only
+    only: frozenset[str] | None = None
+    name: str = field(default="composed-1", init=False)
 
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Compose a clip's sentences, votes and names; in milliseconds, so `cancelled` is not asked."""
@@ -63,8 +64,8 @@ class ComposedWriter:
             CandidateSentence(t.start, t.end, t.line, "object", t.rank, t.citations, t.entities) for t in scenery.things(view, language)
         ]
         items += _quiet(view, language, items)
-        if self._only is not None:
-            items = [i for i in items if i.event in self._only]
+        if self.only is not None:
+            items = [i for i in items if i.event in self.only]
         sentences = tuple(_sentence(i, language) for i in _chosen(items))
         votes, heard = speaking.votes(p, view.clip.end), names.heard(p)
         return Draft(sentences, (*votes, *speaking.same_name(votes, heard, p)), heard, model=self.name)

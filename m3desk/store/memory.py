@@ -43,6 +43,7 @@ from m3desk.store import (
     rows,
     sources,
     transfer,
+    versions,
 )
 from m3desk.store.corrections import anchors, steps, superseding
 from m3desk.store.forgetting import pending, removing, spans, withholding
@@ -228,6 +229,8 @@ class Memory(Records):
     ) -> ClipCommitted:
         """Commit a clip's evidence and episodic sentences in one transaction. A clip that is committed already is not changed.
 
+        Semantic sentences of the draft are kept for the second commit (`drafted`).
+
         `text_vectors`: (n, d) unit rows, one a sentence of the draft. `models`: port → name of the model that perceived. `beside`: model →
         observation → rows by a model that is not in use here, kept for a later switch.
         """
@@ -235,9 +238,14 @@ class Memory(Records):
         if self.clip(clip.id).state in ("episodic", "done"):
             return self._read(commits.committed, clip.id, "episodic")
         perceived = self._read(withholding.withhold, clip, perceived)
+        episodic = [i for i, s in enumerate(draft.sentences) if s.kind == "episodic"]
+        ahead = tuple(s for s in draft.sentences if s.kind == "semantic")
+        draft = replace(draft, sentences=tuple(draft.sentences[i] for i in episodic))
+        text_vectors = text_vectors[episodic] if text_vectors is not None else None
         if (kept := withholding.allowed(draft, perceived, self._read(withholding.spans, clip))) != draft and text_vectors is not None:
             text_vectors = text_vectors[[i for i, s in enumerate(draft.sentences) if s in kept.sentences]]
         draft = kept
+        ahead = withholding.allowed(Draft(ahead), perceived, self._read(withholding.spans, clip)).sentences
         files.keep(self.folder, perceived.media)
         with self.writing() as db:
             sequence = commits.begin(db, "clip-episodic", at, clip.id, models)
@@ -245,6 +253,8 @@ class Memory(Records):
             commits.evidence(db, clip, perceived, models, sequence)
             commits.bind(db, self.state(), perceived, draft, models, sequence, at, self._ledger.galleries)
             commits.write_sentences(db, clip, draft.sentences, draft.model, text_vectors, text_model, sequence)
+            if ahead:
+                versions.put(db, clip.id, "knowledge", draft.model, ahead, at)
             sources.remember_models(db, models, text_model)
             db.execute("UPDATE clip SET state = 'episodic', error = NULL WHERE id = ?", (clip.id,))
             if self.log().steps:
@@ -269,6 +279,7 @@ class Memory(Records):
         with self.writing() as db:
             sequence = commits.begin(db, "clip-semantic", at, clip.id, {"knowledge": draft.model} if draft.model else {})
             touched = commits.knowledge(db, clip, draft, decisions, text_vectors, text_model, sequence)
+            versions.drop(db, clip.id, "knowledge")
             db.execute("UPDATE clip SET state = 'done' WHERE id = ?", (clip.id,))
             if self.log().steps:
                 self._find_again(db, at)

@@ -32,6 +32,7 @@ from m3desk.store import (
     rows,
     sources,
     transfer,
+    versions,
 )
 from m3desk.store.corrections import enrolling, superseding
 from m3desk.store.forgetting import pending, proving, removing
@@ -201,8 +202,11 @@ class Records(Reader):
             row = db.execute("SELECT sampled_fps FROM source WHERE id = ?", (source,)).fetchone()
             return row[0] if row else None
 
-    def to_conclude(self) -> list[Clip]:
-        """Return the clips that lack semantic memories, in order; those behind an unfinished clip of their source wait for it."""
+    def to_conclude(self, *, drafted: bool = False) -> list[Clip]:
+        """Return the clips that lack semantic memories, in order; those behind an unfinished clip of their source wait for it.
+
+        `drafted`: only those whose own writer drafted some.
+        """
         found: list[Clip] = []
         blocked: set[str] = set()
         for c in self.clips():
@@ -210,7 +214,7 @@ class Records(Reader):
                 blocked.add(c.source)
             if c.state == "episodic" and c.source not in blocked:
                 found.append(c)
-        return found
+        return [c for c in found if self.drafted(c.id)] if drafted else found
 
     def recent(self, clip: Clip, count: int) -> tuple[StoredSentence, ...]:
         """Return the last sentences of the clip before (same source), oldest first (what `prepare` gives, for who replays evidence)."""
@@ -220,6 +224,10 @@ class Records(Reader):
     def episodic(self, clip: str) -> list[StoredSentence]:
         """Return a clip's episodic sentences in time order."""
         return self.memories(kind="episodic", clip=clip)
+
+    def drafted(self, clip: str) -> tuple[Sentence, ...]:
+        """Return the semantic sentences that a clip's writer drafted and that are not committed yet."""
+        return self._read(versions.sentences, clip, "knowledge")
 
     def candidates(self, sentence: Sentence, source: str) -> list[tuple[StoredSentence, Floats]]:
         """Return stored semantic sentences that a new one could repeat or contradict, with their (d,) vectors.

@@ -187,7 +187,16 @@ UPDATE now_person SET body = json_set(body, '$[9]', total.screen, '$[10]', total
   THEN json_extract(body, '$[9]') != total.screen OR json_extract(body, '$[10]') != total.speech END;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8)
+_V9 = """
+-- What a writer drafted and is not, or not yet, in force; no part of the log. kind: knowledge (semantic sentences of a clip until its
+-- second commit), version (the sentences of another writer, beside those in force, until the user chooses). body: a list of sentences.
+CREATE TABLE IF NOT EXISTS draft (
+  id INTEGER PRIMARY KEY, clip TEXT NOT NULL REFERENCES clip, kind TEXT NOT NULL, writer TEXT NOT NULL, at TEXT NOT NULL,
+  body TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS draft_clip ON draft (clip, kind);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)

@@ -157,6 +157,7 @@ def remove_source(db: DB, state: State, log: Log, id_: str, at: str) -> None:
     db.execute(f"DELETE FROM node WHERE source = ?1 AND type IN ('face', 'voice') AND step IS NULL AND {unbound}", (id_, *like))
     db.execute("DELETE FROM node WHERE source = ? AND type IN ('object', 'place') AND id NOT IN (SELECT entity FROM mention)", (id_,))
     db.execute("DELETE FROM clip_limit WHERE clip GLOB ?", like)
+    db.execute("DELETE FROM draft WHERE clip GLOB ?", like)
     for table in (*schema.EVIDENCE, "clip"):
         db.execute(f"DELETE FROM {table} WHERE source = ?", (id_,))
     db.execute("DELETE FROM source WHERE id = ?", (id_,))

@@ -12,7 +12,7 @@ from m3desk import events
 from m3desk.domain.clip import Clip, ClipState, Source, SourceState
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Perceived
-from m3desk.domain.memory import Draft, StoredSentence
+from m3desk.domain.memory import Draft, Sentence, StoredSentence
 from m3desk.errors import MemoryProblem
 from m3desk.ports import Decide, Frame, Models, Prepared, Sound, Waiting
 from tests.control.made import BagOfWords
@@ -146,8 +146,13 @@ class FakeStore:
         self._written(f"{clip} {state}")
         self.planned[clip] = replace(self.planned[clip], state=state, error=error)
 
-    def to_conclude(self) -> list[Clip]:
-        return [c for c in self.planned.values() if c.state == "episodic"]
+    def to_conclude(self, *, drafted: bool = False) -> list[Clip]:
+        found = [c for c in self.planned.values() if c.state == "episodic"]
+        return [c for c in found if self.drawn_from(c.id)[1]] if drafted else found
+
+    def drawn_from(self, clip: str) -> tuple[list[StoredSentence], tuple[Sentence, ...]]:
+        drafted = self.drafts.get(clip, Draft()).sentences
+        return self.episodic(clip), tuple(s for s in drafted if s.kind == "semantic")
 
     def episodic(self, clip: str) -> list[StoredSentence]:
         c = self.planned[clip]
@@ -207,6 +212,12 @@ class FakeBackends:
 
     def get(self, port: str) -> Any:
         return self.all.get(port)
+
+    def chosen(self, port: str) -> str | None:
+        return "scripted" if port in self.all else None
+
+    def named(self, port: str, _name: str) -> Any:
+        return self.all[port]
 
     def models(self, *ports: str) -> Models:
         return Models(**{p: self.all.get(p) for p in ports or ("faces", "face_vectors", "text_vectors")}, missing=self.missing)

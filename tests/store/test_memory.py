@@ -167,7 +167,7 @@ def test_two_who_open_a_memory_of_an_older_format_at_once_wait_for_its_upgrade(
 ) -> None:
     memory.close()
     db = sqlite3.connect(Path(memory.path) / "memory.sqlite")
-    db.executescript(f"DROP INDEX object_seen_time; PRAGMA user_version = {schema.VERSION - 1};")
+    db.executescript(f"DROP INDEX draft_clip; PRAGMA user_version = {schema.VERSION - 1};")
     db.close()
     upgrading, migrate = threading.Event(), schema.migrate
 

@@ -26,7 +26,7 @@ from m3desk.domain.people import Person
 from m3desk.domain.plural import many
 from m3desk.domain.sentences import State
 from m3desk.domain.shown_people import SHOWN_FROM
-from m3desk.store import commits, notes, rows
+from m3desk.store import commits, notes, rows, versions
 from m3desk.store.forgetting.pending import How
 from m3desk.store.forgetting.scrubbing import TELLING, Traces, blot, chats, scrub, touches
 
@@ -286,8 +286,9 @@ def _pictures_of_clips(db: DB, found: Traces) -> None:
 
 
 def delete(db: DB, found: Traces) -> None:
-    """Delete every row that depends on them."""
+    """Delete every row that depends on them, and every draft."""
     db.execute("PRAGMA secure_delete = ON")
+    versions.drop_all(db)
     db.execute("PRAGMA defer_foreign_keys = ON")
     gone = [(o,) for o in sorted(found.observations)]
     nodes = [(n,) for n in sorted(found.nodes)]
