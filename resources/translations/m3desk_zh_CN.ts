@@ -995,6 +995,50 @@
     <context>
         <name>Inspector</name>
         <message>
+            <source>Second best:</source>
+            <translation>第二可能：</translation>
+        </message>
+        <message>
+            <source>(%1 less)</source>
+            <translation>（低 %1）</translation>
+        </message>
+        <message>
+            <source>Looks like this face</source>
+            <translation>与这张脸相似</translation>
+        </message>
+        <message>
+            <source>Sounds like this voice</source>
+            <translation>与这个声音相似</translation>
+        </message>
+        <message>
+            <source>Too little to tell by itself; goes with this one of the same moment</source>
+            <translation>单凭它难以判断；归入同一时刻的这一个</translation>
+        </message>
+        <message>
+            <source>The lips move with the voice</source>
+            <translation>口型与声音一致</translation>
+        </message>
+        <message>
+            <source>Alone in view while the voice speaks</source>
+            <translation>说话时画面中只有此人</translation>
+        </message>
+        <message>
+            <source>The mouth moves when it is this voice's turn</source>
+            <translation>轮到这个声音时嘴在动</translation>
+        </message>
+        <message>
+            <source>Id</source>
+            <translation>编号</translation>
+        </message>
+        <message>
+            <source>▾ Details</source>
+            <translation>▾ 详情</translation>
+        </message>
+        <message>
+            <source>▸ Details</source>
+            <translation>▸ 详情</translation>
+        </message>
+        <message>
             <source>Inspector</source>
             <translation>检查器</translation>
         </message>

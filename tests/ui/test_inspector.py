@@ -7,6 +7,7 @@ from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import links, texts
 from m3desk_ui.memory.inspector import Inspector
 from m3desk_ui.memory.inspector_words import read_thing
+from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
 from m3desk.errors import CorrectionError
@@ -28,7 +29,9 @@ from tests.ui.fakes import FakeReader, World
 )
 def test_a_thing_is_shown_with_where_it_comes_from(world: World, kind: str, id_: str, holds: list[str]) -> None:
     found = read_thing(FakeReader(world), kind, id_)
-    said = " ".join([found.title, found.what, *(h for _, h in found.facts), *(line for _, lines in found.lists for line in lines)])
+    said = " ".join(
+        [found.title, found.what, *(h for _, h in (*found.facts, *found.details)), *(r.html for _, rows in found.lists for r in rows)]
+    )
     for part in holds:
         assert part in said
 
@@ -63,8 +66,21 @@ def test_texts_of_a_memory_cannot_make_links_or_markup(world: World) -> None:
     row = world.sentences[0]
     world.sentences[0] = replace(row, shown='<a href="m3://play/s1/0">x</a><img src=x>')
     found = read_thing(FakeReader(world), "clip", row.clip)
-    lines = [line for _, lines in found.lists for line in lines]
-    assert not any("<img" in line for line in lines)
+    assert not any("<img" in row.html for _, rows in found.lists for row in rows)
+
+
+def test_ids_models_and_scores_are_folded_away_until_wanted(qtbot: QtBot, hub: Hub) -> None:
+    view = Inspector(hub)
+    qtbot.addWidget(view)
+    view.show()
+    hub.selection.select("node", "k1")
+    qtbot.waitUntil(lambda: "green tea" in view.text.toPlainText(), timeout=5000)
+    assert "qwen" not in view.text.toPlainText() and "k1" not in view.text.toPlainText() and "Based on" in view.text.toPlainText()
+    view.text.anchorClicked.emit(QUrl(links.href("details")))
+    assert "qwen" in view.text.toPlainText() and "k1" in view.text.toPlainText()
+    hub.selection.select("person", "person_2")
+    qtbot.waitUntil(lambda: "Known: habits" in view.text.toPlainText(), timeout=5000)
+    assert "n3" in view.text.toPlainText()  # the fold stays open
 
 
 def test_links_play_moments_and_select_things(qtbot: QtBot, hub: Hub) -> None:

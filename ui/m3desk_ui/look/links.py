@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 from PySide6.QtCore import QUrl
 
 from m3desk.domain.clip import clock
-from m3desk_ui.look import plain
+from m3desk_ui.look import plain, theme
 
 if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
@@ -22,8 +22,20 @@ def href(kind: str, *parts: object) -> str:
 
 
 def link(text: str, kind: str, *parts: object) -> str:
-    """Return an HTML link around plain text."""
-    return f'<a href="{href(kind, *parts)}">{plain.html(text)}</a>'
+    """Return an HTML link around plain text, in the theme's colour: Qt keeps the colour of links that were made in another theme."""
+    return f'<a style="color:{theme.colours().link};text-decoration:none" href="{href(kind, *parts)}">{plain.html(text)}</a>'
+
+
+def quiet(text: str, kind: str, *parts: object) -> str:
+    """Return a link that looks like the text around it: a row of which every word may be clicked."""
+    return f'<a style="color:{theme.colours().text};text-decoration:none" href="{href(kind, *parts)}">{plain.html(text)}</a>'
+
+
+def chip(text: str, kind: str, *parts: object) -> str:
+    """Return a short link on a coloured ground: a person, a time, something to do."""
+    c = theme.colours()
+    style = f"color:{c.link};background-color:{c.raised};text-decoration:none"
+    return f'<a style="{style}" href="{href(kind, *parts)}">&nbsp;{plain.html(text)}&nbsp;</a>'
 
 
 def moment(source: str | None, at: int | None, end: int | None = None) -> str:
@@ -31,7 +43,7 @@ def moment(source: str | None, at: int | None, end: int | None = None) -> str:
     if not source or at is None:
         return ""
     shown = clock(at) if end is None or clock(end) == clock(at) else f"{clock(at)}–{clock(end)}"
-    return link(shown, "play", source, at)
+    return chip(shown, "play", source, at)
 
 
 def parts(url: QUrl | str) -> list[str]:

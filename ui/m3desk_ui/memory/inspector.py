@@ -11,13 +11,16 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 from m3desk.errors import M3DeskError
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
-from m3desk_ui.memory.inspector_words import Inspected, labels, read_thing, reasons, reread
+from m3desk_ui.memory.inspector_words import Inspected, Row, labels, read_thing, reread
+from m3desk_ui.memory.reasons import reasons
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
+    from m3desk.domain.questions.types import Verdict
     from m3desk_ui.hub.bridge import Hub
 
-PICTURE = 96
+PICTURE, SMALL = 96, 40
+"""Pixels of a picture of the thing itself, and of one in a row."""
 BACK = 40
 
 
@@ -31,9 +34,9 @@ class Inspector(QWidget):
         self._past: list[tuple[str, str]] = []
         self._found: Inspected | None = None
         self._going_back = self._is_gone = False
-        self._why: tuple[str, list[str] | None] = ("", None)
+        self._why: tuple[str, list[Row] | None] = ("", None)
         """The observation of which the engine was asked why it is bound to its person; the reasons, None until it answers."""
-        self._why_changed = False
+        self._why_changed = self._with_details = False
         self._redraw = QTimer(self, singleShot=True, interval=30)
         self._redraw.timeout.connect(self._draw)
         self.text = plain.Page(self)
@@ -143,7 +146,7 @@ class Inspector(QWidget):
             return
         self._why, self._why_changed = (observation, lines if observation == known else None), False
 
-        def show(lines: list[str]) -> None:
+        def show(lines: list[Row]) -> None:
             if self.hub.desk is desk and self._why[0] == observation:
                 self._why = observation, lines
                 self._draw()
@@ -151,10 +154,14 @@ class Inspector(QWidget):
         def failed(error: Exception) -> None:
             if not isinstance(error, M3DeskError):
                 self.hub.tell(error)
-            show([plain.html(str(error))])
+            show([Row(plain.html(str(error)))])
+
+        def answered(verdict: Verdict) -> None:
+            if self.hub.desk is desk and self._why[0] == observation:
+                self.hub.read("inspector why", lambda reader: reasons(reader, verdict), show, failed)
 
         if observation:
-            self.hub.when(desk.why(observation), lambda verdict: show(reasons(verdict)), failed)
+            self.hub.when(desk.why(observation), answered, failed)
 
     # ------------------------------------------------------------ showing
 
@@ -173,40 +180,64 @@ class Inspector(QWidget):
         parts.append(f"<p style='font-size:large;font-weight:600;margin-top:0'>{plain.html(found.title)}</p>")
         if found.pictures:
             parts.append("<p>" + " ".join(self._picture(media, address) for media, address in found.pictures[:12]) + "</p>")
-        if found.facts:
-            rows = "".join(
-                f"<tr><td style='color:{c.muted};padding:2px 12px 2px 0'>{plain.html(label)}</td><td style='padding:2px 0'>{html}</td></tr>"
-                for label, html in found.facts
-                if html
-            )
-            parts.append(f"<table cellspacing='0'>{rows}</table>")
-        for heading, lines in (*self._reasons(found), *found.lists):
-            if lines:
+        parts.append(self._table(found.facts))
+        for heading, rows in (*self._reasons(found), *found.lists):
+            if rows:
                 parts.append(f"<p style='color:{c.muted};margin-bottom:2px'>{plain.html(heading)}</p>")
-                parts += [f"<p style='margin:2px 0'>{line}</p>" for line in lines]
+                parts.append(self._rows(rows))
+        if any(html for _, html in found.details):
+            fold = self.tr("▾ Details") if self._with_details else self.tr("▸ Details")
+            parts.append(f"<p>{links.chip(fold, 'details')}</p>")
+            parts.append(self._table(found.details) if self._with_details else "")
         at = self.text.verticalScrollBar().value()
         self.text.show_html("".join(parts))
         self.text.verticalScrollBar().setValue(at)
 
-    def _reasons(self, found: Inspected) -> list[tuple[str, list[str]]]:
+    @staticmethod
+    def _table(facts: list[tuple[str, str]]) -> str:
+        muted = theme.colours().muted
+        rows = "".join(
+            f"<tr><td style='color:{muted};padding:2px 12px 2px 0'>{plain.html(label)}</td><td style='padding:2px 0'>{html}</td></tr>"
+            for label, html in facts
+            if html
+        )
+        return f"<table cellspacing='0'>{rows}</table>" if rows else ""
+
+    def _rows(self, rows: list[Row]) -> str:
+        """Return rows of a time, a picture and words; a column that all lack is left out."""
+        timed, pictured = any(r.at for r in rows), any(r.picture for r in rows)
+        lines = []
+        for row in rows:
+            cells = [f"<td style='padding:3px 8px 3px 0'>{links.moment(*row.at) if row.at else ''}</td>"] if timed else []
+            if pictured:
+                picture = self._picture(row.picture, row.address, SMALL) if row.picture else ""
+                cells.append(f"<td style='padding:3px 8px 3px 0'>{picture}</td>")
+            lines.append(f"<tr>{''.join(cells)}<td style='padding:3px 0'>{row.html}</td></tr>")
+        return f"<table cellspacing='0'>{''.join(lines)}</table>"
+
+    def _reasons(self, found: Inspected) -> list[tuple[str, list[Row]]]:
         """Return the heading and the reasons of an observation's binding."""
         observation, lines = self._why
         if not found.bound or found.bound != observation:
             return []
-        return [(labels()["why"], [plain.html(self.tr("being computed…"))] if lines is None else lines)]
+        return [(labels()["why"], [Row(plain.html(self.tr("being computed…")))] if lines is None else lines)]
 
-    def _picture(self, media: str, address: str) -> str:
+    def _picture(self, media: str, address: str, side: int = PICTURE) -> str:
         ratio = self.devicePixelRatioF()
         here = self.hub.pictures.get(media, round(PICTURE * ratio), then=lambda _pixmap: self._redraw.start())
         if here is None:
             here = QPixmap(PICTURE, PICTURE)
             here.fill(theme.colours().raised)
-        return f'<a href="{address}">{self.text.picture(media, here, PICTURE, PICTURE)}</a>'
+        return f'<a href="{address}">{self.text.picture(media, here, side, side)}</a>'
 
     # ------------------------------------------------------------ acting
 
     def _follow_link(self, url: QUrl) -> None:
-        links.follow(self.hub, url)
+        if links.parts(url) == ["details"]:
+            self._with_details = not self._with_details
+            self._draw()
+        else:
+            links.follow(self.hub, url)
 
     def _go_back(self) -> None:
         if self._past:

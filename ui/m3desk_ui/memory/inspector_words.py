@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
@@ -22,17 +22,27 @@ if TYPE_CHECKING:
     from m3desk.domain.evidence import ObjectSeen, TextOnScreen
     from m3desk.domain.memory import StoredSentence
     from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
-    from m3desk.domain.questions.types import Verdict
+
+
+class Row(NamedTuple):
+    """One row of a list: what it says (html), the moment it is of, a picture (media id) and where a click on the picture leads."""
+
+    html: str
+    at: tuple[str, int] | None = None
+    picture: str | None = None
+    address: str = ""
 
 
 @dataclass(slots=True)
 class Inspected:
-    """What was read about a thing. `facts`: (label, html); `lists`: (heading, html lines); `pictures`: (media id, address)."""
+    """What was read about a thing. `facts`: (label, html); `lists`: (heading, rows); `pictures`: (media id, address)."""
 
     title: str
     what: str = ""
     facts: list[tuple[str, str]] = field(default_factory=list)
-    lists: list[tuple[str, list[str]]] = field(default_factory=list)
+    details: list[tuple[str, str]] = field(default_factory=list)
+    """Facts for who looks closer, such as ids, models and scores: folded away."""
+    lists: list[tuple[str, list[Row]]] = field(default_factory=list)
     pictures: list[tuple[str, str]] = field(default_factory=list)
     sound: str | None = None
     play: tuple[str, int] | None = None
@@ -86,8 +96,7 @@ def labels() -> dict[str, str]:
         "size": QCoreApplication.translate("Inspector", "Picture"),
         "state": QCoreApplication.translate("Inspector", "State"),
         "why": QCoreApplication.translate("Inspector", "Why"),
-        "flips": QCoreApplication.translate("Inspector", "Without this one, the result would be somebody else"),
-        "set_aside": QCoreApplication.translate("Inspector", "set it aside"),
+        "id": QCoreApplication.translate("Inspector", "Id"),
         "whole_clip": QCoreApplication.translate("Inspector", "the whole clip"),
     }
 
@@ -104,18 +113,6 @@ def reread(reader: Any, kind: str, id_: str, old: Inspected, changed: Changed) -
     if not concerned and old.whose and (told := sentences(changed)):
         concerned = any(old.whose in (m.clip, *m.people) for m in reader.memories_of(told))
     return Words(old, changed).read(reader, kind, id_) if concerned else None
-
-
-def reasons(verdict: Verdict) -> list[str]:
-    """Return the votes for a verdict, and the one without which it would be another."""
-    t, lines = labels(), []
-    for vote in verdict.votes[:8]:
-        about = vote.observation
-        lines.append(html(vote.text) + (f" {links.link(about, 'observation', about)}" if about and about != verdict.observation else ""))
-    if verdict.flips:
-        aside = links.link(t["set_aside"], "aside", verdict.flips)
-        lines.append(f"{html(t['flips'])}: {links.link(verdict.flips, 'observation', verdict.flips)} ({aside})")
-    return lines
 
 
 class Words:
@@ -152,7 +149,7 @@ class Words:
     def _people(self, reader: Any, ids: Sequence[str]) -> str:
         self.rests |= set(ids)
         names = {p.id: p.shown for p in reader.people_of(ids)} if ids else {}
-        return ", ".join(links.link(names.get(p, p), "person", p) for p in ids)
+        return " ".join(links.chip(names.get(p, p), "person", p) for p in ids)
 
     def _where(self, reader: Any, source: str | None) -> str:
         self.rests |= {source} if source else set()
@@ -165,53 +162,65 @@ class Words:
             (self.t["when"], links.moment(s.source, s.start, s.end)),
             (self.t["who"], self._people(reader, s.people)),
             (self.t["topic"], html(texts.topic(s.topic)) if s.topic else ""),
-            (self.t["weight"], f"{s.weight:g}" + (f" · {html(self.t['pinned'])}" if s.pinned else "")),
             (self.t["ended"], html(s.valid_until or "")),
             (self.t["from"], self._where(reader, s.source)),
+            ("", html(self.t["pinned"]) if s.pinned else ""),
+        ]
+        found.details = [
+            (self.t["weight"], f"{s.weight:g}"),
             (self.t["clip"], links.link(s.clip, "clip", s.clip)),
             (self.t["model"], html(s.model)),
+            (self.t["id"], html(s.id)),
         ]
         rests = [self._observation_line(reader, o, found) for o in s.citations]
         if not s.citations:
-            rests = [f"{links.moment(s.source, s.start, s.end)} {html(self.t['whole_clip'])}"]
+            rests = [Row(html(self.t["whole_clip"]), (s.source, s.start))]
         found.lists = [(self.t["rests"], rests), (self.t["linked"], self._linked(reader, s.id))]
         return found
 
-    def _observation_line(self, reader: Any, id_: str, found: Inspected) -> str:
-        """Return a link line for a piece of evidence, and show its face."""
+    def _observation_line(self, reader: Any, id_: str, found: Inspected) -> Row:
+        """Return a row for a piece of evidence, with its face."""
         self.rests.add(id_)
         row = track_row(reader, id_) or speech_row(reader, id_)
         if row is None:
             return self._thing_line(reader, id_)
         self.rests |= {row.person} if row.person else set()
         if hasattr(row, "track"):
-            if row.track.crops:
-                found.pictures.append((row.track.crops[0], links.href("observation", id_)))
-            what, start, text = self.t["face track"], row.track.start, row.shown
-        else:
-            found.sound = found.sound or row.utterance.audio
-            what, start, text = row.shown, row.utterance.start, f"“{row.utterance.text}”"
-        return f"{links.moment(source_of(id_), start)} {html(what)}: {links.link(text, 'observation', id_)}"
+            crop = row.track.crops[0] if row.track.crops else None
+            what = self.t["face track"] if not row.shown else f"{self.t['face track']}: {row.shown}"
+            return Row(links.quiet(what, "observation", id_), (source_of(id_), row.track.start), crop, links.href("observation", id_))
+        found.sound = found.sound or row.utterance.audio
+        said = f"“{row.utterance.text}”" if row.utterance.text else self.t["speech"]
+        words = f"{html(row.shown)}: {links.quiet(said, 'observation', id_)}" if row.shown else links.quiet(said, "observation", id_)
+        return Row(words, (source_of(id_), row.utterance.start))
 
-    def _thing_line(self, reader: Any, id_: str) -> str:
+    def _thing_line(self, reader: Any, id_: str) -> Row:
         try:
-            return links.link(reader.node(id_).content or id_, "node", id_)
+            return Row(links.quiet(reader.node(id_).content or id_, "node", id_))
         except (LookupError, M3DeskError):
-            return html(id_)
+            return Row(html(id_))
 
-    def _linked(self, reader: Any, id_: str, most: int = 30) -> list[str]:
+    def _linked(self, reader: Any, id_: str, most: int = 30) -> list[Row]:
         lines = []
         edges = sorted(reader.neighbours(id_), key=lambda e: (-e.weight, e.a, e.b, e.kind))[:most]
         others = [edge.b if edge.a == id_ else edge.a for edge in edges]
         rows = {row.id: row for row in reader.nodes_of(others)} if others else {}
         for row in (rows[other] for other in others if other in rows):
             self.rests |= {row.id, *((row.person,) if row.person else ())}
-            kind = html(kind_singular(row.type))
+            kind = kind_singular(row.type)
             if row.type in ("face", "voice"):
-                lines.append(f"{kind}: {links.link(row.label, 'node', row.id)}")
+                whose = self._called(reader, row.person)
+                lines.append(
+                    Row(links.quiet(f"{kind}: {whose}" if whose else kind, "node", row.id), None, row.picture, links.href("node", row.id))
+                )
             else:
-                lines.append(f"{links.moment(row.source, row.start)} {kind}: {links.link(row.content or row.label, 'node', row.id)}")
+                at = (row.source, row.start) if row.source and row.start is not None else None
+                lines.append(Row(f"{html(kind)}: {links.quiet(row.content or row.label, 'node', row.id)}", at))
         return lines
+
+    @staticmethod
+    def _called(reader: Any, person: str | None) -> str:
+        return next((p.shown for p in reader.people_of((person,))), "") if person else ""
 
     def _person(self, reader: Any, p: Person) -> Inspected:
         found = Inspected(p.shown, f"{kind_singular('person')} {p.number}", play=p.first_seen)
@@ -224,17 +233,22 @@ class Words:
             (self.t["seen"], texts.duration(p.screen_time) if p.screen_time else ""),
             (self.t["speaks"], texts.duration(p.speech_time) if p.speech_time else ""),
             (self.t["when"], " … ".join(links.moment(*at) for at in (p.first_seen, p.last_seen) if at)),
+        ]
+        found.details = [
             (self.t["faces"], ", ".join(links.link(n, "node", n) for n in p.faces)),
             (self.t["voices"], ", ".join(links.link(n, "node", n) for n in p.voices)),
+            (self.t["id"], html(p.id)),
         ]
         self.rests |= {p.id, *p.faces, *p.voices}
         found.whose = p.id
         memories = found.memories = self._about(reader, p.id)
         self.rests |= {m.id for m in memories}
-        known = sorted((m for m in memories if m.kind == "semantic"), key=lambda m: -m.weight)
+        by_topic: dict[str, list[StoredSentence]] = {}
+        for m in sorted((m for m in memories if m.kind == "semantic"), key=lambda m: -m.weight):
+            by_topic.setdefault(m.topic or "general", []).append(m)
         lived = [m for m in memories if m.kind == "episodic"][:20]
         found.lists = [
-            (self.t["known"], [self._memory_line(m) for m in known]),
+            *((f"{self.t['known']}: {texts.topic(topic)}", [self._memory_line(m) for m in rows]) for topic, rows in by_topic.items()),
             (self.t["memories"], [self._memory_line(m) for m in lived]),
         ]
         return found
@@ -247,8 +261,8 @@ class Words:
         new = [m for m in reader.memories_of(told) if person in m.people] if told else []
         return tuple(sorted((*(m for m in self.old.memories if m.id not in told), *new), key=in_time))
 
-    def _memory_line(self, m: StoredSentence) -> str:
-        return f"{links.moment(m.source, m.start)} {links.link(m.shown, 'node', m.id)}"
+    def _memory_line(self, m: StoredSentence) -> Row:
+        return Row(links.quiet(m.shown, "node", m.id), (m.source, m.start))
 
     def _node(self, reader: Any, id_: str) -> Inspected:
         row = reader.node(id_)
@@ -259,9 +273,9 @@ class Words:
         found.facts = [
             (self.t["who"], self._people(reader, (row.person,) if row.person else row.people)),
             (self.t["when"], links.moment(row.source, row.start, row.end)),
-            (self.t["weight"], f"{row.weight:g}"),
             (self.t["from"], self._where(reader, row.source)),
         ]
+        found.details = [(self.t["weight"], f"{row.weight:g}"), (self.t["id"], html(id_))]
         if row.type in ("face", "voice"):
             bound = [b for b in reader.bindings(node=id_) if b.superseded is None]
             lines = [self._observation_line(reader, b.observation, found) for b in bound[:60]]
@@ -280,23 +294,23 @@ class Words:
                 (self.t["who"], self._people(reader, (track.person,)) if track.person else ""),
                 (self.t["when"], links.moment(source, t.start, t.end)),
             ]
-            found.facts.append((self.t["score"], f"{t.score:.0%}"))
+            found.details = [(self.t["score"], f"{t.score:.0%}")]
         elif said is not None:
             u = said.utterance
             found = Inspected(f"“{u.text}”", self.t["speech"], play=(source, u.start), sound=u.audio)
             found.facts = [
                 (self.t["who"], self._people(reader, (said.person,)) if said.person else html(self.t["nobody"])),
                 (self.t["when"], links.moment(source, u.start, u.end)),
-                (self.t["language"], html(u.language or "")),
-                (self.t["score"], f"{u.confidence:.0%}"),
             ]
+            found.details = [(self.t["language"], html(u.language or "")), (self.t["score"], f"{u.confidence:.0%}")]
         else:
             raise KeyError(id_)
-        found.facts += [(self.t["clip"], links.link(clip_of(id_), "clip", clip_of(id_))), (self.t["from"], self._where(reader, source))]
+        found.facts.append((self.t["from"], self._where(reader, source)))
+        found.details += [(self.t["clip"], links.link(clip_of(id_), "clip", clip_of(id_))), (self.t["id"], html(id_))]
         found.whose = clip_of(id_)
         self.rests.add(found.whose)
         found.bound = id_
-        found.facts += self._binding_facts([b for b in reader.bindings(id_) if b.superseded is None])
+        found.details += self._binding_facts([b for b in reader.bindings(id_) if b.superseded is None])
         cites = [m for m in reader.memories(clip=clip_of(id_)) if id_ in m.citations or any(id_ in s.observations for s in m.spans)]
         self.rests |= {m.id for m in cites}
         found.lists = [(self.t["memories"], [self._memory_line(m) for m in cites])]
@@ -354,7 +368,7 @@ class Words:
         found.clips = self._clips(reader, id_)
         self.rests |= {c.id for c in found.clips}
         clips = [
-            links.link(f"{clock(c.start)}–{clock(c.end)}", "clip", c.id) + f" {html(texts.source_state(c.state))}"
+            Row(links.quiet(f"{clock(c.start)}–{clock(c.end)}", "clip", c.id) + f" {html(texts.source_state(c.state))}")
             for c in found.clips[:200]
         ]
         found.lists = [(self.t["clip_"], clips)]
@@ -369,11 +383,9 @@ def speech_row(reader: Any, id_: str) -> SpeechRow | None:
     return next(iter(reader.speech_of((id_,))), None)
 
 
-def _labels(objects: Sequence[ObjectSeen], clip: str) -> list[str]:
-    mine = [o for o in objects if o.clip == clip]
-    return [f"{links.moment(source_of(clip), o.start)} {html(o.label)}" for o in mine]
+def _labels(objects: Sequence[ObjectSeen], clip: str) -> list[Row]:
+    return [Row(html(o.label), (source_of(clip), o.start)) for o in objects if o.clip == clip]
 
 
-def _texts(rows: Sequence[TextOnScreen], clip: str) -> list[str]:
-    mine = [t for t in rows if t.clip == clip]
-    return [f"{links.moment(source_of(clip), t.start)} “{html(t.text)}”" for t in mine]
+def _texts(rows: Sequence[TextOnScreen], clip: str) -> list[Row]:
+    return [Row(f"“{html(t.text)}”", (source_of(clip), t.start)) for t in rows if t.clip == clip]
