@@ -410,9 +410,10 @@ def test_the_filters_of_source_and_time_keep_what_lies_there(qtbot: QtBot, hub: 
 
 def test_the_mini_map_shows_where_the_view_is_and_leads_there(qtbot: QtBot, hub: Hub) -> None:
     view = opened(qtbot, hub)
+    assert not view.map.isVisible(), "everything is in view"
+    view.canvas.zoom_by(4.0)
     assert view.map.isVisible()
     qtbot.waitUntil(lambda: view.map._dots is not None, timeout=3000)
-    view.canvas.zoom_by(4.0)
     qtbot.mouseClick(view.map, Qt.MouseButton.LeftButton, pos=QPoint(20, 20))
     low = view.canvas.at.min(axis=0)
     middle = view.canvas.at.mean(axis=0)

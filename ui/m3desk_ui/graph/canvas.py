@@ -185,7 +185,8 @@ class GraphCanvas(QWidget):
         self._drop_still()
         self._rest.start()
         self.update()
-        self.viewed.emit()
+        if len(self.at):
+            self.viewed.emit()
 
     def _redraw(self) -> None:
         """Draw the sharp picture again; what is on the screen stays until it is ready."""

@@ -103,10 +103,14 @@ def _add_clips(
                 found.spine.append((last_of[source, step], here))
             last_of[source, step] = here
             _link_people(found, graph, here, seen, (graph.code(clip_id(name, index)) for _, index in inside))
+            for _, index in inside:
+                where[graph.code(clip_id(name, index))] = here
             if opened and step > 1:
                 place(inside, step // 10, here)
 
+    where: dict[int, int] = {}
     place(list(clips), step, -1)
+    _link_the_rest(found, graph, where)
 
 
 def _add(
@@ -130,6 +134,17 @@ def _link_people(found: Groups, graph: Whole, group: int, seen: dict[int, list[i
         known.update(seen.get(clip, ()))
     most = sorted(known.items(), key=lambda x: (-x[1], number(graph.node(x[0]).id)))[:PEOPLE_MOST]
     found.people += [(group, row, float(count)) for row, count in most]
+
+
+def _link_the_rest(found: Groups, graph: Whole, where: dict[int, int]) -> None:
+    """Link people who are in no link so far to the group that most of their clips are in (`where`: clip code → group)."""
+    linked = {row for _, row, _ in found.people}
+    for row in np.flatnonzero(graph.kinds == PERSON).tolist():
+        if row not in linked:
+            known = Counter(where[code] for clip in graph.seen_in(graph.node(row).id) if (code := graph.code(clip)) in where)
+            if known:
+                group, count = min(known.items(), key=lambda x: (-x[1], found.nodes[x[0]].id))
+                found.people.append((group, row, float(count)))
 
 
 def _people_in(graph: Whole) -> dict[int, list[int]]:

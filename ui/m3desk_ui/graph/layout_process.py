@@ -5,6 +5,7 @@ The child (`serve`) imports numpy only and ends when its pipe closes. A layout t
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import multiprocessing
@@ -81,7 +82,7 @@ class _Child:
                 ours.send(order)
             ours.close()
         except (OSError, ValueError, RuntimeError) as error:
-            if self.lost is not None:  # at the window's end nobody waits for it
+            if not _ended.is_set():
                 log.warning("the layout process: %s", error)
             self._tell_lost()
 
@@ -104,6 +105,9 @@ class _Child:
 
 
 _spare: list[_Child] = []
+_ended = threading.Event()
+"""The program ends, and with it the processes: none is started again."""
+atexit.register(_ended.set)
 
 
 class LayoutProcess:
@@ -183,7 +187,7 @@ class LayoutProcess:
         """Start again with what was shown last; after some deaths the nodes stay where they are."""
         self._child = None
         self._deaths += 1
-        if self._stopped or self._shown is None or self._deaths > RESTARTS:
+        if _ended.is_set() or self._stopped or self._shown is None or self._deaths > RESTARTS:
             return
         self._order("show", self._serial, *self._shown, self._serial)
         for id_, place in dict(self._pins).items():

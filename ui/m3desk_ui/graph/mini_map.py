@@ -13,14 +13,14 @@ from m3desk_ui.look import plain
 
 SIZE = QSize(168, 112)
 INSET = 8
-LEAST = (420, 300)
+LEAST = (380, 280)
 """Width and height of the canvas from which there is room for it."""
 EVERY_MS = 250
 """While nodes move, the dots are drawn no more often than this."""
 
 
 class MiniMap(QWidget):
-    """Lies in the lower right corner of a canvas. `wanted`: the user has it on; it hides itself where there is no room."""
+    """Lies in the lower right corner of a canvas while part of the graph is out of view. `wanted`: the user has it on."""
 
     def __init__(self, canvas: GraphCanvas) -> None:
         super().__init__(canvas)
@@ -50,11 +50,17 @@ class MiniMap(QWidget):
     def _moved(self) -> None:
         width, height = self.canvas.width(), self.canvas.height()
         room = width >= LEAST[0] and height >= LEAST[1] and len(self.canvas.at) > 1
-        self.setVisible(self.wanted and room)
+        self.setVisible(self.wanted and room and self._is_cut())
         self.move(width - self.width() - INSET, height - self.height() - INSET)
         if self.isVisible() and not self._again.isActive():
             self._again.start(EVERY_MS if self._dots is not None else 0)
         self.update()
+
+    def _is_cut(self) -> bool:
+        """Return whether some of the graph is out of view."""
+        place = self.canvas.camera.to_screen(self.canvas.at)
+        low, high = place.min(axis=0), place.max(axis=0)
+        return bool(low.min() < 0 or high[0] > self.canvas.width() or high[1] > self.canvas.height())
 
     def _refresh(self) -> None:
         """Draw the dots."""

@@ -26,7 +26,9 @@ from m3desk_ui.look import plain
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-EMPTY = Scene((), np.zeros((0, 2), np.int32), np.zeros(0, np.float32), np.zeros(0, np.int8), np.zeros(0, np.int32), {})
+NO_LINKS = np.zeros((0, 2), np.int32)
+NO_KINDS, NO_WEIGHTS = np.zeros(0, np.int8), np.zeros(0, np.float32)
+EMPTY = Scene((), NO_LINKS, NO_WEIGHTS, NO_KINDS, np.zeros(0, np.int32), {}, NO_KINDS, NO_WEIGHTS, NO_LINKS)
 LINK_MS = 2.5
 """Milliseconds of a quick frame that links may take; the sharp picture has all of them."""
 PICTURE_FROM = 16
@@ -105,8 +107,8 @@ class Painting:
         """Prepare the arrays that drawing needs, once per scene."""
         self.scene, self.at = scene, np.ascontiguousarray(at, dtype=np.float64)
         nodes, n = scene.nodes, len(scene.nodes)
-        self.kind = np.array([style.INDEX.get(node.kind, style.INDEX["object"]) for node in nodes], dtype=np.intp)
-        weight = np.array([node.weight for node in nodes], dtype=np.float64)
+        self.kind = scene.codes.astype(np.intp)
+        weight = scene.weights.astype(np.float64)
         self._cell = self.kind.astype(np.float64)
         self.people: Rows = np.flatnonzero(self.kind == style.INDEX["person"])
         self._cell[self.people] = [style.cell_of("person", nodes[row].person) for row in self.people.tolist()]

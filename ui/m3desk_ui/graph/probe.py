@@ -10,10 +10,16 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
+from m3desk.domain.changed import Edge
+from m3desk.domain.graph import NodeRow
 from m3desk.domain.ids import person_id
+from m3desk.domain.people import Person
 from m3desk_ui import launch
 from m3desk_ui.graph.canvas import GraphCanvas
-from m3desk_ui.graph.scene import Scene, SceneNode
+from m3desk_ui.graph.scene import CODES, Scene, SceneNode
+from m3desk_ui.graph.view import GraphView
+from m3desk_ui.graph.whole import Part
+from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import theme
 
 SIZE = (1500, 920)
@@ -41,7 +47,8 @@ def invented(nodes: int, links: int, seed: int = 1) -> tuple[Scene, NDArray[np.f
     ends = np.stack([a, b], axis=1).astype(np.int32)
     scene = Scene(
         tuple(rows), ends, rng.uniform(0.5, 4, links).astype(np.float32), np.zeros(links, np.int8), np.zeros(nodes, np.int32),
-        {n.id: i for i, n in enumerate(rows)}, nodes,
+        {n.id: i for i, n in enumerate(rows)}, np.array([CODES.index(n.kind) for n in rows], np.int8),
+        np.array([n.weight for n in rows], np.float32), np.zeros((0, 2), np.int32), nodes,
     )  # fmt: skip
     return scene, at
 
@@ -84,6 +91,86 @@ def frames(nodes: int, links: int) -> dict[str, float]:
     slices = np.array(canvas.slice_times or [(0.0, 0.0)])
     longest, longest_cpu = slices.max(axis=0).round(2).tolist()
     return found | {"slices": len(slices), "slice_ms": longest, "slice_cpu_ms": longest_cpu, "sharp_after_ms": round(rest * 1e3)}
+
+
+BATCH = 20
+"""Nodes that each batch brings."""
+EVERY = 0.25
+"""Seconds between two batches, as the hub puts changes together."""
+UPDATES = 4
+"""Times that the layout has moved the nodes before the next batch comes, however busy the machine is."""
+
+
+def stream(nodes: int, batches: int) -> dict[str, float]:
+    """Let batches come into a real view that shows everything; return how far placed nodes move on the screen, in percent of its width."""
+    app = launch.make_app()
+    theme.apply(app, "light")
+    view = GraphView(Hub())
+    view.resize(*SIZE)
+    view.show()
+    dice = np.random.default_rng(5)
+    people = [_person(i) for i in range(1, max(4, nodes // 200) + 1)]
+    first = Part({n.id: n for n in map(_voice, people)}, {p.id: p for p in people}, {})
+    view.whole.change(first)
+    view.whole.change(_batch(len(people), nodes - len(people), len(people), dice))
+    view.bar.everything.setChecked(True)
+    view._rescene()
+    _until(lambda: not view._clock.isActive(), 300)
+    canvas, began = view.canvas, time.thread_time()
+    start = dict(zip(canvas.scene.row_of, canvas.camera.to_screen(canvas.at), strict=True))
+    moved = []
+    updates = [0]
+    move = canvas.move_nodes
+
+    def count(places: NDArray[np.float64]) -> None:
+        updates[0] += 1
+        move(places)
+
+    canvas.move_nodes = count  # type: ignore[assignment, method-assign]
+    for number in range(batches):
+        row_of, before = canvas.scene.row_of, canvas.camera.to_screen(canvas.at)
+        view._patch(_batch(nodes + number * BATCH, BATCH, len(people), dice))
+        end, heard = time.monotonic() + EVERY, updates[0] + UPDATES
+        _until(lambda end=end, heard=heard: time.monotonic() > end and updates[0] >= heard, 10)  # type: ignore[misc]
+        now = canvas.camera.to_screen(canvas.at)
+        rows = np.array([canvas.scene.row_of[id_] for id_ in row_of])
+        moved.append(np.hypot(*(now[rows] - before).T))
+    gui = (time.thread_time() - began) * 1e3 / batches
+    now = canvas.camera.to_screen(canvas.at)
+    whole = [float(np.hypot(*(now[canvas.scene.row_of[id_]] - place))) for id_, place in start.items()]
+    all_ = np.concatenate(moved) / canvas.width() * 100
+    view.close()
+    return {
+        "nodes": nodes, "batches": batches, "batch": BATCH, "load": round(_load(), 1), "gui_cpu_ms": round(gui, 1),
+        "median_percent": round(float(np.median(all_)), 3), "p95_percent": round(float(np.percentile(all_, 95)), 3),
+        "whole_percent": round(float(np.median(whole)) / canvas.width() * 100, 2),
+    }  # fmt: skip
+
+
+def _person(number: int) -> Person:
+    id_ = person_id(number)
+    return Person(id_, number, None, "none", f"Person {number}", (), (), (), (f"v{number}",), ("s1", 0), ("s1", 1), 0, 1, (), False, None)
+
+
+def _voice(person: Person) -> NodeRow:
+    return NodeRow(f"v{person.number}", "voice", person.shown, "", 1.0, "s1.c0", "s1", 0, 1, person.id, (person.id,))
+
+
+def _batch(first: int, count: int, people: int, dice: np.random.Generator) -> Part:
+    """Return sentences of later clips, 40 a clip, each linked to one or two of the clip's people, now and then to an earlier one."""
+    nodes: dict[str, NodeRow | None] = {}
+    edges: dict[Edge, float | None] = {}
+    for number in range(first, first + count):
+        clip = number // 40
+        id_ = f"e{number}"
+        nodes[id_] = NodeRow(
+            id_, "episodic", f"event {number}", f"event {number}", 1.0, f"s1.c{clip}", "s1", clip * 30_000_000, clip * 30_000_000 + 1
+        )
+        for who in {(clip * 7 + int(k)) % people + 1 for k in dice.integers(0, 4, 2)}:
+            edges[id_, f"v{who}", "mentions"] = 1.0
+        if dice.random() < 0.3 and number > people + 40:
+            edges[id_, f"e{max(people, number - int(dice.integers(1, 40)))}", "before"] = 1.0
+    return Part(nodes, {}, edges)
 
 
 def _load() -> float:

@@ -17,6 +17,8 @@ ALL_AT_ONCE = 70
 """A memory with no more nodes than this is shown whole."""
 STRONGEST = 7
 """Memories a person opens with."""
+CODES = (*KINDS, "clip", "topic")
+"""A node's code on show is its kind's place here, as in `style.KINDS`."""
 TOLD = 900
 """Memories that people open with, all together: of many people each has fewer."""
 THINGS = 12
@@ -50,7 +52,8 @@ class Wish:
 class Scene:
     """What is on show. `links` (m, 2): rows of `nodes`; `hidden` (n,): neighbours of a node not shown (faces and voices aside).
 
-    Groups of clips and topics are the last nodes; `hidden` of a group are the memories in it that are not shown.
+    Groups of clips and topics are the last nodes; `hidden` of a group are the memories in it that are not shown. `codes`, `weights` (n,):
+    of the nodes, codes as in CODES. `ties` (t, 2): rows of sentences that follow each other in one clip, for the layout only, never drawn.
     """
 
     nodes: tuple[SceneNode, ...]
@@ -59,6 +62,9 @@ class Scene:
     kinds: NDArray[np.int8]
     hidden: NDArray[np.int32]
     row_of: dict[str, int]
+    codes: NDArray[np.int8]
+    weights: NDArray[np.float32]
+    ties: NDArray[np.int32]
     total: int = 0
 
     def same(self, other: Scene) -> bool:
@@ -200,7 +206,9 @@ def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None) -> 
     hidden = graph.apart_from_bodies[rows].astype(np.int64)
     for a, b in ((0, 1), (1, 0)):
         hidden -= np.bincount(links[:, a][~bodies[links[:, b]]], minlength=len(rows))
-    nodes = tuple(graph.node(row) for row in rows.tolist())
+    all_nodes = graph.nodes
+    nodes: tuple[SceneNode, ...] = tuple(all_nodes[row] for row in rows.tolist())  # type: ignore[misc]
+    codes, weights = kinds, graph.weights[rows]
     if hung is not None and hung.nodes:
         more, strengths, held = _group_links(hung, place, rows)
         links = np.concatenate([links, more])
@@ -208,7 +216,11 @@ def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None) -> 
         ties = np.concatenate([ties, np.full(len(more), EDGE_PLAIN, ties.dtype)])
         hidden = np.concatenate([hidden, held])
         nodes += tuple(hung.nodes)
-    return Scene(nodes, links, pull, ties, hidden.astype(np.int32), {node.id: i for i, node in enumerate(nodes)}, len(graph))
+        codes = np.concatenate([codes, np.array([CODES.index(n.kind) for n in hung.nodes], np.int8)])
+        weights = np.concatenate([weights, np.array([n.weight for n in hung.nodes], np.float32)])
+    row_of = {node.id: i for i, node in enumerate(nodes)}
+    in_time = _time_ties(graph, rows)
+    return Scene(nodes, links, pull, ties, hidden.astype(np.int32), row_of, codes, weights, in_time, len(graph))
 
 
 def _group_links(
@@ -228,14 +240,14 @@ def _group_links(
     return links, pull, held.astype(np.int64)
 
 
-def time_ties(shown: Scene) -> NDArray[np.int32]:
-    """Return (m, 2) ties between sentences that follow each other in one clip: for the layout only, never drawn."""
-    by_clip: dict[str, list[tuple[int, int]]] = {}
-    for row, node in enumerate(shown.nodes):
-        if node.kind == "episodic" and node.clip and node.start is not None:
-            by_clip.setdefault(node.clip, []).append((node.start, row))
-    ties = [(a[1], b[1]) for rows in by_clip.values() for a, b in zip(sorted(rows), sorted(rows)[1:], strict=False)]
-    return np.array(ties, dtype=np.int32).reshape(-1, 2)
+def _time_ties(graph: Whole, rows: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return (t, 2) ties between events that follow each other in one clip."""
+    told = np.flatnonzero((graph.kinds[rows] == EPISODIC) & (graph.clips[rows] >= 0) & (graph.times[rows, 0] >= 0))
+    clips = graph.clips[rows[told]]
+    order = np.lexsort((told, graph.times[rows[told], 0], clips))
+    told, clips = told[order], clips[order]
+    follows = clips[1:] == clips[:-1]
+    return np.stack([told[:-1][follows], told[1:][follows]], axis=1).astype(np.int32)
 
 
 def found(graph: Whole, text: str, limit: int = 12) -> list[SceneNode]:
@@ -281,4 +293,4 @@ def persons_of(nodes: Iterable[SceneNode]) -> list[str]:
 
 
 __all__ = ["EDGE_PLAIN", "EDGE_SAME", "EDGE_TYPED", "Scene", "SceneNode", "Whole", "Wish", "found",
-           "path", "persons_of", "scene", "time_ties", "whole"]  # fmt: skip
+           "path", "persons_of", "scene", "whole"]  # fmt: skip

@@ -190,9 +190,8 @@ class GraphView(QWidget):
 
     def _fill_controls(self) -> None:
         """Update the person filter and the legend to the kinds and people in the graph."""
-        kinds = {kind for kind, count in self.whole.present.items() if count} | {
-            n.kind for n in self.canvas.scene.nodes if n.kind in ("clip", "topic")
-        }
+        kinds = {kind for kind, count in self.whole.present.items() if count}
+        kinds |= {scenes.CODES[code] for code in np.unique(self.canvas.scene.codes).tolist()} & {"clip", "topic"}
         if kinds != self._kinds_there:
             self._kinds_there = kinds
             self.legend.show_kinds(kinds)
@@ -239,10 +238,10 @@ class GraphView(QWidget):
         for media in self.canvas.wanted_pictures():
             self._want_picture(media)
         if not same:
-            ties = scenes.time_ties(shown)
+            ties = shown.ties
             links = np.concatenate([shown.links, ties]) if len(ties) else shown.links
             pull = np.concatenate([np.minimum(shown.pull, 4.0) ** 0.5, np.full(len(ties), 0.15, np.float32)]).astype(np.float32)
-            room = np.array([ROOM.get(n.kind, 1.0) for n in shown.nodes], np.float32)
+            room = np.array([ROOM.get(kind, 1.0) for kind in scenes.CODES], np.float32)[shown.codes]
             self._laid_out = self.layouting.show(list(shown.row_of), links, pull, room, standing.astype(np.float32))
             self._clock.start()
         self._fill_controls()
