@@ -173,7 +173,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class AskDone:
-    """`quoted`: there is no language model, so the answer quotes the best-supported memories and says so."""
+    """`quoted`: no language model answered, so the best-supported memories are quoted. `problem`: why the model failed."""
 
     ask: str
     answer: str
@@ -183,6 +183,7 @@ class AskDone:
     seconds: float
     quoted: bool = False
     error: str | None = None
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from m3desk import events
 from m3desk.backends import Backends
@@ -117,9 +117,11 @@ class Answering:
         before: Before | None = None,
         believed_at: str | None = None,
         span: tuple[str, int, int] | None = None,
+        mode: Literal["full", "parity"] = "full",
     ) -> Iterator[Any]:
         """Answer a question: yield AskStarted, rounds, text and AskDone (see `control.loop`); keep it with the memory's chats.
 
+        `mode` parity: by the protocol of the original's control (`control.parity`).
         With `believed_at` the answer is not stored: an earlier state is read-only.
         """
         ask = ask or uuid.uuid4().hex[:12]

@@ -66,13 +66,11 @@ def ask(options: Any, out: Out) -> int:
     fitting(options.question)
     if not options.question.strip():
         raise UsageError("the question is empty.", 'For example: m3desk ask -m M "who appears?"')
-    if options.mode == "parity":
-        raise UsageError("parity mode is not in this version yet.", "Leave --mode out.")
     rounds: list[events.AskRound] = []
     done: events.AskDone | None = None
     with App(options.memory, write=False) if options.believed_at is not None else _open_for_chat(options.memory) as app:
         believed_at = at_a_date(options, app, out)
-        for event in app.answering.ask(options.question, before=known_before(options, app), believed_at=believed_at):
+        for event in app.answering.ask(options.question, before=known_before(options, app), believed_at=believed_at, mode=options.mode):
             if isinstance(event, events.AskRound):
                 rounds.append(event)
                 if event.action == "search" and not out.json and not out.quiet:
@@ -81,6 +79,8 @@ def ask(options: Any, out: Out) -> int:
                 done = event
     if done is None or done.error:
         raise M3DeskError(done.error if done and done.error else "no answer came.")
+    if done.problem:
+        out.warn(f"The language model did not answer, so memories are quoted: {done.problem}")
     lines = done.answer.splitlines()  # a list of several lines stays one
     for citation in done.citations:
         lines.append(f"  {citation.mark} {citation.source} {span(citation.start, citation.end)} {citation.node or ''}".rstrip())

@@ -216,7 +216,7 @@ def _memory_commands(command: Any) -> None:
     _json(p)
     p.add_argument("--before", metavar="[s1@]T|clip:ID", help="hide what was learned later")
     p.add_argument("--believed-at", metavar="ISO", help="answer from what was believed at a date, corrections included")
-    p.add_argument("--mode", choices=("full", "parity"), default="full", help=argparse.SUPPRESS)
+    p.add_argument("--mode", choices=("full", "parity"), default="full", help="parity: by the protocol of the original's control")
     p = command("search", "Search single memories (nodes) or clips.", ("asking", "search"))
     p.add_argument("what", choices=("nodes", "clips"))
     p.add_argument("text", nargs="?")

@@ -23,7 +23,7 @@ from m3desk.domain.clip import clock, seconds
 from m3desk.domain.ids import person_id
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.tags import sentence_case
-from m3desk.errors import Cancelled, ModelFailed
+from m3desk.errors import Cancelled, ModelError
 from m3desk.events import AskDone, AskRound, AskText
 from m3desk.ports import LanguageModel, Message, Reader
 
@@ -83,9 +83,9 @@ def answer(
         return
     try:
         yield from _converse(ask, asked, hits, search, language, rounds, before, cancelled, begun)
-    except ModelFailed:
+    except ModelError as error:
         composed = quote(asked, hits, search)
-        yield from _give(ask, _with_notes(composed, asked), search, QUOTED, begun, quoted=True)
+        yield from _give(ask, _with_notes(composed, asked), search, QUOTED, begun, quoted=True, problem=error.line())
 
 
 def _first(asked: ParsedQuestion, search: Search, before: Before | None) -> list[Hit]:
@@ -245,14 +245,25 @@ def _fallen_back(reply: Reply, asked: ParsedQuestion, hits: Sequence[Hit], searc
 # ---------------------------------------------------------------- what is given out
 
 
-def _give(ask: str, composed: Answer, search: Search, model: str, begun: float, *, quoted: bool = False, said: int = 0) -> Iterator[Event]:
+def _give(
+    ask: str,
+    composed: Answer,
+    search: Search,
+    model: str,
+    begun: float,
+    *,
+    quoted: bool = False,
+    said: int = 0,
+    problem: str = "",
+) -> Iterator[Event]:
     """Yield the rest of an answer's text and AskDone. `said`: number of parts already yielded."""
     several = len(search.sources) > 1
     pieces = [marked(p, several) for p in composed.parts]
     for piece in pieces[said:]:
         yield AskText(ask, piece)
     text = "".join(pieces).strip()
-    yield AskDone(ask, text, composed.found, citations(composed.parts, several), model, time.monotonic() - begun, quoted=quoted)
+    seconds_ = time.monotonic() - begun
+    yield AskDone(ask, text, composed.found, citations(composed.parts, several), model, seconds_, quoted=quoted, problem=problem)
 
 
 def _with_notes(composed: Answer, asked: ParsedQuestion) -> Answer:
@@ -279,6 +290,7 @@ def as_json(done: AskDone, rounds: Sequence[AskRound]) -> dict[str, Any]:
         "rounds": steps,
         "model": done.model,
         "seconds": round(done.seconds, 3),
+        **({"problem": done.problem} if done.problem else {}),
     }
 
 

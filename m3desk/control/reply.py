@@ -48,7 +48,7 @@ def harmless(text: str) -> str:
     return " ".join(re.sub(r"(?i)\baction\s*:", "action -", text.translate(_HARMLESS)).split()).replace(ABSENT, ABSENT.lower())
 
 
-def line_of(s: StoredSentence) -> str:
+def line_of(s: StoredSentence, longest: int = LONGEST) -> str:
     """Return a sentence for the model: `<character_N>` in its spans, everything else neutralized.
 
     Tags come only from the stored spans: a tag that somebody said or that was on a screen stays plain words.
@@ -67,7 +67,7 @@ def line_of(s: StoredSentence) -> str:
         at = span.end
     pieces.append(harmless_inside(s.text[at:]))
     text = " ".join("".join(pieces).split())
-    return text if len(text) <= LONGEST else _shortened(text)
+    return text if len(text) <= longest else _shortened(text, longest)
 
 
 def harmless_inside(text: str) -> str:
@@ -76,8 +76,8 @@ def harmless_inside(text: str) -> str:
     return f"{' ' if text[:1].isspace() else ''}{body}{' ' if body and text[-1:].isspace() else ''}"
 
 
-def _shortened(text: str) -> str:
-    cut = text[:LONGEST]
+def _shortened(text: str, longest: int) -> str:
+    cut = text[:longest]
     return cut[: cut.rfind("<")] + "…" if cut.rfind("<") > cut.rfind(">") else cut + "…"
 
 

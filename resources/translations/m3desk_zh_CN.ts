@@ -3368,6 +3368,10 @@
     <context>
         <name>ChatTurn</name>
         <message>
+            <source>The language model did not answer, so the best matching memories are quoted: %1</source>
+            <translation>语言模型没有回答，因此引用最相符的记忆：%1</translation>
+        </message>
+        <message>
             <source>Searching …</source>
             <translation>正在搜索…</translation>
         </message>

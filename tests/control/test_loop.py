@@ -248,3 +248,14 @@ def test_a_role_is_resolved_by_its_caption_and_utterances_in_a_row_are_joined(tm
 def test_an_introduction_is_cited(tmp_path):
     done, _ = run(host(), tmp_path, "Who is Jeff Steen?")
     assert done.answer.startswith("Person 1 is introduced as Jeff Steen: “Host JEFF STEEN” [00:03]")
+
+
+def test_a_model_that_fails_leaves_quotes_and_the_reason(tmp_path):
+    class Failing(Scripted):
+        def reply(self, *_args, **_how):
+            raise ModelFailed("127.0.0.1:8000 does not accept the key.", "Set another.")
+            yield ""
+
+    done, _ = run(english(), tmp_path, "Where is the red mug kept?", Failing())
+    assert done.quoted and done.problem == "127.0.0.1:8000 does not accept the key. Set another."
+    assert as_json(done, [])["problem"] == done.problem

@@ -83,7 +83,7 @@ def from_chat(chat: dict[str, Any]) -> tuple[str, list[events.AskRound], events.
         )
     done = events.AskDone(
         "", chat.get("answer") or "", bool(chat.get("found", True)), tuple(cited), chat.get("model") or "",
-        float(chat.get("seconds") or 0), bool(chat.get("quoted", False)), chat.get("error"),
+        float(chat.get("seconds") or 0), bool(chat.get("quoted", False)), chat.get("error"), str(chat.get("problem") or ""),
     )  # fmt: skip
     return chat.get("question") or "", rounds, done
 
@@ -259,7 +259,10 @@ class ChatTurn(QFrame):
         else:
             self.answer.setText(answer_html(done.answer, done.citations, c.muted))
         notes = []
-        if done.quoted:
+        if done.quoted and done.problem:
+            why = self.tr("The language model did not answer, so the best matching memories are quoted: %1")
+            notes.append(plain.html(why.replace("%1", done.problem)))
+        elif done.quoted:
             offer = self.tr("Download the language model")
             why = self.tr("There is no language model yet, so the best matching memories are quoted.")
             notes.append(f'{plain.html(why)} <a href="download">{plain.html(offer)}</a>')
