@@ -188,13 +188,13 @@ class Server:
         }  # fmt: skip
         if known.kind == "ollama" and not thinking:
             body["reasoning_effort"] = "none"
-        began, said = time.monotonic(), False
-        for piece in without_thinking(self._tried(door, body, told, cancelled)):
-            said = True
+        began, said, whole = time.monotonic(), 0, _Headed(self._tried(door, body, told, cancelled))
+        for piece in without_thinking(whole):
+            said += len(piece)
             yield piece
         self.counts = Counts(self.counts.prompt + told.counts.prompt, self.counts.reply + told.counts.reply)
         log.info("%s: %d + %d tokens in %.1f s", door.shown, told.counts.prompt, told.counts.reply, time.monotonic() - began)
-        if not said and told.finish == "length":
+        if not said and told.finish == "length" and (told.thought or whole.head.lstrip().startswith("<think>")):
             raise ModelFailed(
                 f"{known.model} used all of its {max_tokens} tokens for thinking and said nothing.",
                 "Choose a model that does not think, or one whose thinking can be switched off.",
@@ -257,6 +257,18 @@ class Server:
             return False
         self._dropped.add(named)
         return True
+
+
+class _Headed:
+    """Passes pieces on, and remembers how the first began."""
+
+    def __init__(self, given: Iterator[str]) -> None:
+        self._given, self.head = given, ""
+
+    def __iter__(self) -> Iterator[str]:
+        for piece in self._given:
+            self.head = self.head or piece
+            yield piece
 
 
 def _headers(door: Door) -> dict[str, str]:

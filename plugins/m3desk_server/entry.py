@@ -42,3 +42,55 @@ def _server() -> Any:
             return _shared[chosen]
     except UsageError as error:
         raise ModelMissing(str(error), error.hint) from error
+
+
+def vllm_language(weights: Weights, threads: int) -> Any:
+    from m3desk_server.models import ServerLanguage
+
+    return ServerLanguage(*_vllm(weights, threads))
+
+
+def vllm_watcher(weights: Weights, threads: int) -> Any:
+    from m3desk_server.models import ServerWatcher
+
+    return ServerWatcher(*_vllm(weights, threads))
+
+
+def _vllm(weights: Weights, threads: int) -> Any:
+    """Return vLLM's client; its model and environment are looked for now, so that what lacks is said at once. Raises ModelError."""
+    from dataclasses import replace
+
+    from m3desk.errors import ModelMissing, UsageError
+    from m3desk_server.dialects import Dialect
+    from m3desk_server.options import options
+    from m3desk_server.vllm_process import HEARS, VIDEO, VllmProcess, interpreter, read_config, sees
+
+    try:
+        chosen = options("vllm")
+    except UsageError as error:
+        raise ModelMissing(str(error), error.hint) from error
+    if not chosen.model:
+        raise ModelMissing(
+            "no model is chosen for vLLM.", "Set it, a folder or a name of m3desk models list: m3desk config set backends.vllm.model FOLDER"
+        )
+
+    def folder() -> Path:
+        given = Path(chosen.model).expanduser()
+        return given if given.is_absolute() else weights(chosen.model)
+
+    config = read_config(folder())
+    interpreter(chosen.python)
+    kind = str(config.get("model_type", "")).removesuffix("_thinker")
+    told = replace(
+        chosen,
+        where="vLLM",
+        dialect=chosen.dialect or "vllm",
+        sees=sees(config) if chosen.sees is None else chosen.sees,
+        hears=kind in HEARS if chosen.hears is None else chosen.hears,
+        video=chosen.video or kind in VIDEO,
+    )
+    with _lock:
+        if told not in _shared:
+            server = VllmProcess(told, folder, lambda: interpreter(told.python), threads).server()
+            _shared[told] = (server, Dialect(server, told.dialect), told)
+        return _shared[told]

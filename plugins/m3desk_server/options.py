@@ -15,6 +15,7 @@ class Options:
     """`model`: its name at the server (`vllm`: a folder). `pictures`: how many of a clip are sent. `sees`, `hears`: None to find out.
 
     `video`: send pictures that follow each other as one video. `seconds`: until an answer must begin. `where`: the host, as it is shown.
+    `arguments`, `python`: of vLLM: further arguments of its server, and the interpreter that has it, if it is the user's own.
     """
 
     backend: str
@@ -28,6 +29,7 @@ class Options:
     video: bool = False
     seconds: int = 180
     arguments: tuple[str, ...] = ()
+    python: str = ""
     where: str = ""
 
     def door(self) -> Door:
@@ -38,6 +40,8 @@ class Options:
         return Door(address, keys.get(address.origin), self.backend, first=float(self.seconds))
 
 
+_SHARED = frozenset({"model", "context", "pictures", "dialect", "sees", "hears", "video", "seconds"})
+_KNOWN = {"server": _SHARED | {"url"}, "vllm": _SHARED | {"arguments", "python"}}
 _NUMBERS = {"context": (0, 10_000_000), "pictures": (1, 768), "seconds": (1, 36_000)}
 
 
@@ -48,7 +52,7 @@ def options(backend: str) -> Options:
         raise UsageError(
             f"[backends.{backend}] holds a key: keys are not kept in files.", f"Delete it there, then: m3desk backends key {backend}"
         )
-    known = set(Options.__dataclass_fields__) - {"backend", "where"}
+    known = _KNOWN[backend]
     if unknown := sorted(set(table) - known):
         raise UsageError(f"[backends.{backend}] has no setting “{unknown[0]}”.", f"There are: {', '.join(sorted(known))}.")
     found = Options(backend, **{name: _value(backend, name, value) for name, value in table.items()})

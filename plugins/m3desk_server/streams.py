@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -140,7 +140,7 @@ def _failed(door: Door, body: bytes, model: str) -> ModelFailed:
     return ModelFailed(str(found), found.hint)
 
 
-def without_thinking(given: Iterator[str]) -> Iterator[str]:
+def without_thinking(given: Iterable[str]) -> Iterator[str]:
     """Yield a reply without the thoughts that some servers leave at its start (`<think>…</think>`)."""
     held, begun = "", False
     for piece in given:

@@ -1,0 +1,219 @@
+"""vLLM as a process of this program: started at the first request, on loopback with a random key, under its guard; ended with it."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import shutil
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from m3desk import paths
+from m3desk.children import loading
+from m3desk.children.child import Child, free_port
+from m3desk.errors import ModelError, ModelFailed, ModelMissing
+from m3desk.keys import Key
+from m3desk.outgoing import Address
+from m3desk_server.client import Server
+from m3desk_server.connection import Request
+from m3desk_server.door import Door
+from m3desk_server.options import Options
+from m3desk_server.thinker import is_thinker, wrapped
+
+NAME = "vllm"
+LONGEST_CONTEXT = 32_768
+"""Tokens asked for where the settings don't say: a long video's clip; the whole context of a model may not fit into the card."""
+
+START_SECONDS = 1_800.0
+"""Until it must answer: 65 GB of weights from a slow disk take many minutes."""
+
+TRIES = 2
+"""Starts, if its port is taken by another program in between."""
+
+VIDEO = frozenset({
+    "qwen2_5_omni", "qwen3_omni_moe", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe",
+})  # fmt: skip
+HEARS = frozenset({"qwen2_5_omni", "qwen3_omni_moe"})
+"""Values of `model_type` whose models take videos, and their sound."""
+
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_CONFIGURE_LOGGING": "1",
+}  # fmt: skip
+_ON_CPU = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+
+
+class VllmProcess:
+    """The process of one set of settings. Thread-safe. `folder`: returns the model's folder; `python`: the interpreter that has vLLM.
+
+    `threads`: of the CPU build.
+    """
+
+    def __init__(self, chosen: Options, folder: Callable[[], Path], python: Callable[[], Path], threads: int) -> None:
+        self._chosen, self._folder, self._python, self._threads = chosen, folder, python, threads
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+        self._door: Door | None = None
+
+    @property
+    def child(self) -> Child | None:
+        """Return the process, None before its first start."""
+        return self._child
+
+    def door(self, cancelled: Callable[[], bool]) -> Door:
+        """Return where it listens; start it first if it does not run. Raises Cancelled, ModelError with the cause and its last lines."""
+        with self._lock:
+            if self._child is not None and self._child.alive and self._door is not None:
+                return self._door
+            with loading.told(NAME) as told:
+                folder = self._prepared(told, cancelled)
+                for number in range(TRIES):
+                    try:
+                        return self._start(folder, told, cancelled)
+                    except ModelFailed as error:
+                        if "port is taken" not in str(error) or number == TRIES - 1:
+                            raise
+            raise AssertionError
+
+    def stop(self) -> None:
+        """End the process."""
+        with self._lock:
+            if self._child is not None:
+                self._child.stop()
+
+    def _prepared(self, told: Callable[[str], None], cancelled: Callable[[], bool]) -> Path:
+        folder = self._folder()
+        config = read_config(folder)
+        if is_thinker(config):
+            return wrapped(folder, paths.data_dir() / "cache" / "wrapped", told=told, cancelled=cancelled)
+        return folder
+
+    def _start(self, folder: Path, told: Callable[[str], None], cancelled: Callable[[], bool]) -> Door:
+        python, port, key = self._python(), free_port(), Key(secrets.token_urlsafe(32))
+        on_cpu = is_cpu_build(python)
+        env = {
+            **_ENVIRONMENT,
+            **(_ON_CPU if on_cpu else {}),
+            "VLLM_API_KEY": key.value(),
+        }  # an argument would stand in the list of processes
+        if on_cpu:
+            env["OMP_NUM_THREADS"] = str(self._threads)
+        command = arguments(folder, read_config(folder), self._chosen, port, on_cpu=on_cpu)
+        self._child = child = Child(NAME, [python, "-m", "vllm.entrypoints.openai.api_server", *command], env=env, port=port)
+        address = Address.parse(f"http://127.0.0.1:{port}/v1")
+        door = Door(address, key, NAME, first=float(self._chosen.seconds))
+        child.wait_ready(lambda: answers(door), seconds=START_SECONDS, every=0.5, cancelled=cancelled, told=lambda line: told(short(line)))
+        self._door = door
+        return door
+
+    def server(self) -> Server:
+        """Return the client of this process."""
+        return VllmServer(self.door, Path(self._chosen.model).name, process=self)
+
+
+class VllmServer(Server):
+    """A client that says why the process ended, where it ended."""
+
+    def __init__(self, open_door: Any, model: str, *, process: VllmProcess) -> None:
+        super().__init__(open_door, model)
+        self._process = process
+
+    def reply(self, messages: Sequence[Mapping[str, Any]], **how: Any) -> Any:
+        try:
+            yield from super().reply(messages, **how)
+        except ModelFailed as error:
+            child = self._process.child
+            if child is not None and child.ended.wait(1.0) and not isinstance(error, ModelMissing):
+                raise child.failure("while it answered") from error
+            raise
+
+
+def answers(door: Door) -> bool:
+    """Return whether our server answers there: it is healthy, and knows the key, which another program's on this port would not."""
+    for path, status in (("/health", 200), (f"{door.address.path}/models", 200)):
+        try:
+            with Request(door, "GET", path, {"Authorization": f"Bearer {door.key.value() if door.key else ''}"}) as request:
+                if request.head(2.0, lambda: False).status != status:
+                    return False
+        except ModelError:
+            return False
+    return True
+
+
+def arguments(folder: Path, config: Mapping[str, Any], chosen: Options, port: int, *, on_cpu: bool) -> list[str]:
+    """Return the arguments of vLLM's server; the user's own come last and win.
+
+    No reasoning parser: it takes for thoughts what a model says that was told not to think (seen with a small Qwen3); the client leaves
+    thoughts out itself, and without the parser a constraint holds from the first token.
+    """
+    kind = str(config.get("model_type", ""))
+    longest = _positions(config)
+    context = chosen.context or min(longest or LONGEST_CONTEXT, LONGEST_CONTEXT)
+    words = ["--model", str(folder), "--served-model-name", Path(chosen.model).name, "--host", "127.0.0.1", "--port", str(port)]
+    words += ["--max-model-len", str(context)]
+    words += ["--structured-outputs-config", json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})]
+    if sees(config):
+        limits = {"image": 32, **({"video": 1} if kind in VIDEO else {}), **({"audio": 2} if kind in HEARS else {})}
+        words += ["--limit-mm-per-prompt", json.dumps(limits), "--trust-request-mm-kwargs"]
+    if on_cpu:
+        words += ["--enforce-eager", "--dtype", "bfloat16", "--max-num-seqs", "2"]
+    return [*words, *chosen.arguments]
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return a model's config.json. Raises ModelMissing where there is none: vLLM would take the folder for a name in a hub."""
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except OSError as error:
+        raise ModelMissing(
+            f"there is no model for vLLM in {folder}: it has no config.json.",
+            "Set its folder: m3desk config set backends.vllm.model FOLDER",
+        ) from error
+    except ValueError as error:
+        raise ModelMissing(f"{folder / 'config.json'} can't be read.", "Check the model: m3desk models verify.") from error
+    if not isinstance(config, dict):
+        raise ModelMissing(f"{folder / 'config.json'} is no model's.", "Check the model: m3desk models verify.")
+    return config
+
+
+def sees(config: Mapping[str, Any]) -> bool:
+    """Return whether a model takes pictures."""
+    inner = config.get("thinker_config", config)
+    return isinstance(inner, dict) and any(name in inner for name in ("vision_config", "vision_tower", "visual"))
+
+
+def _positions(config: Mapping[str, Any]) -> int:
+    for inner in (config, config.get("text_config"), config.get("thinker_config", {}).get("text_config")):
+        if isinstance(inner, dict) and isinstance(found := inner.get("max_position_embeddings"), int):
+            return found
+    return 0
+
+
+def is_cpu_build(python: Path) -> bool:
+    """Return whether an interpreter's vLLM is its CPU build."""
+    return any(python.parent.parent.glob("lib/python*/site-packages/vllm_cpu-*.dist-info"))
+
+
+_PREFIX = re.compile(r"^(?:\(\w+ pid=\d+\)\s*)?(?:(?:INFO|WARNING|ERROR|DEBUG)\s+[\d-]+ [\d:,.]+\s*)?(?:\[[^\]]*\]\s*)?")
+
+
+def short(line: str) -> str:
+    """Return a line of vLLM's log without its process, time and module, at most 120 characters."""
+    text = " ".join(_PREFIX.sub("", line).split())
+    return text if len(text) <= 120 else f"{text[:120]}…"
+
+
+def interpreter(own: str) -> Path:
+    """Return the interpreter that has vLLM: the user's own, or that of the installed backend. Raises BackendMissing."""
+    if own:
+        found = shutil.which(own)
+        if found is None:
+            raise ModelMissing(
+                f"the interpreter {own} of [backends.vllm] is not there.", "Set it: m3desk config set backends.vllm.python FILE"
+            )
+        return Path(found)
+    from m3desk.children import environments
+
+    return environments.python(NAME)
