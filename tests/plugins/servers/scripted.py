@@ -28,11 +28,12 @@ class ModelServer:
         self.key, self.sees, self.context = more.pop("key", None), more.pop("sees", True), more.pop("context", 4096)
         self.refuses: tuple[str, ...] = more.pop("refuses", ())
         self.faults: list[Callable[[Handler, dict[str, Any]], bool]] = more.pop("faults", [])
+        port, self.model = more.pop("port", 0), more.pop("model", MODEL)
         assert not more, more
         self.asked: list[dict[str, Any]] = []
         self.paths: list[str] = []
         self.hung_up = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"script": self}))
+        self._http = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Handler,), {"script": self}))
         self._http.daemon_threads = True
         threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -97,13 +98,16 @@ class Handler(BaseHTTPRequestHandler):
         return False
 
     def do_GET(self) -> None:
+        if self.path == "/health":
+            self.send(200, b"")
+            return
         if not self._let_in():
             return
         script = self.script
         match self.path:
             case "/v1/models":
                 entry: dict[str, Any] = {
-                    "id": MODEL,
+                    "id": script.model,
                     "object": "model",
                     "owned_by": {"llama.cpp": "llamacpp"}.get(script.dialect, script.dialect),
                 }

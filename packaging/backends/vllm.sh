@@ -1,0 +1,17 @@
+# The backend `vllm` (read by packaging/test-backends.sh): a tiny Qwen3 with random weights, the class of M3-Agent-Control, writes knowledge
+# and answers, also in parity mode; grammars make its replies well formed. Its server starts three times.
+# Downloads about 606 MB and takes 3.6 GB on disk without a GPU (4.3 GB and 8.6 GB with CUDA); a start takes about 40 s on two quiet cores.
+python_line=$(install_backend vllm)
+vllm_python=${M3DESK_BACKEND_PYTHON:-$M3DESK_DATA/backends/vllm/environment/bin/python}
+"$vllm_python" "$root/packaging/backends/tiny_qwen3.py" "$work/tiny-control"
+{
+  profile_with language=vllm
+  printf '\n[backends.vllm]\nmodel = "%s"\n%s\n' "$work/tiny-control" "$python_line"
+} >"$M3DESK_CONFIG"
+
+m3desk memorize "$clip" -m "$work/memory"
+m3desk check -m "$work/memory"
+m3desk people list -m "$work/memory"
+m3desk ask -m "$work/memory" --json "What is the debate in Washington about?" | expect "the answer" '"model": "tiny-control (vLLM)'
+m3desk ask -m "$work/memory" --json --mode parity "What is the debate in Washington about?" | expect "the answer in parity mode" '"model": "tiny-control (vLLM)'
+rm -rf "$work/tiny-control"
