@@ -1735,6 +1735,26 @@
     <context>
         <name>ModelsDialog</name>
         <message>
+            <source>another model that recognises faces (optional, for research only)</source>
+            <translation>另一个识别人脸的模型（可选，仅限研究）</translation>
+        </message>
+        <message>
+            <source>another model that recognises voices (optional)</source>
+            <translation>另一个识别声音的模型（可选）</translation>
+        </message>
+        <message>
+            <source>%1 has terms that you must accept.</source>
+            <translation>%1 的使用条款需要您接受。</translation>
+        </message>
+        <message>
+            <source>Terms</source>
+            <translation>使用条款</translation>
+        </message>
+        <message>
+            <source>Accept and download</source>
+            <translation>接受并下载</translation>
+        </message>
+        <message>
             <source>finds faces</source>
             <translation>查找人脸</translation>
         </message>
@@ -4122,6 +4142,94 @@
         <message>
             <source>As believed on %1.</source>
             <translation>%1 时的认识。</translation>
+        </message>
+    </context>
+    <context>
+        <name>BackendRow</name>
+        <message>
+            <source>%1 to download, %2 on disk</source>
+            <translation>下载 %1，占用磁盘 %2</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>not installed</source>
+            <translation>未安装</translation>
+        </message>
+        <message>
+            <source>in work</source>
+            <translation>进行中</translation>
+        </message>
+        <message>
+            <source>interrupted</source>
+            <translation>已中断</translation>
+        </message>
+        <message>
+            <source>ready</source>
+            <translation>就绪</translation>
+        </message>
+        <message>
+            <source>ready, other versions</source>
+            <translation>就绪，但版本不同</translation>
+        </message>
+        <message>
+            <source>damaged</source>
+            <translation>已损坏</translation>
+        </message>
+        <message>
+            <source>in the app's own environment</source>
+            <translation>在应用自己的环境中</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>Continue …</source>
+            <translation>继续 …</translation>
+        </message>
+        <message>
+            <source>Install …</source>
+            <translation>安装 …</translation>
+        </message>
+    </context>
+    <context>
+        <name>BackendsList</name>
+        <message>
+            <source>Backends with an environment of their own</source>
+            <translation>使用独立环境的后端</translation>
+        </message>
+        <message>
+            <source>%1 to download, %2 on disk, in an environment of its own.
+Licences: %3</source>
+            <translation>下载 %1，占用磁盘 %2，安装在独立环境中。
+许可证：%3</translation>
+        </message>
+        <message>
+            <source>Install %1?</source>
+            <translation>安装 %1？</translation>
+        </message>
+        <message>
+            <source>Install</source>
+            <translation>安装</translation>
+        </message>
+        <message>
+            <source>It can be installed again. Memories are not changed.</source>
+            <translation>可以重新安装。记忆不会改变。</translation>
+        </message>
+        <message>
+            <source>Remove %1 from this machine?</source>
+            <translation>从本机移除 %1？</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>Backends</source>
+            <translation>后端</translation>
         </message>
     </context>
 </TS>

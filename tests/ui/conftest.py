@@ -11,6 +11,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import theme
+from m3desk_ui.window import backends_list
 from PySide6.QtWidgets import QApplication
 from pyvirtualdisplay import Display
 
@@ -36,6 +37,12 @@ def qapp_args() -> list[str]:
 def _own_places(tmp_path, monkeypatch):  # type: ignore[no-untyped-def]
     monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config" / "config.toml"))
     monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture(autouse=True)
+def _no_backends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The models dialog would ask a command of its own which backends there are: half a second of the processor each."""
+    monkeypatch.setattr(backends_list, "listed", list)
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from m3desk import events
 from m3desk.errors import M3DeskError, line_of
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.window.backends_list import BackendsList
 
 if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
@@ -41,6 +42,9 @@ def purpose(name: str) -> str:
         ("campplus", QCoreApplication.translate("ModelsDialog", "recognises voices")),
         ("pyannote", QCoreApplication.translate("ModelsDialog", "detects overlapping speech")),
         ("dlib", QCoreApplication.translate("ModelsDialog", "another model that recognises faces (optional)")),
+        ("auraface", QCoreApplication.translate("ModelsDialog", "another model that recognises faces (optional)")),
+        ("buffalo", QCoreApplication.translate("ModelsDialog", "another model that recognises faces (optional, for research only)")),
+        ("ecapa", QCoreApplication.translate("ModelsDialog", "another model that recognises voices (optional)")),
         ("whisper", QCoreApplication.translate("ModelsDialog", "transcribes speech")),
         ("ssd", QCoreApplication.translate("ModelsDialog", "detects objects")),
         ("rapidocr", QCoreApplication.translate("ModelsDialog", "reads text on the screen")),
@@ -188,6 +192,8 @@ class ModelsDialog(QDialog):
         self._column = QVBoxLayout(self._list)
         self._column.setContentsMargins(0, 0, 6, 0)
         self._column.setSpacing(6)
+        self.backends = BackendsList(hub, self._list)
+        self._column.addWidget(self.backends)
         self._column.addStretch(1)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
@@ -274,6 +280,9 @@ class ModelsDialog(QDialog):
     def download(self, names: list[str], *, llm: bool = False) -> None:
         """Download models; progress arrives as Downloading events (only the end if no memory is open)."""
         llm = llm or any(is_llm(r) for r in self._all if r["name"] in names)
+        if terms := [r for r in self._all if r["name"] in names and r.get("terms") and not r.get("accepted")]:
+            self._ask_terms(terms[0])
+            return
         for name in names:
             if name in self.rows:
                 self.rows[name].progress(0, 0)
@@ -283,6 +292,22 @@ class ModelsDialog(QDialog):
             self.hub.work(
                 lambda: ask_engine("pull", *names, *(["--llm"] if llm else []), "--yes"), lambda _out: self.refresh(), self._failed
             )
+
+    def _ask_terms(self, row: dict[str, Any]) -> None:
+        """Show a model's terms; download it once they are accepted, which is kept on file."""
+        name = str(row["name"])
+        text = self.tr("%1 has terms that you must accept.").replace("%1", name)
+        box = plain.box(self, QMessageBox.Icon.Warning, self.tr("Terms"), text, str(row["terms"]))
+        go = box.addButton(self.tr("Accept and download"), QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+
+        def accepted() -> None:
+            self.rows[name].progress(0, 0)
+            self.hub.work(lambda: ask_engine("pull", name, "--yes", "--accept-licence"), lambda _out: self.refresh(), self._failed)
+
+        go.clicked.connect(accepted)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
 
     def on_event(self, event: object) -> None:
         """Take Downloading events."""
