@@ -4,6 +4,8 @@
 # usage: bash packaging/test-backends.sh [NAME…]        (default: every part in packaging/backends/)
 #   M3DESK_PYTHON            a Python that has M3Desk already (default: set up as run.sh does)
 #   M3DESK_BACKEND_PYTHON    a Python that has a backend's libraries already (default: m3desk backends install NAME)
+#   M3DESK_BACKENDS          a folder where backends are installed already, or are to stay (default: a temporary one)
+#   M3DESK_INDEX             the package index besides the usual one, for PyTorch without CUDA (none: without one)
 #   M3DESK_FILM              the film (default: the speech in ../shared/data)
 # Sizes and times of each part stand in its first lines.
 set -euo pipefail
@@ -44,8 +46,13 @@ install_backend() {
   if [ -n "${M3DESK_BACKEND_PYTHON:-}" ]; then
     printf 'python = "%s"\n' "$M3DESK_BACKEND_PYTHON"
   else
-    m3desk backends install "$1" --yes >&2
+    m3desk backends install "$1" --yes ${M3DESK_INDEX:+--index "$M3DESK_INDEX"} >&2
   fi
+}
+
+# backend_python NAME: print the interpreter of a backend that is installed.
+backend_python() {
+  "$M3DESK_PYTHON" -c 'import sys; from m3desk.children import environments; print(environments.python(sys.argv[1]))' "$1"
 }
 
 # expect WHAT PATTERN: read standard input, show it, and fail unless it holds PATTERN.
