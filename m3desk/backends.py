@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import config
+from m3desk.children.child import end_orphans_once
 from m3desk.domain.visible import shortened
 from m3desk.errors import BackendMissing, ModelError, ModelMissing, UsageError
 from m3desk.ports import Models
@@ -85,6 +86,7 @@ class Backends:
         self._others: dict[tuple[str, str], Any] = {}
         self._missing: dict[str, str] = {}
         self._locks = {port: threading.Lock() for port in PORTS}
+        end_orphans_once()
 
     def chosen(self, port: str) -> str | None:
         """Return the name of the profile's backend of a port; None if it has none."""

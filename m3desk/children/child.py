@@ -25,7 +25,7 @@ GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL; vLLM's engine ignores SIGTERM for more than 3 s."""
 
 _NOT_INHERITED = re.compile(
-    r"PYTHON(?!UNBUFFERED|DONTWRITE|UTF8|IOENC)|VIRTUAL_ENV|QT_|M3DESK_.*KEY|HF_TOKEN|HUGGING_FACE_HUB_TOKEN|LD_PRELOAD|.*_API_KEY$"
+    r"PYTHON(?!UNBUFFERED|UTF8|IOENC)|VIRTUAL_ENV|QT_|M3DESK_.*KEY|HF_TOKEN|HUGGING_FACE_HUB_TOKEN|LD_PRELOAD|.*_API_KEY$"
 )
 """Variables of this program's own environment, and keys, which no model process gets unless they are given to it."""
 
@@ -122,7 +122,7 @@ class Child:
                 stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if piped else log,
                 stderr=log,
-                env={**kept, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", **env, "M3DESK_CHILD": token},
+                env={**kept, "PYTHONUNBUFFERED": "1", **env, "M3DESK_CHILD": token},
                 cwd=folder,
                 **options,
             )

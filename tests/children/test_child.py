@@ -62,7 +62,15 @@ def test_a_start_that_takes_too_long_or_is_stopped_ends_the_process() -> None:
 
 
 def test_a_process_gets_neither_keys_nor_pythons_variables_of_this_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PYTHONPATH", "VIRTUAL_ENV", "M3DESK_SERVER_KEY", "OPENAI_API_KEY", "HF_TOKEN", "QT_QPA_PLATFORM"):
+    for name in (
+        "PYTHONPATH",
+        "VIRTUAL_ENV",
+        "M3DESK_SERVER_KEY",
+        "OPENAI_API_KEY",
+        "HF_TOKEN",
+        "QT_QPA_PLATFORM",
+        "PYTHONDONTWRITEBYTECODE",
+    ):
         monkeypatch.setenv(name, "secret")
     with Child(
         "x", _python("import os; print(sorted(k for k, v in os.environ.items() if v == 'secret'), os.environ['MINE'])"), env={"MINE": "1"}

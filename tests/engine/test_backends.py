@@ -49,3 +49,21 @@ def test_listing_backends_imports_nothing(port: str):
     heavy = "cv2", "onnxruntime", "xllamacpp"
     code = f"import sys; from m3desk.backends import available; available({port!r}); sys.exit(any(m in sys.modules for m in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_an_earlier_run_left_running_is_ended_when_models_are_first_wanted(tmp_path, monkeypatch):
+    import json
+    import subprocess
+    import sys
+
+    from m3desk.children import child, orphans
+    from m3desk.children.guard import started
+
+    monkeypatch.setenv("M3DESK_DATA", str(tmp_path))
+    monkeypatch.setattr(child, "_done", set())
+    left = subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"], start_new_session=True)
+    gone = [left.pid, "an earlier boot:1"]
+    ours = [left.pid, started(left.pid)]
+    orphans.new_record("r").write_text(json.dumps({"name": "vllm", "program": gone, "guard": gone, "process": ours, "members": [ours]}))
+    Backends(lambda name: Path(name), profile={})
+    assert left.wait(10) != 0 and list(orphans.folder().iterdir()) == []
