@@ -26,7 +26,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 
-WATCHING = ("qwen2.5-omni-7b", "qwen2.5-vl-7b", "qwen3-vl-2b", "smolvlm2-500m", "gemma-3-4b")
+WATCHING = ("qwen2.5-omni-7b", "qwen3-omni-30b-a3b", "qwen2.5-vl-7b", "qwen3-vl-2b", "smolvlm2-500m", "gemma-3-4b")
 
 Made = Callable[[str], Path]
 
@@ -74,7 +74,7 @@ def test_every_class_watches_a_clip_and_keeps_to_the_schema(name: str, process: 
     text, measured = _reply(process, {**shown["request"], "schema": SCHEMA, "max_tokens": 200}, shown["arrays"])
     assert 1 <= len(json.loads(text)["events"]) <= 2
     assert measured["prompt"] > 100 and measured["tokens"] > 0
-    assert about["sees"] and about["hears"] == name.startswith("qwen2.5-omni") and about["watches_video"] == name.startswith("qwen")
+    assert about["sees"] and about["hears"] == ("omni" in name) and about["watches_video"] == name.startswith("qwen")
 
 
 @pytest.mark.parametrize("name", WATCHING)
@@ -123,16 +123,24 @@ def test_silent_mistakes_become_errors(mistake: str, said: str, process: Worker,
     assert said in error if said else error == ""
 
 
-@pytest.mark.parametrize(
-    ("seconds", "rate", "size"), [(1.0, 2.0, (90, 160)), (2.5, 2.0, (90, 160)), (3.0, 1.7, (160, 90)), (30.0, 2.0, (36, 64))]
-)
-def test_the_positions_are_right_for_clips_of_any_length(
-    seconds: float, rate: float, size: tuple[int, int], process: Worker, opened: Callable[..., dict[str, Any]]
-) -> None:
-    opened("qwen2.5-omni-7b")
-    for sound in (True, False):
-        turns, arrays = packed([Turn("user", ("Clip:", _clip(seconds, rate, sound=sound, size=size)))])
-        assert process.ask("mistake", {"turns": turns, "mistake": "none"}, arrays).body["error"] == ""
+LENGTHS = ((1.0, 2.0, (90, 160)), (2.5, 2.0, (90, 160)), (3.0, 1.7, (160, 90)), (30.0, 2.0, (36, 64)))
+
+
+@pytest.mark.parametrize("name", ["qwen2.5-omni-7b", "qwen3-omni-30b-a3b"])
+def test_the_positions_are_right_for_clips_of_any_length(name: str, process: Worker, opened: Callable[..., dict[str, Any]]) -> None:
+    opened(name)
+    for seconds, rate, size in LENGTHS:
+        for sound in (True, False):
+            turns, arrays = packed([Turn("user", ("Clip:", _clip(seconds, rate, sound=sound, size=size)))])
+            told = process.ask("mistake", {"turns": turns, "mistake": "none"}, arrays).body
+            assert told["error"] == "" and told["positions"] is not None, (seconds, rate, size, sound)
+
+
+def test_sound_beside_pictures_is_asked_for_in_every_class_that_hears(process: Worker, opened: Callable[..., dict[str, Any]]) -> None:
+    opened("qwen3-omni-30b-a3b")
+    turns, arrays = packed([Turn("user", ("Clip:", _clip(sound=True)))])
+    error = process.ask("mistake", {"turns": turns, "mistake": "sound beside pictures is not asked for"}, arrays).body["error"]
+    assert "largest position" in error
 
 
 @pytest.mark.parametrize("name", ["qwen2.5-vl-7b", "qwen3-vl-2b"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +72,7 @@ class _Model:
                 asked = ask(opened, request["turns"], request["arrays"], room, reply=most, smaller=smaller)
                 prepared = time.perf_counter() - began
                 sent: list[int] = []
+                ran_out = False
                 try:
                     measured = reply(
                         opened,
@@ -84,12 +86,15 @@ class _Model:
                         piece=lambda text, sent=sent: (sent.append(len(text)), call.piece(text))[1],  # type: ignore[misc]
                     )
                 except opened.torch.OutOfMemoryError:
-                    opened.torch.cuda.empty_cache()
                     if sent or smaller < 1.0 or not asked.given.videos:
                         raise
-                    told.append("GPU memory ran out: tried again with smaller pictures")
-                    continue
-                break
+                    ran_out = True
+                if not ran_out:
+                    break
+                # Only here, after the error with its traceback, is nothing of the try held any more.
+                gc.collect()
+                opened.torch.cuda.empty_cache()
+                told.append("GPU memory ran out: tried again with smaller pictures")
         self.last = {**measured.told(), "prepared": prepared, "told": [*told, *asked.told], "cancelled": bool(call.cancelled)}
         for line in self.last["told"]:
             print(line, flush=True)  # into the log

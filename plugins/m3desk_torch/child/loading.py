@@ -57,8 +57,8 @@ class Opened:
         return int(self.model.config.get_text_config().max_position_embeddings)
 
 
-HEARS = ("qwen2_5_omni_thinker",)
-"""Classes whose videos have their sound (Qwen3-Omni's counts of sound tokens are not checked yet, so it watches without sound)."""
+HEARS = ("qwen2_5_omni_thinker", "qwen3_omni_moe_thinker")
+"""Classes whose videos have their sound."""
 
 _THINKERS = {"qwen2_5_omni": "Qwen2_5OmniThinkerForConditionalGeneration", "qwen3_omni_moe": "Qwen3OmniMoeThinkerForConditionalGeneration"}
 """Whole Omni repositories: only the part that understands is loaded, not the one that speaks."""

@@ -158,6 +158,62 @@ def omni(tiny: bool) -> Made:
     return config, processor
 
 
+def qwen3_omni(tiny: bool) -> Made:
+    """The thinker of Qwen3-Omni (30B, 3B of them active)."""
+    from transformers import (
+        Qwen2VLImageProcessor,
+        Qwen2VLVideoProcessor,
+        Qwen3OmniMoeProcessor,
+        Qwen3OmniMoeThinkerConfig,
+        WhisperFeatureExtractor,
+    )
+
+    tokenizer = _tokenizer([], _OMNI)
+    ids = tokenizer.convert_tokens_to_ids
+    mark = {k.removesuffix("_token"): v for k, v in _OMNI.items()}
+    least, most = (1024, 1024 * 16) if tiny else (1024 * 128, 1024 * 768)
+    processor = Qwen3OmniMoeProcessor(
+        image_processor=Qwen2VLImageProcessor(patch_size=16, merge_size=2, size={"shortest_edge": 3136, "longest_edge": 12845056}),
+        video_processor=Qwen2VLVideoProcessor(patch_size=16, merge_size=2, size={"shortest_edge": least, "longest_edge": most}),
+        feature_extractor=WhisperFeatureExtractor(
+            feature_size=128, sampling_rate=16000, hop_length=160, chunk_length=300, n_fft=400, return_attention_mask=True
+        ),
+        tokenizer=tokenizer,
+        chat_template=_template(
+            mark["vision_bos"] + mark["image"] + mark["vision_eos"],
+            mark["vision_bos"] + mark["video"] + mark["vision_eos"],
+            mark["audio_bos"] + mark["audio"] + mark["audio_eos"],
+        ),
+    )
+    turn: dict[str, Any] = {"mrope_interleaved": True}
+    if tiny:
+        text = _text(len(tokenizer), 64, 128, 2, 4, 2, 8192, head_dim=16, **_rope(1e6, [4, 2, 2], **turn))
+        text |= {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+        sees: dict[str, Any] = {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "out_hidden_size": 64}
+        sees |= {"num_position_embeddings": 64, "deepstack_visual_indexes": [0], "patch_size": 16}
+        hears = {"d_model": 32, "encoder_layers": 2, "encoder_attention_heads": 2, "encoder_ffn_dim": 64, "num_mel_bins": 128}
+        hears |= {"output_dim": 64, "downsample_hidden_size": 8}
+    else:
+        text = _text(151936, 2048, 768, 48, 32, 4, 65536, head_dim=128, **_rope(1e6, [24, 20, 20], **turn))
+        text |= {"num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768}
+        sees = {"out_hidden_size": 2048}
+        hears = {"d_model": 1280, "encoder_layers": 32, "encoder_attention_heads": 20, "encoder_ffn_dim": 5120, "output_dim": 2048}
+    config = Qwen3OmniMoeThinkerConfig(
+        text_config=text,
+        vision_config=sees,
+        audio_config=hears,
+        position_id_per_seconds=13,
+        audio_token_id=ids(_OMNI["audio_token"]),
+        image_token_id=ids(_OMNI["image_token"]),
+        video_token_id=ids(_OMNI["video_token"]),
+        audio_start_token_id=ids(_OMNI["audio_bos_token"]),
+        audio_end_token_id=ids(_OMNI["audio_eos_token"]),
+        vision_start_token_id=ids(_OMNI["vision_bos_token"]),
+        vision_end_token_id=ids(_OMNI["vision_eos_token"]),
+    )
+    return config, processor
+
+
 def _vision_ids(tokenizer: Any) -> dict[str, int]:
     start, end, image, video = (tokenizer.convert_tokens_to_ids(mark) for mark in _VISION)
     return {"image_token_id": image, "video_token_id": video, "vision_start_token_id": start, "vision_end_token_id": end}
@@ -331,6 +387,7 @@ def qwen3_32b(tiny: bool) -> Made:
 
 ARCHITECTURES: dict[str, Callable[[bool], Made]] = {
     "qwen2.5-omni-7b": omni,
+    "qwen3-omni-30b-a3b": qwen3_omni,
     "qwen2.5-vl-7b": qwen2_5_vl,
     "qwen3-vl-2b": qwen3_vl_2b,
     "qwen3-vl-8b": qwen3_vl_8b,
