@@ -13,8 +13,11 @@ import importlib.util
 import json
 import os
 import shutil
+import socket
 import sys
 import time
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -243,6 +246,8 @@ class _Installation:
         for made in (self.wheels, self.temporary):
             made.mkdir(exist_ok=True)
         self._note("downloading")
+        if self.index:
+            _answers(self.index)
         more = ["--extra-index-url", self.index] if self.index else []
         fetch = ["download", "--only-binary", ":all:", "--no-cache-dir", "-d", str(self.wheels), *more]
         local = ["install", "--no-index", "--find-links", str(self.wheels), "--no-compile", "--no-cache-dir"]
@@ -342,6 +347,18 @@ class _Installation:
             last = next((line.strip() for line in reversed(said) if line.strip()), f"exit code {code}")
             self._note("interrupted")
             raise M3DeskError(f"The backend {self.one.name} is installed but does not load: {last[:300]}", f"See {paths.log_dir()}.")
+
+
+def _answers(index: str) -> None:
+    """Raise DownloadError where an index can't be reached: pip would try it again and again for each package."""
+    parts = urllib.parse.urlsplit(index)
+    if not parts.hostname or urllib.request.getproxies().get(parts.scheme):
+        return
+    try:
+        socket.create_connection((parts.hostname, parts.port or (80 if parts.scheme == "http" else 443)), 10).close()
+    except OSError as error:
+        hint = "Check the network, or name another: --index URL. With --index none, PyTorch may come with CUDA, several gigabytes."
+        raise DownloadError(f"The package index {parts.hostname} does not answer ({error.strerror or error}).", hint) from error
 
 
 def _what(lines: Sequence[str]) -> str:

@@ -148,6 +148,14 @@ def test_what_the_registry_lacks_is_told_and_what_came_is_kept(data: Path, tmp_p
     assert environments.state(NAME).state == "interrupted"
 
 
+def test_an_index_that_does_not_answer_is_told_at_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(DownloadError, match=r"The package index 127\.0\.0\.1 does not answer") as told:
+        environments.install(NAME, index=f"http://127.0.0.1:{children.free_port()}/simple")
+    assert "--index none" in told.value.hint and environments.state(NAME).state == "interrupted"
+
+
 @pytest.mark.slow
 def test_what_does_not_load_is_told(data: Path, tmp_path: Path) -> None:
     with pytest.raises(M3DeskError, match=r"does not load: .*No module named 'tinylibrary'"), pytest.MonkeyPatch.context() as patch:
