@@ -244,7 +244,7 @@ class Work:
         options = self._options.get(source_id, Options())
         try:
             self._set_state(source_id, "working")
-            self._check_file(source)
+            self.check_file(source)
             memorizer = self._memorizer(source_id, options, partial(self._brake.ends, source_id))
             clips = self._store.clips(source_id)
             watched = self._watched[source_id]
@@ -324,7 +324,7 @@ class Work:
     def _known(self, source: str) -> Source | None:
         return next((s for s in self._store.sources() if s.id == source), None)
 
-    def _check_file(self, source: Source) -> None:
+    def check_file(self, source: Source) -> None:
         """Raise SourceMissing or SourceChanged if the file is not the one that this source was added with."""
         watched = self._watched.get(source.id)
         if watched is None or str(watched.path) != source.uri:
@@ -418,7 +418,7 @@ class Work:
     def retry(self, source: str) -> None:
         """Queue a source again, with its failed clips and those that have become readable."""
         stored = self._store.source(source)
-        self._check_file(stored)
+        self.check_file(stored)
         self._brake.cancel(source, cancelled=False)
         self._store.requeue(source, file.readable_until(stored.uri, stored.duration or 0))
         self._set_state(source, "queued")

@@ -10,12 +10,12 @@ import logging
 import shlex
 import shutil
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from m3desk import events, models
-from m3desk.app import correcting, embedding, forgetting, long_work
+from m3desk.app import correcting, embedding, forgetting, long_work, rewriting
 from m3desk.app.answering import Answering, Before
 from m3desk.app.on_disk import VectorsOnDisk
 from m3desk.app.open_questions import OpenQuestions
@@ -368,6 +368,20 @@ class App:
     def enroll_seen(self, name: str, lesson: Lesson) -> Effect:
         """Make a person, or add to the one of that name, from a face of a live picture. Raises CorrectionError."""
         return self._corrected("enroll", self.write(lambda m: m.correct("enroll", {"name": name}, by="user", at=now(), lessons=(lesson,))))
+
+    def rewrite(
+        self,
+        clips: Sequence[str],
+        writer: str,
+        language: str | None = None,
+        told: Callable[[str, int, int], None] = lambda _clip, _done, _all: None,
+    ) -> rewriting.Rewritten:
+        """Have clips written again by another writer, beside what is in force (`app.rewriting`); `choose` is a correction of its own."""
+        return rewriting.rewrite(self, clips, writer, language, self._closing.is_set, told)
+
+    def drop_version(self, clip: str) -> bool:
+        """Remove what another writer wrote of a clip and nobody chose; return whether there was anything."""
+        return self.write(lambda m: m.drop_version(clip))
 
     def look_again(self) -> int:
         """Make the crops, sound, vectors of observations made by corrections, if the file or stored media allow it; return how many."""

@@ -235,6 +235,18 @@ def _memory_commands(command: Any) -> None:
     _memory(p)
     _json(p)
     _change(p)
+    p = command("rewrite", "Have clips written again by another writer, compare both, and choose.", ("rewriting", "rewrite"))
+    p.add_argument("memory", type=place, help="a memory folder")
+    p.add_argument("--clips", metavar="RANGE", help="3, 0-5, s1.c3, s1.c0-s1.c5, s1 (default: all; for the others: those written again)")
+    how = p.add_mutually_exclusive_group(required=True)
+    how.add_argument("--writer", metavar="NAME", help="write them again: rules, or a model that watches; nothing in force changes")
+    how.add_argument("--show", action="store_true", help="the sentences of both writers side by side")
+    how.add_argument(
+        "--take", action="store_true", help="use the new ones; what a correction or knowledge rests on stays; undo takes it back"
+    )
+    how.add_argument("--drop", action="store_true", help="remove the new ones")
+    p.add_argument("--language", help="language of the sentences: en, zh (default: the scene's)")
+    _json(p)
     for name, text in (("undo", "Undo corrections."), ("redo", "Redo corrections that were undone.")):
         p = command(name, text, ("mending", name))
         p.add_argument("count", nargs="?", type=positive, default=1, metavar="N", help="how many steps (default 1)")

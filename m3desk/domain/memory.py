@@ -16,6 +16,10 @@ PLACEHOLDER: dict[str, str] = {"en": "someone", "zh": "某人"}
 """The word that stands for a person in a stored sentence, by language; other languages use English."""
 
 
+WATCHED = "watched by "
+"""What `model` of a sentence begins with if a model watched the clip; backend, model and prompt follow."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Code points [start, end) of a sentence that stand for the person these observations belong to (one person per span)."""

@@ -89,6 +89,8 @@ def changes_of(steps: list[Step]) -> Changes:
             changes.edited[step.args["memory"]] = step
         elif step.kind == "delete":
             changes.deleted.add(step.args["memory"])
+        elif step.kind == "choose":  # another writer's sentences, which carry this step, are in the place of these
+            changes.deleted |= {*step.args.get("hidden", ())}
         elif step.kind == "pin":
             changes.pinned[step.args["memory"]] = bool(step.args.get("pinned", True))
     return changes

@@ -149,7 +149,7 @@ ARGS: Mapping[str, Any] = {
     "face": OwnerId,
     "voice": OwnerId, "ignored": Boolean, "memory": TextId, "text": Text, "clip": ClipId | None,
     "spans": list_of(tuple_of(Count, Count, _Observations)), "pinned": Boolean, "made": _Observations, "reworded": _Observations,
-    "at": Time,
+    "at": Time, "told": list_of(TextId), "hidden": list_of(TextId), "writer": Text,
     "start": Time, "end": Time, "box": Box, "files": list_of(Text), "known": Boolean, "notes": list_of(Text), "step": Order,
     "also": list_of(Order), "leaves": list_of(Order), "n": Count, "key": list_of(Key), "as": StepKind, "says": Text, "scrubbed": Boolean,
 }  # fmt: skip
@@ -161,7 +161,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "delete": ("memory",), "pin": ("memory",), "revert": ("step",), "add": ("memory",), "split-at": ("observations", "at", "made"),
     "bounds": ("observations", "start", "end", "made"), "words": ("observations", "text", "made"),
     "add-face": ("clip", "at", "box", "made"),
-    "enroll": ("person", "name", "made"),
+    "enroll": ("person", "name", "made"), "choose": ("clip", "told", "hidden"),
 }  # fmt: skip
 """What the fold assumes about a step of a kind. An accepted question stands for the kind in `as`."""
 

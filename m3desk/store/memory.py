@@ -285,6 +285,25 @@ class Memory(Records):
                 self._find_again(db, at)
         return replace(self._read(commits.committed, clip.id, "done"), sentences=tuple(dict.fromkeys(touched)))
 
+    def offer(self, clip: Clip, draft: Draft, *, forgettings: int, at: str | None = None) -> bool:
+        """Keep another writer's sentences of a stored clip beside those in force, in place of an older version; False if it is refused.
+
+        `forgettings`: how many there were when the writer was given the evidence; after more, nothing is kept.
+        """
+        perceived = self._read(reading.perceived, clip.id)
+        if perceived is None or forgettings != self.forgettings():
+            return False
+        kept = withholding.allowed(draft, perceived, self._read(withholding.spans, clip))
+        sentences = tuple(replace(s, model=s.model or draft.model) for s in kept.sentences)
+        with self.writing(folds=False) as db:
+            versions.put(db, clip.id, "version", draft.model, sentences, at or now())
+        return True
+
+    def drop_version(self, clip: str) -> bool:
+        """Remove another writer's sentences of a clip that nobody chose; return whether there were any."""
+        with self.writing(folds=False) as db:
+            return bool(versions.drop(db, clip, "version"))
+
     def _find_again(self, db: sqlite3.Connection, at: str) -> None:
         """Resolve again the things that corrections name, after their source was re-memorized."""
 

@@ -29,6 +29,7 @@ from m3desk.store import (
     reading,
     rebinding,
     recomputing,
+    rewriting,
     rows,
     sources,
     transfer,
@@ -228,6 +229,15 @@ class Records(Reader):
     def drafted(self, clip: str) -> tuple[Sentence, ...]:
         """Return the semantic sentences that a clip's writer drafted and that are not committed yet."""
         return self._read(versions.sentences, clip, "knowledge")
+
+    def versions(self, clip: str | None = None) -> list[versions.Version]:
+        """Return what other writers wrote of clips (of one, if given) and nobody has chosen or dropped yet."""
+        return self._read(versions.versions, clip)
+
+    def rewritable(self, clip: Clip, recent: int) -> Prepared:
+        """Return what a writer needs to write a stored clip again: its evidence in force with its pictures, and its clusters."""
+        with self.snapshot() as db:
+            return rewriting.prepared(db, clip, self.recent(clip, recent), self.media)
 
     def candidates(self, sentence: Sentence, source: str) -> list[tuple[StoredSentence, Floats]]:
         """Return stored semantic sentences that a new one could repeat or contradict, with their (d,) vectors.

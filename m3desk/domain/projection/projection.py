@@ -253,6 +253,7 @@ class Projection:
                     touched.observations |= set(step.args["observations"])
                 touched.nodes |= {*step.args.get("births", ()), *self._made_by[number]}
                 touched.told |= {*self._graph.by_step[number]}
+                touched.told |= {*step.args.get("hidden", ())}
                 if isinstance(memory := step.args.get("memory"), str):
                     touched.told.add(memory)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from m3desk.domain.memory import Draft
+from m3desk.domain.memory import WATCHED, Draft
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.watched import reply as replies
@@ -119,12 +119,4 @@ def _check(cancelled: Callable[[], bool]) -> None:
 
 def named(writer: str, model: str, version: str) -> str:
     """Return what is stored with the sentences of a model that watches: writer, model and prompt."""
-    return f"{PREFIX}{writer}: {model}, prompt {version}"
-
-
-PREFIX = "watched by "
-
-
-def is_watched(model: str) -> bool:
-    """Return whether a sentence's `model` names a model that watched."""
-    return model.startswith(PREFIX)
+    return f"{WATCHED}{writer}: {model}, prompt {version}"

@@ -374,6 +374,7 @@ def _dependents(log: Log, number: int) -> list[int]:
         *args.get("made", ()),
         *([args["person"]] if args.get("nodes") and args["person"] not in people else ()),
         *([args["memory"]] if steps[number].kind == "add" else ()),
+        *args.get("told", ()),
     }
     return [n for n, s in steps.items() if n > number and made & set(_ids(s.args))]
 

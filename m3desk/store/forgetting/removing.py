@@ -71,6 +71,11 @@ def known(db: DB, state: State, log: Log, person: Person, *, spans: bool = False
         found.observations |= {o for o, s in log.observations.items() if _within(found.intervals, source_of(o), s.start, s.end)}
         _superseded(found, state, log)
     found.told = {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and rests_on(n, found, log)}
+    found.told |= {
+        t.id
+        for t in log.sentences.values()  # of steps that are undone
+        if t.id not in state.nodes and found.observations & {*t.citations, *(o for s in t.spans for o in s.observations)}
+    }
     if spans:
         query = "SELECT id, source, start, \"end\" FROM node WHERE type = 'episodic'"
         found.told |= {r[0] for r in db.execute(query) if _within(found.intervals, r[1], r[2], r[3])}

@@ -1,0 +1,127 @@
+"""Has other writers write clips again: their sentences are kept beside those in force until the user chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+from m3desk import memory_writer
+from m3desk.domain.clip import Clip, Source
+from m3desk.errors import ModelFailed, UsageError
+from m3desk.media.file import is_there
+from m3desk.memorization.compose import ComposedWriter
+from m3desk.ports import ClipView, MemoryWriter
+from m3desk.store.memory import Memory
+from m3desk.store.records import Records
+from m3desk.work import Work
+
+T = TypeVar("T")
+RECENT = 6
+"""Sentences of the clip before that a writer is shown, as when memorizing."""
+
+
+class RewritableMemory(Protocol):
+    """The part of `App` that rewriting needs."""
+
+    work: Work
+    backends: Any
+    settings: Any
+
+    def reader(self) -> Records: ...
+    def write(self, change: Callable[[Memory], T]) -> T: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What came of it: the clips that have a version now, and why others have none."""
+
+    clips: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+def rewrite(
+    memory: RewritableMemory,
+    clips: Sequence[str],
+    writer: str,
+    language: str | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    told: Callable[[str, int, int], None] = lambda _clip, _done, _all: None,
+) -> Rewritten:
+    """Have clips written again; those with a version of the same writer too. What is in force does not change.
+
+    `told(clip, done, all)`: called before each clip. Raises UsageError, Cancelled (what was written is kept), or what went wrong with a
+    source's file or with opening the model; a clip that the model can't write is among the failed.
+    """
+    memory_writer.check(writer, memory.backends)
+    opened: MemoryWriter = ComposedWriter() if writer == memory_writer.RULES else memory_writer.opened(writer, memory.backends)
+    done: list[str] = []
+    failed: dict[str, str] = {}
+    checked: set[str] = set()
+    for id_ in clips:
+        told(id_, len(done) + len(failed), len(clips))
+        try:
+            if _one(memory, id_, opened, language, stop, checked):
+                done.append(id_)
+            else:
+                failed[id_] = "something was forgotten meanwhile; write it again."
+        except ModelFailed as error:
+            failed[id_] = error.line()
+    return Rewritten(tuple(done), failed)
+
+
+def _one(
+    memory: RewritableMemory, id_: str, writer: MemoryWriter, language: str | None, stop: Callable[[], bool], checked: set[str]
+) -> bool:
+    with memory.reader() as reader:
+        forgettings = reader.forgettings()
+        clip, source = reader.clip(id_), reader.source(reader.clip(id_).source)
+        known = reader.rewritable(clip, RECENT)
+    watches = not isinstance(writer, ComposedWriter)
+    if watches and source.id not in checked:
+        if not is_there(source.uri):
+            raise UsageError(
+                f"{source.uri} is not there: a model can't watch it.", f"Say where it is: m3desk sources relink {source.id} FILE."
+            )
+        memory.work.check_file(source)
+        checked.add(source.id)
+    view = ClipView(
+        clip=clip,
+        source=source,
+        perceived=known.perceived,
+        clusters=known.clusters,
+        recent=known.recent,
+        previous=known.previous,
+        language=language or memory.settings.memory_language,
+        media=memory.work.decoder(source)(clip) if watches else None,
+    )
+    draft = writer.write(view, stop)
+    draft = replace(draft, model=draft.model or writer.name)
+    return memory.write(lambda m: m.offer(clip, draft, forgettings=forgettings))
+
+
+def chosen(ranges: str | None, sources: Sequence[Source], clips: Iterable[Clip]) -> list[str]:
+    """Return the memorized clips that words such as `3`, `0-5`, `s1.c3`, `s2` or `s1.c0-s1.c4,s2` name; all for None. Raises UsageError."""
+    there = [c for c in clips if c.state in ("episodic", "done")]
+    if not ranges:
+        return [c.id for c in there]
+    found: dict[str, None] = {}
+    for word in ranges.split(","):
+        first, dash, last = (part.strip() for part in word.partition("-"))
+        one = [c.id for c in there if _named(c, first, sources)]
+        other = [c.id for c in there if _named(c, last, sources)] if dash else one
+        if not one or not other:
+            raise UsageError(
+                f"“{word.strip()[:40]}” names no memorized clip.", "Write 3, 0-5, s1.c3, s1.c0-s1.c5 or s1; see: m3desk sources."
+            )
+        ids = [c.id for c in there]
+        span = ids[ids.index(one[0]) : ids.index(other[-1]) + 1] or ids[ids.index(other[0]) : ids.index(one[-1]) + 1]
+        found |= dict.fromkeys(span)
+    return list(found)
+
+
+def _named(clip: Clip, word: str, sources: Sequence[Source]) -> bool:
+    return word in (clip.id, clip.source) or (len(sources) == 1 and word == str(clip.index))
+
+
+__all__ = ["Rewritten", "chosen", "rewrite"]
