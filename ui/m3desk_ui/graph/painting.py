@@ -48,6 +48,8 @@ FACES_ROOM = 0.05
 FACE_LEAST = 30.0
 SOFT_MOST = 60_000
 """Links in view up to which the sharp picture draws them with soft edges."""
+DENSE = 1_200
+"""Links on show from which they are drawn paler."""
 VEIL = 0.8
 """How much of all else is covered while a neighbourhood or a path is lit."""
 
@@ -296,7 +298,12 @@ class Painting:
     # ------------------------------------------------------------ pieces
 
     def _pen(self, tie: int) -> QPen:
-        colours = {EDGE_PLAIN: self.look.line, EDGE_SAME: self.look.line_same, EDGE_TYPED: self.look.line_typed}
+        """Return the pen of links; of many on show they are paler, so that a hub of a thousand is no solid disc."""
+        colours = {
+            EDGE_PLAIN: self.look.line_dense if len(self.scene.links) > DENSE else self.look.line,
+            EDGE_SAME: self.look.line_same,
+            EDGE_TYPED: self.look.line_typed,
+        }
         return QPen(colours[tie], 2.0 if tie == EDGE_SAME else 0)
 
     def _in_view(self, frame: Frame, links: NDArray[np.int32]) -> NDArray[np.int32]:

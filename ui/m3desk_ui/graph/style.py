@@ -97,7 +97,7 @@ class GraphPalette:
     text: QColor
     faint_text: QColor
     line: QColor
-    line_faint: QColor
+    line_dense: QColor
     line_lit: QColor
     line_same: QColor
     line_typed: QColor
@@ -124,7 +124,7 @@ def look() -> GraphPalette:
         text=text,
         faint_text=QColor(c.muted),
         line=mixed(plain, ground, 0.55),
-        line_faint=mixed(plain, ground, 0.13),
+        line_dense=mixed(plain, ground, 0.3),
         line_lit=mixed(plain, ground, 0.95),
         line_same=mixed(kinds[0], ground, 0.75),
         line_typed=mixed(QColor(c.warn), ground, 0.65),
