@@ -809,28 +809,8 @@
     <context>
         <name>GraphView</name>
         <message>
-            <source>%1 Nothing was in the memory yet.</source>
-            <translation>%1 当时记忆中还没有任何内容。</translation>
-        </message>
-        <message>
             <source>%1; links: %2</source>
             <translation>%1；连接：%2</translation>
-        </message>
-        <message>
-            <source>As believed on a date…</source>
-            <translation>某一日期时的认识…</translation>
-        </message>
-        <message>
-            <source>As known up to %1.</source>
-            <translation>截至 %1 所知。</translation>
-        </message>
-        <message>
-            <source>Hide what was learned after the moment that the video shows</source>
-            <translation>隐藏视频当前时刻之后才得知的内容</translation>
-        </message>
-        <message>
-            <source>Known up to here</source>
-            <translation>截至此处所知</translation>
         </message>
         <message>
             <source>Merge the selected people… (M)</source>
@@ -839,26 +819,6 @@
         <message>
             <source>Path between the two (T)</source>
             <translation>两者之间的路径 (T)</translation>
-        </message>
-        <message>
-            <source>Return to now</source>
-            <translation>返回现在</translation>
-        </message>
-        <message>
-            <source>Save as a drawing (SVG)…</source>
-            <translation>保存为矢量图 (SVG)…</translation>
-        </message>
-        <message>
-            <source>Save as a graph (GraphML)…</source>
-            <translation>保存为图数据 (GraphML)…</translation>
-        </message>
-        <message>
-            <source>Save as a picture (PNG)…</source>
-            <translation>保存为图片 (PNG)…</translation>
-        </message>
-        <message>
-            <source>Save what is on show</source>
-            <translation>保存当前显示的内容</translation>
         </message>
         <message>
             <source>Select two nodes to see a path between them.</source>
@@ -955,30 +915,6 @@
         <message>
             <source>What led to this: “%1”?</source>
             <translation>是什么导致了：“%1”？</translation>
-        </message>
-        <message>
-            <source>Save as a picture</source>
-            <translation>存为图片</translation>
-        </message>
-        <message>
-            <source>graph.png</source>
-            <translation>graph.png</translation>
-        </message>
-        <message>
-            <source>Pictures (*.png)</source>
-            <translation>图片 (*.png)</translation>
-        </message>
-        <message>
-            <source>Saved %1</source>
-            <translation>已保存 %1</translation>
-        </message>
-        <message>
-            <source>Could not write %1</source>
-            <translation>无法写入 %1</translation>
-        </message>
-        <message>
-            <source>Choose another folder.</source>
-            <translation>请选择另一个文件夹。</translation>
         </message>
     </context>
     <context>
@@ -4071,16 +4007,16 @@
     <context>
         <name>GraphMerging</name>
         <message>
+            <source>This changes: %1. You can undo it.</source>
+            <translation>这会改变：%1。可以撤销。</translation>
+        </message>
+        <message>
             <source>Are these two one person?</source>
             <translation>这两个是同一个人吗？</translation>
         </message>
         <message>
             <source>Are these %1 people one person?</source>
             <translation>这 %1 个人物是同一个人吗？</translation>
-        </message>
-        <message>
-            <source>Effect: %1. You can undo it.</source>
-            <translation>效果：%1。可以撤销。</translation>
         </message>
         <message>
             <source>Also: %1</source>
@@ -4230,6 +4166,76 @@ Licences: %3</source>
         <message>
             <source>Backends</source>
             <translation>后端</translation>
+        </message>
+    </context>
+    <context>
+        <name>Exports</name>
+        <message>
+            <source>Choose another folder.</source>
+            <translation>请选择另一个文件夹。</translation>
+        </message>
+        <message>
+            <source>Could not write %1</source>
+            <translation>无法写入 %1</translation>
+        </message>
+        <message>
+            <source>Pictures (*.png)</source>
+            <translation>图片 (*.png)</translation>
+        </message>
+        <message>
+            <source>Save as a drawing (SVG)…</source>
+            <translation>保存为矢量图 (SVG)…</translation>
+        </message>
+        <message>
+            <source>Save as a graph (GraphML)…</source>
+            <translation>保存为图数据 (GraphML)…</translation>
+        </message>
+        <message>
+            <source>Save as a picture</source>
+            <translation>保存为图片</translation>
+        </message>
+        <message>
+            <source>Save as a picture (PNG)…</source>
+            <translation>保存为图片 (PNG)…</translation>
+        </message>
+        <message>
+            <source>Save what is on show</source>
+            <translation>保存当前显示的内容</translation>
+        </message>
+        <message>
+            <source>Saved %1</source>
+            <translation>已保存 %1</translation>
+        </message>
+        <message>
+            <source>graph.png</source>
+            <translation>图.png</translation>
+        </message>
+    </context>
+    <context>
+        <name>Earlier</name>
+        <message>
+            <source>%1 Nothing was in the memory yet.</source>
+            <translation>%1 当时记忆中还没有任何内容。</translation>
+        </message>
+        <message>
+            <source>As believed on a date…</source>
+            <translation>某一日期时的认识…</translation>
+        </message>
+        <message>
+            <source>As known up to %1.</source>
+            <translation>截至 %1 所知。</translation>
+        </message>
+        <message>
+            <source>Hide what was learned after the moment that the video shows</source>
+            <translation>隐藏视频当前时刻之后才得知的内容</translation>
+        </message>
+        <message>
+            <source>Known up to here</source>
+            <translation>截至此处所知</translation>
+        </message>
+        <message>
+            <source>Return to now</source>
+            <translation>返回现在</translation>
         </message>
     </context>
 </TS>

@@ -265,7 +265,7 @@ def test_the_list_says_the_same_and_the_picture_is_written(qtbot: QtBot, hub: Hu
     view.bar.as_list.setChecked(True)
     assert view.list.rows.rowCount() == len(view.canvas.scene.nodes)
     with qtbot.waitSignal(hub.notice):
-        assert view.save_picture(str(tmp_path / "graph.png"))
+        assert view.exports.save_picture(str(tmp_path / "graph.png"))
     assert not QImage(str(tmp_path / "graph.png")).isNull()
 
 
@@ -426,27 +426,27 @@ def test_the_mini_map_shows_where_the_view_is_and_leads_there(qtbot: QtBot, hub:
 def test_an_earlier_state_is_read_only_and_has_a_way_back_to_now(qtbot: QtBot, hub: Hub, desk: FakeDesk) -> None:
     view = opened(qtbot, hub)
     hub.selection.watching.emit("s1", 65_000_000)
-    view.show_known()
-    qtbot.waitUntil(view.past_bar.isVisible, timeout=5000)
+    view.earlier.show_known()
+    qtbot.waitUntil(view.earlier.bar.isVisible, timeout=5000)
     assert desk.called("earlier") == [((("s1", 2), None), {})]
     with qtbot.waitSignal(hub.notice):
         view.merge(["person_1", "person_2"])
     desk.emit(events.ClipCommitted("s1.c4", "done"))
     qtbot.wait(400)
-    assert view.past is not None
-    view.past_bar.back.click()
-    assert not view.past_bar.isVisible()
+    assert view.is_past
+    view.earlier.bar.back.click()
+    assert not view.earlier.bar.isVisible()
     qtbot.waitUntil(lambda: view.following.loaded, timeout=5000)
 
 
 def test_a_date_or_a_correction_chooses_what_was_believed(qtbot: QtBot, hub: Hub, desk: FakeDesk) -> None:
     view = opened(qtbot, hub)
-    view.choose_date()
+    view.earlier.choose_date()
     dialog = view.findChildren(DateDialog)[0]
     qtbot.waitUntil(lambda: dialog.steps.count() == 1, timeout=5000)
     dialog.steps.setCurrentRow(0)
     dialog._take()
-    qtbot.waitUntil(view.past_bar.isVisible, timeout=5000)
+    qtbot.waitUntil(view.earlier.bar.isVisible, timeout=5000)
     assert desk.called("earlier")[-1][0][1] == "2026-11-20T09:59:59.999000+00:00"
 
 
@@ -462,7 +462,7 @@ def test_svg_and_graphml_hold_what_is_on_show(qtbot: QtBot, hub: Hub, tmp_path: 
     assert {n.get("id") for n in graph.iter(f"{space}node")} == shown(view)
     assert len(list(graph.iter(f"{space}edge"))) == len(view.canvas.scene.links)
     with qtbot.waitSignal(hub.notice):
-        view.save_text(str(tmp_path / "graph.graphml"), saving.graphml(view.canvas))
+        view.exports.save_text(str(tmp_path / "graph.graphml"), saving.graphml(view.canvas))
     with qtbot.waitSignal(hub.notice) as told:
-        view.save_text(str(tmp_path / "none" / "graph.graphml"), "")
+        view.exports.save_text(str(tmp_path / "none" / "graph.graphml"), "")
     assert told.args[0] == "error"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
-from m3desk_ui.look import plain
+from m3desk_ui.look import deeds, plain
 from m3desk_ui.people.person_picker import BothFaces
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _confirm(hub: Hub, parent: QWidget, people: list[Person], effect: Effect) ->
         text = translate("GraphMerging", "Are these two one person?")
     else:
         text = translate("GraphMerging", "Are these %1 people one person?").replace("%1", str(len(people)))
-    more = translate("GraphMerging", "Effect: %1. You can undo it.").replace("%1", effect.text)
+    more = translate("GraphMerging", "This changes: %1. You can undo it.").replace("%1", deeds.would(effect.text))
     if len(people) > FACES_MOST:
         names = ", ".join(plain.line(p.shown, 30) for p in people[FACES_MOST:])
         more = translate("GraphMerging", "Also: %1").replace("%1", names) + "\n" + more

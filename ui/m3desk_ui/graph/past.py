@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, QDateTime, QLocale, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QDateTime, QLocale, QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QDateTimeEdit,
     QDialog,
@@ -16,14 +16,16 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
-from m3desk_ui.look import plain
+from m3desk_ui.look import plain, texts
 
 if TYPE_CHECKING:
+    from m3desk.domain.clip import Clip
     from m3desk.domain.correction import Step
     from m3desk.ports import Desk
     from m3desk_ui.graph.whole import Whole
@@ -77,6 +79,75 @@ class PastBar(QFrame):
     def say(self, text: str) -> None:
         self.words.setText(self.tr("%1 Read-only.").replace("%1", text))
         self.show()
+
+
+class Earlier(QObject):
+    """Chooses an earlier state by a menu and reads it. `changed` carries its graph, None when the user returns to now."""
+
+    changed = Signal(object)
+
+    def __init__(self, hub: Hub, whole_of: Callable[[Any], Whole], menu: QMenu, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.hub, self._whole_of, self._menu, self._parent = hub, whole_of, menu, parent
+        self.state: Past | None = None
+        """What is on show, None for now."""
+        self.bar = PastBar(parent)
+        self.bar.left.connect(self.return_to_now)
+        menu.aboutToShow.connect(self._fill)
+
+    def forget(self) -> None:
+        """Another memory opens."""
+        self.state = None
+        self.bar.hide()
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        here = self._menu.addAction(self.tr("Known up to here"), self.show_known)
+        plain.tip(here, self.tr("Hide what was learned after the moment that the video shows"))
+        here.setEnabled(bool(self.hub.selection.at[0]))
+        self._menu.addAction(self.tr("As believed on a date…"), self.choose_date)
+        self._menu.addSeparator()
+        self._menu.addAction(self.tr("Return to now"), self.return_to_now).setEnabled(self.state is not None)
+
+    def show_known(self) -> None:
+        """Show what was known up to the clip that the video is in now; it does not follow the video."""
+        source, at = self.hub.selection.at
+        if not source:
+            return
+
+        def found(clips: list[Clip]) -> None:
+            if clips:
+                text = self.tr("As known up to %1.").replace("%1", texts.clock(clips[0].end))
+                self.show_past(Past(text, before=(source, clips[0].index)))
+
+        self.hub.read("graph past", lambda reader: reader.clips_between(source, at, at + 1), found)
+
+    def choose_date(self) -> None:
+        """Let the user choose a date or a correction, and show what was believed then."""
+        dialog = DateDialog(self.hub, self._parent)
+        dialog.chosen.connect(lambda iso: self.show_past(Past(date_text(iso), believed_at=iso)))
+        dialog.open()
+
+    def show_past(self, state: Past) -> None:
+        """Show an earlier state, read-only, until the user returns to now."""
+        desk = self.hub.desk
+        if desk is None:
+            return
+
+        def show(whole: Whole) -> None:
+            if self.hub.desk is not desk:
+                return
+            self.state = state
+            self.bar.say(state.text if len(whole) else self.tr("%1 Nothing was in the memory yet.").replace("%1", state.text))
+            self.changed.emit(whole)
+
+        self.hub.work(lambda: read(desk, state, self._whole_of), show)
+
+    def return_to_now(self) -> None:
+        """Leave the earlier state."""
+        if self.state is not None:
+            self.forget()
+            self.changed.emit(None)
 
 
 class DateDialog(QDialog):

@@ -18,10 +18,11 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain import graph
-from m3desk_ui.graph import merging, past, saving, style
+from m3desk_ui.graph import merging, past, style
 from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
 from m3desk_ui.graph.controls import GraphBar, Legend
+from m3desk_ui.graph.exports import Exports
 from m3desk_ui.graph.layout import scatter
 from m3desk_ui.graph.layout_process import LayoutProcess
 from m3desk_ui.graph.mini_map import MiniMap
@@ -33,11 +34,10 @@ from m3desk_ui.graph.whole import Part, Whole, read_part
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, texts
 from m3desk_ui.memory.order import number
-from m3desk_ui.window import files
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
-    from m3desk.domain.clip import Clip, Source
+    from m3desk.domain.clip import Source
     from m3desk_ui.hub.bridge import Hub
 
 FRAME_MS = 33
@@ -61,11 +61,9 @@ class GraphView(QWidget):
         self._people_there: list[tuple[str, str]] | None = None
         self._places: dict[str, tuple[float, float]] = {}
         self.trail = Trail()
-        self.past: past.Past | None = None
-        """The earlier state that is on show, None for now."""
         self.canvas = GraphCanvas(self)
         self.map = MiniMap(self.canvas)
-        self._build()
+        self._build(hub)
         self._clock = QTimer(self, interval=FRAME_MS)
         self._clock.timeout.connect(self._take_layout)
         self.canvas.chosen.connect(self._choose)
@@ -95,7 +93,7 @@ class GraphView(QWidget):
 
     # ------------------------------------------------------------ building
 
-    def _build(self) -> None:
+    def _build(self, hub: Hub) -> None:
         self.bar = GraphBar(self)
         self.bar.wished.connect(self._rewish)
         self.bar.typed.connect(self._offer)
@@ -107,12 +105,12 @@ class GraphView(QWidget):
         self.bar.forward.clicked.connect(lambda: self.go(back=False))
         self.bar.map.toggled.connect(lambda on: self.map.want(on))
         self.bar.filter.menu().aboutToShow.connect(self._read_sources)
-        self.bar.past.menu().aboutToShow.connect(self._fill_past)
-        self.bar.export.menu().aboutToShow.connect(self._fill_export)
+        self.exports = Exports(hub, self.canvas, self)
+        self.exports.add_to(self.bar.export.menu())
         self.strip = SelectionBar(self.canvas)
         self.strip.wanted.connect(lambda key: self._key(key, self.canvas.selected))
-        self.past_bar = past.PastBar(self)
-        self.past_bar.left.connect(self.return_to_now)
+        self.earlier = past.Earlier(hub, _read_whole, self.bar.past.menu(), self)
+        self.earlier.changed.connect(self.show_earlier)
         self.legend = Legend(self)
         self.legend.wished.connect(self._rewish)
         self.list = NodeList(self)
@@ -135,7 +133,7 @@ class GraphView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.bar)
-        column.addWidget(self.past_bar)
+        column.addWidget(self.earlier.bar)
         column.addWidget(split, 1)
         column.addWidget(self.legend)
 
@@ -146,7 +144,7 @@ class GraphView(QWidget):
         self.list.setAccessibleName(self.tr("Graph as a list"))
         self.map.dress()
         self.strip.dress()
-        self.past_bar.dress()
+        self.earlier.bar.dress()
         self._kinds_there = self._people_there = None
         self.canvas.hint = self.tr("People and memories appear here as the video is memorized.")
         self.canvas.dress()
@@ -167,8 +165,7 @@ class GraphView(QWidget):
         self.whole = Whole()
         self._places.clear()
         self.canvas.pinned.clear()
-        self.past = None
-        self.past_bar.hide()
+        self.earlier.forget()
         self._reset()
         self.trail.clear()
         self._enable_trail()
@@ -405,14 +402,14 @@ class GraphView(QWidget):
 
     def _marked(self, ids: list[str]) -> None:
         people = sum(1 for id_ in ids if (node := self._node(id_)) is not None and node.kind == "person")
-        self.strip.tell(len(ids), people if self.past is None else 0)
+        self.strip.tell(len(ids), 0 if self.is_past else people)
         if self.list.isVisible():
             self.list.mark(ids)
 
     def merge(self, ids: list[str]) -> None:
         """Ask whether the people among these nodes are one person."""
         people = [id_ for id_ in ids if (node := self._node(id_)) is not None and node.kind == "person"]
-        if self.past is not None:
+        if self.is_past:
             self.hub.notice.emit("info", self.tr("This is an earlier state: return to now to correct it."), "", "")
         elif len(people) < 2:
             hint = self.tr("Shift+click people, or drag a box with Shift held; then press M.")
@@ -470,60 +467,20 @@ class GraphView(QWidget):
 
     # ------------------------------------------------------------ earlier states
 
-    def _fill_past(self) -> None:
-        menu = self.bar.past.menu()
-        menu.clear()
-        here = menu.addAction(self.tr("Known up to here"), self.show_known)
-        plain.tip(here, self.tr("Hide what was learned after the moment that the video shows"))
-        here.setEnabled(bool(self.hub.selection.at[0]))
-        menu.addAction(self.tr("As believed on a date…"), self.choose_date)
-        menu.addSeparator()
-        menu.addAction(self.tr("Return to now"), self.return_to_now).setEnabled(self.past is not None)
+    @property
+    def is_past(self) -> bool:
+        """Return whether an earlier state is on show, which is read-only."""
+        return self.earlier.state is not None
 
-    def show_known(self) -> None:
-        """Show what was known up to the clip that the video is in now; it does not follow the video."""
-        source, at = self.hub.selection.at
-        if not source:
-            return
-
-        def found(clips: list[Clip]) -> None:
-            if clips:
-                text = self.tr("As known up to %1.").replace("%1", texts.clock(clips[0].end))
-                self.show_past(past.Past(text, before=(source, clips[0].index)))
-
-        self.hub.read("graph past", lambda reader: reader.clips_between(source, at, at + 1), found)
-
-    def choose_date(self) -> None:
-        """Let the user choose a date or a correction, and show what was believed then."""
-        dialog = past.DateDialog(self.hub, self)
-        dialog.chosen.connect(lambda iso: self.show_past(past.Past(past.date_text(iso), believed_at=iso)))
-        dialog.open()
-
-    def show_past(self, state: past.Past) -> None:
-        """Show an earlier state, read-only, until the user returns to now."""
-        desk = self.hub.desk
-        if desk is None:
-            return
-
-        def show(whole: Whole) -> None:
-            if self.hub.desk is not desk:
-                return
-            self.following.stop()
-            self.past = state
-            self.past_bar.say(state.text if len(whole) else self.tr("%1 Nothing was in the memory yet.").replace("%1", state.text))
-            self._show_whole(whole)
-            self._marked(self.canvas.marked)
-
-        self.hub.work(lambda: past.read(desk, state, _read_whole), show)
-
-    def return_to_now(self) -> None:
-        """Leave the earlier state."""
-        if self.past is not None:
-            self.past = None
-            self.past_bar.hide()
+    def show_earlier(self, whole: Whole | None) -> None:
+        """Show the graph of an earlier state, None: of now."""
+        if whole is None:
             self.following.restart()
-            self._marked(self.canvas.marked)
             self.canvas.setFocus()
+        else:
+            self.following.stop()
+            self._show_whole(whole)
+        self._marked(self.canvas.marked)
 
     def expand(self, id_: str) -> None:
         """Show all that a node is linked to."""
@@ -572,7 +529,7 @@ class GraphView(QWidget):
         menu.addAction(self.tr("Reset view"), self._reset)
         if self.canvas.pinned:
             menu.addAction(self.tr("Unpin all"), self._release_all)
-        self._add_export(menu)
+        self.exports.add_to(menu)
         menu.popup(where)
 
     def _question(self, node: scenes.SceneNode) -> str:
@@ -638,45 +595,6 @@ class GraphView(QWidget):
         row = self.canvas.scene.row_of.get(self.canvas.selected, -1)
         if row >= 0 and not self.canvas.camera.shows(self.canvas.at[row], 20):
             self.canvas.fly_to(self.canvas.at[row], self.canvas.camera.zoom)
-
-    def _fill_export(self) -> None:
-        menu = self.bar.export.menu()
-        menu.clear()
-        self._add_export(menu)
-
-    def _add_export(self, menu: QMenu) -> None:
-        menu.addAction(self.tr("Save as a picture (PNG)…"), self.export_picture)
-        menu.addAction(self.tr("Save as a drawing (SVG)…"), lambda: self.export("svg"))
-        menu.addAction(self.tr("Save as a graph (GraphML)…"), lambda: self.export("graphml"))
-
-    def export_picture(self) -> None:
-        path = files.where_to_write(self, self.tr("Save as a picture"), self.tr("graph.png"), self.tr("Pictures (*.png)"))
-        if path is not None:
-            self.save_picture(path)
-
-    def export(self, kind: str) -> None:
-        """Ask where, and write what is on show as "svg" or "graphml"."""
-        kinds = {"svg": "SVG (*.svg)", "graphml": "GraphML (*.graphml)"}[kind]
-        name = self.tr("graph.png").removesuffix("png") + kind
-        path = files.where_to_write(self, self.tr("Save what is on show"), name, kinds)
-        if path is not None:
-            self.save_text(path, saving.svg(self.canvas) if kind == "svg" else saving.graphml(self.canvas))
-
-    def save_text(self, path: str, text: str) -> None:
-        """Write a file in a thread; a failure is told."""
-        self.hub.work(lambda: Path(path).write_text(text, encoding="utf-8"), lambda _n: self._saved(path), lambda _e: self._not_saved(path))
-
-    def save_picture(self, path: str) -> bool:
-        """Write what is on show to a PNG file, at twice the screen's resolution."""
-        good: bool = self.canvas.picture().save(path)
-        (self._saved if good else self._not_saved)(path)
-        return good
-
-    def _saved(self, path: str) -> None:
-        self.hub.notice.emit("info", self.tr("Saved %1").replace("%1", path), "", "")
-
-    def _not_saved(self, path: str) -> None:
-        self.hub.notice.emit("error", self.tr("Could not write %1").replace("%1", path), self.tr("Choose another folder."), "")
 
 
 def _read_people(reader: Any) -> Whole | None:
