@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -172,6 +173,43 @@ def set_value(name: str, value: Any) -> None:
             f"{key.name} can't be changed in {file}: it is written there in another way.", "Change it there by hand."
         ) from error
     _write(file, changed)
+
+
+def set_backend_option(backend: str, option: str, value: Any) -> None:
+    """Change one setting of a backend (`[backends.NAME]`) in the file and keep all other lines. Raises UsageError.
+
+    Words become what TOML has for them: true, false, whole numbers, else text. A key is refused: it is kept in the keyring.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    for word in (backend, option):
+        if not re.fullmatch(r"[a-z][a-z0-9_-]{0,40}", word):
+            raise UsageError(f"“{_few(word)}” names no setting of a backend.", "For example: m3desk config set backends.server.model NAME")
+    if option in ("key", "api_key", "token"):
+        raise UsageError("keys are not kept in files.", f"m3desk backends key {backend}")
+    file, given = paths.config_file(), _parsed(str(value))
+    before = _read()
+    try:
+        text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
+        written = tomlkit.parse(text)
+        tables = written.setdefault("backends", tomlkit.table(is_super_table=True))
+        tables.setdefault(backend, tomlkit.table())[option] = given
+        changed = tomlkit.dumps(written)
+        wanted = {**before, "backends": {**before.get("backends", {}), backend: {**backend_options(backend), option: given}}}
+        if tomllib.loads(changed) != wanted:
+            raise ValueError("the other settings would change")
+    except (TOMLKitError, ValueError, RecursionError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"backends.{backend}.{option} can't be changed in {file}: it is written there in another way.", "Change it there by hand."
+        ) from error
+    _write(file, changed)
+
+
+def _parsed(text: str) -> str | int | bool:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else text
 
 
 def profiles() -> dict[str, dict[str, str]]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from m3desk.domain.changed import Changed
 from m3desk.domain.live import DeviceState, LiveFace, LiveState, WatchKind
+from m3desk.outgoing import Leaving
 
 Event = Any
 """Any of the classes below (dispatch by type)."""
@@ -17,7 +18,7 @@ class EngineReady:
     """The engine opened a memory, at this version (0: not known). `device`: "CPU, 2 threads". `missing`: port → what to do about it.
 
     `can_undo`, `can_redo`: whether the memory has corrections that undo and redo would take: see `Corrected`. `no_language`: the language
-    model that is not installed, so that clips get no semantic memories; "" if there is one.
+    model that is not installed, so that clips get no semantic memories; "" if there is one. `leaves`: what goes to another machine.
     """
 
     memory: str
@@ -28,6 +29,7 @@ class EngineReady:
     can_undo: bool = False
     can_redo: bool = False
     no_language: str = ""
+    leaves: Leaving | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,18 @@ class EngineLost:
 
 @dataclass(frozen=True, slots=True)
 class ModelLoading:
+    """A backend is loading, or has loaded. `said`: its last line, of one that takes long."""
+
     name: str
     done: bool
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """Something leaves this machine from now on: the clips of a source go to a server that is not this machine."""
+
+    leaving: Leaving
 
 
 @dataclass(frozen=True, slots=True)

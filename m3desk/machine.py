@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from m3desk import backends, config, models
+from m3desk import backends, config, models, outgoing
 from m3desk.errors import M3DeskError
 from m3desk.media.capture.devices import devices
 
@@ -60,14 +60,23 @@ def profiles() -> list[dict[str, Any]]:
         if name != "embedded":
             lacking = [f"{port}: {backend}" for port, backend in ports.items() if backend not in backends.available(port)]
             reason = f"no such backend is installed: {', '.join(lacking)}" if lacking else ""
-            found.append({"name": name, "ready": not lacking, "reason": reason})
+            if not reason and outgoing.SERVER in ports.values():
+                reason = _server()
+            found.append({"name": name, "ready": not reason, "reason": reason})
     known = {p["name"] for p in found}
     if "gpu" not in known:
         seen = f"{gpus()[0]['name']} is here, but " if gpus() else "there is no NVIDIA GPU, and "
         found.append({"name": "gpu", "ready": False, "reason": f"{seen}the GPU backends are not installed"})
-    if "server" not in known:
-        found.append({"name": "server", "ready": False, "reason": "the backends for OpenAI-compatible servers are not installed"})
     return found
+
+
+def _server() -> str:
+    """Return what the server profile lacks; "" if it can be used (whether the server runs is not asked)."""
+    try:
+        address = outgoing.server()
+    except M3DeskError as error:
+        return error.line()
+    return "" if address else f"no address of a model server is set: {outgoing.EXAMPLE}"
 
 
 def _embedded() -> dict[str, Any]:

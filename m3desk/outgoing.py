@@ -82,6 +82,12 @@ def _numeric(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
+def of_profile(name: str, writer: str = "") -> Leaving | None:
+    """Return what leaves this machine with a profile, ours or the user's own, and a memory writer. Raises UsageError."""
+    own = config.profiles()
+    return leaving(own.get(name) or ({"language": SERVER} if name == SERVER else {}), writer)
+
+
 @dataclass(frozen=True, slots=True)
 class Leaving:
     """What goes to a host that is not this machine. `questions`: questions and sentences; `clips`: pictures, faces and speech of clips."""
@@ -123,9 +129,10 @@ def server() -> Address | None:
 def leaving(ports: Mapping[str, str], writer: str = "") -> Leaving | None:
     """Return what leaves this machine with these backends (port → backend) and this memory writer; None: nothing does.
 
-    Raises UsageError if the server's address can't be read.
+    `writer`: "" or `rules`: the profile's, if it has a model that watches. Raises UsageError if the server's address can't be read.
     """
-    questions, clips = ports.get("language") == SERVER, writer == SERVER
+    questions = ports.get("language") == SERVER
+    clips = (ports.get("watcher", "") if writer in ("", "rules") else writer) == SERVER
     address = server() if questions or clips else None
     if address is None or address.local:
         return None

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from m3desk import events, memory_writer
+from m3desk import events, memory_writer, outgoing
 from m3desk.backends import Backends
 from m3desk.config import Settings
 from m3desk.domain.clip import MICROSECOND, Clip, Source, SourceState, clock
@@ -378,6 +378,8 @@ class Work:
         kept = self._store.settings()
         name = self._writer(options.writer or kept.get(memory_writer.KEPT + source))
         writer = ComposedWriter() if name == memory_writer.RULES else memory_writer.opened(name, self._backends)
+        if (leaving := outgoing.leaving({}, name)) is not None:
+            self._emit(events.Leaves(leaving))
         other = self._backends.instead(models, kept)
         also = reembedding.Also(models, other) if other else None
         return Memorizer(self._store, models, writer, emit or self._emit, language=language, stop=stop, also=also)

@@ -20,6 +20,7 @@ from m3desk.app.answering import Answering, Before
 from m3desk.app.on_disk import VectorsOnDisk
 from m3desk.app.open_questions import OpenQuestions
 from m3desk.backends import Backends, profile, profile_or_why
+from m3desk.children import loading
 from m3desk.config import Settings
 from m3desk.control.searching import Searching
 from m3desk.domain.changed import Changed
@@ -34,6 +35,7 @@ from m3desk.live.recognition import Recognition
 from m3desk.live.sessions import Live
 from m3desk.live.watching import Watching
 from m3desk.media.file import is_there
+from m3desk.outgoing import Leaving, leaving
 from m3desk.ports import Models
 from m3desk.samples import lookup
 from m3desk.store import opening
@@ -78,6 +80,7 @@ class App:
             threads=self.settings.threads,
             on_load=lambda name, done: emit(events.ModelLoading(name, done)),
         )
+        self._unheard = loading.listen(lambda name, done, line: emit(events.ModelLoading(name, done, line)))
         self.on_disk = VectorsOnDisk(Path(self.path), self.reader, told=write)
         self.searching = Searching(self.on_disk.cache, words, self.reader, self.on_disk.write)
         self.answering = Answering(self)
@@ -147,6 +150,7 @@ class App:
     def close(self) -> None:
         """Stop all work at the next safe moment and close; what was committed stays."""
         self._closing.set()
+        self._unheard()
         self.work.stop()
         self.live.close()
         self.searching.close()
@@ -183,6 +187,14 @@ class App:
         if isinstance(mine, UsageError) or mine.get("language") != embedded.get("language"):
             return ""
         return next((r["name"] for r in _lacking() if r["profile"] == "llm"), "")
+
+    def leaves(self) -> Leaving | None:
+        """Return what goes to another machine with the profile and memory writer of the settings; None: nothing, or it can't be told."""
+        ports = profile_or_why(self.settings.profile)
+        try:
+            return None if isinstance(ports, UsageError) else leaving(ports, self.settings.writer)
+        except UsageError:  # the address can't be read: nothing is contacted, and the backend says so where it is needed
+            return None
 
     def version(self) -> int:
         """Return the number of writes that the memory has seen (`Reader.version`)."""

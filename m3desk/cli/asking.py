@@ -70,6 +70,8 @@ def ask(options: Any, out: Out) -> int:
     done: events.AskDone | None = None
     with App(options.memory, write=False) if options.believed_at is not None else _open_for_chat(options.memory) as app:
         believed_at = at_a_date(options, app, out)
+        if (leaving := app.leaves()) is not None and leaving.questions and not out.json and not out.quiet:
+            told(f"  {leaving.short()}")
         for event in app.answering.ask(options.question, before=known_before(options, app), believed_at=believed_at, mode=options.mode):
             if isinstance(event, events.AskRound):
                 rounds.append(event)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import getpass
 import sys
 import time
 from typing import Any
 
+from m3desk import keys, outgoing
 from m3desk.children import environments
 from m3desk.children.recipes import recipe
 from m3desk.cli.output import Out, confirm, prompt, table, terminal, told
 from m3desk.cli.setup import size
-from m3desk.domain.visible import visible
+from m3desk.domain.visible import shortened, visible
 from m3desk.errors import Cancelled, UsageError
 
 _STATES = {
@@ -28,6 +30,8 @@ def backends(options: Any, out: Out) -> int:
     match options.action:
         case "list":
             return _list(out)
+        case "key":
+            return _key(options, out)
         case "install":
             return _install(_named(options), options, out)
         case _:
@@ -38,6 +42,26 @@ def _named(options: Any) -> str:
     if options.name is None:
         raise UsageError(f"backends {options.action} needs a name.", "See m3desk backends list.")
     return str(recipe(options.name).name)
+
+
+def _key(options: Any, out: Out) -> int:
+    """Keep or remove the key of the configured server; it is typed unseen or read from standard input, never an argument."""
+    if options.name not in (None, outgoing.SERVER):
+        raise UsageError(f"“{shortened(options.name)}” has no key.", "There is one for: server.")
+    address = outgoing.server()
+    if address is None:
+        raise UsageError("no address of a model server is set.", f"Set it first: {outgoing.EXAMPLE}")
+    if options.delete:
+        there = keys.remove(address.origin)
+        out.result({"server": address.origin, "key": False}, [f"The key of {address.shown} {'was removed' if there else 'was not there'}."])
+        return 0
+    typed = getpass.getpass(f"Key of {address.shown} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline(keys.LONGEST + 2)
+    keys.store(address.origin, keys.Key(typed.strip()))
+    told = [f"The key of {address.shown} is in the system's keyring."]
+    if not address.encrypted and not address.local:
+        told.append("It is sent unencrypted (http): whoever is between can read it.")
+    out.result({"server": address.origin, "key": True}, told)
+    return 0
 
 
 def _list(out: Out) -> int:

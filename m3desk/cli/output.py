@@ -173,8 +173,11 @@ class Follower:
                 pass  # the error of a source, which the command ends with
             case events.Notice(level=level, text=text, hint=hint) if level != "info":
                 self._out.warn(f"{text} {hint}".strip())
-            case events.ModelLoading(name=name, done=False) if self._bar:
-                self._bar.update(self._task, description=visible(f"opening {name}"))
+            case events.ModelLoading(name=name, done=False, said=said) if self._bar:
+                self._bar.update(self._task, description=visible(f"opening {name} {said}".rstrip()))
+            case events.Leaves(leaving=leaving):
+                for line in leaving.lines():
+                    self._out.line(line)
 
     def _progress(self, event: events.Progress) -> None:
         if self._bar:

@@ -446,8 +446,11 @@ def _machine_commands(command: Any, commands: Any) -> None:
     p.add_argument("--accept-licence", action="store_true", help="accept the terms of models that have some; kept on file")
     _json(p)
     p = command("backends", "List, install or remove backends that have an environment of their own.", ("backends", "backends"))
-    p.add_argument("action", choices=("list", "install", "remove"))
+    p.add_argument(
+        "action", choices=("list", "install", "remove", "key"), help="key: keep the key of a model server in the system's keyring"
+    )
     p.add_argument("name", nargs="?", metavar="NAME")
+    p.add_argument("--delete", action="store_true", help="key: remove it from the keyring")
     p.add_argument("--variant", help="another variant than that for this machine: usual or cpu")
     p.add_argument("--index", metavar="URL", help="a package index besides the usual one, instead of the variant's own; none: without one")
     p.add_argument("--yes", action="store_true", help="install or remove without asking")

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from m3desk import config, licences, machine, models
+from m3desk import config, licences, machine, models, outgoing
 from m3desk.app import profile
 from m3desk.cli.output import Out, prompt, table, terminal, told
 from m3desk.domain.visible import visible
@@ -101,10 +101,23 @@ def config_(options: Any, out: Out) -> int:
     if options.action == "set":
         if options.key is None or options.value is None:
             raise UsageError("config set needs a key and a value.", "For example: m3desk config set language zh.")
+        if (named := _of_backend(options.key)) is not None:
+            if named == (outgoing.SERVER, "url"):
+                outgoing.Address.parse(options.value)
+            config.set_backend_option(*named, options.value)
+            out.result({options.key: config.backend_options(named[0])[named[1]]}, [f"{options.key} = {options.value}", *_leaves(named)])
+            return 0
         if options.key == "profile":
             profile(options.value)  # a name of nothing would stop every command that opens a model
         config.set_value(options.key, options.value)
-        out.result({options.key: config.get_value(options.key)}, [f"{options.key} = {options.value}"])
+        told = _leaves((options.key, "")) if options.key in ("profile", "writer") else []
+        out.result({options.key: config.get_value(options.key)}, [f"{options.key} = {options.value}", *told])
+        return 0
+    if options.key is not None and (named := _of_backend(options.key)) is not None:
+        table = config.backend_options(named[0])
+        if named[1] not in table:
+            raise UsageError(f"{options.key} is not set.", f"Set it: m3desk config set {options.key} VALUE")
+        out.result(table[named[1]], [str(table[named[1]])])
         return 0
     if options.key is not None:
         value = config.get_value(options.key)
@@ -113,6 +126,24 @@ def config_(options: Any, out: Out) -> int:
     values = config.values()
     out.result(values, [f"{key} = {value}" for key, value in values.items()])
     return 0
+
+
+def _of_backend(key: str) -> tuple[str, str] | None:
+    """Return backend and option of a key such as `backends.server.url`; None for other settings."""
+    words = key.split(".")
+    return (words[1], words[2]) if len(words) == 3 and words[0] == "backends" else None
+
+
+def _leaves(changed: tuple[str, str]) -> list[str]:
+    """Return what leaves this machine by a setting that was changed: told where it is chosen."""
+    if changed == (outgoing.SERVER, "url"):
+        address = outgoing.server()
+        if address is None or address.local:
+            return []
+        told = outgoing.Leaving(address.shown, True, True, address.encrypted)
+        return [f"Where the profile or the memory writer “{outgoing.SERVER}” is chosen:", *told.lines()]
+    leaving = outgoing.of_profile(config.get_value("profile"), config.get_value("writer"))
+    return leaving.lines() if leaving is not None else []
 
 
 def doctor(options: Any, out: Out) -> int:

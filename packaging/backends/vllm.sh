@@ -12,6 +12,8 @@ vllm_python=${M3DESK_BACKEND_PYTHON:-$M3DESK_DATA/backends/vllm/environment/bin/
 m3desk memorize "$clip" -m "$work/memory"
 m3desk check -m "$work/memory"
 m3desk people list -m "$work/memory"
-m3desk ask -m "$work/memory" --json "What is the debate in Washington about?" | expect "the answer" '"model": "tiny-control (vLLM)'
-m3desk ask -m "$work/memory" --json --mode parity "What is the debate in Washington about?" | expect "the answer in parity mode" '"model": "tiny-control (vLLM)'
+# Two words that were said: only a question that the memory may answer is given to the model.
+question="Why $(m3desk export -m "$work/memory" -o - --format srt | grep -v -e '-->' | grep -oE '[a-z]{5,}' | head -n 2 | xargs)?"
+m3desk ask -m "$work/memory" --json "$question" | expect "the answer" '"model": "tiny-control (vLLM)'
+m3desk ask -m "$work/memory" --json --mode parity "$question" | expect "the answer in parity mode" '"model": "tiny-control (vLLM)'
 rm -rf "$work/tiny-control"

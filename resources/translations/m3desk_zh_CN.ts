@@ -2368,6 +2368,14 @@
     <context>
         <name>SettingsDialog</name>
         <message>
+            <source>No address of a model server is set: %1</source>
+            <translation>没有设置模型服务器的地址：%1</translation>
+        </message>
+        <message>
+            <source>Questions and knowledge by a model server</source>
+            <translation>由模型服务器回答问题并写知识</translation>
+        </message>
+        <message>
             <source>Language of the app</source>
             <translation>界面语言</translation>
         </message>
@@ -2934,6 +2942,10 @@
     <context>
         <name>Status</name>
         <message>
+            <source>Profile “%1”</source>
+            <translation>配置“%1”</translation>
+        </message>
+        <message>
             <source>Status</source>
             <translation>状态</translation>
         </message>
@@ -3017,6 +3029,30 @@
     <context>
         <name>Texts</name>
         <message>
+            <source>Questions and clips go to %1</source>
+            <translation>问题和片段会发送到 %1</translation>
+        </message>
+        <message>
+            <source>Clips go to %1</source>
+            <translation>片段会发送到 %1</translation>
+        </message>
+        <message>
+            <source>Questions go to %1</source>
+            <translation>问题会发送到 %1</translation>
+        </message>
+        <message>
+            <source>Questions go to %1: each with the sentences found for it and the names in them; for knowledge, what people say in each clip.</source>
+            <translation>问题会发送到 %1：每个问题连同为它找到的句子和其中的人名；写知识时还有每个片段中人们说的话。</translation>
+        </message>
+        <message>
+            <source>Clips go to %1: pictures, cut-out faces, what is said, the sound where the server takes sound, and earlier sentences.</source>
+            <translation>片段会发送到 %1：画面、裁出的人脸、说的话、声音（如果服务器接受声音）以及之前的句子。</translation>
+        </message>
+        <message>
+            <source>They go unencrypted (http): whoever is between can read them.</source>
+            <translation>传输未加密（http）：途中的任何人都能读取。</translation>
+        </message>
+        <message>
             <source>%1 threads</source>
             <translation>%1 个线程</translation>
         </message>
@@ -3047,10 +3083,6 @@
         <message>
             <source>there is no NVIDIA GPU, and the GPU backends are not installed</source>
             <translation>没有 NVIDIA 显卡，也未安装 GPU 后端</translation>
-        </message>
-        <message>
-            <source>the backends for OpenAI-compatible servers are not installed</source>
-            <translation>未安装 OpenAI 兼容服务器的后端</translation>
         </message>
         <message>
             <source>%1: %2</source>

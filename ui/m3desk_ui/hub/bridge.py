@@ -217,6 +217,7 @@ class Hub(QObject):
     """AskStarted, AskWaits, AskRound, AskText or AskDone."""
     downloading = Signal(object)
     loading = Signal(object)
+    leaves = Signal(object)
     """ModelLoading."""
     live = Signal(object)
     """LiveStarted, LiveEnded, LiveStatus, LiveFaces, LiveWords or WatchHit."""
@@ -277,6 +278,7 @@ class Hub(QObject):
             events.AskDone: self.asking,
             events.Downloading: self.downloading,
             events.ModelLoading: self.loading,
+            events.Leaves: self.leaves,
             events.LiveStarted: self.live,
             events.LiveEnded: self.live,
             events.LiveStatus: self.live,

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.ids import is_person, numbered
+from m3desk.outgoing import Leaving
 
 __all__ = ["clock", "duration", "kind", "megabytes", "precise_clock", "source_state", "speed", "stage", "topic"]
 
@@ -109,13 +110,37 @@ def profile(name: str, reason: str) -> str:
         "there is no NVIDIA GPU, and the GPU backends are not installed": QCoreApplication.translate(
             "Texts", "there is no NVIDIA GPU, and the GPU backends are not installed"
         ),
-        "the backends for OpenAI-compatible servers are not installed": QCoreApplication.translate(
-            "Texts", "the backends for OpenAI-compatible servers are not installed"
-        ),
     }
     return (
         QCoreApplication.translate("Texts", "%1: %2").replace("%1", shown).replace("%2", reasons.get(reason, reason)) if reason else shown
     )
+
+
+def leaves(what: Leaving) -> str:
+    """Return in a few words what goes to another machine."""
+    both = QCoreApplication.translate("Texts", "Questions and clips go to %1")
+    clips = QCoreApplication.translate("Texts", "Clips go to %1")
+    questions = QCoreApplication.translate("Texts", "Questions go to %1")
+    return (both if what.questions and what.clips else clips if what.clips else questions).replace("%1", what.host)
+
+
+def leaving(what: Leaving) -> list[str]:
+    """Return in full what goes to another machine."""
+    lines = []
+    if what.questions:
+        text = QCoreApplication.translate(
+            "Texts",
+            "Questions go to %1: each with the sentences found for it and the names in them; for knowledge, what people say in each clip.",
+        )
+        lines.append(text.replace("%1", what.host))
+    if what.clips:
+        text = QCoreApplication.translate(
+            "Texts", "Clips go to %1: pictures, cut-out faces, what is said, the sound where the server takes sound, and earlier sentences."
+        )
+        lines.append(text.replace("%1", what.host))
+    if not what.encrypted:
+        lines.append(QCoreApplication.translate("Texts", "They go unencrypted (http): whoever is between can read them."))
+    return lines
 
 
 def not_encrypted(folder: bool = False) -> str:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from m3desk import config, paths
+from m3desk import config, outgoing, paths
 from m3desk.errors import M3DeskError, line_of
 from m3desk_ui.look import plain, texts, theme
 
@@ -75,6 +75,7 @@ def word(value: str) -> str:
         "always": QCoreApplication.translate("SettingsDialog", "Always"),
         "remembered": QCoreApplication.translate("SettingsDialog", "Until they are memorized"),
         "embedded": QCoreApplication.translate("SettingsDialog", "Built in (this machine's processor)"),
+        "server": QCoreApplication.translate("SettingsDialog", "Questions and knowledge by a model server"),
     }
     if value.isdigit():
         return QCoreApplication.translate("SettingsDialog", "%1 hours").replace("%1", value)
@@ -114,7 +115,12 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(14)
+        self.leaving = plain.Label(parent=self)
+        self.leaving.setWordWrap(True)
+        self.leaving.setStyleSheet(f"color: {theme.colours().warn};")
+        self.leaving.hide()
         column.addLayout(self._form)
+        column.addWidget(self.leaving)
         column.addWidget(self.problem)
         column.addWidget(where)
         if hub.path:
@@ -169,11 +175,12 @@ class SettingsDialog(QDialog):
             both.addWidget(field)
             both.addWidget(line)
             self._form.addRow(label, both)
+        self._tell_leaving()
 
     def _field(self, key: config.Key, value: Any) -> QWidget:
         choices = key.choices
         if key.name == "profile":
-            choices = tuple(dict.fromkeys(("embedded", *self._profiles(), str(value))))
+            choices = tuple(dict.fromkeys(("embedded", outgoing.SERVER, *self._profiles(), str(value))))
         if key.name == "keep_recordings":
             choices = tuple(dict.fromkeys(("always", "remembered", *HOURS, str(value))))
         if choices:
@@ -181,6 +188,8 @@ class SettingsDialog(QDialog):
             for choice in choices:
                 box.addItem(plain.line(word(choice), plain.ENTRY), choice)
             box.setCurrentIndex(max(0, box.findData(value)))
+            if key.name in ("profile", "writer"):
+                box.currentIndexChanged.connect(self._tell_leaving)
             return box
         if isinstance(key.default, bool):
             tick = QCheckBox(self.tr("Also write general knowledge, not only events"), self)
@@ -198,7 +207,25 @@ class SettingsDialog(QDialog):
             number.setValue(float(value))
             number.setSuffix(self._unit(key.name))
             return number
-        return QLineEdit(str(value), self)
+        line = QLineEdit(str(value), self)
+        line.textChanged.connect(self._tell_leaving)
+        return line
+
+    def _tell_leaving(self) -> None:
+        """Say what would leave this machine with the profile and memory writer that are chosen."""
+        lines: list[str] = []
+        try:
+            writer = str(self.value("writer")) if "writer" in self.fields else str(self._before.get("writer", ""))
+            profile = str(self.value("profile"))
+            found = outgoing.of_profile(profile, writer)
+            if found is not None:
+                lines = texts.leaving(found)
+            elif profile == outgoing.SERVER and outgoing.server() is None:
+                lines = [self.tr("No address of a model server is set: %1").replace("%1", outgoing.EXAMPLE)]
+        except M3DeskError as error:
+            lines = [line_of(error)]
+        self.leaving.setText("\n".join(lines))
+        self.leaving.setVisible(bool(lines))
 
     def _unit(self, name: str) -> str:
         return {"clip_seconds": self.tr(" s"), "fps": self.tr(" per second"), "recording_gb": self.tr(" GB")}.get(name, "")

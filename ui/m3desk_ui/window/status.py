@@ -14,11 +14,12 @@ from m3desk.domain.clip import clock
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.live import words
 from m3desk_ui.live.light import Light
-from m3desk_ui.look import plain, texts
+from m3desk_ui.look import plain, texts, theme
 
 if TYPE_CHECKING:
     from m3desk import events
     from m3desk.domain.changed import Changed
+    from m3desk.outgoing import Leaving
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
     from m3desk_ui.live.session import LiveSession
@@ -53,6 +54,10 @@ class Status(QStatusBar):
         line = QHBoxLayout(right)
         line.setContentsMargins(0, 0, 12, 0)
         line.setSpacing(18)
+        self._leaves = plain.Label()
+        self._leaves.setStyleSheet(f"color: {theme.colours().warn};")
+        self._leaves.hide()
+        line.addWidget(self._leaves)
         for label in (self._behind, self._knowledge, self._models, self._device):
             label.setProperty("muted", True)
             line.addWidget(label)
@@ -66,6 +71,7 @@ class Status(QStatusBar):
             live.began.connect(self._show_live)
             live.status_changed.connect(self._show_live)
         self._no_language = ""
+        self._leaving: Leaving | None = None
         self._loading: list[str] = []
         self._progress: events.Progress | None = None
         self._working: set[str] = set()
@@ -77,6 +83,7 @@ class Status(QStatusBar):
         hub.engine_ready.connect(self._on_ready)
         hub.engine_lost.connect(self._on_lost)
         hub.loading.connect(self._on_loading)
+        hub.leaves.connect(self._on_leaves)
         hub.downloading.connect(self._on_downloading)
         hub.evidence_seen.connect(self._on_evidence)
         hub.source_changed.connect(self._on_source)
@@ -115,7 +122,10 @@ class Status(QStatusBar):
 
     def _on_ready(self, event: events.EngineReady) -> None:
         self._device.setText(texts.processor(event.device))
-        plain.tip(self._device, self.tr("Profile “%1”; nothing leaves this machine").replace("%1", event.profile))
+        here = self.tr("Profile “%1”") if event.leaves else self.tr("Profile “%1”; nothing leaves this machine")
+        plain.tip(self._device, here.replace("%1", event.profile))
+        self._leaving = event.leaves
+        self._show_leaves()
         self._no_language = event.no_language
         how = self.tr("Download one in the chat or under “Models”; clips get their knowledge then.")
         plain.tip(self._knowledge, how if event.no_language else "")
@@ -124,6 +134,18 @@ class Status(QStatusBar):
         if needed:
             self._models.setText(self.tr("models missing: %1").replace("%1", str(len(needed))))
             plain.tip(self._models, "\n".join(f"{name}: {what}" for name, what in needed.items()))
+
+    def _on_leaves(self, event: events.Leaves) -> None:
+        """Show that the clips of a source go to another machine, too."""
+        before, now = self._leaving, event.leaving
+        self._leaving = replace(now, questions=now.questions or (before is not None and before.questions))
+        self._show_leaves()
+
+    def _show_leaves(self) -> None:
+        """Show what goes to another machine, for as long as it does."""
+        self._leaves.setVisible(self._leaving is not None)
+        self._leaves.setText(texts.leaves(self._leaving) if self._leaving else "")
+        plain.tip(self._leaves, "\n".join(texts.leaving(self._leaving)) if self._leaving else "")
 
     def _on_lost(self, event: events.EngineLost) -> None:
         self._working.clear()
@@ -137,7 +159,7 @@ class Status(QStatusBar):
         elif event.name not in self._loading:
             self._loading.append(event.name)
         if self._loading:
-            self._work.setText(self.tr("Loading %1 …").replace("%1", self._loading[-1]))
+            self._work.setText(self.tr("Loading %1 …").replace("%1", self._loading[-1]) + (f" {event.said}" if event.said else ""))
         elif self._progress is not None:
             self._on_progress(self._progress)
         else:
