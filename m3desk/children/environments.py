@@ -236,6 +236,7 @@ class _Installation:
         self.temporary = self.place / "temporary"
         self.environment = self.place / "environment"
         self.began = time.monotonic()
+        self._far = 0
 
     def run(self) -> None:
         if self._left_at() != "downloading" or not self.environment.is_dir():
@@ -324,7 +325,8 @@ class _Installation:
                     )
                 if time.monotonic() - looked > 1.0:
                     looked = time.monotonic()
-                    self.progress(f"{step}: {_what(child.log_tail(1))}", min(_size(self.place), self._total() - 1), self._total())
+                    self._far = max(self._far, min(_size(self.place), self._total() - 1))  # what is thrown away was work, too
+                    self.progress(f"{step}: {_what(child.log_tail(1))}", self._far, self._total())
         except BaseException:
             child.stop()
             raise
@@ -339,7 +341,8 @@ class _Installation:
 
     def _check(self) -> None:
         """Import what must load, in the environment: else what is installed is of no use."""
-        self.progress("checking", self._total() - 1, self._total())
+        self._far = self._total() - 1
+        self.progress("checking", self._far, self._total())
         words = "; ".join(f"import {module}" for module in self.one.imports)
         code, said = self._child([str(_interpreter(self.one.name)), "-I", "-c", words], "checking")
         if code:

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,16 +55,29 @@ def group_members(group: int) -> list[int]:
 
 def descendants(of: int) -> list[int]:
     """Return the ids of the running processes that descend from a process."""
-    children: dict[int, list[int]] = {}
-    for pid, parent, _group in _processes():
-        children.setdefault(parent, []).append(pid)
+    children: Callable[[int], list[int]] = _children
+    if not Path(f"/proc/{of}/task/{of}/children").exists():  # not Linux, or a kernel built without it
+        known: dict[int, list[int]] = {}
+        for pid, parent, _group in _processes():
+            known.setdefault(parent, []).append(pid)
+        children = lambda pid: known.get(pid, [])  # noqa: E731
     found: list[int] = []
     waiting = [of]
     while waiting:
-        new = children.pop(waiting.pop(), [])
+        new = children(waiting.pop())
         found += new
         waiting += new
     return found
+
+
+def _children(of: int) -> list[int]:
+    """Return the running children of a process on Linux: a few reads, where looking through all processes takes 20 ms of the processor."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{of}/task"):  # noqa: PTH208
+            with contextlib.suppress(OSError):
+                found += map(int, Path(f"/proc/{of}/task/{task}/children").read_text("ascii").split())
+    return [pid for pid in found if started(pid) is not None]
 
 
 def _processes() -> Iterator[tuple[int, int, int]]:
@@ -163,27 +176,30 @@ class Guard:
             return code
         for asked, seconds in ((signal.SIGTERM, self.grace), (signal.SIGKILL, _KILL_SECONDS)):
             until = time.monotonic() + seconds
+            with contextlib.suppress(OSError):
+                os.killpg(self.child.pid, asked)  # at once, before anybody is looked for
             first = True
             while left := self._left():
-                if first or asked == signal.SIGKILL:  # a worker may have been forked meanwhile
-                    for pid in left:
-                        with contextlib.suppress(OSError):
+                for pid in left:  # those that left the group, once; with SIGKILL whatever was forked meanwhile, too
+                    with contextlib.suppress(OSError):
+                        if asked == signal.SIGKILL or (first and os.getpgid(pid) != self.child.pid):
                             os.kill(pid, asked)
                 first = False
                 if time.monotonic() >= until:
                     break
-                time.sleep(0.02)
+                time.sleep(0.05)
                 code = code if (reaped := self._reaped()) is None else reaped
         if code is None:
             code = self._reaped()
         return -signal.SIGKILL if code is None else code
 
     def _left(self) -> list[int]:
-        return [pid for pid in {*group_members(self.child.pid), *descendants(os.getpid())} if pid != os.getpid()]
+        """Return what runs of the process: on Linux all that descends from the guard, which adopts what loses its parent."""
+        return descendants(os.getpid()) if sys.platform == "linux" else group_members(self.child.pid)
 
     def _note(self, pid: int | None) -> None:
         """Write the record, if it changed: who guards, which process, and every process of it with its start time."""
-        members = [] if pid is None else sorted({pid, *group_members(pid), *(descendants(os.getpid()) if sys.platform == "linux" else ())})
+        members = [] if pid is None else sorted({pid, *self._left()})
         said = {
             **self.about,
             "guard": [os.getpid(), started(os.getpid())],

@@ -1,6 +1,6 @@
 # The backend `speechbrain` (read by packaging/test-backends.sh): a tiny ECAPA-TDNN tells voices apart; then the voices are embedded with CAM++,
 # and with ECAPA again.
-# Downloads about 540 MB, 1.3 GB on disk without a GPU (3 GB and 5 GB with CUDA); a minute on two quiet cores to install, one to run.
+# Downloads about 270 MB, 1.0 GB on disk without a GPU (3 GB and 5 GB with CUDA); a minute on two quiet cores to install, one to run.
 install_backend speechbrain >/dev/null
 (cd "$root" && "$M3DESK_PYTHON" -m tests.torch.tiny_vectors ecapa "$work/ecapa/embedding_model.ckpt" "$(backend_python speechbrain)")
 {
