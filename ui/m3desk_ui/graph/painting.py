@@ -37,6 +37,8 @@ COUNT_FROM = 20
 """Pixels across from which a group says how many memories it holds."""
 PICTURE_SIZE = 96
 PICTURES_MOST = 300
+SHARE = {"person": 0.42}
+"""Height of what is written into a node, as a share of its size; 0.34 for other kinds."""
 DOTS_FROM = 8_000
 """Nodes in view from which a quick frame draws dots."""
 SMALL = 1_500
@@ -355,23 +357,22 @@ class Painting:
         shown = np.zeros(len(frame.place), dtype=bool)
         shown[rows] = True
         faced = self._pictured[shown[self._pictured] & (frame.sizes[self._pictured] >= PICTURE_FROM)]
-        people = self.people[shown[self.people]]
-        for row in people[:PICTURES_MOST].tolist():
-            self._initial(painter, row, frame.place[row], float(frame.sizes[row]))
-        groups = self._groups[shown[self._groups] & (self.scene.hidden[self._groups] > 0) & (frame.sizes[self._groups] >= COUNT_FROM)]
-        for row in groups[:PICTURES_MOST].tolist():
-            self._inscribe(painter, str(self.scene.hidden[row]), frame.place[row], float(frame.sizes[row]), 0.34)
+        inscribed = np.concatenate([self.people[shown[self.people]], self._groups[shown[self._groups]]])
+        for row in inscribed[:PICTURES_MOST].tolist():
+            size = float(frame.sizes[row])
+            if words := self.inscription(row, size):
+                self._inscribe(painter, words, frame.place[row], size, SHARE.get(self.scene.nodes[row].kind, 0.34))
         for row in faced[:PICTURES_MOST].tolist():
             self._face(painter, row, frame.place[row], float(frame.sizes[row]))
 
-    def _initial(self, painter: QPainter, row: int, at: Array, size: float) -> None:
-        """Write a letter into the disc of a person who has no picture (yet)."""
+    def inscription(self, row: int, size: float) -> str:
+        """Return what is written into a node of this size: the letter of a person without a picture, how many a group holds, or nothing."""
         node = self.scene.nodes[row]
-        if size < PICTURE_FROM or node.picture in self.pictures:
-            return
-        number = str(numbered(node.id))
-        letter = number if node.label.endswith(number) else plain.visible(node.label[:1]).upper()
-        self._inscribe(painter, letter, at, size, 0.42)
+        if node.kind == "person" and size >= PICTURE_FROM and node.picture not in self.pictures:
+            number = str(numbered(node.id))
+            return number if node.label.endswith(number) else plain.visible(node.label[:1]).upper()
+        held = int(self.scene.hidden[row])
+        return str(held) if node.kind in ("clip", "topic") and held and size >= COUNT_FROM else ""
 
     def _inscribe(self, painter: QPainter, letter: str, at: Array, size: float, share: float) -> None:
         """Write into the middle of a node, so high a share of its size."""

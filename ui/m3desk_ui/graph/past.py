@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QDateTimeEdit,
     QDialog,
@@ -22,7 +23,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from m3desk_ui.look import plain, texts
+from m3desk_ui.graph import style
+from m3desk_ui.hub.called import called
+from m3desk_ui.look import plain, texts, theme
 
 if TYPE_CHECKING:
     from m3desk.domain.clip import Clip
@@ -46,7 +49,7 @@ class Past:
 
 def read(desk: Desk, past: Past, whole_of: Callable[[Any], Whole]) -> Whole:
     """Return the graph of an earlier state; slow, for a thread of its own."""
-    reader = desk.reader(before=past.before, believed_at=past.believed_at)
+    reader = called(desk.reader(before=past.before, believed_at=past.believed_at))
     try:
         return whole_of(reader)
     finally:
@@ -60,7 +63,7 @@ class PastBar(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("banner", True)
+        self.setAutoFillBackground(True)
         self.words = plain.Label()
         self.words.setWordWrap(True)
         self.back = QPushButton()
@@ -73,6 +76,11 @@ class PastBar(QFrame):
         self.hide()
 
     def dress(self) -> None:
+        """Set every text and the colour, which says that this is not now."""
+        c = theme.colours()
+        colours = self.palette()
+        colours.setColor(QPalette.ColorRole.Window, style.mixed(QColor(c.warn), style.look().ground, 0.25))
+        self.setPalette(colours)
         self.setAccessibleName(self.tr("Earlier state"))
         self.back.setText(self.tr("Return to now"))
 

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QPainterPath, QPixma
 from m3desk_ui.graph import style
 from m3desk_ui.graph.canvas import GraphCanvas
 from m3desk_ui.graph.labels import FROM
-from m3desk_ui.graph.painting import PICTURE_FROM, Frame
+from m3desk_ui.graph.painting import PICTURE_FROM, SHARE, Frame
 from m3desk_ui.graph.scene import EDGE_PLAIN, EDGE_SAME, EDGE_TYPED
 from m3desk_ui.look import plain
 
@@ -62,6 +62,12 @@ def _node(canvas: GraphCanvas, frame: Frame, row: int) -> list[str]:
         found.append(
             f'<image x="{x - inner / 2:.1f}" y="{y - inner / 2:.1f}" width="{inner:.1f}" height="{inner:.1f}" '
             f'xlink:href="data:image/png;base64,{_png(cut)}"/>'
+        )
+    if words := painting.inscription(row, size):
+        high = size * SHARE.get(node.kind, 0.34)
+        found.append(
+            f'<text x="{x:.1f}" y="{y + high * 0.36:.1f}" font-size="{high:.1f}" text-anchor="middle" font-weight="600" '
+            f'fill="{painting.look.ground.name()}">{_text(words)}</text>'
         )
     return found
 
