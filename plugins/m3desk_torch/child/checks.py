@@ -128,8 +128,8 @@ def _fixed(opened: Any, given: Given, counts: dict[str, int]) -> None:
     each = int(getattr(processor, "image_seq_len", 0) or getattr(processor, "image_seq_length", 0) or 0)
     pictures = given.images + sum(v.pictures for v in given.videos)
     there = counts.get("image", 0) + counts.get("video", 0)
-    if pictures and not there:
-        raise Mistaken(f"{pictures} pictures were given, but the prompt shows none")
+    if there < pictures:  # whatever a picture takes, it is one token at least
+        raise Mistaken(f"{pictures} pictures were given, but the prompt has {there} tokens of pictures")
     if each and there % each:
         raise Mistaken(f"{there} tokens of pictures are no whole pictures of {each} tokens")
     if each and not given.images and there // each != pictures:

@@ -43,9 +43,11 @@ class Opened:
 
     @property
     def watches_video(self) -> bool:
-        # SmolVLM's videos would take the place of its single pictures: it gets both as single pictures.
+        # SmolVLM's videos would take the place of its single pictures: it gets both as single pictures. So do models whose videos are
+        # no grids of patches, because their tokens could not be checked.
         reads = getattr(self.processor, "video_processor", None)
-        return "pixel_values_videos" in getattr(reads, "model_input_names", ())
+        grids = getattr(getattr(self.model.config, "vision_config", None), "spatial_merge_size", None)
+        return "pixel_values_videos" in getattr(reads, "model_input_names", ()) and grids is not None
 
     @property
     def decoder(self) -> Any:
