@@ -89,7 +89,7 @@ def _add_clips(
         for (source, part), inside in parts.items():
             members = np.concatenate([clips[key] for key in inside])
             name = source_id(source)
-            id_ = f"clip:{name}.c{part}" if step == 1 else f"clips:{name}:{step}:{part}"
+            id_ = f"clip:{clip_id(name, part)}" if step == 1 else f"clips:{name}:{step}:{part}"
             times = graph.times[members]
             times = times[times[:, 0] >= 0]
             start, end = (int(times[:, 0].min()), int(times[:, 1].max())) if len(times) else (None, None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from m3desk.domain.ids import source_of
 from m3desk_ui.graph import groups
 from m3desk_ui.graph.whole import EDGE_PLAIN, EDGE_SAME, EDGE_TYPED, EPISODIC, FACE, KINDS, PERSON, SEMANTIC, VOICE, SceneNode, Whole, whole
 from m3desk_ui.memory.order import number
@@ -124,7 +125,7 @@ def _allowed(graph: Whole, wish: Wish) -> NDArray[np.bool_]:
     if wish.source is not None or wish.span is not None:
         inside = np.ones(len(kinds), dtype=bool)
         if wish.source is not None:
-            mine = np.array([name.split(".", 1)[0] == wish.source for name in graph.names] + [False])
+            mine = np.array([source_of(name) == wish.source for name in graph.names] + [False])
             inside &= mine[graph.clips]  # −1, no clip, is the last
         if wish.span is not None:
             start, end = wish.span
