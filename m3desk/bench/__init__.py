@@ -23,6 +23,7 @@ _NAMES = {
     "constraints": "twenty corrections, three more files, another face model: broken constraints [MODEL] [--keep DIR]",
     "importing": "import M3-Agent graphs (default: the two real ones): seconds, peak memory of program and reader [FILE …] [embed]",
     "fused": "corrections that separate the fused characters of the real M3-Agent graphs, by a scripted user [GRAPH …]",
+    "separating": "clicks that separate the fused characters of the real M3-Agent graphs in the window, by questions and by hand [GRAPH …]",
     "hostile": "hostile input until the minutes are over (default 10), one process a try: faults, time-outs, half-written memories "
     "[MINUTES] [commands texts media documents graphs] [--seed N] [--tries N]",
     "live_names": "known faces and voices of a live source: seconds until they are named, beside the memorizing [SCENES]",

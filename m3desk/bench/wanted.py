@@ -46,7 +46,7 @@ def _takes(name: str) -> Takes | None:
             return Takes(words=tuple(available("face_vectors") | available("voice_vectors")), options=("--keep",))
         case "importing":
             return Takes(files=MANY, words=("embed",))
-        case "fused":
+        case "fused" | "separating":
             from m3desk.bench.fused import LABELS
 
             return Takes(words=tuple(LABELS))
