@@ -132,3 +132,9 @@ def test_whatever_was_typed_before_the_rows_are_those_that_fit(qtbot: QtBot, vie
         assert sorted(found) == list(wanted)
         keys = model.keys(view.proxy._column, found) or found
         assert keys == sorted(keys, reverse=view.proxy._descending)
+
+
+def test_while_a_memory_is_read_the_table_says_so_and_not_that_nothing_is_remembered(qtbot: QtBot, hub: Hub, view: MemoryView) -> None:
+    hub.open(FakeDesk(), "/another")
+    assert "Reading" in view.empty.text()
+    qtbot.waitUntil(lambda: view.model.rowCount() > 0, timeout=5000)

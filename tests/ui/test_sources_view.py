@@ -11,6 +11,7 @@ from m3desk_ui.look import plain
 from m3desk_ui.memory.sources_view import SourcesView, is_there
 from pytestqt.qtbot import QtBot
 
+from m3desk import events
 from m3desk.domain.clip import Source
 from tests.ui.fakes import FakeDesk
 
@@ -70,3 +71,14 @@ def test_the_recording_of_a_live_source_is_there_like_a_file_and_also_before_its
     assert is_there(source(str(film))) and is_there(source(str(recording))) and is_there(source("https://example.org/film.mp4"))
     assert not is_there(source(str(empty))) and not is_there(source(str(tmp_path / "gone.mp4")))
     assert is_there(source(str(empty), "live"))
+
+
+def test_while_memorizing_is_paused_no_source_is_said_to_be_memorized(qtbot: QtBot, hub: Hub) -> None:
+    view = SourcesView(hub)
+    qtbot.addWidget(view)
+    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=3000)
+    row = next(r for r in view.model.rows if r.source.state == "working")
+    view.paint.progress[row.source.id] = events.Progress(row.source.id, "s1.c4", "watching", 10, 100, 1.0, 20.0)
+    assert "being memorized" in view.paint._line(row)[0] and "watching" in view.paint._line(row)[0]
+    view.set_paused(True)
+    assert "paused" in view.paint._line(row)[0] and "watching" not in view.paint._line(row)[0]

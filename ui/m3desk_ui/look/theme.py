@@ -87,6 +87,9 @@ DARK = Colours(
     ("#66a3e0", "#ee8899", "#5cc06b", "#e3b341", "#66ccee", "#e070b0", "#b8a48c", "#c06a9c", "#62cbb8", "#a594ff", "#c7c75a", "#f0935a"),
 )
 
+LIGHTER, DARKER = 135, 150
+"""Percent, as QColor has it."""
+
 _now = LIGHT
 
 
@@ -101,8 +104,15 @@ def kind_colour(kind: str) -> QColor:
 
 
 def person_colour(person: str | None) -> QColor:
-    """Return the colour of a person (`person_3`), the same in every view; grey for nobody."""
-    return QColor(_now.people[person_place(person)] if person else _now.muted)
+    """Return the colour of a person (`person_3`), the same in every view; grey for nobody.
+
+    There are a dozen hues; the next dozen people have them lighter, those after them darker, so that two in one picture differ.
+    """
+    if not person:
+        return QColor(_now.muted)
+    colour = QColor(_now.people[person_place(person)])
+    round_ = (numbered(person) - 1) // len(_now.people) % 3
+    return colour if round_ == 0 else colour.lighter(LIGHTER) if round_ == 1 else colour.darker(DARKER)
 
 
 def person_place(person: str) -> int:

@@ -396,8 +396,8 @@ class MemoryView(QWidget):
         self.words.clear()
         self.kind.setCurrentIndex(0)
         self.person.setCurrentIndex(0)
-        self._filter()
         self.following.restart()
+        self._filter()
 
     def _editing(self) -> bool:
         """Return whether a row is being edited: an update would close the editor."""
@@ -452,11 +452,12 @@ class MemoryView(QWidget):
         self.count.setText(str(total) if shown == total else self.tr("%1 of %2").replace("%1", str(shown)).replace("%2", str(total)))
         self.table.setVisible(bool(shown))
         self.empty.setVisible(not shown)
-        self.empty.setText(
-            self.tr("No memory matches this filter.")
-            if total
-            else self.tr("Nothing is remembered yet. Memories appear as clips are memorized.")
-        )
+        if total:
+            self.empty.setText(self.tr("No memory matches this filter."))
+        elif self.hub.desk is not None and not self.following.loaded:
+            self.empty.setText(self.tr("Reading the memory …"))
+        else:
+            self.empty.setText(self.tr("Nothing is remembered yet. Memories appear as clips are memorized."))
 
     # ------------------------------------------------------------ pointing and correcting
 

@@ -136,6 +136,7 @@ class _Paint(QStyledItemDelegate):
         super().__init__(view)
         self._hub, self._view = hub, view
         self.progress: dict[str, events.Progress] = {}
+        self.paused = False
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(200, HEIGHT)
@@ -187,7 +188,7 @@ class _Paint(QStyledItemDelegate):
             p.setPen(Qt.PenStyle.NoPen)
             p.setBrush(QColor(c.raised if not option.state & QStyle.StateFlag.State_Selected else c.line))
             p.drawRoundedRect(bar, 2.5, 2.5)
-            p.setBrush(QColor(c.accent if row.source.state == "working" else c.muted))
+            p.setBrush(QColor(c.accent if row.source.state == "working" and not self.paused else c.muted))
             p.drawRoundedRect(QRectF(bar.x(), bar.y(), bar.width() * min(1.0, part), 5), 2.5, 2.5)
         p.restore()
 
@@ -196,12 +197,13 @@ class _Paint(QStyledItemDelegate):
         s = row.source
         if s.state == "failed" and s.error:
             return plain.line(s.error), c.bad
-        parts = [texts.source_state(s.state)]
-        colour = {"done": c.good, "working": c.accent, "failed": c.bad, "partial": c.warn}.get(s.state, c.muted)
+        state = "paused" if self.paused and s.state == "working" else s.state
+        parts = [texts.source_state(state)]
+        colour = {"done": c.good, "working": c.accent, "failed": c.bad, "partial": c.warn}.get(state, c.muted)
         if s.duration:
             parts.append(clock(s.duration))
         news = self.progress.get(s.id)
-        if s.state == "working" and news is not None:
+        if state == "working" and news is not None:
             parts.append(texts.stage(news.stage))
             if news.left is not None:
                 parts.append(self.tr("%1 left").replace("%1", texts.duration(round(news.left * 1e6))))
@@ -297,6 +299,8 @@ class SourcesView(QWidget):
         plain.tip(self.pause, text)
         self.pause.setAccessibleName(text)
         self.pause.setChecked(self._paused)
+        self.paint.paused = self._paused
+        self.list.viewport().update()
 
     def set_paused(self, paused: bool) -> None:
         """Pause or resume the engine's work."""
