@@ -1990,6 +1990,10 @@
     <context>
         <name>PersonPage</name>
         <message>
+            <source>With (%1)</source>
+            <translation>与谁（%1）</translation>
+        </message>
+        <message>
             <source>joined from %1 people</source>
             <translation>由 %1 个人物合并</translation>
         </message>
@@ -4268,6 +4272,29 @@ Licences: %3</source>
         <message>
             <source>Return to now</source>
             <translation>返回现在</translation>
+        </message>
+    </context>
+    <context>
+        <name>RelationsView</name>
+        <message>
+            <source>People remembered together with this person</source>
+            <translation>与此人一起出现在记忆中的人</translation>
+        </message>
+        <message>
+            <source>People remembered together with this person, as a graph; the list below says the same</source>
+            <translation>与此人一起出现在记忆中的人（图）；下面的列表内容相同</translation>
+        </message>
+        <message>
+            <source>No memory tells of this person together with somebody else.</source>
+            <translation>没有同时提到此人和他人的记忆。</translation>
+        </message>
+        <message>
+            <source>1 memory together</source>
+            <translation>1 条共同记忆</translation>
+        </message>
+        <message>
+            <source>%1 memories together</source>
+            <translation>%1 条共同记忆</translation>
         </message>
     </context>
 </TS>

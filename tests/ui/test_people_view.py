@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from m3desk_ui.hub.bridge import Hub
-from m3desk_ui.look import plain
+from m3desk_ui.look import plain, theme
 from m3desk_ui.people.activity_plot import shares
 from m3desk_ui.people.people_list import PERSON
 from m3desk_ui.people.people_view import PeopleView
@@ -350,3 +350,20 @@ def test_people_are_a_grid_of_faces_where_there_is_room(qtbot: QtBot, view: Peop
     assert corrections(desk) == [("name", {"person": "person_3", "name": "Jeff Steen"})]
     view.grid.click()
     qtbot.waitUntil(lambda: view.list.visualRect(first).top() < view.list.visualRect(second).top(), timeout=3000)
+
+
+def test_people_whose_numbers_are_a_dozen_apart_have_colours_of_their_own() -> None:
+    for number in range(1, 13):
+        assert len({theme.person_colour(f"person_{number + more}").name() for more in (0, 12, 24)}) == 3
+
+
+def test_a_page_shows_with_whom_the_person_is_remembered(qtbot: QtBot, view: PeopleView, world: World) -> None:
+    both = next(m for m in world.sentences if m.id == "k3")
+    world.sentences[world.sentences.index(both)] = replace(both, people=("person_2", "person_1"))
+    view.open_page("person_2")
+    shown = view.page.relations
+    qtbot.waitUntil(lambda: shown.list.count() == 1, timeout=5000)
+    assert "Ann · 1 memory together" in shown.list.item(0).text() and "colleagues" in shown.list.item(0).text()
+    assert len(shown.plot.places()) == 1
+    shown.list.itemActivated.emit(shown.list.item(0))
+    qtbot.waitUntil(lambda: view.page.page is not None and view.page.person_id == "person_1", timeout=5000)

@@ -28,6 +28,7 @@ from m3desk_ui.memory.order import in_time, sentences, when
 from m3desk_ui.people.activity_plot import ActivityPlot
 from m3desk_ui.people.people_list import NAME, fallback_head, initial
 from m3desk_ui.people.person_picker import PersonPicker, everybody, likely_first, name_person
+from m3desk_ui.people.relations import RelationsView
 from m3desk_ui.people.split_board import SplitBoard
 
 if TYPE_CHECKING:
@@ -198,7 +199,10 @@ class PersonPage(QWidget):
         self.voices.anchorClicked.connect(lambda url: links.follow(self.hub, url))
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
-        for widget in (self.known, self.moments, self.faces, self.voices):
+        self.relations = RelationsView(self.hub, self)
+        self.relations.picked.connect(lambda person: self.hub.selection.select("person", person))
+        self.relations.picked.connect(self.show_person)
+        for widget in (self.known, self.relations, self.moments, self.faces, self.voices):
             self.tabs.addTab(widget, "")
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(8, 4, 8, 0)
@@ -243,6 +247,7 @@ class PersonPage(QWidget):
         self.consent.setAccessibleName(self.tr("Consent"))
         self.consent.setPlaceholderText(self.tr("What this person agreed to, and when"))
         plain.tip(self.consent, self.tr("A note on consent, for your own records; it is removed when the person is forgotten"))
+        self.relations.dress()
         if self.page is not None:
             page, self.page = self.page, None
             self._fill(page)
@@ -303,6 +308,7 @@ class PersonPage(QWidget):
             self._show_moments(page)
         if old is None or old.memories != page.memories:
             self._show_known(page)
+            self.relations.read(person.id, page.memories)
         if old is None or old.tracks != page.tracks:
             self._show_faces(page)
         if old is None or (old.speech, old.person.shown) != (page.speech, person.shown):
@@ -310,6 +316,7 @@ class PersonPage(QWidget):
         self._chosen()
         titles = (
             self.tr("Knowledge (%1)").replace("%1", str(len(page.memories))),
+            self.tr("With (%1)").replace("%1", str(len({p for m in page.memories for p in m.people} - {person.id}))),
             self.tr("Moments (%1)").replace("%1", str(self.moments.count())),
             self.tr("Faces (%1)").replace("%1", str(len(page.tracks))),
             self.tr("Speech (%1)").replace("%1", str(len(page.speech))),
