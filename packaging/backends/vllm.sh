@@ -1,6 +1,6 @@
 # The backend `vllm` (read by packaging/test-backends.sh): a tiny Qwen3 with random weights, the class of M3-Agent-Control, writes knowledge
 # and answers, also in parity mode; grammars make its replies well formed. Its server starts three times.
-# Downloads about 606 MB and takes 3.6 GB on disk without a GPU (4.3 GB and 8.6 GB with CUDA); a start takes about 40 s on two quiet cores.
+# Downloads about 920 MB and takes 3.2 GB on disk without a GPU (4.3 GB and 8.6 GB with CUDA); a start takes about 40 s on two quiet cores.
 python_line=$(install_backend vllm)
 vllm_python=${M3DESK_BACKEND_PYTHON:-$(backend_python vllm)}
 "$vllm_python" "$root/packaging/backends/tiny_qwen3.py" "$work/tiny-control"
