@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from m3desk import events, private
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Source
-from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC, GivenUp, Heard, Keep, Outdated, Seen
+from m3desk.domain.live import MOST_PICTURES, SEMANTIC, GivenUp, Heard, Keep, Outdated, Seen
 from m3desk.errors import M3DeskError, SourceError, UsageError, line_of
 from m3desk.live.newest import Newest
 from m3desk.live.retention import delete, outdated
@@ -159,13 +159,16 @@ class Live:
         return None, ""
 
     def _heard(self, event: Any) -> None:
-        """Pass an event of the session on. Recognition ends with it; subtitles lose their words when objects and texts are given up."""
+        """Pass an event of the session on. Recognition ends with it.
+
+        Subtitles lose their words last of all: while clips wait, questions about the last seconds are answered from them.
+        """
         self._emit(event)
         recognition = self._recognition
         if recognition is None:
             return
         if isinstance(event, events.LiveStatus):
-            recognition.words = OBJECTS_AND_TEXTS not in event.given_up
+            recognition.words = MOST_PICTURES not in event.given_up
         elif isinstance(event, events.LiveEnded):
             threading.Thread(target=recognition.end, name="m3desk-recognition-end", daemon=True).start()
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from m3desk import events
 from m3desk.app import App
 from m3desk.domain.clip import Clip, Source
+from m3desk.domain.live import HALF_OF_PICTURES, MOST_PICTURES, OBJECTS_AND_TEXTS
 from m3desk.errors import M3DeskError, UsageError
 from m3desk.live.session import OpenClip
 from m3desk.media.capture import reports
@@ -509,3 +511,17 @@ def test_forgetting_the_last_minutes_long_after_a_recording_says_when_it_ended(d
     d.app.work._store.describe_source(replace(stored, started_at="2026-11-01T10:00:00.000+00:00"))
     with pytest.raises(UsageError, match=rf"last recording, {source}, ended .* ago, at \d\d:00 on 2026-11-01"):
         d.app.recent(60)
+
+
+@pytest.mark.parametrize(
+    ("given_up", "words"), [((OBJECTS_AND_TEXTS, HALF_OF_PICTURES), True), ((OBJECTS_AND_TEXTS, MOST_PICTURES), False)]
+)
+def test_subtitles_lose_their_words_last_since_questions_are_answered_from_them(
+    desk: Callable[..., Desk], given_up: tuple[str, ...], words: bool
+) -> None:
+    d = desk()
+    told = SimpleNamespace(words=True)
+    d.app.live._recognition = told  # type: ignore[assignment]
+    status = events.LiveStatus("s1", "recording", S, 0, 130.0, 0, given_up, None, "on", "on", None, 10**9, None)  # type: ignore[arg-type]
+    d.app.live._heard(status)
+    assert told.words == words
