@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
     from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
+    from m3desk.domain.memory import StoredSentence, Version
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -308,6 +309,42 @@ class Revert:
         return effect
 
 
+# ---------------------------------------------------------------- other writers
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWriters:
+    def run(self, engine: Engine) -> list[str]:
+        return engine.app.writers()
+
+
+@dataclass(frozen=True, slots=True)
+class CompareVersions:
+    clip: str
+
+    def run(self, engine: Engine) -> tuple[list[StoredSentence], Version | None]:
+        with engine.app.reader() as reader:
+            waiting = reader.versions(self.clip)
+            return reader.memories(clip=self.clip), waiting[0] if waiting else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    clips: tuple[str, ...]
+    writer: str
+
+    def run(self, engine: Engine) -> dict[str, str]:
+        return dict(engine.app.rewrite(self.clips, self.writer).failed)
+
+
+@dataclass(frozen=True, slots=True)
+class DropVersion:
+    clip: str
+
+    def run(self, engine: Engine) -> bool:
+        return engine.app.drop_version(self.clip)
+
+
 # ---------------------------------------------------------------- notes of the user: watch rules, consent
 
 
@@ -419,7 +456,7 @@ class Close:
 SLOW: frozenset[type] = frozenset({
     Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetSpan, ForgetRecent, Retention, SearchNodes,
     ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
-    Picture,
+    Picture, ReadWriters, CompareVersions, Rewrite,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, side by side."""
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
     from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
+    from m3desk.domain.memory import StoredSentence, Version
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -236,6 +237,18 @@ class EngineDesk:
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]:
         return self._call(commands.Correct(kind, dict(args), why, dry_run))
+
+    def writers(self) -> Future[list[str]]:
+        return self._call(commands.ReadWriters())
+
+    def compare(self, clip: str) -> Future[tuple[list[StoredSentence], Version | None]]:
+        return self._call(commands.CompareVersions(clip))
+
+    def rewrite(self, clips: Sequence[str], writer: str) -> Future[dict[str, str]]:
+        return self._call(commands.Rewrite(tuple(clips), writer))
+
+    def drop_version(self, clip: str) -> Future[bool]:
+        return self._call(commands.DropVersion(clip))
 
     def accept(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
         return self._call(commands.Correct("accept", {"n": n}, dry_run=dry_run))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from m3desk import events, models
+from m3desk import events, memory_writer, models
 from m3desk.app import correcting, embedding, forgetting, long_work, rewriting
 from m3desk.app.answering import Answering, Before
 from m3desk.app.on_disk import VectorsOnDisk
@@ -390,6 +390,10 @@ class App:
     ) -> rewriting.Rewritten:
         """Have clips written again by another writer, beside what is in force (`app.rewriting`); `choose` is a correction of its own."""
         return rewriting.rewrite(self, clips, writer, language, self._closing.is_set, told)
+
+    def writers(self) -> list[str]:
+        """Return the names of the writers that can be chosen."""
+        return memory_writer.names(self.backends)
 
     def drop_version(self, clip: str) -> bool:
         """Remove what another writer wrote of a clip and nobody chose; return whether there was anything."""

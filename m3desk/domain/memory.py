@@ -95,6 +95,17 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """The sentences of another writer for a clip, which are not in force. `shown`: each with the people's names of now."""
+
+    clip: str
+    writer: str
+    at: str
+    sentences: tuple[Sentence, ...]
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StoredSentence:
     """A memory as the store gives it back, with everything resolved for showing.
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
 from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
+from m3desk.domain.memory import StoredSentence, Version
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.ports.memory import FoundNode, Reader
 
@@ -96,6 +97,19 @@ class Desk(Protocol):
         ...
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]: ...
+    def writers(self) -> Future[list[str]]:
+        """Return who can write a clip: the rules, and installed models that watch."""
+        ...
+
+    def compare(self, clip: str) -> Future[tuple[list[StoredSentence], Version | None]]:
+        """Return a clip's sentences in force, and those of another writer if the clip was written again."""
+        ...
+
+    def rewrite(self, clips: Sequence[str], writer: str) -> Future[dict[str, str]]:
+        """Have clips written again; nothing in force changes. Returns the clips that could not be written → why."""
+        ...
+
+    def drop_version(self, clip: str) -> Future[bool]: ...
     def accept(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
         """Apply suggestion `n`."""
         ...

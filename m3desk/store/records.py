@@ -13,7 +13,7 @@ from m3desk.domain.identities import Constraint, Equivalence
 from m3desk.domain.identity import Gallery
 from m3desk.domain.ids import clip_before, clip_id
 from m3desk.domain.log import Log, ObservationType, can_redo, can_undo
-from m3desk.domain.memory import Outline, Sentence, StoredSentence
+from m3desk.domain.memory import Outline, Sentence, StoredSentence, Version
 from m3desk.domain.people import Observed, Person
 from m3desk.domain.questions.scorecard import Card
 from m3desk.domain.questions.types import Suggestion, Verdict
@@ -230,7 +230,7 @@ class Records(Reader):
         """Return the semantic sentences that a clip's writer drafted and that are not committed yet."""
         return self._read(versions.sentences, clip, "knowledge")
 
-    def versions(self, clip: str | None = None) -> list[versions.Version]:
+    def versions(self, clip: str | None = None) -> list[Version]:
         """Return what other writers wrote of clips (of one, if given) and nobody has chosen or dropped yet."""
         return self._read(versions.versions, clip)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from m3desk.domain.ids import clip_order
-from m3desk.domain.memory import Sentence, Span
+from m3desk.domain.memory import Sentence, Span, Version
 from m3desk.domain.tags import render
 from m3desk.store.rows import dump, insert, person
 
@@ -37,17 +37,6 @@ def sentences(db: DB, clip: str, kind: Kind) -> tuple[Sentence, ...]:
     """Return the sentences of a clip's draft, () without one."""
     row = db.execute("SELECT body FROM draft WHERE clip = ? AND kind = ?", (clip, kind)).fetchone()
     return tuple(_sentence(s) for s in json.loads(row[0])) if row else ()
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """The sentences of another writer for a clip, which are not in force. `shown`: each with the people's names of now."""
-
-    clip: str
-    writer: str
-    at: str
-    sentences: tuple[Sentence, ...]
-    shown: tuple[str, ...]
 
 
 def versions(db: DB, clip: str | None = None) -> list[Version]:

@@ -1518,6 +1518,10 @@
     <context>
         <name>MemoryView</name>
         <message>
+            <source>Write this clip again…</source>
+            <translation>重新撰写此片段…</translation>
+        </message>
+        <message>
             <source>Filter memories</source>
             <translation>筛选记忆</translation>
         </message>
@@ -2371,6 +2375,18 @@
     </context>
     <context>
         <name>SettingsDialog</name>
+        <message>
+            <source>Writer of memories</source>
+            <translation>记忆的撰写者</translation>
+        </message>
+        <message>
+            <source>Rules, or a model that watches the clips.</source>
+            <translation>规则，或观看片段的模型。</translation>
+        </message>
+        <message>
+            <source>Rules, without a model</source>
+            <translation>规则（不用模型）</translation>
+        </message>
         <message>
             <source>No address of a model server is set: %1</source>
             <translation>没有设置模型服务器的地址：%1</translation>
@@ -3687,6 +3703,10 @@
     <context>
         <name>Deeds</name>
         <message>
+            <source>Took the version “%1” of clip %2</source>
+            <translation>采用了片段 %2 的版本“%1”</translation>
+        </message>
+        <message>
             <source>%1 (%2)</source>
             <translation>%1（%2）</translation>
         </message>
@@ -4295,6 +4315,73 @@ Licences: %3</source>
         <message>
             <source>%1 memories together</source>
             <translation>%1 条共同记忆</translation>
+        </message>
+    </context>
+    <context>
+        <name>VersionsDialog</name>
+        <message>
+            <source>Two writers of one clip</source>
+            <translation>同一片段的两位撰写者</translation>
+        </message>
+        <message>
+            <source>Writer</source>
+            <translation>撰写者</translation>
+        </message>
+        <message>
+            <source>Write again</source>
+            <translation>重新撰写</translation>
+        </message>
+        <message>
+            <source>Have this clip written by</source>
+            <translation>由谁撰写此片段</translation>
+        </message>
+        <message>
+            <source>Sentences now</source>
+            <translation>现在的句子</translation>
+        </message>
+        <message>
+            <source>Sentences of the other writer</source>
+            <translation>另一位撰写者的句子</translation>
+        </message>
+        <message>
+            <source>Use the new sentences…</source>
+            <translation>使用新句子…</translation>
+        </message>
+        <message>
+            <source>Drop them</source>
+            <translation>丢弃新句子</translation>
+        </message>
+        <message>
+            <source>Rules, without a model</source>
+            <translation>规则（不用模型）</translation>
+        </message>
+        <message>
+            <source>Now: %1</source>
+            <translation>现在：%1</translation>
+        </message>
+        <message>
+            <source>New: %1</source>
+            <translation>新的：%1</translation>
+        </message>
+        <message>
+            <source>This clip was not written again yet.</source>
+            <translation>此片段尚未重新撰写。</translation>
+        </message>
+        <message>
+            <source>The clip is being written again; this can take minutes. What is in force does not change.</source>
+            <translation>正在重新撰写此片段，可能需要几分钟。现有的内容不会改变。</translation>
+        </message>
+        <message>
+            <source>Use the new sentences in place of those of now?</source>
+            <translation>用新句子代替现在的句子？</translation>
+        </message>
+        <message>
+            <source>Sentences that you edited, pinned or added stay, and those that knowledge rests on. You can undo this.</source>
+            <translation>您编辑、固定或添加的句子以及知识所依据的句子会保留。此操作可以撤销。</translation>
+        </message>
+        <message>
+            <source>Use them</source>
+            <translation>使用</translation>
         </message>
     </context>
 </TS>

@@ -23,7 +23,7 @@ from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
 from m3desk.domain.live import WatchRule
-from m3desk.domain.memory import Span, StoredSentence, TimelineSentence
+from m3desk.domain.memory import Sentence, Span, StoredSentence, TimelineSentence, Version
 from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, SuggestedName, TrackRow
 from m3desk.domain.questions.types import Reason, Suggestion, Verdict
 from m3desk.errors import CorrectionError
@@ -441,6 +441,7 @@ class FakeDesk(LiveCalls):
         self.memory = memory
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.fail: dict[str, Exception] = {}
+        self.versions: dict[str, Version] = {}
         self._heard: list[Callable[[Any], None]] = []
         self._lock = threading.Lock()
         self._asks = 0
@@ -592,6 +593,25 @@ class FakeDesk(LiveCalls):
     def why(self, observation: str) -> Future[Verdict]:
         self._note("why", observation)
         return _done(self.reader().why(observation))
+
+    def writers(self) -> Future[list[str]]:
+        return _done(["rules", "server"])
+
+    def compare(self, clip: str) -> Future[Any]:
+        self._note("compare", clip)
+        return _done(([s for s in self.world.sentences if s.clip == clip], self.versions.get(clip)))
+
+    def rewrite(self, clips: Sequence[str], writer: str) -> Future[dict[str, str]]:
+        self._note("rewrite", tuple(clips), writer)
+        if writer in self.fail:
+            return _done({clips[0]: str(self.fail[writer])})
+        told = Sentence("someone plays the violin.", "episodic", 0, 5_000_000)
+        self.versions[clips[0]] = Version(clips[0], f"watched by {writer}: m, prompt watch-1", "", (told,), ("Ann plays the violin.",))
+        return _done({})
+
+    def drop_version(self, clip: str) -> Future[bool]:
+        self._note("drop_version", clip)
+        return _done(self.versions.pop(clip, None) is not None)
 
     def accept(self, n: int, *, dry_run: bool = False) -> Future[Effect]:
         return self._answer("accept", n)

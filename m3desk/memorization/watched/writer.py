@@ -43,7 +43,7 @@ class WatchedWriter:
 
     def __init__(self, model: WatchingModel, writer: str, prompts: Path | None = None) -> None:
         """`writer`: the name of the backend. `prompts`: the user's folder of prompts, ours by default. Raises UsageError for a bad one."""
-        self._model = model
+        self._model, self._writer = model, writer
         self._prompt: Prompt = prompt(style_of(model), prompts)
         self.name = named(writer, model.name, self._prompt.version)
 
@@ -104,6 +104,7 @@ class WatchedWriter:
         finally:
             _WATCHING.release()
         _check(cancelled)
+        self.name = named(self._writer, self._model.name, self._prompt.version)  # a server says which model it has when it is asked
         return "".join(pieces)[: replies.MOST_LETTERS]
 
     def _noted(self, view: ClipView, found: Reply) -> Reply:

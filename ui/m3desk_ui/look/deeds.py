@@ -157,6 +157,7 @@ def _deed(line: str, steps: Steps) -> str:
         (rf"corrects the words of ({_THINGS}) to “(.*)”", lambda m: tr("Corrected the words of %1 to “%2”", things(m[1]), m[2])),
         (r"adds a face at ([\d:]+), recognized as (.+)", lambda m: tr("Added a face at %1, recognized as %2", m[1], p(m[2]))),
         (r"adds a face at ([\d:]+)", lambda m: tr("Added a face at %1", m[1])),
+        (r"takes the version “(.*)” of (\S+)", lambda m: tr("Took the version “%1” of clip %2", m[1], m[2])),
         (r"(add|edit|rewrite|delete|pin)s a memory(?: about (.+))?", lambda m: _memory(m[1], m[2])),
     )  # fmt: skip
     return _first(line, patterns)

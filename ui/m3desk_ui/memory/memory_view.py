@@ -30,6 +30,7 @@ from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.memory.filtered_rows import FilteredRows
 from m3desk_ui.memory.order import in_time, number, sentences
+from m3desk_ui.memory.versions_dialog import VersionsDialog
 
 if TYPE_CHECKING:
     from m3desk.ports import Reader
@@ -490,11 +491,17 @@ class MemoryView(QWidget):
         menu.addAction(self.tr("Play"), lambda: self._play(row))
         menu.addAction(self.tr("Where does this come from?"), lambda: self._why(row))
         menu.addAction(self.tr("Show in the graph"), lambda: self._reveal(row, "graph"))
+        if row.clip:
+            menu.addAction(self.tr("Write this clip again…"), lambda: self.rewrite(row.clip))
         menu.addSeparator()
         menu.addAction(self.tr("Edit…"), lambda: self.edit(row))
         menu.addAction(self.tr("Unpin") if row.pinned else self.tr("Pin"), lambda: self.pin(row))
         menu.addAction(self.tr("Delete"), lambda: self.delete(row))
         menu.popup(self.table.viewport().mapToGlobal(where))
+
+    def rewrite(self, clip: str) -> None:
+        """Open the dialog that has a clip written again by another writer, and compares both."""
+        VersionsDialog(self.hub, clip, self).show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index = self.table.currentIndex()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
@@ -28,7 +29,19 @@ if TYPE_CHECKING:
 
 HOURS = ("24", "168", "720")
 """Hours that recordings may be kept, to choose from."""
-ORDER = ("language", "theme", "memory_language", "profile", "clip_seconds", "fps", "threads", "semantic", "keep_recordings", "recording_gb")
+ORDER = (
+    "language",
+    "theme",
+    "memory_language",
+    "profile",
+    "writer",
+    "clip_seconds",
+    "fps",
+    "threads",
+    "semantic",
+    "keep_recordings",
+    "recording_gb",
+)
 
 
 def title(name: str) -> str:
@@ -42,6 +55,7 @@ def title(name: str) -> str:
         "fps": QCoreApplication.translate("SettingsDialog", "Pictures analysed"),
         "threads": QCoreApplication.translate("SettingsDialog", "Threads"),
         "semantic": QCoreApplication.translate("SettingsDialog", "Knowledge"),
+        "writer": QCoreApplication.translate("SettingsDialog", "Writer of memories"),
         "keep_recordings": QCoreApplication.translate("SettingsDialog", "Keep recordings"),
         "recording_gb": QCoreApplication.translate("SettingsDialog", "Disk budget"),
     }
@@ -57,6 +71,7 @@ def explained(name: str) -> str:
         "fps": QCoreApplication.translate("SettingsDialog", "More pictures find faces that appear briefly, but take longer."),
         "threads": QCoreApplication.translate("SettingsDialog", "0 = the number of cores, at most 4."),
         "semantic": QCoreApplication.translate("SettingsDialog", "Needs the language model."),
+        "writer": QCoreApplication.translate("SettingsDialog", "Rules, or a model that watches the clips."),
         "keep_recordings": QCoreApplication.translate("SettingsDialog", "Of live sources: camera, microphone, network cameras."),
         "recording_gb": QCoreApplication.translate("SettingsDialog", "Of one live source; 0 = no limit but the disk."),
     }
@@ -74,6 +89,7 @@ def word(value: str) -> str:
         "zh": "简体中文",
         "always": QCoreApplication.translate("SettingsDialog", "Always"),
         "remembered": QCoreApplication.translate("SettingsDialog", "Until they are memorized"),
+        "rules": QCoreApplication.translate("SettingsDialog", "Rules, without a model"),
         "embedded": QCoreApplication.translate("SettingsDialog", "Built in (this machine's processor)"),
         "server": QCoreApplication.translate("SettingsDialog", "Questions and knowledge by a model server"),
     }
@@ -181,12 +197,15 @@ class SettingsDialog(QDialog):
         choices = key.choices
         if key.name == "profile":
             choices = tuple(dict.fromkeys(("embedded", outgoing.SERVER, *self._profiles(), str(value))))
+        if key.name == "writer":
+            choices = tuple(dict.fromkeys(("rules", *sorted(e.name for e in entry_points(group="m3desk.watcher")), str(value))))
         if key.name == "keep_recordings":
             choices = tuple(dict.fromkeys(("always", "remembered", *HOURS, str(value))))
         if choices:
             box = QComboBox(self)
             for choice in choices:
-                box.addItem(plain.line(word(choice), plain.ENTRY), choice)
+                own = key.name == "writer" and choice != "rules"
+                box.addItem(plain.line(choice if own else word(choice), plain.ENTRY), choice)
             box.setCurrentIndex(max(0, box.findData(value)))
             if key.name in ("profile", "writer"):
                 box.currentIndexChanged.connect(self._tell_leaving)
