@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import config, outgoing
+from m3desk.children import environments
 from m3desk.children.child import end_orphans_once
 from m3desk.domain.visible import shortened
 from m3desk.errors import BackendMissing, ModelError, ModelMissing, UsageError
@@ -85,6 +86,7 @@ class Backends:
         self._open: dict[str, Any] = {}
         self._others: dict[tuple[str, str], Any] = {}
         self._missing: dict[str, str] = {}
+        self._seen: dict[str, object] = {}  # which backends were installed when a port was missing
         self._locks = {port: threading.Lock() for port in PORTS}
         end_orphans_once()
 
@@ -97,6 +99,9 @@ class Backends:
         if self.problem is not None:
             raise self.problem
         with self._locks[port]:
+            if port in self._missing and self._seen.get(port) != (now := environments.changes()):
+                self._seen[port] = now
+                del self._missing[port]
             if port in self._open or port in self._missing or port not in self._profile:
                 return self._open.get(port)
             name = self._profile[port]
@@ -105,6 +110,7 @@ class Backends:
                 self._open[port] = self._make(port, name)
             except ModelError as error:
                 self._missing[port] = error.line()
+                self._seen[port] = environments.changes()
             finally:
                 self._on_load(name, True)
             return self._open.get(port)

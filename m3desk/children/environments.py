@@ -101,6 +101,16 @@ def installed(name: str) -> bool:
     return True
 
 
+def changes() -> tuple[tuple[str, int], ...]:
+    """Return a value that changes whenever a backend is installed or removed, by whichever program."""
+    found = []
+    with contextlib.suppress(OSError):
+        for file in folder().glob("*/state.json"):
+            with contextlib.suppress(OSError):
+                found.append((file.parent.name, file.stat().st_mtime_ns))
+    return tuple(sorted(found))
+
+
 def state(name: str) -> State:
     """Return how a backend is on this machine. Raises UsageError for an unknown one."""
     one = recipe(name)
@@ -483,4 +493,18 @@ def _size(place: Path) -> int:
     return total
 
 
-__all__ = ["Busy", "Progress", "State", "clear_removed", "folder", "install", "installed", "python", "remove", "rows", "state", "users"]
+__all__ = [
+    "Busy",
+    "Progress",
+    "State",
+    "changes",
+    "clear_removed",
+    "folder",
+    "install",
+    "installed",
+    "python",
+    "remove",
+    "rows",
+    "state",
+    "users",
+]

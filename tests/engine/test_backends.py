@@ -67,3 +67,27 @@ def test_what_an_earlier_run_left_running_is_ended_when_models_are_first_wanted(
     orphans.new_record("r").write_text(json.dumps({"name": "vllm", "program": gone, "guard": gone, "process": ours, "members": [ours]}))
     Backends(lambda name: Path(name), profile={})
     assert left.wait(10) != 0 and list(orphans.folder().iterdir()) == []
+
+
+def test_a_backend_that_is_installed_meanwhile_is_used_at_its_next_use(tmp_path, monkeypatch):
+    from m3desk import backends
+    from m3desk.errors import BackendMissing
+
+    monkeypatch.setenv("M3DESK_BACKENDS", str(tmp_path))
+
+    class Entry:
+        @staticmethod
+        def load():
+            def make(_weights, _threads):
+                if not (tmp_path / "tiny" / "state.json").exists():
+                    raise BackendMissing("The backend tiny is not installed.", "Install it.")
+                return "a model"
+
+            return make
+
+    monkeypatch.setattr(backends, "available", lambda _port: {"tiny": Entry})
+    made = Backends(lambda name: Path(name), profile={"language": "tiny"})
+    assert made.get("language") is None and "not installed" in made.missing["language"]
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "state.json").write_text("{}")
+    assert made.get("language") == "a model" and made.missing == {}
