@@ -1,5 +1,5 @@
 # The backend `server` (read by packaging/test-backends.sh): llama.cpp's own server, a process of its own on loopback with a key, with a tiny
-# random vision model (Llama with SmolVLM's projector); it watches the clip, writes knowledge and answers.
+# vision model (Llama with SmolVLM's projector; its head is made to write one sentence); it watches the clip, writes knowledge and answers.
 # Downloads nothing beside M3Desk's own dependencies; a minute or two on two quiet cores.
 "$M3DESK_PYTHON" "$root/tests/plugins/servers/tiny_gguf.py" "$work/tiny-gguf"
 export M3DESK_SERVER_KEY=test-key
@@ -17,7 +17,7 @@ m3desk memorize "$clip" -m "$work/memory" --writer server
 m3desk check -m "$work/memory"
 m3desk people list -m "$work/memory"
 # Two words that were said: only a question that the memory may answer is given to the model.
-question="Why $(m3desk export -m "$work/memory" -o - --format srt | grep -v -e '-->' | grep -oE '[a-z]{5,}' | head -n 2 | xargs)?"
+question="Why $(m3desk export -m "$work/memory" -o - --format srt | grep -v -e '-->' | sed 's/^[^:]*://' | grep -oE '[a-z]{5,}' | head -n 2 | xargs)?"
 m3desk ask -m "$work/memory" --json "$question" | expect "the answer" '"model": "model.gguf (127.0.0.1'
 m3desk ask -m "$work/memory" --json --mode parity "$question" | expect "the answer in parity mode" '"model": "model.gguf (127.0.0.1'
 

@@ -13,7 +13,7 @@ m3desk memorize "$clip" -m "$work/memory"
 m3desk check -m "$work/memory"
 m3desk people list -m "$work/memory"
 # Two words that were said: only a question that the memory may answer is given to the model.
-question="Why $(m3desk export -m "$work/memory" -o - --format srt | grep -v -e '-->' | grep -oE '[a-z]{5,}' | head -n 2 | xargs)?"
+question="Why $(m3desk export -m "$work/memory" -o - --format srt | grep -v -e '-->' | sed 's/^[^:]*://' | grep -oE '[a-z]{5,}' | head -n 2 | xargs)?"
 m3desk ask -m "$work/memory" --json "$question" | expect "the answer" '"model": "tiny-control (vLLM)'
 m3desk ask -m "$work/memory" --json --mode parity "$question" | expect "the answer in parity mode" '"model": "tiny-control (vLLM)'
 rm -rf "$work/tiny-control"

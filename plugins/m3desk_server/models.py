@@ -1,7 +1,8 @@
-"""The ports' models behind a server: one that talks, one that watches. Nothing is contacted before the first reply is wanted."""
+"""The ports' models behind a server: one that talks, one that watches. Making them contacts nobody."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,9 +34,15 @@ class _Behind:
 
     @property
     def name(self) -> str:
-        """Return the model's name and where it runs; as far as it is known without asking."""
+        """Return the model's name and where it runs; a server whose model was not chosen is asked, because the name is stored."""
         met = self.server.met
-        return f"{met.model if met else self.server.model or 'model'} ({self.options.where})"
+        if met is None and not self.server.model:
+            with contextlib.suppress(ModelError):
+                met = self.server.known()
+        model = (met.model if met else self.server.model) or "model"
+        if model.endswith(".gguf") or model.startswith(("/", "\\")):  # llama.cpp tells its file with the folders that lead there
+            model = model.replace("\\", "/").rpartition("/")[2]
+        return f"{model} ({self.options.where})"
 
     @property
     def context(self) -> int:

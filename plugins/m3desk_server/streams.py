@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -81,7 +82,7 @@ def _events(door: Door, request: Request, model: str, max_tokens: int, told: Tol
         if not isinstance(document, dict):
             raise _garbage(door)
         newest = time.monotonic()
-        for piece in _chunk(door, document, model, told):
+        for piece in _chunk(door, document, model, told, letters):
             letters += len(piece)
             yield piece
         if letters + told.thought > most:
@@ -93,8 +94,15 @@ def _events(door: Door, request: Request, model: str, max_tokens: int, told: Tol
         )
 
 
-def _chunk(door: Door, document: dict[str, Any], model: str, told: Told) -> Iterator[str]:
+_CUT_SHORT = re.compile(r"does not match the expected [\w-]+ format")
+"""llama.cpp's word, after it has streamed a reply, for one that its limit of tokens cut short: whoever asked judges the reply."""
+
+
+def _chunk(door: Door, document: dict[str, Any], model: str, told: Told, said: int = 0) -> Iterator[str]:
     """Yield the text of a part of a reply, or of a whole one, and note what else it says."""
+    if _CUT_SHORT.search(message_of(document)) and (told.finish or said):
+        told.finish = "length"
+        return
     if document.get("error"):
         raise _failed(door, json.dumps(document).encode(), model)
     usage = document.get("usage")

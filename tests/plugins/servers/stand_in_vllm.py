@@ -1,6 +1,6 @@
 """Stands in for vLLM's server in tests: takes its arguments, answers as vLLM does, or ends as it does without a card.
 
-The folder of the model may hold `ends`: the text it ends with after a moment, as vLLM's log has it.
+The folder of the model may hold `ends`, the text it ends with as vLLM's log has it; `slow`: it says a word every 50 ms; `loads slowly`.
 """
 
 import os
@@ -14,7 +14,7 @@ from tests.plugins.servers.scripted import ModelServer, slow
 given = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=False))
 folder = Path(given["--model"])
 print("INFO 11-22 13:00:00 [loader.py:12] Loading weights took 0.02 seconds", flush=True)
-time.sleep(0.2)
+time.sleep(3 if (folder / "loads slowly").exists() else 0)
 if (folder / "ends").exists():
     sys.exit((folder / "ends").read_text())
 server = ModelServer(

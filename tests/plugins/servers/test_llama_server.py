@@ -77,6 +77,7 @@ def test_its_dialect_is_found_by_what_it_obeys(process: Process) -> None:
     schema = {"type": "object", "properties": {"k": {"enum": ["yes", "no"]}}, "required": ["k"]}
     assert json.loads(ask(model, schema=schema))["k"] in ("yes", "no")
     assert model.server.counts.prompt > 0
+    assert model.name == f"model.gguf ({Address.parse(process.url).shown})", "not the folders of its file"
 
 
 def test_a_grammar_as_the_pattern_of_a_schema_is_kept_to(process: Process) -> None:

@@ -242,6 +242,21 @@ def test_a_model_that_is_not_there_names_those_that_are() -> None:
     assert "tiny" in caught.value.hint
 
 
+def test_a_reply_that_its_limit_cuts_short_is_the_callers_to_judge() -> None:
+    def cut_short(handler: scripted.Handler, _body: dict[str, Any]) -> bool:
+        handler.begin()
+        handler.say('{"colour": "re')
+        words = "The model produced output that does not match the expected peg-native format"
+        handler.chunk(f"data: {json.dumps({'error': {'message': words, 'code': 500}})}\n\n")
+        handler.chunk("")
+        return True
+
+    with ModelServer() as server:
+        model = behind(server.url, dialect="llama.cpp")
+        server.faults.append(cut_short)
+        assert ask(model, schema=SCHEMA, max_tokens=4) == '{"colour": "re'
+
+
 # ---------------------------------------------------------------- the key
 
 

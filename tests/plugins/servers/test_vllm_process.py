@@ -57,6 +57,7 @@ def ask(model: Any, text: str = "hi", **how: Any) -> str:
 def test_it_starts_at_the_first_request_and_answers_with_a_key_that_nobody_sees(place: Path) -> None:
     heard: list[tuple[str, bool, str]] = []
     end = loading.listen(lambda *told: heard.append(told))
+    (place / "model" / "loads slowly").touch()
     model = opened()
     try:
         assert not (place / "model" / "pid").exists()

@@ -62,8 +62,29 @@ def _bytes_as_letters() -> list[str]:
     return [chr(b) if b in keep else chr(next(others)) for b in range(256)]
 
 
-def make(folder: Path, dim: int = 64, seed: int = 0) -> tuple[Path, Path]:
-    """Return the paths of a language model and its vision projector."""
+NEXT = {'"': "j", "j": "u", "u": "m", "m": "p", "p": "s", "s": " ", " ": "[j", "[": "1", "1": "]", "]": ".", ".": '"'}
+"""Of a model that speaks: what it likes to say after each letter, best first; where nothing constrains it, “jumps [1].” again and again."""
+
+LIKED = ']}",j0A'
+"""What it likes to say otherwise, best first: so that documents and replies end soon."""
+
+
+def _speaking(tokens: list[str], dim: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return embedding and output of a model whose next token follows from the last alone."""
+    known = {(" " if letter == "Ġ" else letter): n for n, letter in enumerate(tokens)}
+    embedding, output = np.zeros((len(tokens), dim), np.float32), np.zeros((len(tokens), dim), np.float32)
+    embedding[np.arange(len(tokens)), np.arange(len(tokens))] = embedding[:, -1] = 1
+    for rank, letter in enumerate(LIKED):
+        output[known[letter], -1] = 2 - 0.2 * rank
+    for letter, following in NEXT.items():
+        for rank, wanted in enumerate(following):
+            output[known[wanted], known[letter]] = 8 - 2 * rank
+    return embedding, output
+
+
+def make(folder: Path, dim: int = 64, seed: int = 0, speaks: bool = False) -> tuple[Path, Path]:
+    """Return the paths of a language model and its vision projector. `speaks`: its replies follow `NEXT`; else they are random."""
+    dim = 320 if speaks else dim
     folder.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng(seed)
     model, projector = folder / "model.gguf", folder / "mmproj.gguf"
@@ -85,6 +106,9 @@ def make(folder: Path, dim: int = 64, seed: int = 0) -> tuple[Path, Path]:
     for block in ("blk.0.", "blk.1."):
         tensors |= {f"{block}{name}.weight": drawn(*shape) for name, shape in shapes.items()}
         tensors |= {f"{block}{name}.weight": ones(dim) for name in ("attn_norm", "ffn_norm")}
+    if speaks:
+        tensors["token_embd.weight"], tensors["output.weight"] = _speaking(tokens, dim)
+        tensors |= {name: np.zeros_like(t) for name, t in tensors.items() if "attn_output" in name or "ffn_down" in name}
     write(
         model,
         {
@@ -134,4 +158,4 @@ def make(folder: Path, dim: int = 64, seed: int = 0) -> tuple[Path, Path]:
 if __name__ == "__main__":
     import sys
 
-    make(Path(sys.argv[1]))
+    make(Path(sys.argv[1]), speaks=True)
