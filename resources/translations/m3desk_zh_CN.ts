@@ -931,6 +931,10 @@
     <context>
         <name>Inspector</name>
         <message>
+            <source>Joined from</source>
+            <translation>合并自</translation>
+        </message>
+        <message>
             <source>Second best:</source>
             <translation>第二可能：</translation>
         </message>

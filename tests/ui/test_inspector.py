@@ -96,3 +96,12 @@ def test_links_play_moments_and_select_things(qtbot: QtBot, hub: Hub) -> None:
 def test_a_merged_person_is_called_by_number_and_not_by_an_id() -> None:
     assert texts.alias("person_2") == "Person 2"
     assert texts.alias("Jeff") == "Jeff"
+
+
+def test_numbers_of_merged_people_are_details_and_names_are_not(world: World) -> None:
+    from dataclasses import replace
+
+    world.people[0] = replace(world.people[0], aliases=("person_15", "Annie"))
+    found = read_thing(FakeReader(world), "person", "person_1")
+    assert any("Annie" in html for _, html in found.facts) and not any("Person 15" in html for _, html in found.facts)
+    assert any("Person 15" in html for _, html in found.details)

@@ -96,6 +96,7 @@ def labels() -> dict[str, str]:
         "size": QCoreApplication.translate("Inspector", "Picture"),
         "state": QCoreApplication.translate("Inspector", "State"),
         "why": QCoreApplication.translate("Inspector", "Why"),
+        "merged": QCoreApplication.translate("Inspector", "Joined from"),
         "id": QCoreApplication.translate("Inspector", "Id"),
         "whole_clip": QCoreApplication.translate("Inspector", "the whole clip"),
     }
@@ -229,7 +230,7 @@ class Words:
         maybe = " · ".join(f"{html(s.name)} “{html(s.words)}”" for s in p.suggested_names[:3] if s.name != p.name)
         found.facts = [
             (self.t["maybe"], maybe),
-            (self.t["also"], html(", ".join(texts.alias(a) for a in p.aliases))),
+            (self.t["also"], html(", ".join(a for a in p.aliases if not is_person(a)))),
             (self.t["seen"], texts.duration(p.screen_time) if p.screen_time else ""),
             (self.t["speaks"], texts.duration(p.speech_time) if p.speech_time else ""),
             (self.t["when"], " … ".join(links.moment(*at) for at in (p.first_seen, p.last_seen) if at)),
@@ -237,6 +238,7 @@ class Words:
         found.details = [
             (self.t["faces"], ", ".join(links.link(n, "node", n) for n in p.faces)),
             (self.t["voices"], ", ".join(links.link(n, "node", n) for n in p.voices)),
+            (self.t["merged"], html(", ".join(texts.alias(a) for a in p.aliases if is_person(a)))),
             (self.t["id"], html(p.id)),
         ]
         self.rests |= {p.id, *p.faces, *p.voices}
