@@ -23,9 +23,9 @@ from m3desk_ui.memory.inspector import Inspector
 from m3desk_ui.memory.inspector_words import read_thing
 from m3desk_ui.memory.memory_view import MemoryView
 from m3desk_ui.memory.sources_view import SourcesView
+from m3desk_ui.people.page_reading import read_page
 from m3desk_ui.people.people_list import most_present
 from m3desk_ui.people.people_view import PeopleView
-from m3desk_ui.people.person_page import read_page
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.view import TimelineView
 from m3desk_ui.video import face_boxes, transcript_view
