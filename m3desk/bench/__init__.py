@@ -19,6 +19,7 @@ _NAMES = {
     "kills": "kill memorize, import, forget, merge, repair N times (default 200): what is lost, what is left [N] [ROW …] [--keep DIR]",
     "questions": "twelve questions on three videos through `ask`: right, cited, absent ones refused [--llm]",
     "identity": "the figures on identity, row by row against their goals [ROW …] [--keep DIR]",
+    "telling": "what memories of the test films tell: hand-written facts told, sentences true and meaningful [FILM|PART …] [--keep DIR]",
     "voices": "voices on material that no constant was chosen with, row by row; also of calibration [ROW …] [calibration] [N] [--keep DIR]",
     "constraints": "twenty corrections, three more files, another face model: broken constraints [MODEL] [--keep DIR]",
     "importing": "import M3-Agent graphs (default: the two real ones): seconds, peak memory of program and reader [FILE …] [embed]",

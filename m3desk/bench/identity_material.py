@@ -66,11 +66,11 @@ class Workshop:
         if self.kept is None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def memory(self, name: str, *sources: Path) -> Path:
-        """Return the memory of these files, made unless it is there whole."""
+    def memory(self, name: str, *sources: Path, semantic: bool = False) -> Path:
+        """Return the memory of these files, made unless it is there whole; with semantic memories only if asked."""
         memory = self.folder / f"{name}.m3desk"
         if not self._whole(memory, sources):
-            timed(["memorize", *map(str, sources), "-m", str(memory), "--no-semantic", "-q"])
+            timed(["memorize", *map(str, sources), "-m", str(memory), "-q", *([] if semantic else ["--no-semantic"])])
         return memory
 
     def _whole(self, memory: Path, sources: Sequence[Path]) -> bool:
