@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, media_id
+from m3desk.domain.evidence import Box, FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, media_id
 from m3desk.domain.ids import face_id
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
+from m3desk.perception.clothing import clothing_seen
+from m3desk.perception.gestures import hands_raised
 from m3desk.perception.objects import Glance, objects_seen
 from m3desk.perception.scenes import THUMBNAIL, FrameSummary, crop_file, cut_between, cuts, facts, jpeg, look, shrink, still, worth
 from m3desk.perception.scenes import change as change_of
@@ -31,6 +33,9 @@ FACES_EVERY = 1_000_000
 
 BLANK_FOR = 3_000_000
 """The same after a recognition without text: captions stay for three seconds and more."""
+
+SECOND_LOOK = 1_600_000
+"""The same after the first recognition of a shot, without text: a caption fades in within the shot's first second."""
 
 READ_AT = 1280
 """Longest side of the picture that text is read from, pixels."""
@@ -66,6 +71,7 @@ class _Pass:
     grey_scale: float = 1.0
     searched: FrameSummary | None = None
     glanced: FrameSummary | None = None
+    first_read: int | None = None
     standing: Picture | None = None
     best: float = -1.0
 
@@ -107,7 +113,7 @@ def see(
         stored[media_id(picture, ".jpg")] = picture
     seen = VisualEvidence(
         faces=faces,
-        objects=objects_seen(clip.id, gathered.glances, cut_times, clip.start, clip.end),
+        objects=(*objects_seen(clip.id, gathered.glances, cut_times, clip.start, clip.end), *_appearance(clip.id, found)),
         texts=texts_on_screen(clip.id, gathered.readings, gathered.greys, gathered.grey_scale, clip.end),
         vectors=vectors,
         media=stored,
@@ -208,7 +214,7 @@ def _look_for_texts(gathered: _Pass, models: Models, frame: Frame, fresh: bool) 
     now = grey(frame.picture)
     gathered.grey_scale = now.shape[1] / frame.picture.shape[1]
     gathered.greys.append((frame.at, now))
-    due = bool(gathered.readings) and frame.at - gathered.readings[-1].at >= (TEXTS_EVERY if gathered.readings[-1].texts else BLANK_FOR)
+    due = bool(gathered.readings) and frame.at - gathered.readings[-1].at >= _pause(gathered)
     if not (fresh or due):
         return
     if due and not fresh:
@@ -216,9 +222,19 @@ def _look_for_texts(gathered: _Pass, models: Models, frame: Frame, fresh: bool) 
         if not changed(before, now, [s.box for s in gathered.sighted[-1]], gathered.grey_scale):
             gathered.readings.append(FrameText(frame.at, gathered.readings[-1].texts))
             return
+    if fresh:
+        gathered.first_read = frame.at
     small, scale = shrink(frame.picture, READ_AT)
     texts = tuple(ReadText(t.text, t.score, _scaled(t.box, 1 / scale)) for t in models.screen_text.read(small))
     gathered.readings.append(FrameText(frame.at, texts))
+
+
+def _pause(gathered: _Pass) -> int:
+    """Return how long the last recognition of text holds."""
+    last = gathered.readings[-1]
+    if last.texts:
+        return TEXTS_EVERY
+    return SECOND_LOOK if last.at == gathered.first_read else BLANK_FOR
 
 
 def _scaled(box: tuple[float, float, float, float], by: float) -> tuple[float, float, float, float]:
@@ -235,6 +251,20 @@ def _consider(gathered: _Pass, frame: Frame, brief: FrameSummary) -> None:
 
 
 # ---------------------------------------------------------------- as evidence
+
+
+def _appearance(clip: str, found: list[Track]) -> list[ObjectSeen]:
+    """Return what the faces' owners wear and when they raise a hand, in order of start."""
+    faces: dict[int, list[Box]] = {}
+    for track in found:
+        for s in track.seen:
+            faces.setdefault(s.at, []).append(s.box)
+    seen: list[ObjectSeen] = []
+    for track in found:
+        if worn := clothing_seen(clip, [(s.at, s.box, s.wears) for s in track.seen]):
+            seen.append(worn)
+        seen += hands_raised(clip, [(s.at, s.box, s.beside) for s in track.seen], faces)
+    return sorted(seen, key=lambda o: (o.start, o.label, o.box))
 
 
 def _evidence(

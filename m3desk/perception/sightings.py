@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from m3desk.domain.evidence import Box, Floats
 from m3desk.domain.geometry import similarity_transform
+from m3desk.perception.clothing import colour_below
 from m3desk.perception.embedding import face_row
+from m3desk.perception.gestures import Beside, skin_beside
 from m3desk.perception.scenes import shrink
 from m3desk.ports import DetectedFace, FaceDetector, FaceEmbedder, Picture
 
@@ -39,7 +41,8 @@ class Sighting:
     """One face in one picture. `frame`: number of the picture in the clip; `box`, `landmarks`: pixels of the frame.
 
     `crop`: the face with half its size around it, at most CROP pixels; `marks`: (5, 2) landmarks in the crop's pixels.
-    `quality`: how useful for recognition, 0–1; `steady`: (64, 64) grey face, turned upright, for lip movement.
+    `quality`: how useful for recognition, 0–1; `steady`: (64, 64) grey face, turned upright, for lip movement. `wears`: the plain colour
+    below the face, if there is one; `beside`: skin beside it (`gestures`).
     """
 
     frame: int
@@ -51,6 +54,8 @@ class Sighting:
     marks: Floats
     quality: float
     steady: NDArray[np.uint8]
+    wears: str | None = None
+    beside: Beside = (None, None)
 
     @property
     def size(self) -> float:
@@ -92,7 +97,19 @@ def _sighting(picture: Picture, face: DetectedFace, frame: int, at: int) -> Sigh
     height, width = picture.shape[:2]
     x, y = max(0.0, face.box[0]), max(0.0, face.box[1])
     box = (x, y, min(width, face.box[0] + face.box[2]) - x, min(height, face.box[1] + face.box[3]) - y)
-    return Sighting(frame, at, box, face.score, face.landmarks, crop, marks, quality(face, steady), steady)
+    return Sighting(
+        frame,
+        at,
+        box,
+        face.score,
+        face.landmarks,
+        crop,
+        marks,
+        quality(face, steady),
+        steady,
+        colour_below(picture, box),
+        skin_beside(picture, box),
+    )
 
 
 def cut_out(picture: Picture, face: DetectedFace) -> tuple[Picture, Floats]:

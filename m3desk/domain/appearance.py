@@ -1,0 +1,37 @@
+"""What is seen of people beside their faces: clothes of a plain colour, a raised hand. Kept among the things in view, by these labels."""
+
+from __future__ import annotations
+
+from m3desk.domain.evidence import Box
+
+COLOURS = ("dark", "white", "red", "yellow", "green", "blue", "purple")
+
+RAISED_HAND = "raised hand"
+
+
+def clothing_label(colour: str) -> str:
+    """Return the label of clothes of a colour."""
+    return f"{colour} clothing"
+
+
+def clothing_colour(label: str) -> str | None:
+    """Return the colour if a label is one of clothes, else None."""
+    colour, _, what = label.partition(" ")
+    return colour if what == "clothing" and colour in COLOURS else None
+
+
+def of_a_person(label: str) -> bool:
+    """Return whether a label is of these: it belongs to a face, and is no thing by itself."""
+    return label == RAISED_HAND or clothing_colour(label) is not None
+
+
+def chest_below(face: Box) -> Box:
+    """Return where the clothes of a face's owner are looked for: between collar and chest."""
+    x, y, w, h = face
+    return x - 0.4 * w, y + 1.5 * h, 1.8 * w, h
+
+
+def beside_head(face: Box) -> tuple[Box, Box]:
+    """Return where a raised hand is looked for: left and right of a head, from above it to the chin."""
+    x, y, w, h = face
+    return (x - 1.9 * w, y - 1.3 * h, 1.65 * w, 2.1 * h), (x + 1.25 * w, y - 1.3 * h, 1.65 * w, 2.1 * h)
