@@ -37,38 +37,40 @@ class FilledPhrase:
 _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "from_start": ("{who} is in view from the start{how}.", "{who} are in view from the start{how}.", "一开始，{who}就在画面中{how}。"),
     "still": ("{who} is still in view.", "{who} are still in view.", "{who}仍在画面中。"),
+    "throughout_still": (
+        "{who} is still in view, the whole time.",
+        "{who} are still in view together, the whole time.",
+        "{who}仍一直在画面中。|{who}仍一直同在画面中。",
+    ),
     "throughout": (
-        "{who} is in view the whole time{how}.",
+        "The whole time, {who} is in view{how}.",
         "{who} are in view together the whole time.",
         "{who}一直在画面中{how}。|{who}一直同在画面中。",
     ),
+    "seen": ("{who} is seen{how}.", "", "画面中出现{who}{how}。"),
+    "seen_for": ("{who} is seen for {count} seconds.", "", "{who}在画面中出现{count}秒。"),
+    "together": ("", "{who} are seen together.", "{who}一同出现在画面中。"),
+    "one_after_another": ("", "{Count} people are shown one after another: {who}.", "画面中先后出现{count}个人：{who}。"),
     "appears": ("{who} comes into view{how}.", "{who} come into view{how}.", "{who}进入画面{how}。"),
     "joins": (
         "{who} comes into view and joins {others}.",
         "{who} come into view and join {others}.",
         "{who}进入画面，来到{others}身边。",
     ),
-    "cut_to": (
-        "The scene changes: {who} appears{how}.",
-        "The scene changes: {who} appear together{how}.",
-        "场景切换：{who}出现在画面中{how}。|场景切换：{who}一同出现在画面中。",
-    ),
     "returns": (
-        "{who} is back in view, last seen at {when}.",
-        "{who} are back in view, last seen at {when}.",
-        "{who}再次出现，上次出现是在{when}。",
+        "{who}, last seen at {when}, is back{how}.",
+        "{who}, last seen at {when}, are back.",
+        "上次出现在{when}的{who}再次出现{how}。",
     ),
-    "cut_back": (
-        "The scene changes: {who} is back, last seen at {when}{how}.",
-        "The scene changes: {who} are back, last seen at {when}{how}.",
-        "场景切换：{who}再次出现，上次出现是在{when}{how}。",
-    ),
+    "turns_back": ("{who} is back in view after a moment.", "", "{who}片刻后又回到画面中。"),
+    "alternates": ("", "The picture goes back and forth between {who}.", "画面在{who}之间来回切换。"),
     "known": (
         "{who}, known from before, comes into view{how}.",
-        "{who}, known from before, come into view{how}.",
+        "{who}, known from before, come into view.",
         "以前见过的{who}出现在画面中{how}。",
     ),
-    "cut_to_many": ("", "The scene changes, and {count} people appear: {who}.", "场景切换：{count}个人一起出现：{who}。"),
+    "wears": ("{who} is dressed in {what}.", "{who} are dressed in {what}.", "{who}穿着{what}。"),
+    "listens": ("{who} keeps silent while {others} speaks.", "", "{others}说话时，{who}没有说话。"),
     "many": ("", "{Count} people are in view: {who}.", "画面中有{count}个人：{who}。"),
     "crowd": ("", "{Count} people are in view, among them {who}.", "画面中有{count}个人，其中有{who}。"),
     "leaves": ("{who} goes out of view or turns away.", "{who} go out of view or turn away.", "{who}离开画面或转过脸去。"),
@@ -77,26 +79,30 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "moves": ("{who} moves from the {origin} to the {goal} of the picture.", "", "{who}从画面{origin}移到{goal}。"),
     "closer": ("{who} comes closer to the camera.", "", "{who}走近镜头。"),
     "farther": ("{who} moves away from the camera.", "", "{who}远离镜头。"),
+    "raises": ("{who} raises a hand.", "", "{who}举起手。"),
     "rises": ("{who} rises, as if standing up.", "{who} rise, as if standing up.", "{who}的位置升高，像是站了起来。"),
     "sinks": ("{who} sinks, as if sitting down.", "{who} sink, as if sitting down.", "{who}的位置降低，像是坐了下来。"),
     "says": ("{who} says: “{said}”", "", "{who}说：“{said}”"),
     "goes_on": ("{who} goes on: “{said}”", "", "{who}继续说：“{said}”"),
     "at_once": ("Several people speak at once: “{said}”", "", "几个人同时说话：“{said}”"),
-    "sees_text": ("The text “{said}” appears on screen.", "", "画面上出现文字“{said}”。"),
-    "has_text": ("The text “{said}” is on screen.", "", "画面上有文字“{said}”。"),
-    "sees_texts": ("These texts appear on screen: {saids}.", "", "画面上出现这些文字：{saids}。"),
-    "has_texts": ("These texts are on screen: {saids}.", "", "画面上有这些文字：{saids}。"),
-    "caption": ("The caption “{said}” is shown with {who}.", "", "画面上以字幕“{said}”介绍{who}。"),
-    "text_changes": ("The text on screen changes to “{said}”.", "", "画面上的文字变为“{said}”。"),
+    "writing": ("The text “{said}” can be read.", "", "画面上可以读到“{said}”。"),
+    "writings": ("These texts can be read: {saids}.", "", "画面上可以读到这些文字：{saids}。"),
+    "title": ("The title “{said}” is shown.", "", "画面上出现标题“{said}”。"),
+    "titles": ("These titles are shown: {saids}.", "", "画面上出现这些标题：{saids}。"),
+    "banner": ("A banner reads “{said}”.", "", "画面下方的横幅写着“{said}”。"),
+    "banners": ("Banners read {saids}.", "", "画面下方的横幅写着{saids}。"),
+    "subtitle": ("The subtitle reads “{said}”.", "", "字幕是“{said}”。"),
+    "subtitles": ("The subtitles read {saids}.", "", "字幕依次是{saids}。"),
+    "caption": ("A caption introduces {who}: “{said}”.", "", "画面上以字幕“{said}”介绍{who}。"),
     "things": ("In view: {what}.", "", "画面中可以看到{what}。"),
-    "cut_things": ("The scene changes: {what} can be seen, and no face.", "", "场景切换：画面中有{what}，看不到人脸。"),
-    "cut_nobody": ("The scene changes: no face can be seen.", "", "场景切换：看不到人脸。"),
+    "things_outdoors": ("Outdoors, {what} can be seen.", "", "室外可以看到{what}。"),
+    "things_indoors": ("Indoors, {what} can be seen.", "", "室内可以看到{what}。"),
     "thing_enters": ("{What} comes into view.", "{What} come into view.", "{what}进入画面。"),
-    "thing_leaves": ("{What} is no longer in view.", "{What} are no longer in view.", "{what}不再出现在画面中。"),
     "with": ("{who} is seen with {what}.", "", "{who}身边有{what}。"),
     "wears_tie": ("{who} wears a tie.", "", "{who}系着领带。"),
     "wears_backpack": ("{who} carries a backpack.", "", "{who}背着背包。"),
     "faceless_one": ("A person is in view, their face not readable.", "", "画面中有一个人，看不清脸。"),
+    "faceless_some": ("Several people are in view, their faces not readable.", "", "画面中有好几个人，看不清脸。"),
     "faceless": ("{Count} people are in view, their faces not readable.", "", "画面中有{count}个人，看不清脸。"),
     "faceless_one_enters": ("A person comes into view, their face not readable.", "", "有一个人进入画面，看不清脸。"),
     "faceless_enters": ("{Count} people come into view, their faces not readable.", "", "有{count}个人进入画面，看不清脸。"),
@@ -108,13 +114,13 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "knows_has": ("{who} has {what}.", "", "{who}有{what}。"),
     "knows_wants": ("{who} wants {what}.", "", "{who}想要{what}。"),
     "knows_caption": ("{who} is introduced on screen as “{said}”.", "", "{who}的字幕是“{said}”。"),
+    "knows_introduced": ("{who} gives their name as “{said}”.", "", "{who}自称“{said}”。"),
     "knows_together": ("", "{who} are seen together.", "{who}一起出现。"),
     "knows_talk": ("", "{who} talk with each other.", "{who}互相交谈。"),
+    "no_sound": ("The film has no sound.", "", "影片没有声音。"),
     "silent": ("Nobody speaks.", "", "没有人说话。"),
     "silent_for": ("Nobody speaks for {count} seconds.", "", "有{count}秒没有人说话。"),
-    "cuts_fast": ("The picture cuts {count} times.", "", "画面切换了{count}次。"),
     "dark": ("The picture is dark.", "", "画面很暗。"),
-    "nothing": ("Nothing changes.", "", "画面没有变化。"),
     "nobody": ("Nobody can be recognised and nobody speaks.", "", "认不出任何人，也没有人说话。"),
     "nobody_seen": ("Nobody can be recognised.", "", "认不出任何人。"),
     "no_picture_no_speech": ("There is no picture and nobody speaks.", "", "没有画面，也没有人说话。"),
@@ -124,11 +130,17 @@ WORDS: dict[str, tuple[str, str]] = {
     "close": (", close up", "，是近景"),
     "far": (", at a distance", "，距离较远"),
     "alone": (" alone", "，独自一人"),
+    "speaks": (", and speaks", "，并在说话"),
     "left": ("left", "左侧"),
     "middle": ("middle", "中间"),
     "right": ("right", "右侧"),
     "others": ("others", "其他人"),
 }
+
+_COLOURS = {
+    "dark": ("dark clothes", "深色衣服"), "white": ("white", "白色衣服"), "red": ("red", "红色衣服"), "yellow": ("yellow", "黄色衣服"),
+    "green": ("green", "绿色衣服"), "blue": ("blue", "蓝色衣服"), "purple": ("purple", "紫色衣服"),
+}  # fmt: skip
 
 _WHERE = {"left": (" on the left", "左侧的"), "middle": (" in the middle", "中间的"), "right": (" on the right", "右侧的")}
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -137,6 +149,12 @@ _SLOT = re.compile(r"\{(\w+)\}")
 def word(key: str, language: str) -> str:
     """Return a word that fills a slot, in the language."""
     return WORDS[key][_column(language)]
+
+
+def clothes(colour: str, language: str, *, bare: bool = False) -> str:
+    """Return clothes of a colour as words after a verb (`bare`), else as a part added to a sentence."""
+    what = _COLOURS[colour][_column(language)]
+    return what if bare else f"，穿着{what}" if language == "zh" else f", in {what}"
 
 
 def say(

@@ -147,8 +147,8 @@ def moves(track: FaceTrack, width: float, height: float) -> list[FaceMovement]:
     typical = [_typical(track.boxes[i : i + 3]) for i in range(len(track.boxes) - 2)]
     if not typical:
         return []
-    if jumps := _jumps(track, typical, height):
-        return jumps
+    if jumps := [*_jumps(track, typical, height), *_over_the_edge(track)]:
+        return sorted(jumps, key=lambda m: m.start)
     first, last = typical[0], typical[-1]
     scale = last.height / max(first.height, 1.0)
     if scale > 1.7 or scale < 1 / 1.7:
@@ -175,6 +175,22 @@ def _jumps(track: FaceTrack, typical: Sequence[TimedBox], height: float) -> list
         if all(move.end <= c.start or move.start >= c.end for c in chosen):
             chosen.append(move)
     return sorted(chosen, key=lambda m: m.start)
+
+
+def _over_the_edge(track: FaceTrack) -> list[FaceMovement]:
+    """Return the rising of a face that ends at the picture's upper edge, and the sinking of one that begins there.
+
+    Such a face can't rise by its own height: its last (first) look touches the edge, half a face away from where it was (is) soon.
+    """
+    found = []
+    for kind, boxes in (("rises", track.boxes[::-1]), ("sinks", track.boxes)):
+        edge = boxes[0]
+        near = [b for b in boxes if abs(b.at - edge.at) <= WINDOW // 2]
+        lowest = max(near, key=lambda b: (b.y + b.height / 2, -abs(b.at - edge.at)))
+        size = median(b.height for b in near)
+        if edge.y < 0.1 * size and (lowest.y + lowest.height / 2) - (edge.y + edge.height / 2) > 0.5 * size and len(near) >= 4:
+            found.append(FaceMovement(kind, track, min(edge.at, lowest.at), max(edge.at, lowest.at)))
+    return found
 
 
 def _typical(boxes: Sequence[TimedBox]) -> TimedBox:

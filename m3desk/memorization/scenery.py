@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from m3desk.domain.appearance import of_a_person
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TimedBox
 from m3desk.memorization import presence
-from m3desk.memorization.phrases import FilledPhrase, Who, say
+from m3desk.memorization.candidates import CandidateSentence
+from m3desk.memorization.phrases import Who, say
 from m3desk.memorization.things import HELD, WORN, counted, named, number
 from m3desk.ports import ClipView
 
-SURE = 0.55
-VERY_SURE = 0.75
+SURE, VERY_SURE, SUREST = 0.7, 0.8, 0.9
+"""Scores of things that are told: SURE where they last, VERY_SURE in any case; of LOOKALIKES both SUREST and lasting."""
+
+BODY = 0.6
+"""Score of a body that counts as a person in view."""
+
 LASTING = 3 * MICROSECOND // 2
 
 SHOT_NEAR = 2 * MICROSECOND
@@ -23,38 +28,50 @@ STIRRING = HELD | {"bird", "cat", "dog", "horse", "cow", "elephant", "bear", "ze
 """What comes and goes. A chair or a parked car that comes into view was only found late."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectSentence:
-    """A candidate sentence about objects in view (see compose.Item)."""
-
-    start: int
-    end: int
-    line: FilledPhrase
-    rank: int
-    entities: tuple[str, ...] = ()
-    citations: tuple[str, ...] = ()
+LOOKALIKES = frozenset({
+    "toilet", "bed", "sink", "refrigerator", "oven", "microwave", "toaster", "hair drier", "toothbrush", "teddy bear", "kite", "frisbee",
+    "surfboard", "snowboard", "skis", "skateboard", "suitcase", "bench", "remote", "hot dog", "donut", "vase", "clock", "parking meter",
+    "train", "airplane", "boat",
+})  # fmt: skip
+"""What the detector takes other things for (a chair for a toilet, a picture frame for a clock): told only where it is very sure."""
 
 
-def things(view: ClipView, language: str) -> list[ObjectSentence]:
+SMALL = 0.35
+"""Of the picture's height: where the tallest body is smaller, there are more people than are found, so they are not counted."""
+
+OUTDOORS = frozenset({"car", "bus", "truck", "train", "motorcycle", "traffic light", "stop sign", "fire hydrant", "parking meter"})
+INDOORS = frozenset({"tv", "keyboard", "microwave", "oven", "refrigerator", "bed", "sink", "toilet", "couch"})
+"""Things that say where a scene is."""
+
+
+def things(view: ClipView, language: str) -> list[CandidateSentence]:
     """Return candidate sentences about objects and about people without a readable face."""
     p = view.perceived
     shots = presence.shots(view.clip, p.cuts)
-    seen = sorted((o for o in p.objects if o.label != "person" and _clear(o)), key=lambda o: (o.start, o.label, o.box))
+    seen = sorted(
+        (o for o in p.objects if o.label != "person" and not of_a_person(o.label) and _clear(o)),
+        key=lambda o: (o.start, o.label, o.box),
+    )
     told = _still_there(view) if not any(abs(c - view.clip.start) < MICROSECOND // 5 for c in p.cuts) else set()
-    found: list[ObjectSentence] = []
+    found: list[CandidateSentence] = []
     used: set[str] = set()
     for handled in _handled(seen, p.faces, told, view.clip.start, language):
         used.update(handled.entities)
         found.append(handled)
     for shot in shots:
         here = [o for o in seen if shot.start <= o.start < shot.end]
-        found += _shown(shot, here, told, used, view, language)
-        found += _comings_and_goings(shot, here, told, used, language)
+        found += _shown(shot, here, told, used, language)
+        found += _comings(shot, here, told, used, language)
     return found + _faceless(view, language)
 
 
 def _clear(thing: ObjectSeen) -> bool:
-    return thing.score >= VERY_SURE or (thing.score >= SURE and thing.end - thing.start >= LASTING)
+    if thing.label in WORN:
+        return True  # it must hang below a face to be told
+    lasts = thing.end - thing.start >= LASTING
+    if thing.label in LOOKALIKES:
+        return thing.score >= SUREST and lasts
+    return thing.score >= VERY_SURE or (thing.score >= SURE and lasts)
 
 
 def _still_there(view: ClipView) -> set[str]:
@@ -64,46 +81,35 @@ def _still_there(view: ClipView) -> set[str]:
     return {o.label for o in view.previous.objects if o.end >= view.clip.start - 3 * MICROSECOND and _clear(o)}
 
 
-def _shown(
-    shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], view: ClipView, language: str
-) -> Iterable[ObjectSentence]:
-    """List the objects of a shot, once; say so if it has no face."""
+def _shown(shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], language: str) -> Iterable[CandidateSentence]:
+    """List the objects of a shot, once."""
     listed = [o for o in here if o.start <= shot.start + SHOT_NEAR or o.label not in STIRRING]
     counts = {
         label: presence.most_at_once([o for o in listed if o.label == label])
         for label in dict.fromkeys(o.label for o in listed)
-        if label not in told and label not in used
+        if label not in told and label not in used and label not in WORN
     }
     told.update(counts)
-    end = shot.end
-    faces = any(f.start < shot.end - presence.SHORTEST and f.end > shot.start + presence.SHORTEST for f in view.perceived.faces)
-    people = any(o.label == "person" and o.start < shot.end and o.end > shot.start for o in view.perceived.objects)
-    bare = not shot.first and not faces and not people and shot.end - shot.start >= 2 * MICROSECOND
     if counts:
-        key = "cut_things" if bare else "things"
-        yield ObjectSentence(shot.start, end, say(key, language, what=counted(counts, language)), 2, tuple(counts))
-    elif bare:
-        yield ObjectSentence(shot.start, end, say("cut_nobody", language), 2)
+        where = "_outdoors" if OUTDOORS & counts.keys() else "_indoors" if INDOORS & counts.keys() else ""
+        line = say("things" + where, language, what=counted(counts, language))
+        yield CandidateSentence(shot.start, shot.end, line, "object", 2, entities=tuple(counts))
 
 
-def _comings_and_goings(
-    shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], language: str
-) -> Iterable[ObjectSentence]:
+def _comings(shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], language: str) -> Iterable[CandidateSentence]:
     for thing in here:
-        if thing.label not in STIRRING or thing.label in used:
+        if thing.label not in STIRRING or thing.label in used or thing.label in WORN:
             continue
         what = named(thing.label, 1, language)
         if thing.start > shot.start + SHOT_NEAR and thing.label not in told:
             told.add(thing.label)
-            yield ObjectSentence(thing.start, thing.end, say("thing_enters", language, what=what), 2, (thing.label,))
-        again = any(o.label == thing.label and o.start >= thing.end - MICROSECOND for o in here)
-        if thing.end < shot.end - 3 * MICROSECOND and thing.end - thing.start >= 4 * MICROSECOND and not again:
-            yield ObjectSentence(thing.end, thing.end, say("thing_leaves", language, what=what), 3, (thing.label,))
+            line = say("thing_enters", language, what=what)
+            yield CandidateSentence(thing.start, thing.end, line, "object", 2, entities=(thing.label,))
 
 
 def _handled(
     seen: Sequence[ObjectSeen], faces: Sequence[FaceTrack], before: set[str], start: int, language: str
-) -> Iterable[ObjectSentence]:
+) -> Iterable[CandidateSentence]:
     """Describe what somebody holds or wears: an object right below exactly one face."""
     done: set[tuple[str, int]] = set()
     for thing in seen:
@@ -121,7 +127,7 @@ def _handled(
             line = say(f"wears_{thing.label}", language, who=who)
         else:
             line = say("with", language, who=who, what=named(thing.label, 1, language))
-        yield ObjectSentence(thing.start, thing.end, line, 2, (thing.label,))
+        yield CandidateSentence(thing.start, thing.end, line, "object", 2, entities=(thing.label,))
 
 
 def _box_at(face: FaceTrack, thing: ObjectSeen) -> TimedBox:
@@ -144,21 +150,43 @@ def _below(thing: ObjectSeen, face: TimedBox) -> bool:
     return beside and small and face.y + 0.6 * face.height < middle_y < face.y + (1 + depth) * face.height
 
 
-def _faceless(view: ClipView, language: str) -> list[ObjectSentence]:
-    """Count the people in view whose faces can't be read: bodies without a face in them."""
+def _faceless(view: ClipView, language: str) -> list[CandidateSentence]:
+    """Count, shot by shot, the people in view whose faces can't be read: bodies without a face in them.
+
+    The same number in the next shots is not told again.
+    """
     p = view.perceived
-    bodies = [o for o in p.objects if o.label == "person" and o.score >= SURE and o.end - o.start >= LASTING]
-    alone = [o for o in bodies if not any(_within(f, o) for f in p.faces)]
-    if p.faces:  # a body is a coarse box: next to read faces only what stays for long counts
-        alone = [o for o in alone if o.end - o.start >= 4 * MICROSECOND and o.score >= 0.65]
-    if not alone:
-        return []
-    count = presence.most_at_once(alone)
-    key = ("another" if p.faces else "faceless") + ("_one" if count == 1 else "")
-    start, end = min(o.start for o in alone), max(o.end for o in alone)
-    if not p.faces and all(start > at + SHOT_NEAR or start < at for at in (view.clip.start, *p.cuts)):
-        key += "_enters"
-    return [ObjectSentence(start, end, say(key, language, count=number(count, language)), 2 if p.faces else 0, ("person",))]
+    _, height = presence.picture_size(view.source, p)
+    found: list[CandidateSentence] = []
+    before = ""
+    for shot in presence.shots(view.clip, p.cuts):
+        faces = any(f.start < shot.end - presence.SHORTEST and f.end > shot.start + presence.SHORTEST for f in p.faces)
+        bodies = [o for o in p.objects if o.label == "person" and shot.start <= o.start < shot.end and _is_body(o, shot, beside=faces)]
+        alone = [o for o in bodies if not any(_within(f, o) for f in p.faces)]
+        if not alone:
+            before = ""
+            continue
+        count = presence.most_at_once(alone)
+        key = ("another" if faces else "faceless") + ("_one" if count == 1 else "")
+        if count > 1 and not faces and max(o.box[3] for o in alone) < SMALL * height:
+            key = "faceless_some"
+        start, end = min(o.start for o in alone), max(o.end for o in alone)
+        if not faces and key != "faceless_some" and start > shot.start + SHOT_NEAR:
+            key += "_enters"
+        same = f"{key} {count}"
+        if same != before:
+            line = say(key, language, count=number(count, language))
+            found.append(CandidateSentence(start, end, line, "object", 2 if faces else 1, entities=("person",)))
+        before = same
+    return found
+
+
+def _is_body(thing: ObjectSeen, shot: presence.Shot, *, beside: bool) -> bool:
+    """Return whether a person is surely there: for a while, or all of a short shot; `beside` read faces a coarse box needs more."""
+    length = thing.end - thing.start
+    if beside:
+        return thing.score >= 0.65 and (length >= 4 * MICROSECOND or (thing.score >= 0.75 and length >= 0.9 * (shot.end - shot.start)))
+    return thing.score >= BODY and (length >= LASTING or (length >= MICROSECOND and length >= 0.9 * (shot.end - shot.start)))
 
 
 def _within(face: FaceTrack, body: ObjectSeen) -> bool:

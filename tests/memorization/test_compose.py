@@ -6,12 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from m3desk.domain.appearance import RAISED_HAND, beside_head, chest_below
+from m3desk.domain.evidence import ObjectSeen
 from m3desk.memorization.compose import MOST, ComposedWriter
 from tests.memorization.evidence import face, seen_before, speech, thing, us, view, writing
 
+NO_SOUND = ("The film has no sound.", "影片没有声音。")
+
 
 def told(v):
-    return [s.text for s in ComposedWriter().write(v).sentences]
+    return [s.text for s in ComposedWriter().write(v).sentences if s.text not in NO_SOUND]
 
 
 def check(draft, v):
@@ -56,12 +60,74 @@ def test_a_cut_to_somebody_else_is_a_new_scene_and_one_who_left_before_the_clip_
         faces=[face(0, 30, 40, clip="s1.c1"), face(1, 40.2, 59.8, clip="s1.c1")], cuts=[40], index=1, start=30, end=60,
         clusters=[seen_before("s1.c1.f1", 12)], sound=False,
     )  # fmt: skip
-    assert told(v) == ["Someone is in view from the start.", "The scene changes: someone is back, last seen at 00:12."]
+    assert told(v) == ["Someone is seen for 10 seconds.", "Someone, last seen at 00:12, is back."]
+
+
+def test_a_cut_by_itself_is_not_told():
+    faces = [face(0, 0, 10, cluster=0), face(1, 10.2, 20, cluster=0), face(2, 20.2, 30, cluster=0)]
+    assert told(view(faces=faces, cuts=[10, 20], sound=False)) == ["The whole time, someone is in view."]
+    body = thing("person", 0, 3, box=(250, 60, 140, 300))
+    assert told(view(faces=[face(0, 0, 3)], objects=[body], cuts=[3, 6, 9], sound=False)) == ["Someone is in view from the start alone."]
+
+
+def test_people_of_whom_only_the_face_is_known_share_a_sentence():
+    bodies = [thing("person", 0, 30), thing("person", 0, 30, box=(10, 10, 50, 200))]
+    v = view(faces=[face(0, 0, 4), face(1, 4.2, 9), face(2, 9.2, 14)], cuts=[4, 9, 14], objects=bodies, sound=False)
+    assert told(v)[0] == "Three people are shown one after another: someone, someone and someone."
+
+
+def test_a_picture_that_goes_back_and_forth_is_told_once():
+    faces = [face(i, 5 * i, 5 * i + 4.8, cluster=i % 2) for i in range(6)]
+    lines = told(view(faces=faces, cuts=[5, 10, 15, 20, 25], sound=False))
+    assert lines.count("The picture goes back and forth between someone and someone.") == 1
+    assert not any("back alone" in line for line in lines)
+
+
+def test_clothes_of_a_plain_colour_are_told_once_and_not_again_in_the_next_clip():
+    def worn(f, colour):
+        x, y, w, h = chest_below(f.boxes[0].box)
+        return ObjectSeen(f.clip, f.start, f.end, f"{colour} clothing", 0.9, (x, y, w, h))
+
+    left, right = face(0, 0, 30, x=60), face(1, 0, 30, x=480)
+    first = view(faces=[left, right], objects=[worn(left, "red"), worn(right, "dark")], sound=False)
+    assert {"Someone is dressed in red.", "Someone is dressed in dark clothes."} <= set(told(first))
+    on = face(0, 30, 60, x=60, clip="s1.c1", continues="s1.c0.f0")
+    then = view(faces=[on], objects=[worn(on, "red")], previous=first.perceived, index=1, start=30, end=60, sound=False)
+    assert told(then) == ["Someone is still in view, the whole time."]
+    mixed = view(faces=[left], objects=[worn(left, "red"), worn(left, "blue")], sound=False)
+    assert not any("dressed" in line or " in red" in line for line in told(mixed))
+
+
+def test_who_raises_a_hand_is_told():
+    f = face(0, 0, 30)
+    hand = ObjectSeen("s1.c0", f.boxes[20].at, f.boxes[30].at, RAISED_HAND, 0.6, beside_head(f.boxes[20].box)[0])
+    assert "Someone raises a hand." in told(view(faces=[f], objects=[hand], sound=False))
+
+
+def test_who_keeps_silent_beside_a_speaker_is_told():
+    still, moving = face(0, 0, 30, x=60, motion=lambda _t: 0.005), face(1, 0, 30, x=480, motion=lambda t: 0.05 if 2 <= t < 20 else 0.005)
+    lines = told(view(faces=[still, moving], utterances=[speech(0, 2, 20, "We have come to talk about the harbour.")]))
+    assert "Someone keeps silent while someone speaks." in lines
+
+
+def test_a_head_that_leaves_over_the_upper_edge_stands_up():
+    f = face(0, 0, 10, y=150, size=120)
+    up = [replace(b, y=max(2.0, b.y - 40 * max(0, i - 45))) for i, b in enumerate(f.boxes)]
+    assert "Someone rises, as if standing up." in told(view(faces=[replace(f, boxes=tuple(up))], sound=False))
 
 
 def test_who_goes_on_from_the_clip_before_is_still_there_not_new():
     v = view(faces=[face(0, 30, 40, continues="s1.c0.f0", clip="s1.c1")], index=1, start=30, end=60, sound=False)
-    assert told(v)[0] == "Someone is still in view."
+    assert told(v) == ["Someone goes out of view or turns away."]
+    stays = view(faces=[face(0, 30, 60, continues="s1.c0.f0", clip="s1.c1")], index=1, start=30, end=60, sound=False)
+    assert told(stays) == ["Someone is still in view, the whole time."]
+
+
+def test_who_is_still_there_is_told_only_if_nothing_else_is():
+    speaks = [speech(0, 32, 50, "We go on with the second part of our plan.", clip="s1.c1")]
+    f = face(0, 30, 60, continues="s1.c0.f0", clip="s1.c1", motion=lambda _t: 0.05)
+    v = view(faces=[f], utterances=speaks, index=1, start=30, end=60)
+    assert not any("still" in line for line in told(v)) and len(told(v)) == 1
 
 
 def test_somebody_who_comes_in_joins_those_who_are_there_and_leaves_by_the_side():
@@ -72,7 +138,7 @@ def test_somebody_who_comes_in_joins_those_who_are_there_and_leaves_by_the_side(
 
 def test_somebody_who_turns_away_for_a_moment_did_not_leave():
     v = view(faces=[face(0, 0, 10, cluster=0), face(1, 12, 30, cluster=0)], sound=False)
-    assert told(v) == ["Someone is in view the whole time."]
+    assert told(v) == ["The whole time, someone is in view."]
 
 
 def test_people_without_readable_faces_are_counted():
@@ -88,7 +154,7 @@ def test_somebody_without_a_readable_face_comes_into_view_and_another_stands_bes
 
 def test_a_visible_person_with_a_face_is_no_thing_in_view():
     v = view(faces=[face(0, 0, 30)], objects=[thing("person", 0, 30, box=(200, 60, 260, 300))], sound=False)
-    assert told(v) == ["Someone is in view the whole time."]
+    assert told(v) == ["The whole time, someone is in view alone."]
 
 
 def test_things_are_listed_once_and_not_again_in_the_next_clip():
@@ -110,21 +176,63 @@ def test_what_lies_under_a_face_is_seen_with_its_owner():
 def test_a_caption_under_the_only_face_is_told_with_it_and_a_headline_is_not():
     faces = [face(0, 0, 30)]
     named = view(faces=faces, texts=[writing("Host JEFF STEEN", 1, 6)], sound=False)
-    assert "The caption “Host JEFF STEEN” is shown with someone." in told(named)
+    assert "A caption introduces someone: “Host JEFF STEEN”." in told(named)
     headline = view(faces=faces, texts=[writing("President Obama Statement on Iran", 0, 8)], sound=False)
-    assert "The text “President Obama Statement on Iran” is on screen." in told(headline)
+    assert "The text “President Obama Statement on Iran” can be read." in told(headline)
+    wide = view(faces=faces, texts=[writing("President Obama Statement on Iran", 0, 8, box=(100, 300, 440, 24))], sound=False)
+    assert "A banner reads “President Obama Statement on Iran”." in told(wide)
 
 
-def test_text_that_stays_is_told_once_and_its_replacement_as_a_change():
+def test_text_that_stays_is_told_once():
     texts = [writing("Step one", 0, 10), writing("Step one", 11, 14), writing("Finished at last", 15, 30)]
     lines = told(view(texts=texts, sound=False))
-    assert lines == ["The text “Step one” is on screen.", "The text on screen changes to “Finished at last”."]
+    assert lines == ["The title “Step one” is shown.", "The title “Finished at last” is shown."]
+
+
+def test_subtitles_are_not_told_beside_the_speech_that_they_repeat():
+    said = [speech(0, 1, 4, "We sail to the northern harbour.")]
+    same = [writing("We sail to the northern harbour", 1, 4, box=(150, 320, 340, 24))]
+    assert not any("harbour" in line for line in told(view(utterances=said, texts=same)) if "says" not in line)
+    better = [writing("We sail to the northern harbour at dawn", 1, 4, box=(150, 320, 340, 24))]
+    assert "The subtitle reads “We sail to the northern harbour at dawn”." in told(view(utterances=said, texts=better))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        writing("re disp", 0, 9, box=(500, 100, 140, 30)),  # goes on outside of the picture
+        writing("METROTOLTFIN", 5, 5.6, score=0.93),  # of a moment, and not surely read
+        writing("II 3 ..", 0, 9),
+        writing("channel", 0, 30, box=(10, 330, 60, 20)),  # a mark in a corner that never changes
+    ],
+)
+def test_what_is_no_whole_text_is_not_told(text):
+    assert not any("“" in line for line in told(view(faces=[face(0, 0, 30)], texts=[text], sound=False)))
+
+
+def test_a_wall_of_letters_is_no_caption():
+    wall = [writing(f"letters{i}", i, i + 9, box=(100, 20 + 25 * i, 200, 24)) for i in range(10)]
+    assert not any("letters" in line for line in told(view(texts=wall, sound=False)))
+
+
+@pytest.mark.parametrize(("label", "score", "told_of"), [("toilet", 0.7, False), ("toilet", 0.95, True), ("laptop", 0.72, True)])
+def test_a_thing_that_others_are_taken_for_is_told_only_if_it_is_very_sure(label, score, told_of):
+    assert any(label in line for line in told(view(objects=[thing(label, 0, 30, score=score)], sound=False))) == told_of
+
+
+def test_things_say_where_a_scene_is():
+    assert "Outdoors, two cars can be seen." in told(view(objects=[thing("car", 0, 30), thing("car", 0, 30, box=(10, 10, 80, 50))]))
+    assert "Indoors, a refrigerator can be seen." in told(view(objects=[thing("refrigerator", 0, 30, score=0.95)]))
 
 
 def test_silence_is_told_only_where_there_is_sound():
     faces = [face(0, 0, 30)]
     assert "Nobody speaks." in told(view(faces=faces))
     assert "Nobody speaks." not in told(view(faces=faces, sound=False))
+    assert "The film has no sound." in [s.text for s in ComposedWriter().write(view(faces=faces, sound=False)).sentences]
+    before = view(faces=faces)
+    after = view(faces=[face(0, 30, 60, clip="s1.c1")], previous=before.perceived, index=1, start=30, end=60)
+    assert "Nobody speaks." not in told(after)  # as in the clip before
 
 
 def test_a_clip_with_nothing_in_it_says_so():
