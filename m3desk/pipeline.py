@@ -65,14 +65,18 @@ class ClipStore(Protocol):
         """Return the clips that lack semantic memories, in order; `drafted`: only those whose own writer drafted some."""
         ...
 
+    def to_rule(self) -> Sequence[Clip]: ...
     def drawn_from(self, clip: str) -> tuple[Sequence[StoredSentence], tuple[Sentence, ...]]:
         """Return the episodic sentences of a clip, and the semantic ones that its writer drafted with them."""
         ...
 
     def commit_semantic(
-        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Floats | None, text_model: str, at: str
+        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Floats | None, text_model: str, at: str, ruled: bool = False
     ) -> events.ClipCommitted:
-        """Store the semantic sentences of a clip. `decide`: says which of them repeat or contradict what is stored; None: none do."""
+        """Store the semantic sentences of a clip. `decide`: says which of them repeat or contradict what is stored; None: none do.
+
+        `ruled`: they were written without a language model, whose sentences are still missing.
+        """
         ...
 
 
@@ -305,6 +309,15 @@ class Memorizer:
         self._emit(committed)
         return committed
 
+    def rule(self, knowledge: KnowledgeWriter) -> int:
+        """Write what follows without a language model, for every clip that lacks it, in clip order; return the number of clips."""
+        clips = list(self._store.to_rule())
+        for clip in clips:
+            self._check()
+            sentences, _ = self._store.drawn_from(clip.id)
+            self._store_knowledge(clip, knowledge.conclude(sentences, language=self._language), ruled=True)
+        return len(clips)
+
     def conclude(
         self, knowledge: KnowledgeWriter | None, *, flagged: Stop = lambda: False, enough: Callable[[int], bool] = lambda _count: False
     ) -> int:
@@ -330,12 +343,15 @@ class Memorizer:
                 self._emit(events.Notice("warning", f"{clip.id}: no semantic memories written: {error}", "It is tried again next time."))
                 return count  # strictly in clip order: later clips wait for this one
             self._check()
-            vectors = _embed(self._models.text_vectors, draft)
-            name = self._models.text_vectors.name if self._models.text_vectors else ""
-            compare = partial(_decided, draft, vectors, name) if vectors is not None else None
-            self._emit(self._store.commit_semantic(clip, draft, compare, text_vectors=vectors, text_model=name, at=now()))
+            self._store_knowledge(clip, draft)
             count += 1
         return count
+
+    def _store_knowledge(self, clip: Clip, draft: Draft, *, ruled: bool = False) -> None:
+        vectors = _embed(self._models.text_vectors, draft)
+        name = self._models.text_vectors.name if self._models.text_vectors else ""
+        compare = partial(_decided, draft, vectors, name) if vectors is not None else None
+        self._emit(self._store.commit_semantic(clip, draft, compare, text_vectors=vectors, text_model=name, at=now(), ruled=ruled))
 
     def _concluded(self, clip: Clip, knowledge: KnowledgeWriter | None, flagged: Stop) -> Draft:
         """Ask the model for a clip's semantic memories until it finishes; after an interruption by a pause, wait and ask again.

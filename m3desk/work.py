@@ -28,6 +28,7 @@ from m3desk.media.trial import tried
 from m3desk.media.unchanged import HashedFile
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
+from m3desk.memorization.ruled import RuledKnowledgeWriter
 from m3desk.pipeline import Brake, ClipStore, Memorizer, RunTotals
 from m3desk.ports import ClipMedia, Models
 from m3desk.samples import reembedding
@@ -345,18 +346,15 @@ class Work:
             self._set_state(source_id, "partial", f"{lost} of {len(states)} clips could not be memorized.")
 
     def conclude(self, language: str | None = None, *, enough: Callable[[int], bool] = lambda _count: False) -> int:
-        """Write missing semantic memories, with the language model and what the memory writer concluded; return how many clips got theirs.
+        """Write missing semantic memories; return how many clips got all of theirs.
 
-        Without a language model only clips whose writer concluded something (`memory_writer`) get theirs.
+        First by rule, then those of the language model and what the memory writer concluded. Without a language model only clips whose
+        writer concluded something (`memory_writer`) are done then, the others wait for one.
 
         Stops between two clips when a source is queued, to go on later: episodic memories come before semantic ones. Also stops when
         `enough`, called with the number of clips so far, says so.
         """
         if not self.settings.semantic or not self._store.to_conclude():
-            return 0
-        language_model = self._backends.get("language")
-        began_with = self.queue.ids()
-        if language_model is None and not self._store.to_conclude(drafted=True):
             return 0
         memorizer = Memorizer(
             self._store,
@@ -366,6 +364,11 @@ class Work:
             language=language or self.settings.memory_language,
             stop=self._brake.ends,
         )
+        memorizer.rule(RuledKnowledgeWriter())
+        language_model = self._backends.get("language")
+        began_with = self.queue.ids()
+        if language_model is None and not self._store.to_conclude(drafted=True):
+            return 0
         return memorizer.conclude(
             LlmKnowledgeWriter(language_model) if language_model is not None else None,
             flagged=self._brake.touched,  # never waits: it is asked while the model is held

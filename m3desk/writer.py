@@ -167,15 +167,18 @@ class SourcesAndClips:
     def to_conclude(self, *, drafted: bool = False) -> list[Clip]:
         return self._write(lambda m: m.to_conclude(drafted=drafted))
 
+    def to_rule(self) -> list[Clip]:
+        return self._write(lambda m: m.to_rule())
+
     def drawn_from(self, clip: str) -> tuple[list[StoredSentence], tuple[Sentence, ...]]:
         return self._write(lambda m: (m.episodic(clip), m.drafted(clip)))
 
     def commit_semantic(
-        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Floats | None, text_model: str, at: str
+        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Floats | None, text_model: str, at: str, ruled: bool = False
     ) -> ClipCommitted:
         def commit(memory: Memory) -> ClipCommitted:
             add = [Decision("add") for _ in draft.sentences]
             decisions = add if decide is None else decide([memory.candidates(s, clip.source) for s in draft.sentences])
-            return memory.commit_semantic(clip, draft, decisions, text_vectors=text_vectors, text_model=text_model, at=at)
+            return memory.commit_semantic(clip, draft, decisions, text_vectors=text_vectors, text_model=text_model, at=at, ruled=ruled)
 
         return self._write(commit)

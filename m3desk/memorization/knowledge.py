@@ -2,8 +2,7 @@
 
 The model reads what one person said and fills in what they talk about, are, have and want; whole sentences are made here, so that
 it can neither invent people nor mix them up. An answer is kept if its words are those of the sentences it rests on, and (for what
-somebody is, has or wants) if they say it of themselves. No model is needed for what people plainly state ("I'm the chef"), for whom
-a caption introduces, and for who is together.
+somebody is, has or wants) if they say it of themselves. What needs no model is in `ruled.py`, and is not written again here.
 Must not know: the store, which language model it is.
 """
 
@@ -13,12 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, pairwise
 from pathlib import Path
 
 from m3desk import paths
-from m3desk.domain.clip import MICROSECOND
-from m3desk.domain.ids import numbered
 from m3desk.domain.memory import Draft, Sentence, StoredSentence, Topic
 from m3desk.domain.tags import TAG
 from m3desk.errors import Cancelled, ModelFailed
@@ -65,7 +61,7 @@ class LlmKnowledgeWriter:
         """Return the semantic sentences that follow from those of one clip, each with `rests_on`. Raises Cancelled, ModelError."""
         usable = [s for s in sentences if s.kind == "episodic" and not s.stale]
         written = writing_language(usable, language)
-        drafts = [*captioned(usable, written), *together(usable, written), *talking(usable, written)]
+        drafts: list[Sentence] = []
         dropped = 0
         for speech in speeches(usable):
             kept, refused = self._conclude(speech, written, cancelled)
@@ -78,15 +74,17 @@ class LlmKnowledgeWriter:
         """Return the supported facts from one person's words, and the number of unsupported ones."""
         kept: list[Sentence] = []
         refused = 0
-        plain = {slot: what for slot, what in stated(speech.words).items() if bears_out(slot, what, speech)}
+        known = {slot for slot, what in stated(speech.words).items() if bears_out(slot, what, speech)}
         asked = self._ask(speech, language, cancelled) if amount(speech.words) >= FEWEST_WORDS else {}
-        for slot, what in {**asked, **plain}.items():
+        for slot, what in asked.items():
+            if slot in known:
+                continue
             sentences = bears_out(slot, what, speech)
             if not sentences:
                 refused += 1
                 continue
             line = say(f"knows_{slot}", language, who=[Who(speech.observations)], what=what)
-            kept.append(_semantic(line, SLOTS[slot], sentences, language))
+            kept.append(semantic(line, SLOTS[slot], sentences, language))
         return kept, refused
 
     def _ask(self, speech: PersonSpeech, language: str, cancelled: Callable[[], bool]) -> dict[str, str]:
@@ -167,7 +165,7 @@ def speeches(sentences: Sequence[StoredSentence]) -> list[PersonSpeech]:
         chosen = _longest(told)
         words = " ".join(quote(s) for s in chosen)
         if amount(words) >= FEWEST_WORDS or stated(words):
-            found.append(PersonSpeech(tag, tuple(chosen), tuple(shown.get(tag, ())), words, _observations(chosen, tag)))
+            found.append(PersonSpeech(tag, tuple(chosen), tuple(shown.get(tag, ())), words, observations_of(chosen, tag)))
     most = sorted(found, key=lambda s: (-amount(s.words), s.sentences[0].start))[:MOST_SPEAKERS]
     return sorted(most, key=lambda s: (s.sentences[0].start, s.tag))
 
@@ -219,7 +217,7 @@ def speakers(sentence: StoredSentence) -> list[str]:
     return list(dict.fromkeys(tag for tag in tags_of(sentence) if tag))
 
 
-def _observations(sentences: Iterable[StoredSentence], tag: str) -> tuple[str, ...]:
+def observations_of(sentences: Iterable[StoredSentence], tag: str) -> tuple[str, ...]:
     """Return the observations that the sentences' spans rest on for one person."""
     return tuple(
         dict.fromkeys(
@@ -252,7 +250,8 @@ def bears_out(slot: str, what: str, speech: PersonSpeech) -> list[StoredSentence
     return []
 
 
-def _semantic(line: FilledPhrase, topic: Topic, rests_on: Sequence[StoredSentence], language: str) -> Sentence:
+def semantic(line: FilledPhrase, topic: Topic, rests_on: Sequence[StoredSentence], language: str) -> Sentence:
+    """Return a semantic sentence that rests on episodic ones: their time, what they cite, the things it names."""
     mentioned = (o for s in line.spans for o in s.observations)
     words = line.text.casefold()
     return Sentence(
@@ -268,49 +267,3 @@ def _semantic(line: FilledPhrase, topic: Topic, rests_on: Sequence[StoredSentenc
         topic=topic,
         rests_on=tuple(s.id for s in rests_on),
     )
-
-
-# ---------------------------------------------------------------- what needs no model
-
-
-def captioned(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
-    """Conclude from a caption with a name, shown with one person, how they are introduced."""
-    for s in sentences:
-        tags = speakers(s)
-        if s.event == "text" and len(tags) == 1 and s.quoted and names.in_caption(quote(s)):
-            line = say("knows_caption", language, who=[Who(_observations([s], tags[0]))], said=[quote(s)])
-            yield _semantic(line, "attribute", [s], language)
-
-
-def together(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
-    """Conclude from two or three people told in one sentence that they are seen together, pair by pair, each once."""
-    pairs: dict[tuple[str, str], list[StoredSentence]] = {}
-    for s in sentences:
-        people = sorted(speakers(s), key=_number)
-        if s.event in ("present", "appears", "returns") and 2 <= len(people) <= 3:
-            for a, b in combinations(people, 2):
-                pairs.setdefault((a, b), []).append(s)
-    for (a, b), seen in pairs.items():
-        line = say("knows_together", language, who=[Who(_observations(seen, a)), Who(_observations(seen, b))])
-        yield _semantic(line, "relationship", seen, language)
-
-
-def talking(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
-    """Conclude from two voices that take turns, at least there and back within four seconds each, that they talk with each other."""
-    said = [(s, tags[0]) for s in sentences if s.event == "says" and len(tags := speakers(s)) == 1]
-    turns: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    rests_on: dict[tuple[str, str], list[StoredSentence]] = {}
-    for (one, a), (other, b) in pairwise(said):
-        if a != b and other.start - one.end < 4 * MICROSECOND:
-            pair = (a, b) if _number(a) < _number(b) else (b, a)
-            turns.setdefault(pair, set()).add((a, b))
-            rests_on.setdefault(pair, []).extend([one, other])
-    for pair, ways in turns.items():
-        if len(ways) == 2:
-            seen = list(dict.fromkeys(rests_on[pair]))[:6]
-            line = say("knows_talk", language, who=[Who(_observations(seen, t)) for t in pair])
-            yield _semantic(line, "relationship", seen, language)
-
-
-def _number(tag: str) -> int:
-    return numbered(tag.strip("<>"))

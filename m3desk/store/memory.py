@@ -271,19 +271,26 @@ class Memory(Records):
         text_vectors: Floats | None = None,
         text_model: str = "",
         at: str | None = None,
+        ruled: bool = False,
     ) -> ClipCommitted:
-        """Commit the semantic sentences of a clip, with one decision for each. A clip that is done already is not changed."""
+        """Commit the semantic sentences of a clip, with one decision for each. A clip that is done already is not changed.
+
+        `ruled`: they were written without a language model, so the clip still waits for the model's.
+        """
         if self.clip(clip.id).state != "episodic":
             return self._read(commits.committed, clip.id, "done")
         at = at or now()
         with self.writing() as db:
-            sequence = commits.begin(db, "clip-semantic", at, clip.id, {"knowledge": draft.model} if draft.model else {})
+            kind = "clip-ruled" if ruled else "clip-semantic"
+            sequence = commits.begin(db, kind, at, clip.id, {"knowledge": draft.model} if draft.model else {})
             touched = commits.knowledge(db, clip, draft, decisions, text_vectors, text_model, sequence)
-            versions.drop(db, clip.id, "knowledge")
-            db.execute("UPDATE clip SET state = 'done' WHERE id = ?", (clip.id,))
+            if not ruled:
+                versions.drop(db, clip.id, "knowledge")
+                db.execute("UPDATE clip SET state = 'done' WHERE id = ?", (clip.id,))
             if self.log().steps:
                 self._find_again(db, at)
-        return replace(self._read(commits.committed, clip.id, "done"), sentences=tuple(dict.fromkeys(touched)))
+        state = "episodic" if ruled else "done"
+        return replace(self._read(commits.committed, clip.id, state), sentences=tuple(dict.fromkeys(touched)))
 
     def offer(self, clip: Clip, draft: Draft, *, forgettings: int, at: str | None = None) -> bool:
         """Keep another writer's sentences of a stored clip beside those in force, in place of an older version; False if it is refused.

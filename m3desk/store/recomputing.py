@@ -22,7 +22,7 @@ DB = sqlite3.Connection
 Going = Callable[[int, int], None]
 """Called between the parts of long work with how many are done and how many there are; may raise to end it."""
 
-GROWING = ("clip-episodic", "clip-semantic", "consolidation", "correction", "revert", "undo", "redo")
+GROWING = ("clip-episodic", "clip-ruled", "clip-semantic", "consolidation", "correction", "revert", "undo", "redo")
 """Kinds of commits that only add rows to the log. After any other, what was computed from an earlier snapshot is of no use."""
 
 ADDED_TO = ("commits", "node", "binding", "vote")

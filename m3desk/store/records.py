@@ -217,6 +217,14 @@ class Records(Reader):
                 found.append(c)
         return [c for c in found if self.drafted(c.id)] if drafted else found
 
+    def to_rule(self) -> list[Clip]:
+        """Return the clips whose knowledge by rule is not written yet, in order; those that have a model's have it already."""
+        query = """SELECT clip FROM commits WHERE clip IS NOT NULL GROUP BY clip
+            HAVING max(CASE WHEN kind = 'clip-ruled' THEN sequence END) > max(CASE WHEN kind = 'clip-episodic' THEN sequence END)"""
+        waiting = self.to_conclude()
+        ruled = {r[0] for r in self._read(lambda db: db.execute(query).fetchall())} if waiting else set()
+        return [c for c in waiting if c.id not in ruled]
+
     def recent(self, clip: Clip, count: int) -> tuple[StoredSentence, ...]:
         """Return the last sentences of the clip before (same source), oldest first (what `prepare` gives, for who replays evidence)."""
         before = self.memories(kind="episodic", clip=clip_id(clip.source, clip.index - 1))

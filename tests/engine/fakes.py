@@ -34,6 +34,7 @@ class FakeStore:
         self.planned: dict[str, Clip] = {}
         self.drafts: dict[str, Draft] = {}
         self.concluded: dict[str, list[str]] = {}
+        self.ruled: dict[str, list[str]] = {}
         self._settings: dict[str, str] = {}
 
     def add(self, uri: str, clips: int, *, state: SourceState = "queued") -> str:
@@ -146,6 +147,9 @@ class FakeStore:
         self._written(f"{clip} {state}")
         self.planned[clip] = replace(self.planned[clip], state=state, error=error)
 
+    def to_rule(self) -> list[Clip]:
+        return [c for c in self.to_conclude() if c.id not in self.ruled]
+
     def to_conclude(self, *, drafted: bool = False) -> list[Clip]:
         found = [c for c in self.planned.values() if c.state == "episodic"]
         return [c for c in found if self.drawn_from(c.id)[1]] if drafted else found
@@ -160,8 +164,11 @@ class FakeStore:
         return [StoredSentence(f"n{i}", s.kind, s.text, s.text, s.text, clip, c.source, s.start, s.end, 1.0) for i, s in enumerate(drafted)]
 
     def commit_semantic(
-        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Any, text_model: str, at: str
+        self, clip: Clip, draft: Draft, decide: Decide | None, *, text_vectors: Any, text_model: str, at: str, ruled: bool = False
     ) -> events.ClipCommitted:
+        if ruled:
+            self.ruled[clip.id] = [s.text for s in draft.sentences]
+            return events.ClipCommitted(clip.id, "episodic")
         if decide is not None:
             self.calls.append(f"candidates of {len(draft.sentences)}")
             assert len(decide([[] for _ in draft.sentences])) == len(draft.sentences)

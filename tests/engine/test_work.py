@@ -287,8 +287,9 @@ def test_conclusions_wait_when_a_source_is_queued_meanwhile(desk: Desk, monkeypa
     assert desk.store.states(source) == ["done"] * 3
 
 
-def test_without_a_language_model_nothing_is_concluded(desk: Desk) -> None:
-    source = desk.source("a", 1)
+def test_without_a_language_model_only_knowledge_by_rule_is_written_and_the_clip_waits_for_the_rest(desk: Desk) -> None:
+    source = desk.source("a", 2)
     desk.work.run()
     assert desk.work.conclude() == 0
-    assert desk.store.states(source) == ["episodic"]
+    assert desk.store.states(source) == ["episodic"] * 2 and set(desk.store.ruled) == {f"{source}.c0", f"{source}.c1"}
+    assert desk.store.concluded == {} and desk.store.to_rule() == []

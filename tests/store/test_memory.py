@@ -100,6 +100,21 @@ def test_evidence_comes_back_as_it_was_perceived(memory: Memory) -> None:
     assert memory.perceived("s1.c1") is None and memory.heard_until("s1.c1") == 12_000_000 and memory.heard_until("s1.c0") is None
 
 
+def test_knowledge_by_rule_is_stored_once_a_clip_and_leaves_the_models_part_open(memory: Memory) -> None:
+    for clip in memory.next_clips("s1"):
+        remember(memory, clip, (1,))
+    waiting = memory.to_rule()
+    assert [c.id for c in waiting] == [c.id for c in memory.to_conclude()]
+    first = waiting[0]
+    told = Sentence("someone is a nurse", "semantic", first.start, first.end, (Span(0, 7, (f"{first.id}.f0",)),), topic="attribute")
+    done = memory.commit_semantic(first, Draft((told,), model="ruled-1"), [Decision("add")], ruled=True, at=AT)
+    assert done.state == "episodic" and [memory.sentence(i).text for i in done.sentences] == ["someone is a nurse"]
+    assert memory.clip(first.id).state == "episodic" and first.id in [c.id for c in memory.to_conclude()]
+    assert [c.id for c in memory.to_rule()] == [c.id for c in waiting[1:]]
+    memory.commit_semantic(first, Draft(), (), at=AT)
+    assert memory.clip(first.id).state == "done" and len(memory.memories(kind="semantic")) == 1
+
+
 def test_knowledge_is_added_reinforced_and_contradicted(memory: Memory) -> None:
     for clip, people in zip(memory.next_clips("s1"), [(1,), (1,), (1,)], strict=True):
         remember(memory, clip, people)
