@@ -356,6 +356,11 @@ class Work:
         """
         if not self.settings.semantic or not self._store.to_conclude():
             return 0
+        ruled = not self._store.to_rule()
+        language_model = self._backends.get("language")
+        nothing_to_ask = language_model is None and not self._store.to_conclude(drafted=True)
+        if ruled and nothing_to_ask:
+            return 0
         memorizer = Memorizer(
             self._store,
             self._opened(("text_vectors",)),
@@ -365,10 +370,9 @@ class Work:
             stop=self._brake.ends,
         )
         memorizer.rule(RuledKnowledgeWriter())
-        language_model = self._backends.get("language")
-        began_with = self.queue.ids()
-        if language_model is None and not self._store.to_conclude(drafted=True):
+        if nothing_to_ask:
             return 0
+        began_with = self.queue.ids()
         return memorizer.conclude(
             LlmKnowledgeWriter(language_model) if language_model is not None else None,
             flagged=self._brake.touched,  # never waits: it is asked while the model is held
