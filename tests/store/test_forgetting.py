@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from m3desk.domain.evidence import media_id
+from m3desk.domain.evidence import ObjectSeen, media_id
 from m3desk.domain.memory import Decision, Draft, Sentence
 from m3desk.errors import CorrectionError
+from m3desk.store import rows
 from m3desk.store.forgetting.scrubbing import mention
 from m3desk.store.memory import Memory
 from tests.store.invented import AT, MODELS, clips, remember, seen, source, text_vectors
@@ -70,6 +71,17 @@ def test_knowledge_that_was_being_written_from_what_was_forgotten_is_not_stored(
     memory.commit_semantic(memory.clip("s1.c0"), draft, [Decision("add")] * 2, text_vectors=text_vectors(draft), text_model="e5 1")
     assert [s.text for s in memory.memories(kind="semantic")] == [drafted[1].text]
     assert memory.clip("s1.c0").state == "done" and memory.integrity() == [] and findings(memory, gone) == ()
+
+
+def test_clothes_and_gestures_go_with_the_person_seen_in_them(memory: Memory) -> None:
+    mine = set(memory.person("1").faces)
+    face = next(t for t in memory.perceived("s1.c0").faces if memory.bindings(t.id)[-1].node in mine)
+    with memory.writing() as db:
+        for label in ("red clothing", "raised hand", "cup"):
+            rows.insert_object(db, ObjectSeen("s1.c0", face.start, face.end, label, 0.9, (0.0, 0.0, 9.0, 9.0)), 1)
+    memory.forget("1", "forget", narrower)
+    left = {o.label for o in memory.perceived("s1.c0").objects}
+    assert "cup" in left and not left & {"red clothing", "raised hand"}
 
 
 def test_a_forgetting_and_what_it_scrubbed_can_not_be_taken_back(memory: Memory) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.domain.appearance import of_a_person
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import Floats, media_id
 from m3desk.domain.fold import born_in, cannot_link_pairs
@@ -296,6 +297,7 @@ def delete(db: DB, found: Traces) -> None:
     versions.drop_all(db)
     db.execute("PRAGMA defer_foreign_keys = ON")
     gone = [(o,) for o in sorted(found.observations)]
+    _appearance(db, found)
     nodes = [(n,) for n in sorted(found.nodes)]
     told = [(n,) for n in sorted(found.told)]
     for table, column in (("binding", "observation"), ("heard_name", "observation"), ("heard_name", "evidence"), ("embedding", "owner")):
@@ -336,6 +338,17 @@ def delete(db: DB, found: Traces) -> None:
     for t in db.execute("SELECT source, start, \"end\" FROM tombstone WHERE kind = 'span'").fetchall():
         for table in ("object_seen", "text_on_screen"):
             db.execute(f'DELETE FROM {table} WHERE source = ? AND start < ? AND "end" > ?', (t["source"], t["end"], t["start"]))
+
+
+def _appearance(db: DB, found: Traces) -> None:
+    """Delete the clothes and gestures seen while they were in view: whose they are is not stored."""
+    for o in sorted(found.observations):
+        for t in db.execute('SELECT clip, start, "end" FROM face_track WHERE id = ?', (o,)).fetchall():
+            seen = db.execute(
+                'SELECT rowid AS place, label FROM object_seen WHERE clip = ? AND start <= ? AND "end" >= ?',
+                (t["clip"], t["end"], t["start"]),
+            ).fetchall()
+            db.executemany("DELETE FROM object_seen WHERE rowid = ?", [(r["place"],) for r in seen if of_a_person(r["label"])])
 
 
 def _part(db: DB, state: State, log: Log, found: Traces, sequence: int, at: str) -> None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from m3desk.domain.appearance import of_a_person
 from m3desk.domain.clip import Clip
-from m3desk.domain.evidence import FaceTrack, Perceived, TimedBox
+from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, TimedBox
 from m3desk.domain.geometry import iou, overlap
 from m3desk.domain.identity import calibration, match, top_similarity
 from m3desk.domain.log import ObservationType
@@ -31,6 +32,10 @@ def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
     def free(start: int, end: int) -> bool:
         return not any(a < end and start < b for a, b in nothing)
 
+    def theirs(thing: ObjectSeen) -> bool:
+        """Return whether clothes or a gesture may be those of a face that is left out."""
+        return of_a_person(thing.label) and any(t.id in gone and t.start <= thing.end and thing.start <= t.end for t in perceived.faces)
+
     faces = tuple(replace(t, continues=None) if t.continues in gone else t for t in perceived.faces if t.id not in gone)
     said = tuple(u for u in perceived.utterances if u.id not in gone)
     named = {c for t in faces for c in t.crops} | {u.audio for u in said if u.audio}
@@ -43,7 +48,7 @@ def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
         perceived,
         faces=faces,
         utterances=said,
-        objects=tuple(o for o in perceived.objects if free(o.start, o.end)),
+        objects=tuple(o for o in perceived.objects if free(o.start, o.end) and not theirs(o)),
         texts=tuple(t for t in perceived.texts if free(t.start, t.end)),
         vectors={k: v for k, v in perceived.vectors.items() if k not in gone},
         media=media,
