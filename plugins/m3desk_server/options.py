@@ -16,6 +16,7 @@ class Options:
 
     `video`: send pictures that follow each other as one video. `seconds`: until an answer must begin. `where`: the host, as it is shown.
     `arguments`, `python`: of vLLM: further arguments of its server, and the interpreter that has it, if it is the user's own.
+    `prompts`: a folder of the user's own, which the memory writer reads.
     """
 
     backend: str
@@ -30,6 +31,7 @@ class Options:
     seconds: int = 180
     arguments: tuple[str, ...] = ()
     python: str = ""
+    prompts: str = ""
     where: str = ""
 
     def door(self) -> Door:
@@ -40,7 +42,7 @@ class Options:
         return Door(address, keys.get(address.origin), self.backend, first=float(self.seconds))
 
 
-_SHARED = frozenset({"model", "context", "pictures", "dialect", "sees", "hears", "video", "seconds"})
+_SHARED = frozenset({"model", "context", "pictures", "dialect", "sees", "hears", "video", "seconds", "prompts"})
 _KNOWN = {"server": _SHARED | {"url"}, "vllm": _SHARED | {"arguments", "python"}}
 _NUMBERS = {"context": (0, 10_000_000), "pictures": (1, 768), "seconds": (1, 36_000)}
 

@@ -21,7 +21,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_opening_contacts_nobody(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "create_connection", None)
-    settings.write_text('[backends.server]\nurl = "https://models.example.com/v1"\nmodel = "large"\npictures = 4\nsees = true\n')
+    settings.write_text(
+        '[backends.server]\nurl = "https://models.example.com/v1"\nmodel = "large"\npictures = 4\nsees = true\nprompts = "p"\n'
+    )
     talks, watches = entry.server_language(Path, 2), entry.server_watcher(Path, 2)
     assert talks.name == watches.name == "large (models.example.com)"
     assert watches.most_pictures == 4 and talks.server is watches.server
