@@ -97,3 +97,12 @@ def test_neither_does_a_writer_that_repeats_them(tmp_path, text):
     heard = [HeardName(o.id, text or " ", 1e9, "introduced", seen.utterances[0].id, text, 0) for o in (*seen.faces, *seen.utterances)]
     with remembered(tmp_path, seen, Draft((), tuple(believes), tuple(heard), model="language-model")) as memory:
         nobody_is_one(memory)
+
+
+@pytest.mark.parametrize(("by", "voices"), [("writer watched by m3-agent: m, prompt p", 0), ("alone in view", 1)])
+def test_an_opinion_of_a_model_that_watches_makes_no_voice_of_a_word(tmp_path, by, voices):
+    faces, said = (face(0, 0, 30),), (speech(0, 1, 1.4, "Hi."),)
+    vectors = {faces[0].id: direction(0, 0.2, 0, 128, 1), said[0].id: direction(0, 0.2, 0, 192, 2)}
+    draft = Draft(votes=(Vote(faces[0].id, said[0].id, by, 0.5),))
+    with remembered(tmp_path, Perceived("s1.c0", faces, said, vectors=vectors), draft) as memory:
+        assert sum(n.type == "voice" for n in memory.graph().nodes) == voices

@@ -18,7 +18,7 @@ from tests.plugins.servers.test_server import behind
 
 
 class Watching(ModelServer):
-    """Obeys schemas when it is tried out, and then answers requests about a clip from a script, as a model that is cut off or fails does."""
+    """Obeys schemas when it is tried out, and then answers requests about a clip from a script."""
 
     def __init__(self) -> None:
         super().__init__("vllm")
