@@ -16,8 +16,6 @@ import shutil
 import socket
 import sys
 import time
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -364,6 +362,9 @@ class _Installation:
 
 def _answers(index: str) -> None:
     """Raise DownloadError where an index can't be reached: pip would try it again and again for each package."""
+    import urllib.parse
+    import urllib.request  # heavy, and every start of the program imports this module
+
     parts = urllib.parse.urlsplit(index)
     if not parts.hostname or urllib.request.getproxies().get(parts.scheme):
         return
