@@ -30,7 +30,7 @@ from m3desk.memorization.compose import ComposedWriter
 from m3desk.memorization.knowledge import LlmKnowledgeWriter
 from m3desk.memorization.ruled import RuledKnowledgeWriter
 from m3desk.pipeline import Brake, ClipStore, Memorizer, RunTotals
-from m3desk.ports import ClipMedia, Models
+from m3desk.ports import ClipMedia, MemoryWriter, Models
 from m3desk.samples import reembedding
 
 PERCEPTION = (
@@ -384,12 +384,16 @@ class Work:
         models = self._opened(PERCEPTION)
         kept = self._store.settings()
         name = self._writer(options.writer or kept.get(memory_writer.KEPT + source))
-        writer = ComposedWriter() if name == memory_writer.RULES else memory_writer.opened(name, self._backends)
-        if (leaving := outgoing.leaving({}, name)) is not None:
-            self._emit(events.Leaves(leaving))
+        writer = ComposedWriter() if name == memory_writer.RULES else self._watching(name)
         other = self._backends.instead(models, kept)
         also = reembedding.Also(models, other) if other else None
         return Memorizer(self._store, models, writer, emit or self._emit, language=language, stop=stop, also=also)
+
+    def _watching(self, name: str) -> MemoryWriter:
+        """Open a writer that watches; tell what leaves this machine."""
+        if (leaving := outgoing.leaving({}, name)) is not None:
+            self._emit(events.Leaves(leaving))
+        return memory_writer.opened(name, self._backends)
 
     def _writer(self, asked: str | None) -> str:
         """Return the writer that a run asks for, else that of the user's settings, else the profile's."""

@@ -17,6 +17,7 @@ from m3desk.domain.evidence import Perceived, Utterance
 from m3desk.domain.ids import face_id, utterance_id
 from m3desk.domain.live import OBJECTS_AND_TEXTS
 from m3desk.events import EvidenceSeen
+from m3desk.perception import heap
 from m3desk.perception.faces import VisualEvidence, see
 from m3desk.perception.voices import SpeechEvidence, hear
 from m3desk.ports import ClipMedia, Models
@@ -83,7 +84,9 @@ class Watcher:
             begun.put(error)
 
     def _see(self, media: ClipMedia) -> VisualEvidence:
-        return see(media, without(self._models, media.clip.given_up), cancelled=self._stop, on_news=self._emit)
+        seen = see(media, without(self._models, media.clip.given_up), cancelled=self._stop, on_news=self._emit)
+        heap.give_back()
+        return seen
 
     def _hear(self, media: ClipMedia) -> SpeechEvidence:
         def tell(utterance: Utterance) -> None:

@@ -1,0 +1,42 @@
+"""Free memory goes back to the system."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import psutil
+import pytest
+
+from m3desk.perception import heap
+
+
+def _has_glibc() -> bool:
+    try:
+        return bool(ctypes.CDLL("libc.so.6").malloc_trim)
+    except (OSError, AttributeError):
+        return False
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or not _has_glibc(), reason="the C library is not glibc")
+def test_memory_freed_between_pieces_still_in_use_goes_back() -> None:
+    libc = ctypes.CDLL("libc.so.6")
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    pieces = [libc.malloc(100_000) for _ in range(2_000)]
+    for piece in pieces:
+        ctypes.memset(piece, 1, 100_000)
+    for piece in pieces[:-1]:
+        libc.free(piece)
+    before = psutil.Process().memory_info().rss
+    heap.give_back()
+    after = psutil.Process().memory_info().rss
+    libc.free(pieces[-1])
+    assert after < before
+
+
+def test_where_the_c_library_is_another_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    heap._trim.cache_clear()
+    heap.give_back()
+    heap._trim.cache_clear()
