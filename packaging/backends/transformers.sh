@@ -1,6 +1,7 @@
 # The backend `transformers` (read by packaging/test-backends.sh): a tiny Qwen2.5-Omni thinker, the class of M3-Agent-Memorization, watches;
 # a tiny Qwen3, the class of M3-Agent-Control, answers. Their heads are made to write one sentence each.
-# Downloads about 550 MB and takes 2.1 GB on disk without a GPU (3 GB and 5.6 GB with CUDA); two minutes on two quiet cores.
+# Downloads about 550 MB and takes 2.1 GB on disk without a GPU (3 GB and 5.6 GB with CUDA). On two cores that others used, too:
+# 18 minutes to install, 4 to 9 for the rest.
 python_line=$(install_backend transformers)
 {
   profile_with language=transformers
