@@ -88,6 +88,12 @@ def universal_sentence(weights: Weights, threads: int) -> Any:
 
 
 def llama_cpp(weights: Weights, threads: int) -> Any:
-    from m3desk_cpu.language import LlamaCpp
+    from m3desk_cpu.language import opened
 
-    return LlamaCpp(weights("qwen2.5-coder-1.5b") / "model.gguf", threads)
+    return opened(weights, threads)
+
+
+def llama_vision(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.vision import opened
+
+    return opened(weights, threads)

@@ -10,8 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from m3desk import config
 from m3desk.errors import BackendMissing, Cancelled, ModelFailed, ModelMissing
 from m3desk.ports import Message
+
+DEFAULT = "qwen2.5-coder-1.5b"
 
 _WAIT = 0.05
 """Seconds between looks at `cancelled` while the model reads the prompt (it says nothing until then)."""
@@ -24,18 +27,28 @@ class LlamaCpp:
     compares cold with cached), and it saves a third of the wait.
     """
 
-    def __init__(self, path: Path, threads: int, context: int = 4096) -> None:
+    def __init__(self, path: Path, threads: int, context: int = 4096, projector: Path | None = None, **more: Any) -> None:
+        """`projector`: the eyes of a model that sees; `more`: further parameters of llama.cpp.
+
+        Raises ModelMissing, ModelFailed, BackendMissing.
+        """
         if not Path(path).is_file():
             raise ModelMissing(f"the language model is not here ({path}).", "Download it: m3desk models pull --llm")
         try:
             import xllamacpp
         except ImportError as error:
             raise BackendMissing(f"the language model needs xllamacpp ({error}).", "pip install xllamacpp") from error
-        self.name = f"{Path(path).parent.name} xllamacpp {version('xllamacpp')}"
+        self.name = f"{named(Path(path))} xllamacpp {version('xllamacpp')}"
         self.context = context
         self._lock = threading.Lock()
         try:
-            self._server: Any = xllamacpp.Server(_parameters(xllamacpp, Path(path), threads, context))
+            parameters = _parameters(xllamacpp, Path(path), threads, context)
+            for name, value in more.items():
+                setattr(parameters, name, value)
+            if projector is not None:
+                parameters.mmproj.path = str(projector)
+            self._key = str(parameters.api_keys[0])
+            self._server: Any = xllamacpp.Server(parameters)
         except (RuntimeError, OSError, ValueError) as error:
             raise ModelFailed(f"the language model did not load: {error}.", "Check it: m3desk models verify") from error
 
@@ -49,13 +62,19 @@ class LlamaCpp:
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[str]:
         """Yield the reply in pieces. Raises Cancelled when `cancelled` becomes true, ModelFailed if the model fails."""
-        request: dict[str, Any] = {
-            "messages": [{"role": m.role, "content": _inert(m.text)} for m in messages],
-            "max_tokens": max_tokens,
-            "temperature": 0,
-            "seed": 0,
-            "stream": True,
-        }
+        return self._said([{"role": m.role, "content": inert(m.text)} for m in messages], grammar, schema, max_tokens, cancelled)
+
+    def _said(
+        self,
+        messages: list[dict[str, Any]],
+        grammar: str | None,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        cancelled: Callable[[], bool],
+    ) -> Iterator[str]:
+        # Progress is told while the prompt is read, too: so that it can be stopped then.
+        request: dict[str, Any] = {"messages": messages, "max_tokens": max_tokens, "temperature": 0, "seed": 0, "stream": True}
+        request["return_progress"] = True
         if grammar is not None:
             request["grammar"] = grammar
         elif schema is not None:
@@ -103,9 +122,30 @@ class LlamaCpp:
             worker.join()
 
 
-def _inert(text: str) -> str:
+def opened(weights: Callable[[str], Path], threads: int) -> LlamaCpp:
+    """Return the language model that `[backends.llama-cpp]` names: `model`, of models.toml or a GGUF file; `context`, its tokens.
+
+    Raises ModelError, UsageError.
+    """
+    options = config.backend_options("llama-cpp")
+    named, context = str(options.get("model", "")).strip() or DEFAULT, options.get("context", 4096)
+    if isinstance(context, bool) or not isinstance(context, int) or not 1024 <= context <= 262_144:
+        raise ModelMissing(
+            "the setting backends.llama-cpp.context must be a whole number from 1024 to 262144.",
+            "m3desk config set backends.llama-cpp.context NUMBER",
+        )
+    path = Path(named).expanduser() if named.endswith(".gguf") else weights(named) / "model.gguf"
+    return LlamaCpp(path, threads, context)
+
+
+def inert(text: str) -> str:
     """Return text with "<|im_start|>" and similar tokens neutralized: the server would read them as control tokens of the chat."""
     return text.replace("<|", "< |").replace("|>", "| >").replace("\0", " ")
+
+
+def named(path: Path) -> str:
+    """Return the name of a model: its folder's in the catalogue, which has files of the same name, else its file's."""
+    return path.parent.name if path.name == "model.gguf" else path.stem
 
 
 def _pieces(pieces: queue.SimpleQueue[str | Exception | None], cancelled: Callable[[], bool]) -> Iterator[str]:

@@ -82,7 +82,7 @@ def _speaking(tokens: list[str], dim: int) -> tuple[np.ndarray, np.ndarray]:
     return embedding, output
 
 
-def make(folder: Path, dim: int = 64, seed: int = 0, speaks: bool = False) -> tuple[Path, Path]:
+def make(folder: Path, dim: int = 64, seed: int = 0, speaks: bool = False, context: int = CONTEXT) -> tuple[Path, Path]:
     """Return the paths of a language model and its vision projector. `speaks`: its replies follow `NEXT`; else they are random."""
     dim = 320 if speaks else dim
     folder.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ def make(folder: Path, dim: int = 64, seed: int = 0, speaks: bool = False) -> tu
     write(
         model,
         {
-            "general.architecture": "llama", "llama.context_length": CONTEXT, "llama.embedding_length": dim, "llama.block_count": 2,
+            "general.architecture": "llama", "llama.context_length": context, "llama.embedding_length": dim, "llama.block_count": 2,
             "llama.feed_forward_length": 2 * dim, "llama.attention.head_count": 4, "llama.attention.head_count_kv": 2,
             "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.dimension_count": dim // 4, "llama.vocab_size": len(tokens),
             "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "qwen2", "tokenizer.ggml.tokens": tokens,
