@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from m3desk.domain.sample_files import is_picture
 from m3desk.errors import CorrectionError
 
 if TYPE_CHECKING:
@@ -245,6 +247,16 @@ class SearchNodes:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSample:
+    path: str
+    k: int
+
+    def run(self, engine: Engine) -> list[FoundNode]:
+        search = engine.app.answering.search_image if is_picture(self.path) else engine.app.answering.search_audio
+        return search(Path(self.path), k=self.k)
+
+
+@dataclass(frozen=True, slots=True)
 class ReadSuggestions:
     def run(self, engine: Engine) -> list[Suggestion]:
         return engine.app.questions.now()
@@ -455,6 +467,7 @@ class Close:
 
 SLOW: frozenset[type] = frozenset({
     Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetSpan, ForgetRecent, Retention, SearchNodes,
+    SearchSample,
     ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
     Picture, ReadWriters, CompareVersions, Rewrite,
 })  # fmt: skip

@@ -227,6 +227,10 @@ class EngineDesk:
     def search(self, text: str, k: int = 20) -> Future[list[FoundNode]]:
         return self._call(commands.SearchNodes(text, k))
 
+    def search_sample(self, path: str, k: int = 20) -> Future[list[FoundNode]]:
+        """Search for the people in a photo or a recording of speech."""
+        return self._call(commands.SearchSample(path, k))
+
     def suggestions(self) -> Future[list[Suggestion]]:
         """Return the suggested identity corrections, most useful first; the engine has computed them in advance."""
         return self._call(commands.ReadSuggestions())

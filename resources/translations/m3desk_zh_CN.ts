@@ -4,6 +4,26 @@
     <context>
         <name>Actions</name>
         <message>
+            <source>Search everywhere…</source>
+            <translation>搜索全部内容…</translation>
+        </message>
+        <message>
+            <source>People, memories, words spoken, clips and actions; or who is in a picture or a recording</source>
+            <translation>人物、记忆、说过的话、片段和操作；也可以查找图片或录音中的人</translation>
+        </message>
+        <message>
+            <source>Back</source>
+            <translation>后退</translation>
+        </message>
+        <message>
+            <source>To what was selected before; in the graph, to what it showed before</source>
+            <translation>回到之前选中的内容；在图谱中则回到之前的显示</translation>
+        </message>
+        <message>
+            <source>Forward</source>
+            <translation>前进</translation>
+        </message>
+        <message>
             <source>&amp;File</source>
             <translation>文件(&amp;F)</translation>
         </message>
@@ -4386,6 +4406,92 @@ Licences: %3</source>
         <message>
             <source>Use them</source>
             <translation>使用</translation>
+        </message>
+    </context>
+    <context>
+        <name>Search</name>
+        <message>
+            <source>Clip %1</source>
+            <translation>片段 %1</translation>
+        </message>
+        <message>
+            <source>similarity %1</source>
+            <translation>相似度 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>SearchPalette</name>
+        <message>
+            <source>Search everywhere</source>
+            <translation>搜索全部内容</translation>
+        </message>
+        <message>
+            <source>People, memories, words spoken, clips, times, actions</source>
+            <translation>人物、记忆、说过的话、片段、时间、操作</translation>
+        </message>
+        <message>
+            <source>By a picture or voice…</source>
+            <translation>按图片或声音…</translation>
+        </message>
+        <message>
+            <source>Find the people in a picture or a recording; you can also drop the file here</source>
+            <translation>查找图片或录音中的人；也可以把文件拖到这里</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>搜索结果</translation>
+        </message>
+        <message>
+            <source>How many were found</source>
+            <translation>结果数量</translation>
+        </message>
+        <message>
+            <source>Pictures and recordings</source>
+            <translation>图片和录音</translation>
+        </message>
+        <message>
+            <source>All files</source>
+            <translation>所有文件</translation>
+        </message>
+        <message>
+            <source>Find the people in a picture or a recording</source>
+            <translation>查找图片或录音中的人</translation>
+        </message>
+        <message>
+            <source>Searching the people in %1 …</source>
+            <translation>正在查找 %1 中的人…</translation>
+        </message>
+        <message>
+            <source>Nobody in %1 is known to this memory.</source>
+            <translation>这个记忆不认识 %1 中的任何人。</translation>
+        </message>
+        <message>
+            <source>People</source>
+            <translation>人物</translation>
+        </message>
+        <message>
+            <source>Memories</source>
+            <translation>记忆</translation>
+        </message>
+        <message>
+            <source>Words spoken</source>
+            <translation>说过的话</translation>
+        </message>
+        <message>
+            <source>Clips</source>
+            <translation>片段</translation>
+        </message>
+        <message>
+            <source>Actions</source>
+            <translation>操作</translation>
+        </message>
+        <message>
+            <source>Enter goes there; a time such as 1:20 is a place too. Drop a picture or a recording to find who is in it.</source>
+            <translation>按回车前往；也可以输入时间，例如 1:20。拖入图片或录音可查找其中的人。</translation>
+        </message>
+        <message>
+            <source>%n found</source>
+            <translation>找到 %n 项</translation>
         </message>
     </context>
 </TS>

@@ -559,6 +559,12 @@ class FakeDesk(LiveCalls):
         hits = [s for s in self.world.sentences if text.lower() in s.shown.lower()][:k]
         return _done([FoundNode(s.id, s.kind, s.shown, 0.9, f"words: {text}", s.clip, s.source, s.start, s.end, s.people) for s in hits])
 
+    def search_sample(self, path: str, k: int = 20) -> Future[list[FoundNode]]:
+        self._note("search_sample", path, k)
+        if "search_sample" in self.fail:
+            return _done(self.fail["search_sample"])
+        return _done([FoundNode("n1", "face", "Ann", 0.8, "face alike 0.80", None, None, None, None, ("person_1",))])
+
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]:
         self._note("correct", kind, dict(args), why=why, dry_run=dry_run)
         if kind in self.fail:

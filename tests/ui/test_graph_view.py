@@ -466,3 +466,19 @@ def test_svg_and_graphml_hold_what_is_on_show(qtbot: QtBot, hub: Hub, tmp_path: 
     with qtbot.waitSignal(hub.notice) as told:
         view.exports.save_text(str(tmp_path / "none" / "graph.graphml"), "")
     assert told.args[0] == "error"
+
+
+def test_what_a_search_found_is_shown_and_marked_without_being_selected(qtbot: QtBot) -> None:
+    """Marked: M must not merge what was only found."""
+    desk = FakeDesk(World(extra_nodes=600))
+    hub = Hub()
+    hub.open(desk, desk.memory)
+    view = opened(qtbot, hub)
+    hidden = next(id_ for id_ in view.whole.row_of if id_ not in view.canvas.scene.row_of)
+    hub.selection.found.emit((hidden, "person_2", "nobody"))
+    row_of = view.canvas.scene.row_of
+    assert hidden in row_of and not view.canvas.marked
+    assert set(view.canvas._marks().selected) == {row_of[hidden], row_of["person_2"]}
+    hub.selection.found.emit(())
+    assert hidden not in view.canvas.scene.row_of and not view.canvas._marks().selected
+    hub.close()

@@ -607,3 +607,24 @@ def test_a_trouble_stays_until_it_is_over_also_behind_other_notices(window, qtbo
     assert "1 GB" in bar._text.text()
     window.hub.trouble.emit("disk", "", "")
     assert not bar.isVisible()
+
+
+def test_a_dropped_picture_is_searched_for_people_and_not_memorized(qtbot, window, desks):
+    window.open_memory("/memories/kitchen.m3desk")
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=5000)
+    window.take_files(["/photos/Ann.JPG"])
+    qtbot.waitUntil(lambda: desks.desk.called("search_sample") == [(("/photos/Ann.JPG", 20), {})], timeout=5000)
+    assert not desks.desk.called("memorize")
+    assert window.palette_.isVisible()
+
+
+def test_back_and_forward_are_menu_actions_that_step_through_selections(qtbot, window, desks):
+    window.open_memory("/memories/kitchen.m3desk")
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=5000)
+    for person in ("person_1", "person_2"):
+        window.hub.selection.select("person", person)
+    assert window.actions_.all["go_back"].isEnabled()
+    window.actions_.all["go_back"].trigger()
+    assert window.hub.selection.current == ("person", "person_1")
+    window.actions_.all["go_on"].trigger()
+    assert window.hub.selection.current == ("person", "person_2")

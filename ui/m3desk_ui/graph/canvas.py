@@ -65,6 +65,8 @@ class GraphCanvas(QWidget):
         self.hovered = ""
         self.selected = ""
         self.marked: list[str] = []
+        self.found: tuple[str, ...] = ()
+        """Hits of the search over the window: marked, not selected."""
         """All selected nodes, the current one (`selected`) among them."""
         self.path: list[str] = []
         """Nodes of a path that is lit."""
@@ -464,7 +466,7 @@ class GraphCanvas(QWidget):
     def _marks(self) -> Marks:
         row_of, way = self.scene.row_of, rows_of(self.scene, self.path)
         steps = tuple(pairwise(way)) if len(way) == len(self.path) else ()
-        marked = rows_of(self.scene, self.marked) if len(self.marked) > 1 else ()
+        marked = rows_of(self.scene, (*(self.marked if len(self.marked) > 1 else ()), *self.found))
         pinned = rows_of(self.scene, self.pinned)
         return Marks(row_of.get(self.hovered, -1), row_of.get(self.selected, -1), marked, pinned, steps)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtGui import QIcon, QKeySequence, QResizeEvent
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
@@ -78,8 +78,6 @@ class GraphBar(QWidget):
         for button in (self.past, self.export):
             button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
             button.setMenu(QMenu(self))
-        self.back.setShortcut(QKeySequence("Alt+Left"))
-        self.forward.setShortcut(QKeySequence("Alt+Right"))
         for button in (self.everything, self.filter, self.fit, self.arrange, self.map, self.as_list, self.past, self.export):
             row.addWidget(button)
 

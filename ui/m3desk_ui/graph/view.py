@@ -61,6 +61,7 @@ class GraphView(QWidget):
         self._people_there: list[tuple[str, str]] | None = None
         self._places: dict[str, tuple[float, float]] = {}
         self.trail = Trail()
+        self._found: frozenset[str] = frozenset()
         self.canvas = GraphCanvas(self)
         self.map = MiniMap(self.canvas)
         self._build(hub)
@@ -85,6 +86,7 @@ class GraphView(QWidget):
         hub.opened.connect(self._forget)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
+        hub.selection.found.connect(self._mark_found)
         self.destroyed.connect(self.layouting.stop)
         self._themed()
         self._enable_trail()
@@ -352,6 +354,16 @@ class GraphView(QWidget):
         row = self.canvas.scene.row_of.get(id_, -1)
         if row >= 0 and not self.canvas.camera.shows(self.canvas.at[row]):
             self.canvas.fly_to(self.canvas.at[row], self.canvas.camera.zoom)
+
+    def _mark_found(self, ids: tuple[str, ...]) -> None:
+        """Mark what a search over the window found; what is not on show is added for as long as it is marked."""
+        self.canvas.found = tuple(id_ for id_ in ids if id_ in self.whole.row_of)
+        kept = self.wish.extra - self._found
+        self._found = frozenset(self.canvas.found) - kept
+        if self.wish.extra != kept | self._found:
+            self.wish = replace(self.wish, extra=kept | self._found)
+            self._rescene()
+        self.canvas.update()
 
     def _play(self, id_: str) -> None:
         """Play the moment of a node, a person's first; open or close a group."""

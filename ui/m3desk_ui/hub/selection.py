@@ -21,6 +21,8 @@ class Selection(QObject):
     """source, microseconds: where the video is now; at most ten times a second."""
     highlighted = Signal(object)
     """A tuple of (source, start, end): search hits or citations, to mark on the timeline."""
+    found = Signal(object)
+    """A tuple of node ids (people, memories): search hits, to mark in the graph; () takes them back."""
     asked_about = Signal(str)
     """A question to put into the chat's box (from a span, a node or a memory)."""
     wanted = Signal(str)
@@ -38,6 +40,8 @@ class Selection(QObject):
     def forget(self) -> None:
         """Point at nothing: another memory opens, in which the same ids are other things."""
         self.selected.emit("", "")
+        self.found.emit(())
+        self.highlighted.emit(())
         self.chosen_span = None
         self.at = ("", 0)
 

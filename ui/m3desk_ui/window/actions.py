@@ -69,7 +69,7 @@ class Actions:
     def enable(self, memory_open: bool) -> None:
         """Disable actions that need an open memory while none is open."""
         for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
-                     "step_on", "faster", "slower", "mute", "boxes", "subtitles", "history"):  # fmt: skip
+                     "step_on", "faster", "slower", "mute", "boxes", "subtitles", "history", "search"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
         for action in self.window.dock_area.actions():
@@ -77,7 +77,13 @@ class Actions:
         for name in ("layout_explore", "layout_live", "layout_people"):
             self.all[name].setEnabled(memory_open)
         self.enable_undo()
+        self.enable_trail()
         self.enable_live()
+
+    def enable_trail(self) -> None:
+        """Grey Back and Forward where there is nothing to go to."""
+        self.all["go_back"].setEnabled(self.window.can_step(back=True))
+        self.all["go_on"].setEnabled(self.window.can_step(back=False))
 
     def enable_live(self) -> None:
         """Grey what needs a live source while none runs, and say what its key does next."""
@@ -138,6 +144,8 @@ class Actions:
         self._add(m, "redo", translate("Actions", "Redo"), w.hub.redo, "Ctrl+Shift+Z")
         self._add(m, "history", translate("Actions", "History of corrections…"), w.show_history, "Ctrl+H")
         m.addSeparator()
+        search = self._add(m, "search", translate("Actions", "Search everywhere…"), w.search_everywhere, "Ctrl+K")
+        plain.tip(search, translate("Actions", "People, memories, words spoken, clips and actions; or who is in a picture or a recording"))
         self._add(m, "find", translate("Actions", "Find in memories"), w.find_memories, QKeySequence.StandardKey.Find)
         self._add(m, "ask", translate("Actions", "Ask a question"), w.ask, "Ctrl+L")
 
@@ -203,6 +211,10 @@ class Actions:
     def _view(self) -> None:
         w, translate = self.window, QCoreApplication.translate
         m = self._menu(translate("Actions", "&View"))
+        back = self._add(m, "go_back", translate("Actions", "Back"), lambda: w.step_selection(back=True), "Alt+Left")
+        plain.tip(back, translate("Actions", "To what was selected before; in the graph, to what it showed before"))
+        self._add(m, "go_on", translate("Actions", "Forward"), lambda: w.step_selection(back=False), "Alt+Right")
+        m.addSeparator()
         self._add(m, "layout_explore", translate("Actions", "Layout: Explore"), lambda: w.dock_area.use_layout("explore"), "Ctrl+1")
         self._add(m, "layout_live", translate("Actions", "Layout: Live"), lambda: w.dock_area.use_layout("live"), "Ctrl+2")
         self._add(m, "layout_people", translate("Actions", "Layout: People"), lambda: w.dock_area.use_layout("people"), "Ctrl+3")

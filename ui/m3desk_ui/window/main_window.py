@@ -21,13 +21,16 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QWidget,
 )
+from shiboken6 import isValid
 
 from m3desk import __version__, config, paths, private
 from m3desk.domain.ids import clip_id
+from m3desk.domain.sample_files import is_picture
 from m3desk.errors import DownloadError, M3DeskError
 from m3desk.events import Damaged
 from m3desk.media.capture.address import is_live
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.hub.selection_trail import SelectionTrail
 from m3desk_ui.live import choices
 from m3desk_ui.live.stage import LiveStage
 from m3desk_ui.look import plain, texts, theme
@@ -42,6 +45,7 @@ from m3desk_ui.window.docks import Docks
 from m3desk_ui.window.full_screen import DockShares, FullScreen
 from m3desk_ui.window.middle import Middle
 from m3desk_ui.window.notice_bar import NoticeBar
+from m3desk_ui.window.search_palette import SearchPalette
 from m3desk_ui.window.start_page import StartPage
 from m3desk_ui.window.status import Status
 from m3desk_ui.window.window_state import WindowState, picture_of
@@ -63,6 +67,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.services, self.state = services, state
         self.hub = Hub(self)
+        self.trail = SelectionTrail(self.hub.selection, self)
         self._opening = ""
         self._openings = 0
         self._arranged = False
@@ -97,6 +102,7 @@ class MainWindow(QMainWindow):
         self.full = FullScreen(self)
         self._shares = DockShares(self)
         self._ring = FocusRing(self)
+        self.palette_: SearchPalette | None = None
         self._refused: list[str] = []  # what was told of dropped files
         self._connect()
         self._title()
@@ -125,6 +131,8 @@ class MainWindow(QMainWindow):
         self.video.full_screen.connect(self.toggle_full_screen)
         self.hub.selection.wanted.connect(self.dock_area.bring_forward)
         self.hub.selection.asked_about.connect(lambda _q: self.dock_area.bring_forward("chat"))
+        self.trail.moved.connect(self.actions_.enable_trail)
+        self.hub.opened.connect(lambda _path: self.trail.clear())
         self.hub.corrected.connect(lambda _e: self.actions_.enable_undo())
         self.hub.engine_ready.connect(lambda _e: self.actions_.enable_undo())
         self.hub.clip_committed.connect(lambda _e: self._keep_picture())
@@ -273,14 +281,16 @@ class MainWindow(QMainWindow):
         following()
 
     def take_files(self, dropped: Sequence[str]) -> None:
-        """Handle dropped files: open a memory, or memorize videos (into the open memory, else a new one)."""
+        """Handle dropped files: open a memory, search people by a picture, or memorize videos (into the open memory, else a new one)."""
         memories = [f for f in dropped if f.rstrip("/").endswith(".m3desk")]
         if memories:
             self.open_known(memories[0])
             return
         if not dropped:
             return
-        if self.hub.desk is not None:
+        if self.hub.desk is not None and all(is_picture(f) for f in dropped):
+            self.search_everywhere(dropped[0])
+        elif self.hub.desk is not None:
             self._memorize(self.hub.desk, dropped, play=not self.video.path)
         else:
             first = dropped[0]
@@ -392,6 +402,40 @@ class MainWindow(QMainWindow):
     def show_history(self) -> None:
         """Show the corrections beside the window, which stays usable."""
         self._dialog("window.history_dialog", "HistoryDialog", modal=False)
+
+    def search_everywhere(self, sample: str = "") -> None:
+        """Open the search over the whole window; `sample`: a picture or recording to search people by."""
+        if self.hub.desk is None:
+            return
+        if self.palette_ is None or not isValid(self.palette_):
+            rows = [(title, a) for title, menu in self.actions_.menus for a in menu.actions() if a.text() and a.menu() is None]
+            self.palette_ = SearchPalette(self.hub, rows, self)
+            place = self.mapToGlobal(self.rect().topLeft())
+            self.palette_.move(place.x() + max(0, (self.width() - self.palette_.width()) // 2), place.y() + 40)
+        self.palette_.show()
+        self.palette_.raise_()
+        self.palette_.activateWindow()
+        self.palette_.search.setFocus()
+        if sample:
+            self.palette_.search_file(sample)
+
+    def _graph_in_use(self) -> Any:
+        """Return the graph's view while it has the focus: Back and Forward step through what it showed then."""
+        graph, focus = self.dock_area.views.get("graph"), QApplication.focusWidget()
+        return graph if graph is not None and focus is not None and graph.isAncestorOf(focus) else None
+
+    def can_step(self, *, back: bool) -> bool:
+        """Return whether Back (or Forward) leads anywhere, in the selections or in the graph."""
+        graph = self.dock_area.views.get("graph")
+        return self.hub.desk is not None and (graph is not None or self.trail.can_go[0 if back else 1])
+
+    def step_selection(self, *, back: bool) -> None:
+        """Select what was selected before (or after that); with the focus in the graph, show what it showed."""
+        graph = self._graph_in_use()
+        if graph is not None and graph.trail.can_go[0 if back else 1]:
+            graph.go(back=back)
+        else:
+            self.trail.go(back=back)
 
     def _dialog(self, module: str, cls: str, modal: bool = True) -> None:
         def show(found: Any) -> None:

@@ -1,0 +1,131 @@
+"""Search everywhere finds people, memories, words spoken, clips and actions, marks them in all views, and goes there."""
+
+from __future__ import annotations
+
+import pytest
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.hub.selection_trail import SelectionTrail
+from m3desk_ui.window.search_hits import Hit
+from m3desk_ui.window.search_palette import HIT, SearchPalette
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QAction, QDropEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
+
+from m3desk.errors import SourceUnreadable
+from tests.ui.fakes import FakeDesk
+
+SOON = 5000
+
+
+@pytest.fixture
+def palette(qtbot: QtBot, hub: Hub) -> SearchPalette:
+    action = QAction("Export…", hub)
+    palette = SearchPalette(hub, [("File", action)])
+    palette.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(palette)
+    palette.show()
+    qtbot.waitUntil(lambda: bool(palette._index.people), timeout=SOON)
+    return palette
+
+
+def rows(palette: SearchPalette) -> list[Hit]:
+    tops = [palette.tree.topLevelItem(i) for i in range(palette.tree.topLevelItemCount())]
+    return [top.child(k).data(0, HIT) for top in tops for k in range(top.childCount())]
+
+
+def type_(qtbot: QtBot, palette: SearchPalette, text: str, group: str) -> list[Hit]:
+    palette.search.setText(text)
+    qtbot.waitUntil(lambda: not palette._later.isActive(), timeout=SOON)
+    qtbot.waitUntil(lambda: any(h.group == group for h in rows(palette)), timeout=SOON)
+    return [h for h in rows(palette) if h.group == group]
+
+
+def test_one_field_finds_people_memories_words_clips_and_actions(qtbot: QtBot, palette: SearchPalette, desk: FakeDesk) -> None:
+    assert type_(qtbot, palette, "李梅", "people")[0].id == "person_4"
+    assert all("green tea" in h.text for h in type_(qtbot, palette, "green tea", "memories"))
+    assert desk.called("search")[-1] == (("green tea", 20), {})
+    spoken = type_(qtbot, palette, "TEA green", "spoken")
+    assert spoken and all(h.kind == "observation" and h.start is not None for h in spoken)
+    assert [h.text for h in type_(qtbot, palette, "clip 3", "clips")] == ["Clip 3", "Clip 3"]
+    assert type_(qtbot, palette, "1:20", "clips")[0].start == 80_000_000
+    assert type_(qtbot, palette, "kitchen", "clips")[0].kind == "source"
+    assert type_(qtbot, palette, "export", "actions")[0].text == "Export"
+
+
+def test_hits_are_marked_in_graph_and_timeline_and_escape_takes_the_marks_back(qtbot: QtBot, palette: SearchPalette, hub: Hub) -> None:
+    found: list[tuple[str, ...]] = []
+    spans: list[tuple[object, ...]] = []
+    hub.selection.found.connect(found.append)
+    hub.selection.highlighted.connect(spans.append)
+    memory = type_(qtbot, palette, "green tea", "memories")[0]
+    assert memory.id in found[-1] and (memory.source, memory.start, memory.end) in spans[-1]
+    qtbot.keyClick(palette.search, Qt.Key.Key_Escape)
+    assert found[-1] == () and spans[-1] == () and not palette.isVisible()
+
+
+def test_enter_selects_the_hit_and_plays_its_time(qtbot: QtBot, palette: SearchPalette, hub: Hub) -> None:
+    played: list[tuple[object, ...]] = []
+    hub.selection.seek.connect(lambda *to: played.append(to))
+    spoken = type_(qtbot, palette, "green tea", "spoken")
+    while palette.tree.currentItem().data(0, HIT) != spoken[0]:
+        qtbot.keyClick(palette.search, Qt.Key.Key_Down)
+    qtbot.keyClick(palette.search, Qt.Key.Key_Return)
+    assert hub.selection.current == ("observation", spoken[0].id)
+    assert played == [(spoken[0].source, spoken[0].start, True)]
+
+
+def test_enter_right_after_typing_does_not_go_to_the_hit_of_the_words_before(qtbot: QtBot, palette: SearchPalette, hub: Hub) -> None:
+    type_(qtbot, palette, "Grace", "people")
+    palette.search.setText("李梅")
+    qtbot.keyClick(palette.search, Qt.Key.Key_Return)
+    assert hub.selection.current == ("person", "person_4")
+
+
+def test_an_action_is_run(qtbot: QtBot, palette: SearchPalette) -> None:
+    run: list[bool] = []
+    palette._actions[0][1].triggered.connect(lambda checked: run.append(checked))
+    type_(qtbot, palette, "export", "actions")
+    qtbot.keyClick(palette.search, Qt.Key.Key_Return)
+    assert run == [False]
+
+
+def test_a_dropped_picture_finds_the_people_in_it(qtbot: QtBot, palette: SearchPalette, desk: FakeDesk) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/photos/ann.jpg")])
+    palette.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier))
+    qtbot.waitUntil(lambda: bool(rows(palette)), timeout=SOON)
+    assert desk.called("search_sample") == [(("/photos/ann.jpg", 20), {})]
+    assert [(h.id, h.detail) for h in rows(palette)] == [("person_1", "similarity 0.80")]
+
+
+def test_a_file_that_can_not_be_read_says_so_in_the_search(qtbot: QtBot, palette: SearchPalette, desk: FakeDesk) -> None:
+    desk.fail["search_sample"] = SourceUnreadable("x.jpg is not a picture.", "Choose another one.")
+    palette.search_file("/photos/x.jpg")
+    qtbot.waitUntil(lambda: "is not a picture" in palette.said.text(), timeout=SOON)
+    assert isValid(palette) and palette.isVisible()
+
+
+def test_every_hit_is_told_to_a_screen_reader_with_its_group(qtbot: QtBot, palette: SearchPalette) -> None:
+    type_(qtbot, palette, "李梅", "people")
+    told = palette.tree.currentItem().data(0, Qt.ItemDataRole.AccessibleTextRole)
+    assert told.startswith("People: 李梅")
+    assert palette.search.accessibleName() and palette.tree.accessibleName()
+
+
+def test_back_and_forward_step_through_what_was_selected(qapp: QApplication, hub: Hub) -> None:
+    trail, selection = SelectionTrail(hub.selection), hub.selection
+    for stop in ("person_1", "person_2", "person_4"):
+        selection.select("person", stop)
+    trail.go(back=True)
+    trail.go(back=True)
+    assert selection.current == ("person", "person_1") and trail.can_go == (False, True)
+    trail.go(back=False)
+    selection.select("node", "m1")
+    assert trail.can_go == (True, False)
+    selection.select("", "")
+    trail.go(back=True)
+    assert selection.current == ("node", "m1")
+    trail.clear()
+    assert trail.can_go == (False, False)
