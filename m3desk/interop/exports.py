@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
 import re
@@ -15,13 +14,13 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
-from m3desk.domain.clip import MICROSECOND, Clip, Source, clock, seconds
+from m3desk.domain.clip import MICROSECOND, Clip, Source, seconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, Utterance
 from m3desk.domain.identities import Constraint, Equivalence
 from m3desk.domain.people import Person, SpeechRow
 from m3desk.domain.visible import as_json, plain, shortened
 from m3desk.errors import UsageError
-from m3desk.interop import placing
+from m3desk.interop import placing, report
 from m3desk.interop.learned import Learned
 from m3desk.interop.placing import EMBEDDINGS, media_folder
 from m3desk.ports import Reader
@@ -464,22 +463,7 @@ def _cell(text: str) -> str:
 
 
 def _html(reader: Exportable, source: str | None) -> str:
-    people = [p for p in reader.everybody() if p.clips and not p.ignored]
-    rows = "".join(
-        f"<tr><td>{clock(s.start)}</td><td>{_page(s.kind)}</td><td>{_page(s.shown)}</td></tr>\n" for s in reader.memories(source=source)
-    )
-    heads = "".join(
-        f"<li>{_page(p.shown)}: on screen {seconds(p.screen_time):.0f} s, speaking {seconds(p.speech_time):.0f} s</li>\n" for p in people
-    )
-    title = _page(", ".join(Path(s.uri).name for s in _chosen(reader, source)))
-    return (
-        f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head><body>\n<h1>{title}</h1>\n'
-        f"<h2>People</h2>\n<ul>\n{heads}</ul>\n<h2>Memories</h2>\n<table>\n{rows}</table>\n</body></html>\n"
-    )
-
-
-def _page(text: str) -> str:
-    return html.escape(plain(text))
+    return report.page(reader, _chosen(reader, source))
 
 
 WRITERS: dict[str, Callable[[Exportable, str | None], str]] = {

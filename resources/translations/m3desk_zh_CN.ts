@@ -1440,6 +1440,10 @@
     <context>
         <name>MainWindow</name>
         <message>
+            <source>Report</source>
+            <translation>报告</translation>
+        </message>
+        <message>
             <source>Downloading the demo clip …</source>
             <translation>正在下载演示片段…</translation>
         </message>

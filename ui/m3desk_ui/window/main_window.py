@@ -386,8 +386,8 @@ class MainWindow(QMainWindow):
     def export(self) -> None:
         desk = self.hub.desk
         name = str(Path(self.hub.path).with_suffix(""))
-        kinds = "JSON (*.json);;GraphML (*.graphml);;WebVTT (*.vtt);;SubRip (*.srt);;RTTM (*.rttm)"
-        path = files.where_to_write(self, self.tr("Export"), name + ".json", kinds)
+        kinds = self.tr("Report") + " (*.html);;JSON (*.json);;GraphML (*.graphml);;WebVTT (*.vtt);;SubRip (*.srt);;RTTM (*.rttm)"
+        path = files.where_to_write(self, self.tr("Export"), name + ".html", kinds)
         if path is not None and desk is not None:
             source = self.video.source if Path(path).suffix in (".vtt", ".srt", ".rttm") else None
             done = self.tr("Exported to %1").replace("%1", path)
