@@ -28,7 +28,7 @@ from m3desk.media.speaker import Fill, Output, PortAudioOutput, Speaker
 from m3desk.media.streams import OpenContainer, Showing, open_media
 from m3desk.media.trial import tried
 
-SLOWEST, FASTEST = 0.25, 2.0
+SLOWEST, FASTEST = 0.25, 4.0
 
 # How long the picture waits for a sound device to begin before it goes on by the wall clock.
 _SOUND_START_SECONDS = 0.6
@@ -181,7 +181,7 @@ class Player:
         self._wish(playing=False)
 
     def set_speed(self, speed: float) -> None:
-        """Set the playback speed, 0.25 to 2."""
+        """Set the playback speed, 0.25 to 4."""
         self._wish(speed=min(max(speed, SLOWEST), FASTEST))
 
     def set_volume(self, volume: float) -> None:

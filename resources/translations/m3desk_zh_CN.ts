@@ -24,6 +24,18 @@
             <translation>前进</translation>
         </message>
         <message>
+            <source>Enlarge the picture</source>
+            <translation>放大画面</translation>
+        </message>
+        <message>
+            <source>Show more of the picture</source>
+            <translation>缩小画面</translation>
+        </message>
+        <message>
+            <source>Show the whole picture</source>
+            <translation>显示整个画面</translation>
+        </message>
+        <message>
             <source>&amp;File</source>
             <translation>文件(&amp;F)</translation>
         </message>
@@ -2205,6 +2217,10 @@
     <context>
         <name>PictureCanvas</name>
         <message>
+            <source>%1 × · 0 shows the whole picture</source>
+            <translation>%1 倍 · 按 0 显示整个画面</translation>
+        </message>
+        <message>
             <source>Video</source>
             <translation>视频</translation>
         </message>
@@ -2571,6 +2587,14 @@
     <context>
         <name>ShortcutList</name>
         <message>
+            <source>Enlarge the picture</source>
+            <translation>放大画面</translation>
+        </message>
+        <message>
+            <source>Ctrl + wheel; then drag to move it</source>
+            <translation>Ctrl + 滚轮；然后拖动可移动画面</translation>
+        </message>
+        <message>
             <source>Actions and shortcuts</source>
             <translation>操作与快捷键</translation>
         </message>
@@ -2656,6 +2680,10 @@
     </context>
     <context>
         <name>SourcesView</name>
+        <message>
+            <source>Locate folder…</source>
+            <translation>定位文件夹…</translation>
+        </message>
         <message>
             <source>Its recording is deleted, too. This can't be undone.</source>
             <translation>它的录像也会被删除。此操作无法撤销。</translation>

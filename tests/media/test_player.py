@@ -168,7 +168,7 @@ def test_speed_pause_and_seek_while_playing(stage: Stage, video: Video) -> None:
     stage.player.set_speed(9)
     stage.player.play()
     stage.until(lambda: stage.frames[-1].at > 400_000)
-    assert stage.player.state.speed == 2.0
+    assert stage.player.state.speed == 4.0
     stage.player.seek(10_000_000)
     stage.until(lambda: stage.frames[-1].at > 10_200_000)
     stage.player.pause()

@@ -9,6 +9,7 @@ import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from m3desk_ui.memory.sources_view import SourcesView, is_there
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
@@ -82,3 +83,20 @@ def test_while_memorizing_is_paused_no_source_is_said_to_be_memorized(qtbot: QtB
     assert "being memorized" in view.paint._line(row)[0] and "watching" in view.paint._line(row)[0]
     view.set_paused(True)
     assert "paused" in view.paint._line(row)[0] and "watching" not in view.paint._line(row)[0]
+
+
+def test_a_moved_recording_is_looked_for_among_folders_and_a_file_among_files(
+    qtbot: QtBot, hub: Hub, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    view = SourcesView(hub)
+    qtbot.addWidget(view)
+    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=3000)
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "/new/s1-camera-0")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/new/walk.mp4", ""))
+    row = view.model.rows[0]
+    recording = tmp_path / "with.ending"
+    recording.mkdir()
+    (recording / "recording.json").write_text("{}")
+    for uri in ("/gone.m3desk/recordings/s1-camera-0", str(recording), "/gone/walk.mp4", "graph.pkl.gz"):
+        view.locate(replace(row, source=replace(row.source, uri=uri, state="done")))
+    assert [args[1] for args, _ in desk.called("relink")] == ["/new/s1-camera-0"] * 2 + ["/new/walk.mp4"] * 2

@@ -16,10 +16,11 @@ from m3desk_ui.video.face_boxes import Early, Subtitle, Track
 from m3desk_ui.video.face_chip import FaceChip
 from m3desk_ui.video.picture_canvas import PictureCanvas
 from m3desk_ui.video.transcript_view import TranscriptView, said_at
+from m3desk_ui.video.transport import Transport
 from m3desk_ui.video.video_view import VideoView
 from m3desk_ui.window import files
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
@@ -353,3 +354,73 @@ def test_a_file_that_was_missing_is_looked_for_again_when_it_is_asked_for(qtbot,
     hub.selection.seek.emit("s1", 30 * SECOND, False)
     qtbot.waitUntil(lambda: view._player is not None and ("seek", 30 * SECOND) in view._player.calls, timeout=3000)
     view.close_player()
+
+
+def test_the_picture_is_enlarged_around_the_mouse_moved_by_dragging_and_shown_whole_again(qtbot):
+    canvas = canvas_with_world(qtbot, 5 * SECOND)
+    canvas.show()
+    at, played = QPointF(WIDTH / 4, HEIGHT / 2), []
+    canvas.background_clicked.connect(lambda: played.append(True))
+
+    def wheel(modifiers):
+        turn = QPoint(0, 480)
+        QCoreApplication.sendEvent(
+            canvas,
+            QWheelEvent(
+                at, canvas.mapToGlobal(at), QPoint(), turn, Qt.MouseButton.NoButton, modifiers, Qt.ScrollPhase.NoScrollPhase, False
+            ),
+        )
+
+    wheel(Qt.KeyboardModifier.NoModifier)
+    assert canvas.zoomed == 1
+    wheel(Qt.KeyboardModifier.ControlModifier)
+    area = canvas.picture_rect()
+    assert canvas.zoomed > 1.5
+    assert (at.x() - area.x()) / area.width() == pytest.approx(0.25, abs=0.01)
+    shown = canvas.boxes()[0]
+    assert canvas.place(shown).width() == pytest.approx(shown.box[2] * canvas.zoomed, abs=0.5)
+    corner = QPoint(WIDTH - 3, HEIGHT - 3)
+    QTest.mousePress(canvas, Qt.MouseButton.LeftButton, pos=corner)
+    QTest.mouseMove(canvas, corner - QPoint(60, 0))
+    QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=corner - QPoint(60, 0))
+    assert canvas.picture_rect().x() == pytest.approx(area.x() - 60, abs=1) and not played
+    canvas.move_picture(10 * WIDTH, 10 * HEIGHT)
+    assert canvas.picture_rect().topLeft() == QPointF(0, 0)
+    QTest.keyClick(canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert canvas.picture_rect().x() == pytest.approx(-WIDTH / 10, abs=1)
+    QTest.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=corner)
+    assert played == [True]
+    canvas.zoom_to(1)
+    assert canvas.picture_rect() == QRectF(0, 0, WIDTH, HEIGHT)
+
+
+def test_an_enlarged_picture_is_asked_for_in_the_pixels_in_which_it_is_painted(hub, qtbot, monkeypatch):
+    view = VideoView(hub, make_player=FakePlayer)
+    qtbot.addWidget(view)
+    monkeypatch.setattr(files, "is_file", lambda _path: True)
+    view.open_path("/videos/walk.mp4", play=False)
+    qtbot.waitUntil(lambda: view._player is not None and view.canvas.image is not None, timeout=3000)
+    view.canvas.zoom_to(2)
+    ratio = view.canvas.devicePixelRatioF() * 2
+    assert view._player.calls[-1] == ("size", round(view.canvas.width() * ratio), round(view.canvas.height() * ratio))
+    view.reset()
+    assert view.canvas.zoomed == 1
+
+
+def test_speeds_reach_from_a_quarter_to_four_times(qtbot):
+    bar = Transport()
+    qtbot.addWidget(bar)
+    told = []
+    bar.speed.connect(told.append)
+    bar.change_speed(20)
+    bar.change_speed(-20)
+    assert told == [4.0, 0.25]
+
+
+def test_the_legend_of_the_timeline_is_never_cut_without_an_ellipsis(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    view.resize(460, 300)
+    legend = view.legend
+    qtbot.waitUntil(lambda: legend.text().endswith("…"), timeout=3000)
+    assert legend.fontMetrics().horizontalAdvance(legend.text()) <= legend.width()
+    assert "speaks" in legend.toolTip() and "speaks" in legend.accessibleName()

@@ -388,7 +388,7 @@ class SourcesView(QWidget):
         retry = menu.addAction(self.tr("Retry"), lambda: self._retry(s.id))
         retry.setEnabled(s.state in ("failed", "cancelled", "partial") or row.failed > 0)
         menu.addSeparator()
-        menu.addAction(self.tr("Locate file…"), lambda: self.locate(row))
+        menu.addAction(self.tr("Locate folder…") if is_recorded(row.source) else self.tr("Locate file…"), lambda: self.locate(row))
         menu.addAction(self.tr("Remove…"), lambda: self.remove(row))
         return menu
 
@@ -401,9 +401,13 @@ class SourcesView(QWidget):
             self._hub.desk.retry(source)
 
     def locate(self, row: Row) -> None:
-        """Ask for the new path of a moved file; the engine checks that it is the same file."""
+        """Ask for the new path of a moved file, or the folder of a recording; the engine checks that it is the same."""
         head = plain.title(self.tr("Where is %1 now?").replace("%1", plain.line(Path(row.source.uri).name, plain.ENTRY)))
-        path, _ = QFileDialog.getOpenFileName(self, head, str(Path(row.source.uri).parent))
+        near = str(Path(row.source.uri).parent)
+        if is_recorded(row.source):
+            path = QFileDialog.getExistingDirectory(self, head, near)
+        else:
+            path, _ = QFileDialog.getOpenFileName(self, head, near)
         if path and self._hub.desk is not None:
             self._hub.when(self._hub.desk.relink(row.source.id, path))
 
@@ -503,6 +507,12 @@ def patched(rows: Mapping[str, Row], part: Part) -> list[Row]:
 
 def _kept(clip: Clip) -> bool | None:
     return True if clip.state in ("episodic", "done") else False if clip.state in ("failed", "skipped") else None
+
+
+def is_recorded(source: Source) -> bool:
+    """Return whether a source is the recording of a live source, which is a folder: it has no ending, also where it is gone."""
+    path = Path(source.uri)
+    return source.state == "live" or files.is_file(path / "recording.json") or not (path.suffix or files.is_file(path))
 
 
 def is_there(source: Source) -> bool:

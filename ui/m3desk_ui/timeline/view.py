@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -34,6 +34,23 @@ if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
 
+class Legend(plain.Label):
+    """What the marks mean: cut with an ellipsis where there is no room; all of it is the tip."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._all = text
+        self.setProperty("muted", True)
+        self.setMinimumWidth(0)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setAccessibleName(text)
+        plain.tip(self, text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setText(self.fontMetrics().elidedText(self._all, Qt.TextElideMode.ElideRight, self.width()))
+
+
 class TimelineView(QWidget):
     """The canvas with its tools: choice of source, zoom, and what can be done with a span."""
 
@@ -53,10 +70,7 @@ class TimelineView(QWidget):
         self.sources.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.sources.setMinimumContentsLength(20)
         self.sources.activated.connect(self._choose)
-        self.legend = plain.Label(self.tr("pale: on screen · solid: speaks · ◆ knowledge · ❘ event"))
-        self.legend.setProperty("muted", True)
-        self.legend.setMinimumWidth(0)
-        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.legend = Legend(self.tr("pale: on screen · solid: speaks · ◆ knowledge · ❘ event"))
         self.out, self.fit, self.into = QToolButton(), QToolButton(), QToolButton()
         for button, text, act in (
             (self.out, self.tr("Zoom out (-)"), lambda: self.canvas.zoom(1 / 0.6)),

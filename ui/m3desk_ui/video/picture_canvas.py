@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 from m3desk_ui.look import plain, theme
 from m3desk_ui.video.face_boxes import Early, Shown, Subtitle, Window
 
 GROW = 0.15
 """How far beyond its box a face is still hit, as part of its size: moving faces are hard to click."""
+
+CLOSEST = 8.0
+"""How far the picture is enlarged at most."""
 
 
 class PictureCanvas(QWidget):
@@ -23,6 +26,7 @@ class PictureCanvas(QWidget):
     background_clicked = Signal()
     double_clicked = Signal()
     resized = Signal()
+    """The picture has another size in pixels now: of the widget, or because it was zoomed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,6 +46,12 @@ class PictureCanvas(QWidget):
         self._window: Window | None = None
         self._held: list[Shown] | None = None
         self._hovered: Shown | None = None
+        self.zoomed = 1.0
+        """How far the picture is enlarged; 1: all of it is on show."""
+        self._middle = QPointF(0.5, 0.5)
+        """What part of the picture is in the middle of the widget while it is enlarged, as shares of its width and height."""
+        self._press: QPointF | None = None
+        self._dragged = False
 
     def show_frame(self, image: QImage, at: int) -> None:
         """Show a picture of the source at `at` microseconds."""
@@ -63,6 +73,34 @@ class PictureCanvas(QWidget):
         """Show a line of text instead of a picture."""
         self.image, self._window, self._held, self._hovered, self.message = None, None, None, None, message
         self.early.clear()
+        self.zoom_to(1.0)
+        self.update()
+
+    # ------------------------------------------------------------ zoom
+
+    def zoom(self, factor: float, at: QPointF | None = None) -> None:
+        """Enlarge the picture `factor` times as much, keeping what is at a point of the widget (else its middle) in its place."""
+        self.zoom_to(self.zoomed * factor, at)
+
+    def zoom_to(self, zoomed: float, at: QPointF | None = None) -> None:
+        """Enlarge the picture this much, 1 (all of it) to 8 times."""
+        zoomed = min(max(zoomed, 1.0), CLOSEST)
+        if zoomed == self.zoomed:
+            return
+        point = at if at is not None else QPointF(self.rect().center())
+        before = self.picture_rect()
+        share = QPointF((point.x() - before.x()) / before.width(), (point.y() - before.y()) / before.height())
+        self.zoomed = zoomed
+        after = self.picture_rect()
+        self.move_picture(point.x() - after.x() - share.x() * after.width(), point.y() - after.y() - share.y() * after.height())
+        self.resized.emit()
+
+    def move_picture(self, x: float, y: float) -> None:
+        """Move an enlarged picture by pixels of the widget; no edge of it comes further in than it must."""
+        area = self.picture_rect()
+        across = _within(self._middle.x() - x / area.width(), self.width() / area.width())
+        self._middle = QPointF(across, _within(self._middle.y() - y / area.height(), self.height() / area.height()))
+        self._held = None
         self.update()
 
     # ------------------------------------------------------------ what is where
@@ -83,9 +121,13 @@ class PictureCanvas(QWidget):
         """Return the picture's rectangle in the widget."""
         if self.image is None or not self.image.width():
             return QRectF(self.rect())
-        scale = min(self.width() / self.image.width(), self.height() / self.image.height())
+        scale = min(self.width() / self.image.width(), self.height() / self.image.height()) * self.zoomed
         w, h = self.image.width() * scale, self.image.height() * scale
-        return QRectF((self.width() - w) / 2, (self.height() - h) / 2, w, h)
+        return QRectF(self.width() / 2 - self._middle.x() * w, self.height() / 2 - self._middle.y() * h, w, h)
+
+    def shown_rect(self) -> QRectF:
+        """Return the part of the widget in which there is picture."""
+        return self.picture_rect() & QRectF(self.rect())
 
     def place(self, shown: Shown) -> QRectF:
         """Return a box's rectangle in the widget. Boxes are in pixels of the frame as displayed; the picture may be smaller."""
@@ -116,9 +158,35 @@ class PictureCanvas(QWidget):
     # ------------------------------------------------------------ mouse
 
     def resizeEvent(self, event: Any) -> None:
+        self.move_picture(0, 0)
         self.resized.emit()
 
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom with Ctrl; without it the wheel is not ours."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and self.image is not None:
+            self.zoom(1.0015 ** event.angleDelta().y(), event.position())
+            event.accept()
+        else:
+            event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move an enlarged picture by Shift and the arrow keys."""
+        step = {
+            Qt.Key.Key_Left: (1, 0), Qt.Key.Key_Right: (-1, 0), Qt.Key.Key_Up: (0, 1), Qt.Key.Key_Down: (0, -1),
+        }.get(Qt.Key(event.key()))  # fmt: skip
+        if step is not None and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self.zoomed > 1:
+            self.move_picture(step[0] * self.width() / 10, step[1] * self.height() / 10)
+        else:
+            super().keyPressEvent(event)
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._press is not None:
+            moved = event.position() - self._press
+            if self._dragged or moved.manhattanLength() >= QApplication.startDragDistance():
+                self._dragged, self._press = True, event.position()
+                self.setCursor(Qt.CursorShape.ClosedHandCursor)
+                self.move_picture(moved.x(), moved.y())
+            return
         face = self.face_at(event.position())
         if face is None:
             self._held = None
@@ -145,8 +213,17 @@ class PictureCanvas(QWidget):
         face = self.face_at(event.position())
         if face is not None and face.track:
             self.face_clicked.emit(face, event.globalPosition())
+        elif self.zoomed > 1:  # a click, or the beginning of a drag
+            self._press, self._dragged = event.position(), False
         else:
             self.background_clicked.emit()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        press, self._press = self._press, None
+        if press is not None:
+            self.setCursor(Qt.CursorShape.ArrowCursor)
+            if not self._dragged:
+                self.background_clicked.emit()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.double_clicked.emit()
@@ -162,7 +239,7 @@ class PictureCanvas(QWidget):
     def subtitle_font(self) -> QFont:
         """Return the font of the subtitles, which grows with the picture."""
         font = QFont(self.font())
-        font.setPixelSize(max(13, min(26, round(self.picture_rect().height() / 21))))
+        font.setPixelSize(max(13, min(26, round(self.shown_rect().height() / 21))))
         return font
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -182,7 +259,20 @@ class PictureCanvas(QWidget):
                     self._paint_box(p, shown)
             if self.subtitles:
                 self._paint_subtitles(p)
+        if self.zoomed > 1:
+            self._paint_zoom(p)
         p.end()
+
+    def _paint_zoom(self, p: QPainter) -> None:
+        """Say in a corner that the picture is enlarged, and how all of it comes back."""
+        text = self.tr("%1 × · 0 shows the whole picture").replace("%1", f"{self.zoomed:.1f}")
+        p.setFont(self.font())
+        box = QRectF(8, 8, p.fontMetrics().horizontalAdvance(text) + 16, p.fontMetrics().height() + 6)
+        p.setPen(Qt.PenStyle.NoPen)
+        p.setBrush(QColor(0, 0, 0, 165))
+        p.drawRoundedRect(box, 5, 5)
+        p.setPen(QColor("#ffffff"))
+        p.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_box(self, p: QPainter, shown: Shown) -> None:
         r = self.place(shown)
@@ -232,7 +322,7 @@ class PictureCanvas(QWidget):
         said = self.said()
         if not said:
             return
-        area = self.picture_rect()
+        area = self.shown_rect()
         p.setFont(self.subtitle_font())
         room = QRectF(area.x() + area.width() * 0.06, 0, area.width() * 0.88, area.height())
         bottom = area.bottom() - max(8.0, area.height() * 0.03)
@@ -247,3 +337,9 @@ class PictureCanvas(QWidget):
             p.setPen(QColor("#ffffff"))
             p.drawText(QRectF(room.x(), box.y() + 4, room.width(), need.height()), flags, text)
             bottom = box.y() - 4
+
+
+def _within(middle: float, room: float) -> float:
+    """Return where the middle is at most, as a share of a side of the picture of which `room` (over 1: more than all) is on show."""
+    spare = max(0.0, (1 - room) / 2)
+    return min(max(middle, 0.5 - spare), 0.5 + spare)

@@ -13,7 +13,7 @@ from m3desk_ui.look import plain, texts, theme
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
 
-SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 NARROWEST = 270
 """Pixels: play, slider, time and mute still fit."""
 SKIP = 5_000_000

@@ -366,9 +366,9 @@ class VideoView(QWidget):
             self._do(lambda p: p.set_muted(muted))
 
     def _fit(self) -> None:
-        """Request pictures no larger than the canvas, so that painting never scales down."""
+        """Request pictures no larger than they are painted, so that painting never scales down."""
         if self._player is not None:
-            ratio = self.canvas.devicePixelRatioF()
+            ratio = self.canvas.devicePixelRatioF() * self.canvas.zoomed
             size = (round(self.canvas.width() * ratio), round(self.canvas.height() * ratio))
             self._do(lambda p: p.set_target_size(*size))
 

@@ -69,7 +69,8 @@ class Actions:
     def enable(self, memory_open: bool) -> None:
         """Disable actions that need an open memory while none is open."""
         for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
-                     "step_on", "faster", "slower", "mute", "boxes", "subtitles", "history", "search"):  # fmt: skip
+                     "step_on", "faster", "slower", "mute",
+                     "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
         for action in self.window.dock_area.actions():
@@ -173,6 +174,16 @@ class Actions:
         self._add(m, "slower", translate("Actions", "Slower"), lambda: t.change_speed(-1), "Ctrl+[")
         self._add(m, "faster", translate("Actions", "Faster"), lambda: t.change_speed(1), "Ctrl+]")
         self._add(m, "mute", translate("Actions", "Mute"), t.mute.click, "Ctrl+M")
+        m.addSeparator()
+        for name, text, act, key in (
+            ("zoom_in", translate("Actions", "Enlarge the picture"), lambda: w.video.canvas.zoom(1.5), "+"),
+            ("zoom_out", translate("Actions", "Show more of the picture"), lambda: w.video.canvas.zoom(1 / 1.5), "-"),
+            ("zoom_off", translate("Actions", "Show the whole picture"), lambda: w.video.canvas.zoom_to(1.0), "0"),
+        ):
+            action = self._add(m, name, text, act, key)  # the timeline has these keys for itself
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            w.video.canvas.addAction(action)
+        self.all["zoom_in"].setShortcuts([QKeySequence("+"), QKeySequence("=")])
         m.addSeparator()
         boxes = self._add(m, "boxes", translate("Actions", "Show faces"), w.toggle_boxes, "Ctrl+B", checkable=True)
         boxes.setChecked(w.video.canvas.overlay)
@@ -301,6 +312,7 @@ class ShortcutList(QDialog):
         for what, how in (
             (self.tr("Say who a face is"), self.tr("click it in the picture")),
             (self.tr("Hold moving boxes still"), self.tr("point at a face")),
+            (self.tr("Enlarge the picture"), self.tr("Ctrl + wheel; then drag to move it")),
             (self.tr("Zoom the timeline"), self.tr("wheel")),
             (self.tr("Move along the timeline"), self.tr("Shift + wheel, or drag with the middle button")),
             (self.tr("Ask or search only in a time span"), self.tr("drag on the timeline")),
