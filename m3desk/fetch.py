@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from m3desk import __version__
+from m3desk import __version__, repositories
 from m3desk.errors import Cancelled, DownloadError
 
 # A host that doesn't answer within this is not asked again in this run: it costs these seconds once.
@@ -45,6 +45,8 @@ PAGE_BYTES = 16_000_000
 """The most that is read of an index's page; those of the packages in models.toml have a few kB."""
 ARCHIVE_BYTES = 1_000_000_000
 """The most that is read of an archive whose size is not known, packed and unpacked: more than any in models.toml needs."""
+
+ACCESS = " It wants to know who asks: accept the model's terms on its page there, and set HF_TOKEN to a token of yours that may read it."
 
 Advance = Callable[[int, int], None]
 """Hear how far a download is: bytes here, bytes in all (0: unknown)."""
@@ -123,7 +125,8 @@ class Fetcher:
                 return
             if error.code in (408, 429, 500, 502, 503, 504):
                 raise _Broken(f"the server answers {error.code}") from error
-            raise DownloadError(f"{_host(url)}: the server answers {error.code} {error.reason}.") from error
+            hint = ACCESS if error.code in (401, 403) and url.startswith(repositories.hub() + "/") else ""
+            raise DownloadError(f"{_host(url)}: the server answers {error.code} {error.reason}.{hint}") from error
         except (TimeoutError, ConnectionError, http.client.HTTPException, ssl.SSLError) as error:
             raise _Broken(str(error) or type(error).__name__) from error
         except OSError as error:
@@ -137,7 +140,10 @@ class Fetcher:
         if host in self.dead:
             raise DownloadError(f"{host}: {self.dead[host]}.")
         self._look_up(url)
-        request = urllib.request.Request(url, headers={"User-Agent": f"m3desk/{__version__}", "Accept-Encoding": "identity", **headers})
+        token = repositories.token(url)
+        mine = {"Authorization": f"Bearer {token}"} if token else {}
+        told = {"User-Agent": f"m3desk/{__version__}", "Accept-Encoding": "identity", **mine, **headers}
+        request = urllib.request.Request(url, headers=told)
         try:
             reply = _opener().open(request, timeout=CONNECT_SECONDS if host not in _alive else 60)
         except urllib.error.HTTPError:
@@ -147,11 +153,11 @@ class Fetcher:
             reason = getattr(error, "reason", error)
             if url.startswith("file:"):
                 raise DownloadError(f"{host}: it is not there.") from error
-            told = f"it does not answer ({reason})"
+            silent = f"it does not answer ({reason})"
             if host in _alive:
-                raise _Broken(told) from error
-            self.dead[host] = told
-            raise DownloadError(f"{host}: {told}.") from error
+                raise _Broken(silent) from error
+            self.dead[host] = silent
+            raise DownloadError(f"{host}: {silent}.") from error
         _alive.add(host)
         return reply
 
@@ -176,6 +182,14 @@ class Fetcher:
         if failed or asking.is_alive():
             self.dead[_host(url)] = f"it cannot be found ({failed[0].strerror if failed else 'no answer'})"
             raise DownloadError(f"{_host(url)}: {self.dead[_host(url)]}.")
+
+    def text(self, url: str) -> str:
+        """Return a page of at most PAGE_BYTES. Raises DownloadError, Cancelled."""
+        to = self.cached(url).with_suffix(".page")
+        try:
+            return self.download(url, to, limit=PAGE_BYTES).read_text("utf-8", "replace")
+        finally:
+            to.unlink(missing_ok=True)
 
     # ------------------------------------------------------------ members of archives and of registry packages
 
@@ -362,7 +376,19 @@ def _pip_settings() -> dict[str, str]:
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(urllib.request.HTTPSHandler(context=_certificates()))
+    return urllib.request.build_opener(urllib.request.HTTPSHandler(context=_certificates()), _KeepsTheToken())
+
+
+class _KeepsTheToken(urllib.request.HTTPRedirectHandler):
+    """Follows redirects without the user's token, which urllib would hand on to the other host."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> urllib.request.Request | None:
+        request = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if request is not None:
+            request.remove_header("Authorization")
+            if token := repositories.token(newurl):  # the hub itself moves repositories
+                request.add_header("Authorization", f"Bearer {token}")
+        return request
 
 
 def _certificates() -> ssl.SSLContext:

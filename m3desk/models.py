@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import shutil
+import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from m3desk import licences, paths
+from m3desk import licences, paths, repositories
 from m3desk.errors import Cancelled, DownloadError, M3DeskError, ModelMissing, UsageError
 from m3desk.fetch import Advance, Fetcher, digest
 from m3desk.locks import FileLock, Locked
@@ -51,6 +54,8 @@ class ModelEntry:
     """One model. `profile`: "embedded", "llm" or "demo". `shipped`: part of every installation, never downloaded.
 
     `terms`: what the user must accept first, such as “for research only”; "" for nothing. `verified`: its sha256 is known to us.
+    `repository`, `commit`: of a model that is a whole repository on the hub, whose files are known from the first download on; `about`: its
+    size in bytes till then.
     """
 
     name: str
@@ -63,24 +68,34 @@ class ModelEntry:
     shipped: bool = False
     terms: str = ""
     verified: bool = True
+    repository: str = ""
+    commit: str = ""
+    about: int = 0
 
     @property
     def bytes(self) -> int:
-        return sum(f.bytes for f in self.files)
+        return sum(f.bytes for f in self.files) if self.files else self.about
 
     @property
     def sha256(self) -> str:
         """The sha256 of its largest file."""
-        return max(self.files, key=lambda f: f.bytes).sha256
+        return max(self.files, key=lambda f: f.bytes).sha256 if self.files else ""
 
     @property
     def folder(self) -> Path:
         return paths.resources() / "models" if self.shipped else folder() / self.name
 
     @property
+    def reference(self) -> str:
+        """How `pull` is told of it: its name, or its repository and commit if it is not in the catalogue."""
+        return f"{self.repository}@{self.commit}" if self.profile == "own" else self.name
+
+    @property
     def command(self) -> str:
         """The command that downloads it."""
-        return {"embedded": "m3desk models pull", "llm": "m3desk models pull --llm"}.get(self.profile, f"m3desk models pull {self.name}")
+        return {"embedded": "m3desk models pull", "llm": "m3desk models pull --llm"}.get(
+            self.profile, f"m3desk models pull {self.reference}"
+        )
 
     @property
     def accepted(self) -> bool:
@@ -95,7 +110,31 @@ def folder() -> Path:
 
 def catalogue() -> tuple[ModelEntry, ...]:
     """Return every model that models.toml lists, in its order; what it leaves open as the first download recorded it."""
-    return tuple(m if m.verified else replace(m, files=_recorded(m)) for m in _listed())
+    listed = tuple(_as_known(m) for m in _listed())
+    return (*listed, *_own({m.name for m in listed}))
+
+
+def _as_known(model: ModelEntry) -> ModelEntry:
+    """Return a model with what its first download recorded."""
+    if model.repository and (listing := repositories.kept(model.folder)) is not None:
+        files = tuple(ModelFile(name, size, sha256, ((listing.address(name),),)) for name, size, sha256 in listing.files)
+        model = replace(model, files=files, commit=listing.commit)
+    return model if model.verified else replace(model, files=_recorded(model))
+
+
+def _own(known: set[str]) -> Iterator[ModelEntry]:
+    """Yield the repositories that the user downloaded by themselves."""
+    for file in sorted(folder().glob(f"*/{repositories.LISTING}")):
+        if file.parent.name not in known and (listing := repositories.kept(file.parent)) is not None:
+            yield _as_known(_of_repository(listing.repository, listing.commit, listing.licence))
+
+
+def _of_repository(repository: str, commit: str, licence: str) -> ModelEntry:
+    name = repositories.folder_name(repository, commit)
+    origin = f"https://huggingface.co/{repository}"
+    return ModelEntry(
+        name, f"{repository}, chosen by you", commit[:7], "own", licence, origin, (), verified=False, repository=repository, commit=commit
+    )
 
 
 def _recorded(model: ModelEntry) -> tuple[ModelFile, ...]:
@@ -123,10 +162,13 @@ def _listed() -> tuple[ModelEntry, ...]:
             m["profile"],
             m["licence"],
             m["origin"],
-            files=tuple(ModelFile(f["name"], f["bytes"], f["sha256"], tuple(map(tuple, f.get("sources", ())))) for f in m["file"]),
+            files=tuple(ModelFile(f["name"], f["bytes"], f["sha256"], tuple(map(tuple, f.get("sources", ())))) for f in m.get("file", ())),
             shipped=m.get("shipped", False),
             terms=m.get("terms", ""),
-            verified=all(f["sha256"] for f in m["file"]),
+            verified="file" in m and all(f["sha256"] for f in m["file"]),
+            repository=m.get("repository", ""),
+            commit=m.get("commit", ""),
+            about=m.get("bytes", 0),
         )
         for m in _toml()["model"]
     )
@@ -139,10 +181,14 @@ def _toml() -> dict[str, Any]:
 
 
 def entry(name: str) -> ModelEntry:
-    """Return a model by name. Raises UsageError when there is none."""
+    """Return a model by its name, or a repository by `ORG/NAME@COMMIT`. Raises UsageError when there is none."""
+    given = repositories.parsed(name)
+    wanted = repositories.folder_name(*given) if given is not None else name
     for m in catalogue():
-        if m.name == name:
+        if m.name == wanted:
             return m
+    if given is not None:
+        return _of_repository(*given, "not known before its files are")
     raise UsageError(f"There is no model “{name}”.", f"There are: {', '.join(m.name for m in catalogue())}.")
 
 
@@ -151,6 +197,8 @@ def entry(name: str) -> ModelEntry:
 
 def state(model: ModelEntry) -> str:
     """Return "shipped", "ready", "incomplete" (part of it is here), "damaged" (a wrong size) or "missing", by file sizes only."""
+    if not model.files:
+        return "missing"
     sizes = [_size(model.folder / f.name) if f.sha256 else None for f in model.files]
     if any(size not in (None, f.bytes) for size, f in zip(sizes, model.files, strict=True)):
         return "damaged"
@@ -317,16 +365,31 @@ def pull(
             raise UsageError(f"{model.name}: {model.terms}", f"To accept this: m3desk models pull {model.name} --accept-licence.")
     if not needed:
         return []
-    _check_room(needed)
     with _alone():
+        needed = [_with_files(model, cancelled) for model in needed]
+        _check_room(needed)
         for model in needed:
             _pull_one(model, progress, cancelled)
     return [m.name for m in needed]
 
 
+def _with_files(model: ModelEntry, cancelled: Callable[[], bool]) -> ModelEntry:
+    """Return a model with the files of its repository, asked for now if they are not known yet. Raises DownloadError, Cancelled."""
+    if not model.repository or model.files:
+        return model
+    fetcher = Fetcher(folder() / _CACHE / model.name, cancelled, {}, _dead)
+    told = fetcher.text(repositories.listing_address(model.repository, model.commit))
+    listing = repositories.read_listing(told, model.repository, model.commit)
+    try:
+        repositories.keep(listing, model.folder)
+    except OSError as error:
+        raise DownloadError(f"{model.folder} cannot be written ({error.strerror}).", "Check permissions, or set M3DESK_MODELS.") from error
+    return _as_known(replace(model, licence=listing.licence) if model.profile == "own" else model)
+
+
 def _check_room(needed: Sequence[ModelEntry]) -> None:
     missing = sum(f.bytes for m in needed for f in m.files if _size(m.folder / f.name) != f.bytes)
-    begun = sum(f.stat().st_size for m in needed for f in (folder() / _CACHE / m.name).glob("*.joined"))
+    begun = sum(f.stat().st_size for m in needed for f in (folder() / _CACHE / m.name).rglob("*.joined*") if f.suffix != ".steps")
     wanted = max(0, missing - begun) + _SPARE_BYTES
     place = folder()
     while not place.exists():
@@ -362,10 +425,11 @@ def _pull_one(model: ModelEntry, progress: DownloadProgress, cancelled: Callable
     report = _Report(model, progress, done=model.bytes - sum(f.bytes for f in missing))
     try:
         model.folder.mkdir(parents=True, exist_ok=True)
-        for i, f in enumerate(missing):
-            later = {reference.partition("#")[0] for g in missing[i + 1 :] for source in g.sources for reference in source}
+        alone = [f for f in missing if not _is_plain(f)]
+        _pull_several(model, [f for f in missing if _is_plain(f)], fetcher, report)
+        for i, f in enumerate(alone):
+            later = {reference.partition("#")[0] for g in alone[i + 1 :] for source in g.sources for reference in source}
             _pull_file(model, f, fetcher, report, later)
-            report.done += f.bytes
     except OSError as error:
         failure = DownloadError(
             f"{error.filename or folder()} cannot be written ({error.strerror or error}).", "Make room or check permissions."
@@ -380,6 +444,31 @@ def _pull_one(model: ModelEntry, progress: DownloadProgress, cancelled: Callable
     progress(model.name, model.bytes, model.bytes, "done")
 
 
+_SEVERAL = 4
+"""Files downloaded at a time: one connection rarely fills the line."""
+
+
+def _is_plain(f: ModelFile) -> bool:
+    """Return whether a file is no part of an archive, which several files may share."""
+    return all(len(source) == 1 and "#" not in source[0] for source in f.sources)
+
+
+def _pull_several(model: ModelEntry, files: Sequence[ModelFile], fetcher: Fetcher, report: _Report) -> None:
+    """Download files, several at a time; when one fails the others stop, too, and keep what they have."""
+    stop = threading.Event()
+    asked = fetcher.cancelled
+    shared = replace(fetcher, cancelled=lambda: stop.is_set() or asked())
+    with ThreadPoolExecutor(min(_SEVERAL, max(1, len(files))), thread_name_prefix="download") as pool:
+        waiting = [pool.submit(_pull_file, model, f, shared, report, set()) for f in files]
+        try:
+            for done in as_completed(waiting):
+                done.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
 _dead: dict[str, str] = {}
 """Hosts that did not answer in this process: asked once, not once a file."""
 
@@ -391,17 +480,23 @@ def _pull_file(model: ModelEntry, f: ModelFile, fetcher: Fetcher, report: _Repor
         joined = fetcher.cache / f"{f.name}.{number}.joined"
         try:
             limit = f.bytes if f.sha256 else 2 * f.bytes
-            _join(source, joined, limit, fetcher, lambda share, size=f.bytes: report.tell(round(share * size)), later)  # type: ignore[misc]
+            _join(source, joined, limit, fetcher, lambda share: report.tell(f.name, round(share * f.bytes)), later)
             came = digest(joined, fetcher.cancelled)
             if not f.sha256:
-                _record(model, f, joined.stat().st_size, came)
+                with _recording:
+                    _record(model, f, joined.stat().st_size, came)
             elif came != f.sha256:
                 joined.unlink()
                 _steps(joined).unlink(missing_ok=True)
                 raise DownloadError(f"{source[0]}: the bytes are not those expected (sha256 differs), so they were deleted.")
-            joined.replace(model.folder / f.name)
-            for rest in fetcher.cache.glob(f"{f.name}.*"):
+            target = model.folder / f.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            joined.replace(target)
+            stat = target.stat()
+            _checked[target] = stat.st_size, stat.st_mtime_ns, came  # hashed once is enough
+            for rest in (fetcher.cache / f.name).parent.glob(f"{glob.escape(Path(f.name).name)}.*"):
                 rest.unlink()
+            report.tell(f.name, f.bytes)
             return
         except Cancelled:
             raise
@@ -411,6 +506,9 @@ def _pull_file(model: ModelEntry, f: ModelFile, fetcher: Fetcher, report: _Repor
         f"{model.name}: {f.name} could not be downloaded. {' '.join(reasons)}",
         f"Check the network (proxy, certificates) and repeat: {model.command}. What was downloaded is kept.",
     )
+
+
+_recording = threading.Lock()
 
 
 def _steps(joined: Path) -> Path:
@@ -446,14 +544,22 @@ def _join(source: Sequence[str], joined: Path, limit: int, fetcher: Fetcher, sha
 
 
 class _Report:
-    """Reports the progress of one model, at most a few times a second."""
+    """Reports the progress of one model, at most a few times a second. Thread-safe."""
 
     def __init__(self, model: ModelEntry, progress: DownloadProgress, done: int) -> None:
-        self.done = done
+        self._before = done
+        self._files: dict[str, int] = {}
+        self._lock = threading.Lock()
         self._model, self._progress, self._last = model, progress, 0.0
 
-    def tell(self, more: int) -> None:
-        now = time.monotonic()
-        if now - self._last >= 0.2:
-            self._last = now
-            self._progress(self._model.name, min(self.done + more, self._model.bytes), self._model.bytes)
+    @property
+    def done(self) -> int:
+        return min(self._before + sum(self._files.values()), self._model.bytes)
+
+    def tell(self, file: str, here: int) -> None:
+        with self._lock:
+            self._files[file] = here
+            now = time.monotonic()
+            if now - self._last >= 0.2:
+                self._last = now
+                self._progress(self._model.name, self.done, self._model.bytes)

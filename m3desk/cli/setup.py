@@ -58,7 +58,7 @@ def _pull(options: Any, out: Out) -> int:
         return 0
     for entry in plan:
         _accept(entry, options.accept_licence, out)
-    models.pull(names=[e.name for e in plan], progress=_Bar(out))
+    models.pull(names=[e.reference for e in plan], progress=_Bar(out))
     out.result([e.name for e in plan], [f"Downloaded and verified: {', '.join(e.name for e in plan)}"])
     return 0
 
