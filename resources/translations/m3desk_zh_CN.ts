@@ -1775,6 +1775,18 @@
             <translation>按含义查找记忆</translation>
         </message>
         <message>
+            <source>sees clips and tells what happens in them (optional)</source>
+            <translation>观看片段并讲述其中发生的事（可选）</translation>
+        </message>
+        <message>
+            <source>sees and hears clips and tells what happens in them (optional)</source>
+            <translation>观看并聆听片段，讲述其中发生的事（可选）</translation>
+        </message>
+        <message>
+            <source>a larger model that answers in its own words (optional)</source>
+            <translation>用自己的话回答的更大模型（可选）</translation>
+        </message>
+        <message>
             <source>writes knowledge and answers in its own words</source>
             <translation>写出知识，并用自己的话回答</translation>
         </message>

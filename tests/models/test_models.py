@@ -331,6 +331,13 @@ def test_the_real_catalogue_is_whole() -> None:
         "auraface",
         "buffalo-l",
         "ecapa-voxceleb",
+        "qwen3-vl-2b",
+        "smolvlm2-500m",
+        "qwen2.5-omni-7b",
+        "qwen2.5-omni-3b",
+        "qwen3-4b-instruct",
+        "m3-agent-memorization",
+        "m3-agent-control",
         "demo",
     ]
     for m in models.catalogue():

@@ -49,6 +49,12 @@ def purpose(name: str) -> str:
         ("ssd", QCoreApplication.translate("ModelsDialog", "detects objects")),
         ("rapidocr", QCoreApplication.translate("ModelsDialog", "reads text on the screen")),
         ("e5", QCoreApplication.translate("ModelsDialog", "finds memories by meaning")),
+        ("qwen3-vl", QCoreApplication.translate("ModelsDialog", "sees clips and tells what happens in them (optional)")),
+        ("smolvlm", QCoreApplication.translate("ModelsDialog", "sees clips and tells what happens in them (optional)")),
+        ("omni", QCoreApplication.translate("ModelsDialog", "sees and hears clips and tells what happens in them (optional)")),
+        ("memorization", QCoreApplication.translate("ModelsDialog", "sees and hears clips and tells what happens in them (optional)")),
+        ("qwen3", QCoreApplication.translate("ModelsDialog", "a larger model that answers in its own words (optional)")),
+        ("control", QCoreApplication.translate("ModelsDialog", "a larger model that answers in its own words (optional)")),
         ("qwen", QCoreApplication.translate("ModelsDialog", "writes knowledge and answers in its own words")),
         ("demo", QCoreApplication.translate("ModelsDialog", "the demo clip, public domain")),
     )
@@ -57,12 +63,12 @@ def purpose(name: str) -> str:
 
 def is_llm(row: dict[str, Any]) -> bool:
     """Return whether a row of `models list` is the language model."""
-    return row.get("profile") == "llm" or "qwen" in str(row.get("name", "")).lower()
+    return row.get("profile") == "llm"
 
 
 def is_needed(row: dict[str, Any]) -> bool:
-    """Return whether the app needs a model for its main function: neither the language model nor the demo clip."""
-    return not is_llm(row) and row.get("profile") not in ("demo", "extra")
+    """Return whether the app needs a model for its main function: not the language model, the demo clip, nor what is offered besides."""
+    return row.get("profile") not in ("llm", "demo", "extra", "own")
 
 
 def _command(*words: str) -> list[str]:
