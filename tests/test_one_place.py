@@ -18,7 +18,7 @@ PLACES = {
         r"""\{[\w.]+\}\.[cfu]\{""",  # writes the id of a clip or an observation
         r"""["'](?:person|face|voice)_\{""",
     ),
-    "locks.py": (r"\bfcntl\.(?:flock|lockf)\b", r"\bmsvcrt\b", r"\bportalocker\b"),
+    "locks.py": (r"\bfcntl\.(?:flock|lockf)\b", r"\bmsvcrt\.locking\b", r"\bportalocker\b"),
     "domain/geometry.py": (
         r"\bdef _?similarity_transform",
         r"\bcv2\.estimateAffine\w*\(",

@@ -42,10 +42,6 @@ class ComposedWriter:
     only: frozenset[str] | None = None
     name: str = field(default="composed-2", init=False)
 
-    def __init__(self, only: frozenset[str] | None = None) -> None:
-        """`only`: the events to tell of (such as "says", "text"), where a model tells the rest; None: all."""
-        self._only = only
-
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Compose a clip's sentences, votes and names; in milliseconds, so `cancelled` is not asked."""
         p = view.perceived
@@ -56,8 +52,6 @@ class ComposedWriter:
         items += _quiet(view, language, items)
         if self.only is not None:
             items = [i for i in items if i.event in self.only]
-        if self._only is not None:
-            items = [i for i in items if i.event in self._only]
         sentences = tuple(_sentence(i, language) for i in _chosen(items))
         return Draft(sentences, (*votes, *speaking.same_name(votes, heard, p)), heard, model=self.name)
 

@@ -84,7 +84,9 @@ def test_the_main_jobs_look_nothing_up_connect_to_nothing_and_leave_nothing_else
         pytest.skip(str(reason))
     assert [r for r in seen.runs if r["status"] not in (0, 130)] == []
     assert {"memorize", "ask", "search", "export", "import", "check", "play"} <= {word for r in seen.runs for word in r["words"]}
-    assert "none" not in seen.runs[0]["said"].replace("writer: none", "").replace("knowledge: none", ""), "a model did not open"
+    assert "none" not in seen.runs[0]["said"].replace("writer: none", "").replace("knowledge: none", "").replace("watcher: none", ""), (
+        "a model did not open"
+    )
     assert (seen.lookups, seen.connections, seen.written) == ([], [], [])
     assert seen.loopback == [] or "language: opened" in seen.runs[0]["said"], "only the language model's server is talked to"
     left = [p for p in (tmp_path / "watched" / "tmp").iterdir() if not _of_pulseaudio(p)]

@@ -8,7 +8,7 @@ import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.window.settings_dialog import SettingsDialog
 from m3desk_ui.window.status import Status
-from PySide6.QtWidgets import QComboBox, QLineEdit
+from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from m3desk import config, events
@@ -45,10 +45,10 @@ def test_the_settings_say_what_would_leave_before_it_is_chosen(
     qtbot.addWidget(dialog)
     assert dialog.leaving.isHidden()
     profile, writer = dialog.fields["profile"], dialog.fields["writer"]
-    assert isinstance(profile, QComboBox) and isinstance(writer, QLineEdit)
+    assert isinstance(profile, QComboBox) and isinstance(writer, QComboBox)
     profile.setCurrentIndex(profile.findData("server"))
     assert not dialog.leaving.isHidden() and "Questions go to models.example.com" in dialog.leaving.text()
     profile.setCurrentIndex(profile.findData("embedded"))
     assert dialog.leaving.isHidden()
-    writer.setText("server")
+    writer.setCurrentIndex(writer.findData("server"))
     assert "Clips go to models.example.com" in dialog.leaving.text()

@@ -306,8 +306,6 @@ def test_the_optional_language_model_does_not_count_as_missing(window, desks, qt
     window.open_memory(str(tmp_path / "m.m3desk"))
     qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
     status = window.statusBar()
-    status._models.clear()
-    desks.desk.emit(events.EngineReady("k", "CPU", "embedded", {"qwen": "download it"}, no_language="qwen"))
     desks.desk.emit(events.EngineReady("k", "CPU 2", "embedded", {"qwen": "download it"}, no_language="qwen"))
     qtbot.waitUntil(lambda: "CPU 2" in status._device.text(), timeout=2000)
     assert status._models.text() == ""

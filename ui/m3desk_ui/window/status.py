@@ -131,9 +131,8 @@ class Status(QStatusBar):
         plain.tip(self._knowledge, how if event.no_language else "")
         self._tell_counts()
         needed = {name: what for name, what in event.missing.items() if name != event.no_language}  # the chat offers that one
-        if needed:
-            self._models.setText(self.tr("models missing: %1").replace("%1", str(len(needed))))
-            plain.tip(self._models, "\n".join(f"{name}: {what}" for name, what in needed.items()))
+        self._models.setText(self.tr("models missing: %1").replace("%1", str(len(needed))) if needed else "")
+        plain.tip(self._models, "\n".join(f"{name}: {what}" for name, what in needed.items()))
 
     def _on_leaves(self, event: events.Leaves) -> None:
         """Show that the clips of a source go to another machine, too."""
