@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from m3desk import config, outgoing
+from m3desk import config, outgoing, presets
 from m3desk.children import environments
 from m3desk.children.child import end_orphans_once
 from m3desk.domain.visible import shortened
@@ -39,7 +39,11 @@ EMBEDDED: dict[str, str] = {
 }
 """The default profile: a backend's name for each port it fills. The memory writer of this profile is the engine's own."""
 
-PROFILES: dict[str, dict[str, str]] = {"embedded": EMBEDDED, outgoing.SERVER: {**EMBEDDED, "language": "server"}}
+PROFILES: dict[str, dict[str, str]] = {
+    "embedded": EMBEDDED,
+    **{name: {**EMBEDDED, **preset.ports} for name, preset in presets.presets().items()},
+    outgoing.SERVER: {**EMBEDDED, "language": "server"},
+}
 
 
 def profile(name: str) -> dict[str, str]:

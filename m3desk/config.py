@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from m3desk import paths, private
+from m3desk import paths, presets, private
 from m3desk.errors import UsageError
 
 
@@ -82,7 +82,11 @@ def _boolean(value: Any) -> bool:
 KEYS: dict[str, Key] = {
     key.name: key
     for key in (
-        Key("profile", "embedded", "the set of models that work: embedded, or one of your own under [profiles] in the settings file"),
+        Key(
+            "profile",
+            "embedded",
+            "the set of models that work: embedded, laptop-vision, gpu-8, gpu-24, gpu-48, gpu-80, server, or yours of [profiles]",
+        ),
         Key("clip_seconds", 30.0, "length of a clip in seconds; a memory keeps the one it began with", low=5, high=300),
         Key("fps", 5.0, "pictures looked at each second", low=0.5, high=30),
         Key("threads", 0, "threads of each model; 0: as many as there are cores, at most 4", low=0, high=64),
@@ -196,7 +200,7 @@ def set_backend_option(backend: str, option: str, value: Any) -> None:
         tables = written.setdefault("backends", tomlkit.table(is_super_table=True))
         tables.setdefault(backend, tomlkit.table())[option] = given
         changed = tomlkit.dumps(written)
-        wanted = {**before, "backends": {**before.get("backends", {}), backend: {**backend_options(backend), option: given}}}
+        wanted = {**before, "backends": {**before.get("backends", {}), backend: {**_own_options(backend, before), option: given}}}
         if tomllib.loads(changed) != wanted:
             raise ValueError("the other settings would change")
     except (TOMLKitError, ValueError, RecursionError, TypeError, AttributeError) as error:
@@ -223,11 +227,22 @@ def profiles() -> dict[str, dict[str, str]]:
 
 
 def backend_options(name: str) -> dict[str, Any]:
-    """Return what the user set for a backend: `[backends.NAME]` with lines such as `url = "http://127.0.0.1:8000/v1"`; {} if nothing.
+    """Return a backend's settings: the user's, such as `[backends.server]` with `url = "http://…"`, over those of the profile in use.
 
-    Raises UsageError if the file is invalid.
+    A model that the user chose is not mixed with the profile's settings. Raises UsageError if the file is invalid.
     """
-    tables = _read().get("backends", {})
+    file = _read()
+    own = _own_options(name, file)
+    return own if "model" in own else {**presets.options(file.get("profile"), name), **own}
+
+
+def own_options(name: str) -> dict[str, Any]:
+    """Return what the user set for a backend; {} if nothing. Raises UsageError if the file is invalid."""
+    return _own_options(name, _read())
+
+
+def _own_options(name: str, file: Mapping[str, Any]) -> dict[str, Any]:
+    tables = file.get("backends", {})
     if not isinstance(tables, Mapping) or not isinstance(tables.get(name, {}), Mapping):
         raise UsageError(
             f"[backends.{name}] in {paths.config_file()} is not a table.", f'Write [backends.{name}] and lines such as url = "http://…".'

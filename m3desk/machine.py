@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 import os
 import platform
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from m3desk import backends, config, models, outgoing
+from m3desk import backends, config, models, outgoing, presets
+from m3desk.children import environments
 from m3desk.errors import M3DeskError
 from m3desk.media.capture.devices import devices
 
@@ -26,6 +29,8 @@ _LIBRARIES = {
     "rapidocr": "text on screen",
     "lancedb": "search in very large memories",
 }
+
+log = logging.getLogger(__name__)
 
 _CHILD_SECONDS = 20
 
@@ -41,6 +46,7 @@ def doctor() -> dict[str, Any]:
         "cpu": f"{_cpu_name()}, {config.cores()} cores",
         "memory_bytes": psutil.virtual_memory().total,
         "gpus": gpus(),
+        "engines": engines(),
         "profiles": profiles(),
         "cameras": [d.name for d in found if d.kind == "camera"],
         "microphones": [d.name for d in found if d.kind == "microphone"],
@@ -62,12 +68,62 @@ def profiles() -> list[dict[str, Any]]:
             reason = f"no such backend is installed: {', '.join(lacking)}" if lacking else ""
             if not reason and outgoing.SERVER in ports.values():
                 reason = _server()
+            if not reason and name not in own and (preset := presets.presets().get(name)) is not None:
+                reason = too_small(preset) or _lacks(preset)
             found.append({"name": name, "ready": not reason, "reason": reason})
-    known = {p["name"] for p in found}
-    if "gpu" not in known:
-        seen = f"{gpus()[0]['name']} is here, but " if gpus() else "there is no NVIDIA GPU, and "
-        found.append({"name": "gpu", "ready": False, "reason": f"{seen}the GPU backends are not installed"})
     return found
+
+
+def refusal(profile: str) -> str:
+    """Return why a profile of ours can't run on this machine, with the next smaller choice; "" if it can (what lacks can be installed)."""
+    preset = presets.presets().get(profile) if profile not in config.profiles() else None
+    return too_small(preset) if preset is not None else ""
+
+
+def too_small(preset: presets.Preset) -> str:
+    """Return what this machine has too little of for a profile, and what to choose instead; "" if nothing."""
+    instead = f"; the next smaller choice is {preset.smaller}"
+    if preset.graphics:
+        cards = gpus()
+        if preset.engine:
+            cards = [d for d in engines() if d["engine"] == preset.engine and d["graphics"]]
+            if not cards and gpus():
+                return f"the installed build of {preset.engine} sees no graphics card (docs/profiles/{preset.name}.md){instead}"
+        if not cards:
+            return f"it needs a graphics card with {_gigabytes(preset.graphics)}, and none is seen{instead}"
+        best = max(cards, key=lambda d: d["memory_bytes"])
+        has, free = best["memory_bytes"], best["memory_free_bytes"]
+        if has < preset.graphics:
+            return f"it needs {_gigabytes(preset.graphics)} on one graphics card, {best['name']} has {_gigabytes(has)}{instead}"
+        if free < preset.graphics:
+            return f"it needs {_gigabytes(preset.graphics)}, {_gigabytes(free)} of {best['name']} are free now: end what uses it{instead}"
+    free = psutil.virtual_memory().available
+    if free < preset.memory:
+        return f"it needs {_gigabytes(preset.memory)} of memory, {_gigabytes(free)} are free now{instead}"
+    return ""
+
+
+def _lacks(preset: presets.Preset) -> str:
+    """Return what must be installed or downloaded for a profile; "" if nothing."""
+    commands = [f"m3desk backends install {name}" for name in preset.environments if not environments.installed(name)]
+    needed = models.plan_pull([name for name in preset.models if not _chosen_otherwise(preset, name)])
+    if needed:
+        size = sum(m.bytes for m in needed) / 1e9
+        commands.append(f"m3desk models pull {' '.join(m.name for m in needed)} ({size:.1f} GB)")
+    return f"first: {', then '.join(commands)}" if commands else ""
+
+
+def _chosen_otherwise(preset: presets.Preset, model: str) -> bool:
+    """Return whether the user's own settings replace a model of a profile."""
+    users = [name for name, options in preset.options.items() if model in options.values()]
+    try:
+        return any("model" in config.own_options(name) for name in users)
+    except M3DeskError:
+        return False
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:.1f} GB"
 
 
 def _server() -> str:
@@ -113,8 +169,8 @@ def _lacks_avx2() -> bool:
 
 
 def gpus() -> list[dict[str, Any]]:
-    """Return NVIDIA graphics cards, as the driver's own tool lists them; [] where there is none."""
-    command = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"]
+    """Return NVIDIA graphics cards, as the driver's own tool lists them, with the memory free now; [] where there is none."""
+    command = ["nvidia-smi", "--query-gpu=name,memory.total,memory.free,driver_version", "--format=csv,noheader,nounits"]
     try:
         told = subprocess.run(command, capture_output=True, text=True, timeout=_CHILD_SECONDS, check=True).stdout
     except (OSError, subprocess.SubprocessError):
@@ -122,8 +178,23 @@ def gpus() -> list[dict[str, Any]]:
     found = []
     for line in told.splitlines():
         with contextlib.suppress(ValueError):
-            name, memory, driver = (part.strip() for part in line.split(","))
-            found.append({"name": name, "memory_bytes": int(float(memory)) << 20, "driver": driver})
+            name, memory, free, driver = (part.strip() for part in line.split(","))
+            bytes_of = {"memory_bytes": int(float(memory)) << 20, "memory_free_bytes": int(float(free)) << 20}
+            found.append({"name": name, **bytes_of, "driver": driver})
+    return found
+
+
+def engines() -> list[dict[str, Any]]:
+    """Return the devices that the installed engines of models see themselves (CUDA, ROCm, Metal, Vulkan, CPU), as their builds allow.
+
+    Engines in environments of their own are not asked: they would have to be started.
+    """
+    found: list[dict[str, Any]] = []
+    for engine in entry_points(group="m3desk.devices"):
+        try:
+            found += [{"engine": engine.name, **device} for device in engine.load()()]
+        except (M3DeskError, ImportError, AttributeError, OSError, RuntimeError) as error:
+            log.warning("the devices of %s can't be asked: %s", engine.name, error)
     return found
 
 

@@ -109,6 +109,8 @@ def config_(options: Any, out: Out) -> int:
             return 0
         if options.key == "profile":
             profile(options.value)  # a name of nothing would stop every command that opens a model
+            if why := machine.refusal(options.value):
+                raise UsageError(f"the profile {options.value} can't run on this machine: {why}.", "m3desk doctor tells which can.")
         config.set_value(options.key, options.value)
         told = _leaves((options.key, "")) if options.key in ("profile", "writer") else []
         out.result({options.key: config.get_value(options.key)}, [f"{options.key} = {options.value}", *told])

@@ -97,3 +97,9 @@ def llama_vision(weights: Weights, threads: int) -> Any:
     from m3desk_cpu.vision import opened
 
     return opened(weights, threads)
+
+
+def llama_devices() -> list[dict[str, Any]]:
+    from m3desk_cpu.language import devices
+
+    return devices()

@@ -138,6 +138,26 @@ def opened(weights: Callable[[str], Path], threads: int) -> LlamaCpp:
     return LlamaCpp(path, threads, context)
 
 
+def devices() -> list[dict[str, Any]]:
+    """Return the devices that this build of llama.cpp sees (CUDA, ROCm, Metal, Vulkan, CPU): name, bytes in all and free now.
+
+    Raises BackendMissing.
+    """
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise BackendMissing(f"xllamacpp is not here ({error}).", "pip install xllamacpp") from error
+    return [
+        {
+            "name": f"{d['name']} ({d['description']})",
+            "memory_bytes": int(d["memory_total"]),
+            "memory_free_bytes": int(d["memory_free"]),
+            "graphics": "CPU" not in str(d["type"]) and "ACCEL" not in str(d["type"]),
+        }
+        for d in xllamacpp.get_device_info()
+    ]
+
+
 def inert(text: str) -> str:
     """Return text with "<|im_start|>" and similar tokens neutralized: the server would read them as control tokens of the chat."""
     return text.replace("<|", "< |").replace("|>", "| >").replace("\0", " ")

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from m3desk import machine
+from m3desk import config, machine, models, presets
+from m3desk.cli.output import Out
+from m3desk.cli.setup import config_
+from m3desk.errors import UsageError
 
 
 def test_the_report_has_the_shape_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     report = machine.doctor()
-    assert list(report) == ["python", "platform", "cpu", "memory_bytes", "gpus", "profiles", "cameras", "microphones", "display"]
+    assert list(report) == ["python", "platform", "cpu", "memory_bytes", "gpus", "engines", "profiles", "cameras", "microphones", "display"]
     assert report["memory_bytes"] > 1 << 28 and report["display"] is True
     names = {p["name"] for p in report["profiles"]}
-    assert {"embedded", "gpu", "server"} <= names
+    assert {"embedded", "laptop-vision", "gpu-8", "gpu-24", "gpu-48", "gpu-80", "server"} <= names
     assert all(set(p) == {"name", "ready", "reason"} and (p["ready"] or p["reason"]) for p in report["profiles"])
     json.dumps(report)
 
@@ -49,7 +53,77 @@ def test_own_profiles_are_checked_for_their_backends(monkeypatch: pytest.MonkeyP
 
 def test_the_graphics_cards_are_read_from_the_drivers_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tool = tmp_path / "nvidia-smi"
-    tool.write_text("#!/bin/sh\necho 'NVIDIA Test, 16384, 550.1'\n")
+    tool.write_text("#!/bin/sh\necho 'NVIDIA Test, 16384, 12288, 550.1'\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    assert machine.gpus() == [{"name": "NVIDIA Test", "memory_bytes": 16384 << 20, "driver": "550.1"}]
+    card = {"name": "NVIDIA Test", "memory_bytes": 16384 << 20, "memory_free_bytes": 12288 << 20, "driver": "550.1"}
+    assert machine.gpus() == [card]
+
+
+def card(gigabytes: float, free: float | None = None, **more: object) -> dict[str, object]:
+    return {"name": "Card", "memory_bytes": int(gigabytes * 1e9), "memory_free_bytes": int((free or gigabytes) * 1e9), **more}
+
+
+@pytest.mark.parametrize(
+    ("profile", "cards", "says"),
+    [
+        ("gpu-80", [card(85)], ""),
+        ("gpu-80", [card(48)], "60.0 GB on one graphics card, Card has 48.0 GB; the next smaller choice is gpu-48"),
+        ("gpu-48", [card(48, 20)], "20.0 GB of Card are free now: end what uses it; the next smaller choice is gpu-24"),
+        ("gpu-24", [], "none is seen; the next smaller choice is gpu-8"),
+        ("gpu-8", [card(24)], "the installed build of llama.cpp sees no graphics card"),
+        ("embedded", [], ""),
+    ],
+)
+def test_a_profile_that_does_not_fit_is_refused_with_the_next_smaller_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, profile: str, cards: list[dict[str, object]], says: str
+) -> None:
+    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setattr(machine, "gpus", lambda: cards)
+    monkeypatch.setattr(machine, "engines", lambda: [card(200, engine="llama.cpp", graphics=False)])
+    monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(available=int(64e9)))
+    told = machine.refusal(profile)
+    assert told.endswith(says) if "next" in says else (says in told and bool(says) == bool(told))
+    if says:
+        with pytest.raises(UsageError, match="can't run on this machine"):
+            config_(SimpleNamespace(action="set", key="profile", value=profile), Out(json=True))
+    assert config.get_value("profile") == "embedded"
+
+
+def test_a_machine_with_too_little_memory_keeps_the_embedded_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(available=int(2e9)))
+    assert "2.0 GB are free now; the next smaller choice is embedded" in machine.refusal("laptop-vision")
+
+
+def test_a_profile_that_fits_says_what_to_install_and_brings_its_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setenv("M3DESK_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("M3DESK_BACKENDS", str(tmp_path / "backends"))
+    monkeypatch.setattr(machine, "gpus", lambda: [card(85)])
+    monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(available=int(64e9)))
+    told = {p["name"]: p for p in machine.profiles()}
+    assert "m3desk models pull m3-agent-memorization m3-agent-control" in told["gpu-80"]["reason"]
+    assert "m3desk models pull qwen3-vl-2b (1.9 GB)" in told["laptop-vision"]["reason"]
+    config.set_value("profile", "gpu-80")
+    assert config.backend_options("transformers")["bits"] == 8
+    config.set_backend_option("transformers", "bits", "4")
+    assert config.backend_options("transformers") == {"model": "m3-agent-memorization", "language_model": "m3-agent-control", "bits": 4}
+    config.set_backend_option("transformers", "model", "/m/own")
+    assert config.backend_options("transformers") == {"bits": 4, "model": "/m/own"}
+
+
+def test_what_an_engine_sees_is_told_by_the_engine() -> None:
+    pytest.importorskip("xllamacpp")
+    seen = machine.engines()
+    assert all({"engine", "name", "memory_bytes", "memory_free_bytes", "graphics"} <= set(d) for d in seen)
+
+
+def test_every_profile_names_backends_models_and_a_smaller_profile_that_exist() -> None:
+    sizes = list(presets.presets().values())
+    assert [p.name for p in sizes] == ["laptop-vision", "gpu-8", "gpu-24", "gpu-48", "gpu-80"]
+    assert [p.smaller for p in sizes] == ["embedded", *(p.name for p in sizes[:-1])]
+    for preset in sizes:
+        assert all(not models.entry(name).terms for name in preset.models)  # nothing for research only
+        assert set(preset.options) == set(preset.ports.values())
+        assert (Path(__file__).parents[2] / "docs" / "profiles" / f"{preset.name}.md").is_file()

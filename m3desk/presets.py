@@ -1,0 +1,57 @@
+"""The profiles that M3Desk offers for larger machines (resources/profiles.toml): backends, their settings, and what they need."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from m3desk import paths
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A profile. `ports`: what differs from the embedded one. `options`: of its backends, where the user set nothing else.
+
+    `graphics`, `memory`: bytes needed on one graphics card, and free in the main memory (calculated). `engine`: what must see the card, if
+    that is no environment. `smaller`: the next smaller profile.
+    """
+
+    name: str
+    ports: Mapping[str, str]
+    options: Mapping[str, Mapping[str, Any]]
+    models: tuple[str, ...]
+    smaller: str
+    graphics: int = 0
+    memory: int = 0
+    engine: str = ""
+    environments: tuple[str, ...] = field(default=())
+
+
+@cache
+def presets() -> dict[str, Preset]:
+    """Return the profiles by name, smallest first."""
+    with (paths.resources() / "profiles.toml").open("rb") as stream:
+        tables = tomllib.load(stream)
+    return {
+        name: Preset(
+            name,
+            t["ports"],
+            t["backends"],
+            tuple(t["models"]),
+            t["smaller"],
+            t.get("graphics", 0),
+            t.get("memory", 0),
+            t.get("engine", ""),
+            tuple(t.get("environments", ())),
+        )
+        for name, t in tables.items()
+    }
+
+
+def options(profile: object, backend: str) -> dict[str, Any]:
+    """Return the settings of a backend in a profile; {} where it has none."""
+    found = presets().get(profile) if isinstance(profile, str) else None
+    return dict(found.options.get(backend, {})) if found is not None else {}
