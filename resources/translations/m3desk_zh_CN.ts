@@ -4,6 +4,14 @@
     <context>
         <name>Actions</name>
         <message>
+            <source>Problems…</source>
+            <translation>问题…</translation>
+        </message>
+        <message>
+            <source>Checks the memory and lists what looks wrong, each with what mends it</source>
+            <translation>检查记忆并列出可能有问题的地方及其修正方法</translation>
+        </message>
+        <message>
             <source>Search everywhere…</source>
             <translation>搜索全部内容…</translation>
         </message>
@@ -4536,6 +4544,140 @@ Licences: %3</source>
         <message>
             <source>%n found</source>
             <translation>找到 %n 项</translation>
+        </message>
+    </context>
+    <context>
+        <name>Problems</name>
+        <message>
+            <source>Damaged</source>
+            <translation>已损坏</translation>
+        </message>
+        <message>
+            <source>Unfinished forgetting</source>
+            <translation>未完成的遗忘</translation>
+        </message>
+        <message>
+            <source>Many faces or voices</source>
+            <translation>面孔或声音过多</translation>
+        </message>
+        <message>
+            <source>Face and voice of two people</source>
+            <translation>面孔和声音属于两个人</translation>
+        </message>
+        <message>
+            <source>Known from one clip</source>
+            <translation>只在一个片段中出现</translation>
+        </message>
+        <message>
+            <source>Belongs to nobody</source>
+            <translation>不属于任何人</translation>
+        </message>
+        <message>
+            <source>Refers to nobody</source>
+            <translation>没有指向任何人</translation>
+        </message>
+        <message>
+            <source>Memorized out of order</source>
+            <translation>记忆顺序错乱</translation>
+        </message>
+        <message>
+            <source>Correction without its evidence</source>
+            <translation>缺少依据的更正</translation>
+        </message>
+        <message>
+            <source>Split or join, as the question proposes</source>
+            <translation>按问题的建议拆分或合并</translation>
+        </message>
+        <message>
+            <source>Make a person of their own</source>
+            <translation>设为单独的人物</translation>
+        </message>
+        <message>
+            <source>Separate face and voice</source>
+            <translation>将面孔与声音分开</translation>
+        </message>
+        <message>
+            <source>Hide this person</source>
+            <translation>隐藏此人物</translation>
+        </message>
+        <message>
+            <source>Set it aside</source>
+            <translation>搁置</translation>
+        </message>
+        <message>
+            <source>Write “someone” instead</source>
+            <translation>改写为“某人”</translation>
+        </message>
+        <message>
+            <source>Delete this conclusion</source>
+            <translation>删除这个结论</translation>
+        </message>
+        <message>
+            <source>Take the correction back</source>
+            <translation>撤回该更正</translation>
+        </message>
+    </context>
+    <context>
+        <name>ProblemsDialog</name>
+        <message>
+            <source>Problems</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <source>Result of the check</source>
+            <translation>检查结果</translation>
+        </message>
+        <message>
+            <source>Problem</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <source>Evidence</source>
+            <translation>依据</translation>
+        </message>
+        <message>
+            <source>What mends it</source>
+            <translation>修正方法</translation>
+        </message>
+        <message>
+            <source>Problems of this memory</source>
+            <translation>此记忆中的问题</translation>
+        </message>
+        <message>
+            <source>Mend…</source>
+            <translation>修正…</translation>
+        </message>
+        <message>
+            <source>Shows first what it would change; it can be undone (Enter)</source>
+            <translation>先显示会改变什么；可以撤销（回车）</translation>
+        </message>
+        <message>
+            <source>Check again</source>
+            <translation>重新检查</translation>
+        </message>
+        <message>
+            <source>Checking the memory …</source>
+            <translation>正在检查记忆…</translation>
+        </message>
+        <message>
+            <source>Part of this memory is damaged. “m3desk check --repair” rebuilds what can be rebuilt.</source>
+            <translation>此记忆有部分损坏。“m3desk check --repair” 会重建可以重建的部分。</translation>
+        </message>
+        <message>
+            <source>The memory is whole. Worth a look: %1.</source>
+            <translation>记忆完整。值得查看：%1 处。</translation>
+        </message>
+        <message>
+            <source>The memory is whole, and nothing in it looks wrong.</source>
+            <translation>记忆完整，没有发现问题。</translation>
+        </message>
+        <message>
+            <source>Mend a problem</source>
+            <translation>修正问题</translation>
+        </message>
+        <message>
+            <source>Mend</source>
+            <translation>修正</translation>
         </message>
     </context>
 </TS>

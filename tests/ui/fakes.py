@@ -120,6 +120,7 @@ class World(LiveWorld):
             )
         ]
         self.chats: list[dict[str, Any]] = []
+        self.report: dict[str, Any] = {}
         self.questions = self._questions()
 
     def _questions(self) -> list[Suggestion]:
@@ -700,7 +701,8 @@ class FakeDesk(LiveCalls):
         return _done(None)
 
     def check(self) -> Future[dict[str, Any]]:
-        return _done({"ok": True})
+        self._note("check")
+        return _done({"ok": True, **self.world.report})
 
     def pull(self, *, llm: bool = False, names: Sequence[str] = ()) -> Future[None]:
         self._note("pull", llm=llm, names=tuple(names))

@@ -70,7 +70,7 @@ class Actions:
         """Disable actions that need an open memory while none is open."""
         for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
                      "step_on", "faster", "slower", "mute",
-                     "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search"):  # fmt: skip
+                     "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search", "problems"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
         for action in self.window.dock_area.actions():
@@ -213,6 +213,8 @@ class Actions:
         pause = self._add(m, "pause", translate("Actions", "Pause memorizing"), w.toggle_pause, "Ctrl+P", checkable=True)
         plain.tip(pause, translate("Actions", "The video plays on; memorizing waits"))
         self._add(m, "retry", translate("Actions", "Retry failed sources"), w.retry_failed)
+        problems = self._add(m, "problems", translate("Actions", "Problems…"), w.show_problems, "Ctrl+Shift+K")
+        plain.tip(problems, translate("Actions", "Checks the memory and lists what looks wrong, each with what mends it"))
         m.addSeparator()
         span = self._add(m, "forget_span", translate("Actions", "Forget the chosen span…"), w.live.forget_span)
         plain.tip(span, translate("Actions", "The span that is selected on the timeline; shows first what would be deleted"))

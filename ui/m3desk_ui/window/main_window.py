@@ -403,6 +403,10 @@ class MainWindow(QMainWindow):
         """Show the corrections beside the window, which stays usable."""
         self._dialog("window.history_dialog", "HistoryDialog", modal=False)
 
+    def show_problems(self) -> None:
+        """Show what a check of the memory finds, beside the window."""
+        self._dialog("window.problems_dialog", "ProblemsDialog", modal=False)
+
     def search_everywhere(self, sample: str = "") -> None:
         """Open the search over the whole window; `sample`: a picture or recording to search people by."""
         if self.hub.desk is None:
