@@ -442,6 +442,17 @@ class Export:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportClip:
+    path: str
+    source: str
+    start: int
+    end: int
+
+    def run(self, engine: Engine) -> bool:
+        return engine.app.export_clip(self.path, self.source, self.start, self.end).copied
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     source: str
     at: int
@@ -468,7 +479,7 @@ class Close:
 SLOW: frozenset[type] = frozenset({
     Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetSpan, ForgetRecent, Retention, SearchNodes,
     SearchSample,
-    ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, Check, Relink, Retry, Ask, RemoveSource,
+    ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, ExportClip, Check, Relink, Retry, Ask, RemoveSource,
     Picture, ReadWriters, CompareVersions, Rewrite,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, side by side."""

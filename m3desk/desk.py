@@ -298,6 +298,10 @@ class EngineDesk:
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]:
         return self._call(commands.Export(path, format_, source))
 
+    def export_clip(self, path: str, source: str, start: int, end: int) -> Future[bool]:
+        """Write a span of a source (microseconds) as a video; return whether it was copied without loss."""
+        return self._call(commands.ExportClip(path, source, start, end))
+
     def picture(self, source: str, at: int, width: int = 480) -> Future[bytes | None]:
         """Return a source's picture at a time as JPEG; None if its file is missing."""
         return self._call(commands.Picture(source, at, width))

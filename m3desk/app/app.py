@@ -24,16 +24,18 @@ from m3desk.children import loading
 from m3desk.config import Settings
 from m3desk.control.searching import Searching
 from m3desk.domain.changed import Changed
+from m3desk.domain.clip import clock
 from m3desk.domain.correction import Effect
 from m3desk.domain.editing import Lesson
 from m3desk.domain.identity import KnownPeople
 from m3desk.domain.live import SpanForgotten, WatchKind, WatchRule
 from m3desk.domain.log import ObservationType
-from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, UsageError
+from m3desk.errors import M3DeskError, MemoryMissing, MemoryProblem, SourceMissing, UsageError
 from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.live.recognition import Recognition
 from m3desk.live.sessions import Live
 from m3desk.live.watching import Watching
+from m3desk.media import excerpt
 from m3desk.media.file import is_there
 from m3desk.outgoing import Leaving, leaving
 from m3desk.ports import Models
@@ -298,6 +300,27 @@ class App:
             raise
         except OSError as error:
             raise M3DeskError(f"{output} can't be written ({error.strerror or error}).", "Choose another place for the export.") from error
+
+    def export_clip(self, output: str | Path, source: str, start: int, end: int) -> excerpt.Excerpt:
+        """Write [start, end) microseconds of a source as a video file: see `media.excerpt.write`. Nothing is written where it fails.
+
+        Raises UsageError also where no file may be written, or the source is not that long.
+        """
+        with self.reader() as reader:
+            known = reader.source(source)
+        if known.duration is not None and start >= known.duration:
+            raise UsageError(f"{source} is only {clock(known.duration)} long.", "Give --from a time before its end.")
+        if "://" in known.uri or known.uri.endswith((".pkl", ".pkl.gz", ".json")):
+            raise SourceMissing(f"{source} has no video file.", "It was imported without one: m3desk sources relink names its video.")
+        place = placing.target(output)
+        try:
+            with placing.beside(place) as folder:
+                new = folder / place.name
+                done = excerpt.write(known.uri, start, min(end, known.duration or end), new)
+                placing.put(new, place, folder / "aside")
+        except OSError as error:
+            raise M3DeskError(f"{output} can't be written ({error.strerror or error}).", "Choose another place for the clip.") from error
+        return done
 
     @staticmethod
     def would_replace(output: str | Path, *, with_media: bool = False) -> list[Path]:

@@ -15,6 +15,7 @@ from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.domain.plural import many
 from m3desk.errors import Cancelled, ImportProblem, M3DeskError, MemoryMissing, UsageError
+from m3desk.media import excerpt
 from m3desk.media.capture.address import check_spelling, is_live
 from m3desk.media.file import is_there
 from m3desk.regular import check_regular
@@ -207,6 +208,10 @@ def _of_graph(report: dict[str, Any], memory: str, out: Out) -> None:
 
 def export(options: Any, out: Out) -> int:
     existing(options.memory)
+    if options.clip is None and (options.from_ or options.to):
+        raise UsageError("--from and --to are for a span of a source.", "Say of which source: --clip s1.")
+    if options.clip is not None:
+        return _export_clip(options, out)
     taken = App.would_replace(options.output, with_media=options.with_media)
     if taken:
         confirm(f"Overwrite {' and '.join(map(str, taken))}?", options.force, option="--force")
@@ -215,6 +220,22 @@ def export(options: Any, out: Out) -> int:
         app.export(options.output, overwrite=True, stdout=exact(), **how)
     if options.output != "-":
         out.line(f"Wrote {options.output}.")
+    return 0
+
+
+def _export_clip(options: Any, out: Out) -> int:
+    """Write a span of a source as a video file."""
+    if options.from_ is None or options.to is None:
+        raise UsageError("a clip needs its start and its end.", "Give both: --from 1:30 --to 2:00.")
+    start, end = moment(options.from_), moment(options.to)
+    excerpt.check(start, end, Path(options.output))
+    taken = App.would_replace(options.output)
+    if taken:
+        confirm(f"Overwrite {' and '.join(map(str, taken))}?", options.force, option="--force")
+    with App(options.memory, write=False) as app:
+        done = app.export_clip(options.output, options.clip, start, end)
+    how = "copied without loss" if done.copied else "encoded again, because its borders are not at key frames or the file is of another kind"
+    out.line(f"Wrote {options.output}: {seconds(done.length):.1f} s, {how}.")
     return 0
 
 

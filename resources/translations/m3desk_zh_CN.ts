@@ -2607,6 +2607,10 @@
     <context>
         <name>ShortcutList</name>
         <message>
+            <source>drag on the timeline, or [ and ] at its start and end</source>
+            <translation>在时间线上拖动，或在起点和终点按 [ 和 ]</translation>
+        </message>
+        <message>
             <source>Enlarge the picture</source>
             <translation>放大画面</translation>
         </message>
@@ -2669,10 +2673,6 @@
         <message>
             <source>Ask or search only in a time span</source>
             <translation>只在一段时间内提问或搜索</translation>
-        </message>
-        <message>
-            <source>drag on the timeline</source>
-            <translation>在时间轴上拖动</translation>
         </message>
         <message>
             <source>Go to a word</source>
@@ -3334,6 +3334,18 @@
     </context>
     <context>
         <name>TimelineView</name>
+        <message>
+            <source>Save as video…</source>
+            <translation>另存为视频…</translation>
+        </message>
+        <message>
+            <source>Save the chosen span as a video</source>
+            <translation>将所选时段另存为视频</translation>
+        </message>
+        <message>
+            <source>Saved %1</source>
+            <translation>已保存 %1</translation>
+        </message>
         <message>
             <source>Source shown</source>
             <translation>显示的来源</translation>

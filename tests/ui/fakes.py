@@ -731,6 +731,10 @@ class FakeDesk(LiveCalls):
         self._note("export", path, format_, source)
         return _done(None)
 
+    def export_clip(self, path: str, source: str, start: int, end: int) -> Future[bool]:
+        self._note("export_clip", path, source, start, end)
+        return _done(True)
+
     def close(self) -> None:
         self._note("close")
 

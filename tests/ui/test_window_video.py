@@ -424,3 +424,16 @@ def test_the_legend_of_the_timeline_is_never_cut_without_an_ellipsis(hub, qtbot)
     qtbot.waitUntil(lambda: legend.text().endswith("…"), timeout=3000)
     assert legend.fontMetrics().horizontalAdvance(legend.text()) <= legend.width()
     assert "speaks" in legend.toolTip() and "speaks" in legend.accessibleName()
+
+
+def test_a_span_is_chosen_by_keys_at_the_play_head_and_saved_as_a_video(hub, qtbot, monkeypatch):
+    view = filled_timeline(hub, qtbot)
+    for at, key in ((30, Qt.Key.Key_BracketLeft), (50, Qt.Key.Key_BracketRight)):
+        view.canvas.set_head(at * SECOND)
+        QTest.keyClick(view.canvas, key)
+    assert hub.selection.chosen_span == ("s1", 30 * SECOND, 50 * SECOND)
+    asked = []
+    monkeypatch.setattr(files, "where_to_write", lambda *args: asked.append(args) or "/clips/x.mp4")
+    view.save.click()
+    assert "00.30-00.50.mp4" in asked[0][2]
+    assert [args for args, _ in hub.desk.called("export_clip")] == [("/clips/x.mp4", "s1", 30 * SECOND, 50 * SECOND)]

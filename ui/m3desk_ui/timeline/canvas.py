@@ -523,6 +523,13 @@ class TimelineCanvas(QWidget):
             self.zoom(1 / 0.7)
         elif event.key() == Qt.Key.Key_0:
             self.fit()
+        elif event.key() in (Qt.Key.Key_BracketLeft, Qt.Key.Key_BracketRight):
+            first, last = self.span or (0, self.duration)
+            first, last = (self.head, last) if event.key() == Qt.Key.Key_BracketLeft else (first, self.head)
+            if first < last:
+                self.span = first, last
+                self.spanned.emit(first, last)
+                self.update()
         elif event.key() == Qt.Key.Key_Escape and self.span is not None:
             self.span = None
             self.spanned.emit(0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
@@ -24,6 +25,7 @@ from m3desk_ui.look import plain, theme
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.canvas import GUTTER, LANE, TimelineCanvas
 from m3desk_ui.timeline.rows import Part, Plan, Rows
+from m3desk_ui.window import files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,6 +115,8 @@ class TimelineView(QWidget):
         self.ask.clicked.connect(lambda: self._hub.selection.wanted.emit("chat"))
         self.search = QPushButton(self.tr("Memories here"))
         self.search.clicked.connect(lambda: self._hub.selection.wanted.emit("memories"))
+        self.save = QPushButton(self.tr("Save as video…"))
+        self.save.clicked.connect(self.save_clip)
         self.forget = QToolButton()
         plain.tip(self.forget, self.tr("Clear the time span (Esc)"))
         self.forget.setAccessibleName(self.tr("Clear the time span (Esc)"))
@@ -120,7 +124,7 @@ class TimelineView(QWidget):
         self.length = plain.Label()
         row = QHBoxLayout(self.tools)
         row.setContentsMargins(8, 4, 4, 4)
-        for widget in (self.length, self.ask, self.search, self.forget):
+        for widget in (self.length, self.ask, self.search, self.save, self.forget):
             row.addWidget(widget)
         self.tools.hide()
 
@@ -327,6 +331,20 @@ class TimelineView(QWidget):
         x = min(max(GUTTER, int(self.canvas.x_of(start))), max(GUTTER, self.canvas.width() - self.tools.width() - 4))
         self.tools.move(x, self.canvas.lanes_top() + 4)
         self.tools.show()
+
+    def save_clip(self) -> None:
+        """Ask where to write the chosen span as a video, and have the engine write it."""
+        span, desk = self._hub.selection.chosen_span, self._hub.desk
+        source = next((s for s in self.canvas.plan.sources if span is not None and s.id == span[0]), None)
+        if span is None or source is None or desk is None:
+            return
+        times = "-".join(clock(t).replace(":", ".") for t in span[1:])
+        name = str(Path(self._hub.path).parent / f"{Path(source.uri).stem} {times}.mp4")
+        kinds = "MP4 (*.mp4);;Matroska (*.mkv);;QuickTime (*.mov)"
+        path = files.where_to_write(self, self.tr("Save the chosen span as a video"), name, kinds)
+        if path is not None:
+            done = self.tr("Saved %1").replace("%1", plain.line(path, 2 * plain.ENTRY))
+            self._hub.when(desk.export_clip(path, *span), lambda _copied: self._hub.notice.emit("info", done, "", ""))
 
     def clear_span(self) -> None:
         """Take the chosen span back."""

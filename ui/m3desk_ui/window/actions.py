@@ -317,7 +317,7 @@ class ShortcutList(QDialog):
             (self.tr("Enlarge the picture"), self.tr("Ctrl + wheel; then drag to move it")),
             (self.tr("Zoom the timeline"), self.tr("wheel")),
             (self.tr("Move along the timeline"), self.tr("Shift + wheel, or drag with the middle button")),
-            (self.tr("Ask or search only in a time span"), self.tr("drag on the timeline")),
+            (self.tr("Ask or search only in a time span"), self.tr("drag on the timeline, or [ and ] at its start and end")),
             (self.tr("Go to a word"), self.tr("click it in the transcript")),
             (self.tr("Say who speaks"), self.tr("click the speaker's name")),
         ):
