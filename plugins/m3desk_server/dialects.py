@@ -33,6 +33,9 @@ GRAMMARS: dict[str, Fields] = {
 NAMES = ("", *GRAMMARS, "schema", "plain")
 """What the setting `dialect` may be; "": found out. `schema`: only JSON schemas; `plain`: nothing, replies are checked."""
 
+UNKNOWN_FORM = frozenset({400, 422, 500, 501})
+"""How servers refuse a form that they can't keep to."""
+
 TOKENS = 24
 
 
@@ -92,7 +95,7 @@ class Dialect:
         try:
             said = "".join(self.server.reply(asked, max_tokens=TOKENS * 3, cancelled=cancelled, told=told, **fields))
         except Refused as error:
-            if error.status in (400, 422, 500, 501):
+            if error.status in UNKNOWN_FORM:
                 return False
             raise
         except (CutOff, Unreachable):

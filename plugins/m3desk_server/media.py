@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import wave
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -113,8 +113,3 @@ def mp4(pictures: Sequence[Picture], rate: float, sound: Sound | None) -> bytes:
     except (av.FFmpegError, ValueError) as error:
         raise ModelFailed(f"the clip could not be written as a video for the model ({error}).") from error
     return file.getvalue()
-
-
-def size_of(body: Mapping[str, Any]) -> int:
-    """Return how many parts of a request are not text."""
-    return sum(p.get("type") != "text" for m in body["messages"] if isinstance(m["content"], list) for p in m["content"])

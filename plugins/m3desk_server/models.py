@@ -15,7 +15,7 @@ from m3desk.errors import Cancelled, ModelError, ModelFailed
 from m3desk.ports import Message, Pictures, Sampling, Turn
 from m3desk_server import media
 from m3desk_server.client import Server
-from m3desk_server.dialects import Dialect, schema_field
+from m3desk_server.dialects import UNKNOWN_FORM, Dialect, schema_field
 from m3desk_server.options import Options
 from m3desk_server.patterns import bare, fault, pattern_of, schema_of, unwrapped
 from m3desk_server.refusals import Refused
@@ -81,17 +81,31 @@ class _Behind:
         wanted = schema_of(pattern) if pattern is not None else schema
         if wanted is not None and self.dialect.schema(cancelled):
             fields = {**schema_field(wanted), **more}
-            if pattern is None:
-                yield from self.server.reply(messages, max_tokens=max_tokens, cancelled=cancelled, **fields)
-                return
             try:
+                if pattern is None:
+                    yield from self.server.reply(messages, max_tokens=max_tokens, cancelled=cancelled, **fields)
+                    return
                 said = unwrapped("".join(self.server.reply(messages, max_tokens=max_tokens + 16, cancelled=cancelled, **fields)))
-            except Refused:  # patterns are more than some servers' schemas can hold
+            except Refused as error:  # patterns and bounds are more than some servers' schemas can hold
+                if error.status not in UNKNOWN_FORM:
+                    raise
                 said = ""
             if said and not fault(said, pattern, None):
                 yield said
                 return
-        yield self._checked(messages, pattern, schema if grammar is None else None, max_tokens, cancelled, more)
+        yield from self._loose(messages, pattern, schema if grammar is None else None, max_tokens, cancelled, more)
+
+    def _loose(
+        self,
+        messages: list[dict[str, Any]],
+        pattern: str | None,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        cancelled: Callable[[], bool],
+        more: Mapping[str, Any],
+    ) -> Iterator[str]:
+        """Yield a reply that nothing constrains: checked, and asked for once more."""
+        yield self._checked(messages, pattern, schema, max_tokens, cancelled, more)
 
     def _checked(
         self,
@@ -103,9 +117,7 @@ class _Behind:
         more: Mapping[str, Any],
     ) -> str:
         """Return a reply that nothing constrains, if it (or a second) has the form that was asked for. Raises ModelFailed."""
-        asked = list(messages)
-        if schema is not None:
-            asked.append({"role": "user", "content": FORM + json.dumps(schema)})
+        asked = with_form(messages, schema) if schema is not None else list(messages)
         wrong = ""
         for _ in range(2):
             said = bare("".join(self.server.reply(asked, max_tokens=max_tokens, cancelled=cancelled, **more)))
@@ -117,6 +129,15 @@ class _Behind:
             f"{self.name} does not keep to the form that is needed ({wrong}), and its server can't make it.",
             "Choose a larger model, or a server that obeys grammars or schemas: llama.cpp, vLLM, Ollama.",
         )
+
+
+def with_form(messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return messages that tell the form wanted in words, in the last one: chat templates refuse two turns of the user in a row."""
+    *before, last = (dict(m) for m in messages)
+    told = FORM + json.dumps(schema, ensure_ascii=False)
+    content = last["content"]
+    last["content"] = f"{content}\n\n{told}" if isinstance(content, str) else [*content, {"type": "text", "text": told}]
+    return [*before, last]
 
 
 class ServerLanguage(_Behind):
@@ -197,6 +218,19 @@ class ServerWatcher(_Behind):
             return self._formed(messages, None, schema, max_tokens, cancelled, **more)
 
         return self._alone(given, cancelled)
+
+    def _loose(
+        self,
+        messages: list[dict[str, Any]],
+        pattern: str | None,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        cancelled: Callable[[], bool],
+        more: Mapping[str, Any],
+    ) -> Iterator[str]:
+        """Yield the reply as it comes: the memory writer reads other forms, too, and itself sends back what it can't read."""
+        asked = with_form(messages, schema) if schema is not None else messages
+        yield from self.server.reply(asked, max_tokens=max_tokens, cancelled=cancelled, **more)
 
     # ------------------------------------------------------------ what it sees and hears
 

@@ -18,10 +18,10 @@ from tests.plugins.servers.test_server import behind
 
 
 class Watching(ModelServer):
-    """Obeys schemas when it is tried out, and then answers requests about a clip from a script."""
+    """Obeys schemas when it is tried out (or, as `plain`, nothing), and then answers requests about a clip from a script."""
 
-    def __init__(self) -> None:
-        super().__init__("vllm")
+    def __init__(self, dialect: str) -> None:
+        super().__init__(dialect)
         self.script: list[str] = []
         self.clips = 0
 
@@ -32,9 +32,9 @@ class Watching(ModelServer):
         return self.script[min(self.clips, len(self.script)) - 1]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Watching]:
-    with Watching() as server:
+@pytest.fixture(scope="module", params=["vllm", "plain"])
+def server(request: Any) -> Iterator[Watching]:
+    with Watching(request.param) as server:
         yield server
 
 
@@ -49,10 +49,12 @@ def test_a_server_that_says_so_is_handled_the_same(server: Watching, model: Any,
     server.clips = 0
     server.script = [case.reply] if case.outcome == "kept" else [case.reply, case.reply if case.outcome == "failed" else GOOD]
     if case.outcome == "failed":
-        with pytest.raises(ModelFailed):
+        with pytest.raises(ModelFailed, match="no usable reply"):
             WatchedWriter(model, "server").write(seen)
+        assert server.clips == 2
         return
     draft = WatchedWriter(model, "server").write(seen)
+    assert server.clips == (1 if case.outcome == "kept" else 2), "a reply goes back once, by the writer"
     told = of_model(draft)
     for words in case.told:
         assert any(words in s.text for s in told), (words, [s.text for s in told])

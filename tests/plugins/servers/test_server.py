@@ -98,6 +98,20 @@ def test_a_schema_is_obeyed_or_checked() -> None:
         assert "colour" in server.asked[-1]["messages"][-1]["content"], "the form is told in words"
 
 
+def test_a_schema_that_a_server_refuses_is_told_in_words_in_the_last_turn_instead() -> None:
+    bounded = {**SCHEMA, "minProperties": 1}
+
+    def refuses_bounds(handler: Any, body: dict[str, Any]) -> bool:
+        return "minProperties" in str(body.get("response_format")) and handler.refuse(400, "Invalid schema: minProperties is not permitted")
+
+    with ModelServer("schema", reply='{"colour": "red"}') as server:
+        server.faults += [refuses_bounds] * 9
+        assert json.loads(ask(behind(server.url), schema=bounded)) == {"colour": "red"}
+        (last,) = server.asked[-1]["messages"]
+        assert last["role"] == "user" and "two and two" in last["content"] and "minProperties" in last["content"]
+        assert "response_format" not in server.asked[-1]
+
+
 def test_a_reply_out_of_form_is_asked_for_once_more_and_then_refused() -> None:
     with ModelServer("plain", reply="I am happy to help!") as server, pytest.raises(ModelFailed, match="form"):
         ask(behind(server.url), grammar=GRAMMAR)
