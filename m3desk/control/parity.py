@@ -8,7 +8,6 @@ reply that can't be read is an empty search. The last round must answer.
 from __future__ import annotations
 
 import json
-import re
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +41,8 @@ POOL = 200
 LONGEST = 2_000
 """Code points of one memory that the model is shown."""
 
-_FORM = re.compile(r"Action: \[(.*)\].*Content: (.*)", re.DOTALL)
+_ACTION, _CONTENT = "Action: [", "Content: "
+"""Of the original's form, `Action: \\[(.*)\\].*Content: (.*)`; that expression holds the whole program up where a reply is full of brackets."""
 
 Found = dict[str, list[StoredSentence]]
 
@@ -125,8 +125,12 @@ def _reply(language: LanguageModel, messages: Sequence[Message], cancelled: Call
 
 def read_reply(text: str) -> tuple[str, str | None]:
     """Return action and content of a reply; an empty search if it can't be read."""
-    match = _FORM.search(text.split("</think>")[-1])
-    return (match[1], match[2]) if match else ("Search", None)
+    said = text.split("</think>")[-1]
+    begins, content = said.find(_ACTION), said.rfind(_CONTENT)
+    closes = said.rfind("]", 0, max(content, 0))
+    if not 0 <= begins <= closes - len(_ACTION):
+        return "Search", None
+    return said[begins + len(_ACTION) : closes], said[content + len(_CONTENT) :]
 
 
 def knowledge(found: Found) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -31,6 +33,27 @@ def run(tmp_path, question, *replies, **how):
     events = list(answer(question, searching(reader, tmp_path), reader, model, ask="a", **how))
     assert isinstance(events[-1], AskDone)
     return events[-1], [e for e in events if isinstance(e, AskRound)], model
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("Action: [Answer]\nContent: four", ("Answer", "four")),
+        ("<think>Action: [Answer]</think> Action: [Search]\n\nContent: who\nis it", ("Search", "who\nis it")),
+        ("Action: [a] [b] Content: x] Content: y", ("a] [b] Content: x", "y")),
+        ("Content: four Action: [Answer]", ("Search", None)),
+        ("Action: [Answer\nContent: four", ("Search", None)),
+        ("]Content: four", ("Search", None)),
+    ],
+)
+def test_a_reply_is_read_as_the_original_reads_it(said: str, read: tuple[str, str | None]) -> None:
+    assert parity.read_reply(said) == read
+
+
+def test_a_reply_full_of_brackets_is_read_at_once() -> None:
+    code = "from m3desk.control.parity import read_reply; print(read_reply('Content: ' + 'Action: []' * 8_000))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "('Search', None)"
 
 
 def found(message) -> dict[str, list[str]]:
