@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from m3desk.domain.changed import Changed
 from m3desk.domain.live import DeviceState, LiveFace, LiveState, WatchKind
-from m3desk.outgoing import Leaving
+
+if TYPE_CHECKING:  # it reads the settings, which `m3desk --help` does without
+    from m3desk.outgoing import Leaving
 
 Event = Any
 """Any of the classes below (dispatch by type)."""

@@ -86,3 +86,12 @@ def test_commands_in_messages_can_be_pasted_into_a_shell():
     assert [
         line for file in folder.glob("*.py") for line in file.read_text("utf-8").splitlines() if re.search(r"m3desk [a-z].*[“”]", line)
     ] == []
+
+
+def test_the_words_of_help_are_printed_without_reading_settings_or_looking_for_backends() -> None:
+    code = (
+        "import sys; from m3desk.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('m3desk.config', 'm3desk.outgoing', 'm3desk.backends', 'm3desk.children', 'numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
