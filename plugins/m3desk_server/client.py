@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m3desk import __version__
+from m3desk.domain.visible import shortened, visible
 from m3desk.errors import Cancelled, ModelError, ModelFailed, ModelMissing
 from m3desk_server.connection import CutOff, Request, Unreachable
 from m3desk_server.door import Door
@@ -93,13 +94,13 @@ class Server:
         model = self.model
         if not model:
             if len(ids) != 1 or not ids[0]:
-                there = f"It has: {', '.join(ids[:12])}." if ids else "It lists none."
+                there = f"It has: {_listed_names(ids)}." if ids else "It lists none."
                 raise ModelMissing(f"{door.shown} does not say which model to use.", f"{there} Choose one: {door.setting('model', 'NAME')}")
             model = ids[0]
         entry = next((m for m, id_ in zip(listed, ids, strict=True) if id_ == model), None)
         if entry is None and ids and not _takes_any(listed):
             raise ModelMissing(
-                f"{door.shown} has no model “{model}”.", f"It has: {', '.join(ids[:12])}. Choose: {door.setting('model', 'NAME')}"
+                f"{door.shown} has no model “{model}”.", f"It has: {_listed_names(ids)}. Choose: {door.setting('model', 'NAME')}"
             )
         return self._described(door, model, entry or (listed[0] if len(listed) == 1 else {}), cancelled)
 
@@ -289,6 +290,10 @@ def _sleep(seconds: float, cancelled: Cancelling) -> None:
 def _takes_any(listed: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether the server takes any name (llama.cpp's has one model, and lists it by its file)."""
     return len(listed) == 1 and str(listed[0].get("owned_by", "")).casefold() == "llamacpp"
+
+
+def _listed_names(ids: Sequence[str]) -> str:
+    return ", ".join(shortened(visible(name), 80) for name in ids[:12])
 
 
 def _whole(value: Any) -> int:

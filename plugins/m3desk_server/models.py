@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.domain.visible import shortened, visible
 from m3desk.errors import Cancelled, ModelError, ModelFailed
 from m3desk.ports import Message, Pictures, Sampling, Turn
 from m3desk_server import media
@@ -20,6 +21,9 @@ from m3desk_server.options import Options
 from m3desk_server.patterns import bare, fault, pattern_of, schema_of, unwrapped
 from m3desk_server.refusals import Refused
 from m3desk_server.streams import Told
+
+LONGEST_NAME = 120
+"""Characters of a model's name, which a server tells, and which is stored with each sentence."""
 
 FORM = "Reply with one JSON document that keeps to this JSON schema, and nothing else:\n"
 AGAIN = "That can't be used: {fault}. Reply again, in the form asked for, and nothing else."
@@ -42,7 +46,7 @@ class _Behind:
         model = (met.model if met else self.server.model) or "model"
         if model.endswith(".gguf") or model.startswith(("/", "\\")):  # llama.cpp tells its file with the folders that lead there
             model = model.replace("\\", "/").rpartition("/")[2]
-        return f"{model} ({self.options.where})"
+        return f"{shortened(visible(model), LONGEST_NAME)} ({self.options.where})"
 
     @property
     def context(self) -> int:
@@ -191,6 +195,10 @@ class ServerWatcher(_Behind):
             return self._able(lambda: False)[1]
         except ModelError:
             return False
+
+    def prepare(self, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Reach the server, started first if it is ours, and find out what it takes. Raises Cancelled, ModelError."""
+        self._able(cancelled)
 
     def watch(
         self,

@@ -112,6 +112,16 @@ def test_a_schema_that_a_server_refuses_is_told_in_words_in_the_last_turn_instea
         assert "response_format" not in server.asked[-1]
 
 
+def test_a_name_that_a_server_tells_is_short_and_visible_where_it_is_stored_and_told() -> None:
+    with ModelServer("plain", model="\x1b[2Jgood\u202e" + "x" * 100_000) as server:
+        model = behind(server.url)
+        assert ask(model) == "the answer is four" and server.asked[-1]["model"] == server.model
+        assert len(model.name) < 200 and model.name.isprintable()
+        with pytest.raises(ModelError) as caught:
+            ask(behind(server.url, model="another"))
+        assert len(caught.value.line()) < 600 and caught.value.line().isprintable()
+
+
 def test_a_reply_out_of_form_is_asked_for_once_more_and_then_refused() -> None:
     with ModelServer("plain", reply="I am happy to help!") as server, pytest.raises(ModelFailed, match="form"):
         ask(behind(server.url), grammar=GRAMMAR)
