@@ -49,6 +49,8 @@ class WatchedWriter:
 
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Return the sentences, votes and heard names of a clip. Raises Cancelled; ModelFailed if no reply of two can be read."""
+        if (prepare := getattr(self._model, "prepare", None)) is not None:
+            prepare(cancelled)  # a server that loads for minutes; what is asked of the model below can't be stopped
         by_rule = ComposedWriter(only=TOLD_BY_RULE).write(view)
         asked = request(view, self._model, self._prompt)
         seen = self._watched(view, asked, cancelled)

@@ -6,7 +6,7 @@ import pytest
 
 from m3desk.domain.memory import Draft
 from m3desk.domain.tags import TAG
-from m3desk.errors import ModelFailed
+from m3desk.errors import Cancelled, ModelFailed
 from m3desk.memorization.watched.writer import WatchedWriter
 from tests.memorization.watched.made import GOOD, ScriptedWatcher, texts, two_people
 from tests.memorization.watched.replies import CASES, Case
@@ -45,6 +45,22 @@ def test_every_reply_is_kept_sent_back_once_or_failed_and_what_was_said_is_told_
     assert {"Good morning, everybody.", " ".join(two_people(**case.scene).perceived.utterances[1].text.split())} <= {
         s.text[a:b] for s in draft.sentences if s.event == "says" for a, b in s.quoted
     }
+
+
+def test_a_model_that_loads_for_long_is_waited_for_where_it_can_be_stopped():
+    class Loading(ScriptedWatcher):
+        def prepare(self, cancelled):
+            assert cancelled()
+            raise Cancelled("stopped.")
+
+        @property
+        def hears(self):
+            raise AssertionError("it is loaded here, and can't be stopped")
+
+        hears = hears.setter(lambda self, value: None)
+
+    with pytest.raises(Cancelled):
+        WatchedWriter(Loading([GOOD]), "test").write(two_people(), lambda: True)
 
 
 def check_sound(draft, seen):
