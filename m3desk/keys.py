@@ -1,6 +1,7 @@
 """Keys of model servers: kept in the system's keyring, one for each server; never in a file of ours, a message or a log.
 
-A key belongs to scheme, host and port, so that another address never gets it. `M3DESK_SERVER_KEY` is used before the keyring.
+A key of the keyring belongs to scheme, host and port, so that another address never gets it. `M3DESK_SERVER_KEY` is used before the
+keyring, for whichever address is configured.
 """
 
 from __future__ import annotations

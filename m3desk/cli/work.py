@@ -234,7 +234,9 @@ def _export_clip(options: Any, out: Out) -> int:
         confirm(f"Overwrite {' and '.join(map(str, taken))}?", options.force, option="--force")
     with App(options.memory, write=False) as app:
         done = app.export_clip(options.output, options.clip, start, end)
-    how = "copied without loss" if done.copied else "encoded again, because its borders are not at key frames or the file is of another kind"
+    how = (
+        "copied without loss" if done.copied else "encoded again, because its borders are not at key frames or the file is of another kind"
+    )
     out.line(f"Wrote {options.output}: {seconds(done.length):.1f} s, {how}.")
     return 0
 

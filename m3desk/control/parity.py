@@ -42,7 +42,7 @@ LONGEST = 2_000
 """Code points of one memory that the model is shown."""
 
 _ACTION, _CONTENT = "Action: [", "Content: "
-"""Of the original's form, `Action: \\[(.*)\\].*Content: (.*)`; that expression holds the whole program up where a reply is full of brackets."""
+"""Of the original's form, `Action: \\[(.*)\\].*Content: (.*)`; that expression holds the program up where a reply is full of brackets."""
 
 Found = dict[str, list[StoredSentence]]
 
