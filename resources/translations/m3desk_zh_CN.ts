@@ -4632,6 +4632,10 @@ Licences: %3</source>
     <context>
         <name>ProblemsDialog</name>
         <message>
+            <source>The chosen problem</source>
+            <translation>选中的问题</translation>
+        </message>
+        <message>
             <source>Problems</source>
             <translation>问题</translation>
         </message>

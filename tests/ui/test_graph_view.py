@@ -479,6 +479,8 @@ def test_what_a_search_found_is_shown_and_marked_without_being_selected(qtbot: Q
     row_of = view.canvas.scene.row_of
     assert hidden in row_of and not view.canvas.marked
     assert set(view.canvas._marks().selected) == {row_of[hidden], row_of["person_2"]}
+    later = opened(qtbot, hub)
+    qtbot.waitUntil(lambda: hidden in later.canvas.scene.row_of and hidden in later.canvas.found, timeout=5000)
     hub.selection.found.emit(())
     assert hidden not in view.canvas.scene.row_of and not view.canvas._marks().selected
     hub.close()

@@ -7,6 +7,7 @@ from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from m3desk_ui.window import problems_dialog
 from m3desk_ui.window.problems_dialog import Mend, ProblemsDialog
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from tests.ui.fakes import FakeDesk, World
@@ -43,6 +44,7 @@ def test_a_chosen_problem_is_shown_in_all_views(dialog: ProblemsDialog, hub: Hub
     hub.selection.found.connect(marked.append)
     choose(dialog, 0)
     assert hub.selection.current == ("person", "person_2") and marked[-1] == ("person_2", "n3", "n4")
+    assert dialog.whole.text().startswith("n3 <b>and</b> n4")
     dialog.reject()
     assert marked[-1] == ()
 
@@ -81,6 +83,16 @@ def test_each_command_of_the_check_is_known_to_the_window() -> None:
     }
     assert {fix: problems_dialog.mend(fix) for fix in commands} == commands
     assert problems_dialog.mend("m3desk people accept 'x") is None and problems_dialog.mend("") is None
+
+
+def test_enter_in_the_list_mends_and_does_not_close(
+    qtbot: QtBot, dialog: ProblemsDialog, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain, "sure", lambda *_given: True)
+    choose(dialog, 0)
+    with qtbot.waitSignal(hub.offer, timeout=5000):
+        qtbot.keyClick(dialog.rows, Qt.Key.Key_Return)
+    assert dialog.isVisible()
 
 
 def test_a_damaged_memory_says_how_it_is_repaired(qtbot: QtBot, hub: Hub, world: World) -> None:

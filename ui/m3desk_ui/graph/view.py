@@ -186,6 +186,7 @@ class GraphView(QWidget):
         self.whole = whole
         self._fill_controls()
         self._rescene()
+        self._mark_found(self.hub.selection.hits)
 
     def _fill_controls(self) -> None:
         """Update the person filter and the legend to the kinds and people in the graph."""

@@ -33,7 +33,10 @@ class Selection(QObject):
         self.current: tuple[str, str] = ("", "")
         self.chosen_span: tuple[str, int, int] | None = None
         self.at: tuple[str, int] = ("", 0)
+        self.hits: tuple[str, ...] = ()
+        """The last `found`, for a view that loads later."""
         self.selected.connect(self._keep)
+        self.found.connect(self._keep_found)
         self.span.connect(self._keep_span)
         self.watching.connect(self._keep_at)
 
@@ -57,6 +60,9 @@ class Selection(QObject):
 
     def _keep(self, kind: str, id_: str) -> None:
         self.current = (kind, id_)
+
+    def _keep_found(self, ids: tuple[str, ...]) -> None:
+        self.hits = ids
 
     def _keep_span(self, source: str, start: int, end: int) -> None:
         self.chosen_span = (source, start, end) if end > start else None

@@ -102,7 +102,6 @@ class ProblemsDialog(QDialog):
         self.state.setAccessibleName(self.tr("Result of the check"))
         self.rows = QTreeWidget()
         self.rows.setRootIsDecorated(False)
-        self.rows.setWordWrap(True)
         self.rows.setHeaderLabels([self.tr("Problem"), self.tr("Evidence"), self.tr("What mends it")])
         self.rows.setAccessibleName(self.tr("Problems of this memory"))
         self.rows.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
@@ -111,6 +110,10 @@ class ProblemsDialog(QDialog):
         self.rows.header().setStretchLastSection(False)
         self.rows.currentItemChanged.connect(lambda *_: self._chosen())
         self.rows.itemActivated.connect(lambda *_: self.mend_chosen())
+        self.whole = plain.Label()
+        self.whole.setWordWrap(True)
+        self.whole.setMinimumHeight(3 * self.fontMetrics().height())
+        self.whole.setAccessibleName(self.tr("The chosen problem"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.fix = QPushButton(self.tr("Mend…"))
         plain.tip(self.fix, self.tr("Shows first what it would change; it can be undone (Enter)"))
@@ -120,9 +123,12 @@ class ProblemsDialog(QDialog):
         for button in (self.fix, self.again):
             button.setAutoDefault(False)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        close.setAutoDefault(False)  # Enter in the list mends, and must not close as well
+        close.setDefault(False)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        for widget in (self.state, self.rows, buttons):
+        for widget in (self.state, self.rows, self.whole, buttons):
             column.addWidget(widget, 1 if widget is self.rows else 0)
         hub.opened.connect(self.reject)
         hub.corrected.connect(self._corrected)
@@ -186,6 +192,7 @@ class ProblemsDialog(QDialog):
         """Show the chosen problem in all views."""
         self._enable()
         problem = self._current()
+        self.whole.setText("" if problem is None else plain.paragraph(f"{problem.text}\n{how(problem)}"))
         if problem is None:
             return
         if problem.people:
