@@ -1566,6 +1566,10 @@
     <context>
         <name>MemoryView</name>
         <message>
+            <source>Only from %1; show all</source>
+            <translation>仅显示 %1；点击显示全部</translation>
+        </message>
+        <message>
             <source>Write this clip again…</source>
             <translation>重新撰写此片段…</translation>
         </message>

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
-from m3desk_ui.memory.memory_view import KIND, PEOPLE, TEXT, TIME, MemoryView, Part
+from m3desk_ui.memory.memory_view import KIND, PEOPLE, SENTENCE, TEXT, TIME, MemoryView, Part
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -138,3 +138,31 @@ def test_while_a_memory_is_read_the_table_says_so_and_not_that_nothing_is_rememb
     hub.open(FakeDesk(), "/another")
     assert "Reading" in view.empty.text()
     qtbot.waitUntil(lambda: view.model.rowCount() > 0, timeout=5000)
+
+
+def test_only_the_memories_of_a_span_are_shown_until_it_is_taken_back(view: MemoryView, hub: Hub) -> None:
+    start, end = 30_000_000, 60_000_000
+    hub.selection.span.emit("s1", start, end)
+    assert view.proxy.rowCount() == view.model.rowCount()  # not before it is wished
+    hub.selection.search_within.emit("s1", start, end)
+    shown = [view.proxy.index(n, 0).data(SENTENCE) for n in range(view.proxy.rowCount())]
+    wanted = [r for r in view.model.rows if r.source == "s1" and r.start < end and r.end > start]
+    assert [r.id for r in shown] == [r.id for r in wanted] and 0 < len(wanted) < view.model.rowCount()
+    assert view.within.isVisible() and view.within.text() == "00:30 – 01:00" and "00:30" in view.within.accessibleName()
+    view.within.click()
+    assert view.proxy.rowCount() == view.model.rowCount() and not view.within.isVisible()
+    hub.selection.search_within.emit("s1", start, end)
+    hub.selection.span.emit("", 0, 0)
+    assert view.proxy.rowCount() == view.model.rowCount()
+
+
+def test_what_holds_the_words_typed_is_marked_on_the_timeline(qtbot: QtBot, view: MemoryView, hub: Hub) -> None:
+    told: list[tuple[tuple[str, int, int], ...]] = []
+    hub.selection.highlighted.connect(told.append)
+    view.words.setText("tea")
+    qtbot.waitUntil(lambda: bool(told), timeout=3000)
+    shown = [view.proxy.index(n, 0).data(SENTENCE) for n in range(view.proxy.rowCount())]
+    assert told[-1] == tuple((r.source, r.start, r.end) for r in shown) and shown
+    view.words.clear()
+    qtbot.waitUntil(lambda: told[-1] == (), timeout=3000)
+    assert len(told) == 2

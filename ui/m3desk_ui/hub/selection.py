@@ -17,6 +17,8 @@ class Selection(QObject):
     """kind, id: the inspector shows it and the views mark it. ("", "") = nothing."""
     span = Signal(str, object, object)
     """source, start, end: a span of the timeline was chosen to ask or search in; start == end == 0 takes it back."""
+    search_within = Signal(str, object, object)
+    """source, start, end: show only the memories of this span."""
     watching = Signal(str, object)
     """source, microseconds: where the video is now; at most ten times a second."""
     highlighted = Signal(object)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLineEdit,
     QMenu,
+    QPushButton,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 Index = QModelIndex | QPersistentModelIndex
 SENTENCE = Qt.ItemDataRole.UserRole + 1
 TIME, TEXT, PEOPLE, KIND, WEIGHT = range(5)
+Span = tuple[str, int, int]
+"""A source, and start and end in it in microseconds."""
+
+MARKED = 500
+"""Memories that match the words typed which are marked on the timeline, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +139,10 @@ class MemoryModel(QAbstractTableModel):
         """Return the text that the filter searches."""
         return f"{row.shown} {' '.join(self.names.get(p, p) for p in row.people)} {row.topic or ''} {row.kind}".casefold()
 
-    def fitting(self, words: Sequence[str], kind: str | None, person: str | None, among: Sequence[int]) -> Sequence[int]:
-        """Return those of these rows that hold all these words and are of this kind and person (None: of all)."""
+    def fitting(
+        self, words: Sequence[str], kind: str | None, person: str | None, among: Sequence[int], span: Span | None = None
+    ) -> Sequence[int]:
+        """Return those of these rows that hold all these words and are of this kind, person and span (None: of all)."""
         found, hay, rows = among, self.hay, self.rows
         for word in words:
             if len(found) == len(hay) and isinstance(found, range):
@@ -143,6 +151,9 @@ class MemoryModel(QAbstractTableModel):
                 found = [n for n in found if word in hay[n]]
         if kind:
             found = [n for n in found if kind in (rows[n].kind, rows[n].topic)]
+        if span is not None:
+            source, start, end = span
+            found = [n for n in found if rows[n].source == source and rows[n].start < end and rows[n].end > start]
         return [n for n in found if person in rows[n].people] if person else found
 
     def keys(self, column: int, among: Sequence[int]) -> list[Any] | None:
@@ -246,16 +257,18 @@ class MemoryFilter(FilteredRows):
         self.words: tuple[str, ...] = ()
         self.kind: str | None = None
         self.person: str | None = None
-        super().__init__(model, lambda among: model.fitting(self.words, self.kind, self.person, among), model.keys, parent)
+        self.within: Span | None = None
+        super().__init__(model, lambda among: model.fitting(self.words, self.kind, self.person, among, self.within), model.keys, parent)
 
-    def wish(self, words: str, kind: str | None, person: str | None) -> None:
-        """Show what holds these words, of this kind and person (None: of all)."""
-        wished = (tuple(words.casefold().split()), kind, person)
-        before = self.words, self.kind, self.person
+    def wish(self, words: str, kind: str | None, person: str | None, span: Span | None = None) -> None:
+        """Show what holds these words, of this kind, person and span (None: of all)."""
+        wished = (tuple(words.casefold().split()), kind, person, span)
+        before = self.words, self.kind, self.person, self.within
         if wished != before:
-            self.words, self.kind, self.person = wished
+            self.words, self.kind, self.person, self.within = wished
             longer = all(any(old in new for new in self.words) for old in before[0])
-            self.fit(narrower=longer and before[1] in (None, kind) and before[2] in (None, person))
+            narrower = all(old in (None, new) for old, new in zip(before[1:], wished[1:], strict=True))
+            self.fit(narrower=longer and narrower)
 
 
 class MemoryView(QWidget):
@@ -284,6 +297,8 @@ class MemoryView(QWidget):
         hub.opened.connect(self._forget)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
+        hub.selection.search_within.connect(self._search_within)
+        hub.selection.span.connect(self._span_chosen)
         self._themed()
         if hub.desk is not None:
             self.following.restart()
@@ -305,6 +320,12 @@ class MemoryView(QWidget):
         bar.addWidget(self.words, 1)
         bar.addWidget(self.kind)
         bar.addWidget(self.person)
+        self.within = QPushButton(self)
+        self.within.clicked.connect(lambda: self._set_span(None))
+        self.within.hide()
+        self._span: Span | None = None
+        self._marked: tuple[Span, ...] = ()
+        bar.addWidget(self.within)
         bar.addWidget(self.count)
         self.table = QTableView(self)
         self.table.setModel(self.proxy)
@@ -353,6 +374,7 @@ class MemoryView(QWidget):
         rows = [(self.tr("All kinds"), None), (self.tr("Events"), "episodic"), (self.tr("Knowledge"), "semantic")]
         rows += [(f"  {texts.topic(t)}", t) for t in ("attribute", "relationship", "habit", "plot", "general")]
         self._refill(self.kind, rows)
+        self.within.setIcon(theme.icon("mdi6.close"))
         self.model.dress()
         self._fill_people()
         self._filter()
@@ -397,6 +419,8 @@ class MemoryView(QWidget):
         self.words.clear()
         self.kind.setCurrentIndex(0)
         self.person.setCurrentIndex(0)
+        self._span = None
+        self.within.hide()
         self.following.restart()
         self._filter()
 
@@ -442,10 +466,39 @@ class MemoryView(QWidget):
 
     def _filter(self, *_: object) -> None:
         chosen = self.table.currentIndex().data(SENTENCE)
-        self.proxy.wish(self.words.text(), self.kind.currentData(), self.person.currentData())
+        self.proxy.wish(self.words.text(), self.kind.currentData(), self.person.currentData(), self._span)
+        self._mark_found()
         if chosen is not None and not self.table.currentIndex().isValid():
             self._mark(chosen.id)
         self._count()
+
+    def _search_within(self, source: str, start: int, end: int) -> None:
+        self._set_span((source, start, end))
+
+    def _span_chosen(self, _source: str, start: int, end: int) -> None:
+        """Show all again once the span is taken back."""
+        if end <= start and self._span is not None:
+            self._set_span(None)
+
+    def _set_span(self, span: Span | None) -> None:
+        """Show only what is in a span, and say so on a button that takes it back."""
+        self._span = span
+        self.within.setVisible(span is not None)
+        if span is not None:
+            self.within.setText(f"{clock(span[1])} – {clock(span[2])}")
+            self.within.setAccessibleName(self.tr("Only from %1; show all").replace("%1", self.within.text()))
+            plain.tip(self.within, self.within.accessibleName())
+        self._filter()
+
+    def _mark_found(self) -> None:
+        """Mark on the timeline what holds the words that were typed."""
+        found: tuple[Span, ...] = ()
+        if self.proxy.words:
+            rows = (self.proxy.index(n, 0).data(SENTENCE) for n in range(min(MARKED, self.proxy.rowCount())))
+            found = tuple((row.source, row.start, row.end) for row in rows)
+        if found != self._marked:
+            self._marked = found
+            self.hub.selection.highlighted.emit(found)
 
     def _count(self) -> None:
         """Show the number of rows, and how many match the filter."""

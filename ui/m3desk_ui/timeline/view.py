@@ -114,7 +114,7 @@ class TimelineView(QWidget):
         self.ask.setProperty("primary", True)
         self.ask.clicked.connect(lambda: self._hub.selection.wanted.emit("chat"))
         self.search = QPushButton(self.tr("Memories here"))
-        self.search.clicked.connect(lambda: self._hub.selection.wanted.emit("memories"))
+        self.search.clicked.connect(self._search_span)
         self.save = QPushButton(self.tr("Save as video…"))
         self.save.clicked.connect(self.save_clip)
         self.forget = QToolButton()
@@ -331,6 +331,12 @@ class TimelineView(QWidget):
         x = min(max(GUTTER, int(self.canvas.x_of(start))), max(GUTTER, self.canvas.width() - self.tools.width() - 4))
         self.tools.move(x, self.canvas.lanes_top() + 4)
         self.tools.show()
+
+    def _search_span(self) -> None:
+        """Show the memories of the chosen span, and only these."""
+        if self._hub.selection.chosen_span is not None:
+            self._hub.selection.search_within.emit(*self._hub.selection.chosen_span)
+            self._hub.selection.wanted.emit("memories")
 
     def save_clip(self) -> None:
         """Ask where to write the chosen span as a video, and have the engine write it."""
