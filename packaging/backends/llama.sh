@@ -10,7 +10,7 @@
 
 m3desk memorize "$clip" -m "$work/memory"
 m3desk check -m "$work/memory"
-m3desk search nodes -m "$work/memory" "jumps" | expect "the sentence of the model that watches" "jumps"
+m3desk search nodes -m "$work/memory" "jumps" | expect "the sentence of the model that watches" "Jumps"
 m3desk people list -m "$work/memory"
 m3desk ask -m "$work/memory" --json "Who jumps?" | expect "the answer" '"model": "tiny-gguf xllamacpp'
 rm -rf "$work/tiny-gguf"

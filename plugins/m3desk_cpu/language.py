@@ -152,7 +152,7 @@ def devices() -> list[dict[str, Any]]:
             "name": f"{d['name']} ({d['description']})",
             "memory_bytes": int(d["memory_total"]),
             "memory_free_bytes": int(d["memory_free"]),
-            "graphics": "CPU" not in str(d["type"]) and "ACCEL" not in str(d["type"]),
+            "graphics": d["type"].name.endswith("GPU"),
         }
         for d in xllamacpp.get_device_info()
     ]

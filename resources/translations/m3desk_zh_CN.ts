@@ -1676,6 +1676,10 @@
     <context>
         <name>ModelRow</name>
         <message>
+            <source>not verified by us</source>
+            <translation>未经我们验证</translation>
+        </message>
+        <message>
             <source>Check</source>
             <translation>校验</translation>
         </message>
@@ -3027,6 +3031,10 @@
             <translation>%1 内存</translation>
         </message>
         <message>
+            <source>%1 (%2 free)</source>
+            <translation>%1（可用 %2）</translation>
+        </message>
+        <message>
             <source>no GPU found</source>
             <translation>未发现 GPU</translation>
         </message>
@@ -3179,10 +3187,6 @@
         <message>
             <source>without the language model it answers by quoting: m3desk models pull --llm</source>
             <translation>没有语言模型时以引用原文作答：m3desk models pull --llm</translation>
-        </message>
-        <message>
-            <source>there is no NVIDIA GPU, and the GPU backends are not installed</source>
-            <translation>没有 NVIDIA 显卡，也未安装 GPU 后端</translation>
         </message>
         <message>
             <source>%1: %2</source>

@@ -117,6 +117,7 @@ def test_what_an_engine_sees_is_told_by_the_engine() -> None:
     pytest.importorskip("xllamacpp")
     seen = machine.engines()
     assert all({"engine", "name", "memory_bytes", "memory_free_bytes", "graphics"} <= set(d) for d in seen)
+    assert not [d for d in seen if d["name"].startswith("CPU") and d["graphics"]]
 
 
 def test_every_profile_names_backends_models_and_a_smaller_profile_that_exist() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
-from m3desk_ui.window.models_dialog import ModelsDialog, purpose
+from m3desk_ui.look import plain
+from m3desk_ui.window.models_dialog import ModelRow, ModelsDialog, is_llm, is_needed, purpose
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
@@ -58,3 +59,24 @@ def test_a_download_error_says_what_to_do(qtbot: QtBot, dialog: ModelsDialog, de
 def test_unknown_models_have_no_purpose() -> None:
     assert purpose("whisper-base")
     assert purpose("xyz") == ""
+
+
+def test_offered_models_say_what_they_add_and_what_was_not_verified_and_are_never_missing(qtbot: QtBot) -> None:
+    offered = {
+        "name": "qwen3-vl-2b",
+        "profile": "extra",
+        "bytes": 1_926_804_800,
+        "licence": "Apache-2.0",
+        "state": "missing",
+        "verified": False,
+    }
+    row = ModelRow(offered)
+    qtbot.addWidget(row)
+    told = " ".join(label.text() for label in row.findChildren(plain.Label))
+    assert "sees clips and tells what happens" in told and "1.9 GB" in told and "not verified by us" in told
+    assert not is_llm(offered) and not is_needed(offered) and not is_needed({**offered, "profile": "own"})
+    assert (
+        "watches" not in purpose("qwen2.5-coder-1.5b")
+        and "larger" in purpose("qwen3-4b-instruct")
+        and "hears" in purpose("qwen2.5-omni-7b")
+    )

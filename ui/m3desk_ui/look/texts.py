@@ -107,9 +107,6 @@ def profile(name: str, reason: str) -> str:
         "without the language model it answers by quoting: m3desk models pull --llm": QCoreApplication.translate(
             "Texts", "without the language model it answers by quoting: m3desk models pull --llm"
         ),
-        "there is no NVIDIA GPU, and the GPU backends are not installed": QCoreApplication.translate(
-            "Texts", "there is no NVIDIA GPU, and the GPU backends are not installed"
-        ),
     }
     return (
         QCoreApplication.translate("Texts", "%1: %2").replace("%1", shown).replace("%2", reasons.get(reason, reason)) if reason else shown

@@ -102,6 +102,7 @@ class ModelRow(QFrame):
             purpose(self.name) or str(row.get("title") or ""),
             texts.megabytes(int(row.get("bytes") or 0)) if row.get("bytes") else "",
             str(row.get("licence") or ""),
+            "" if row.get("verified", True) else self.tr("not verified by us"),
         ]
         what = plain.Label(" · ".join(a for a in about if a), self)
         what.setProperty("muted", True)

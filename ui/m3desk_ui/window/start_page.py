@@ -214,14 +214,19 @@ class StartPage(QWidget):
         ready = [p for p in facts.get("profiles", []) if p.get("ready")]
         parts = [", ".join(texts.profile(p["name"], p.get("reason", "")) for p in ready)] if ready else []
         if not ready:
-            reasons = "; ".join(texts.profile(p["name"], p.get("reason", "")) for p in facts.get("profiles", []))
+            reasons = "; ".join(texts.profile(p["name"], p.get("reason", "")) for p in facts.get("profiles", [])[:1])
             parts.append(self.tr("Models are missing (%1). Download them in the Models dialog.").replace("%1", reasons or "—"))
         parts.append(texts.processor(str(facts.get("cpu", ""))))
         if facts.get("memory_bytes"):
             parts.append(self.tr("%1 of memory").replace("%1", texts.megabytes(int(facts["memory_bytes"]))))
-        gpus = [str(g.get("name", g)) if isinstance(g, dict) else str(g) for g in facts.get("gpus", [])]
+        gpus = [self._card(g) if isinstance(g, dict) else str(g) for g in facts.get("gpus", [])]
         parts.append(", ".join(gpus) if gpus else self.tr("no GPU found"))
         self.machine.setText(" · ".join(p for p in parts if p))
+
+    def _card(self, card: dict[str, Any]) -> str:
+        """Return a graphics card with the memory that is free on it now."""
+        name, free = str(card.get("name", "?")), card.get("memory_free_bytes")
+        return self.tr("%1 (%2 free)").replace("%2", texts.megabytes(int(free))).replace("%1", name) if free is not None else name
 
     def machine_unknown(self, error: Exception) -> None:
         self.machine.setText(self.tr("Could not check this machine: %1").replace("%1", str(error)))
