@@ -3050,6 +3050,18 @@
     <context>
         <name>Status</name>
         <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Cancel this work</source>
+            <translation>取消这项工作</translation>
+        </message>
+        <message>
+            <source>Stop this; what is done is kept, and it can be continued later</source>
+            <translation>停止；已完成的部分会保留，以后可以继续</translation>
+        </message>
+        <message>
             <source>Profile “%1”</source>
             <translation>配置“%1”</translation>
         </message>

@@ -626,3 +626,14 @@ def test_back_and_forward_are_menu_actions_that_step_through_selections(qtbot, w
     assert window.hub.selection.current == ("person", "person_1")
     window.actions_.all["go_on"].trigger()
     assert window.hub.selection.current == ("person", "person_2")
+
+
+def test_the_status_bar_cancels_the_work_that_it_shows(qtbot, window, desks):
+    window.open_memory("/memories/kitchen.m3desk")
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=5000)
+    status = window.statusBar()
+    desks.desk.emit(events.SourceChanged("s1", "working"), events.Progress("s1", "s1.c4", "watching", 5, 10, 1.0, 5.0))
+    qtbot.waitUntil(lambda: not status._cancel.isHidden(), timeout=5000)
+    status._cancel.click()
+    assert desks.desk.called("cancel") == [(("s1",), {})]
+    assert status._cancel.isHidden()

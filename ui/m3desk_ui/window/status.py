@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from m3desk.domain.clip import clock
 from m3desk_ui.hub.following import Following, Read
@@ -47,6 +47,15 @@ class Status(QStatusBar):
         row.setContentsMargins(8, 0, 0, 0)
         row.addWidget(self._bar)
         row.addWidget(self._work)
+        self._cancel = QToolButton()
+        self._cancel.setText(self.tr("Cancel"))
+        self._cancel.setAutoRaise(True)
+        self._cancel.setAccessibleName(self.tr("Cancel this work"))
+        plain.tip(self._cancel, self.tr("Stop this; what is done is kept, and it can be continued later"))
+        self._cancel.clicked.connect(self._cancel_work)
+        self._cancel.hide()
+        row.addWidget(self._cancel)
+        self._stop: Callable[[], object] | None = None
         self.addWidget(left)
         self._behind, self._models, self._device = (plain.Label() for _ in range(3))
         self._knowledge = plain.Count()
@@ -114,6 +123,7 @@ class Status(QStatusBar):
         self._working.clear()
         self._loading.clear()
         self._bar.hide()
+        self._offer_cancel(None)
         for label in (self._behind, self._knowledge, self._models, self._device):
             label.clear()
         self._work.setText(self.tr("Opening the memory …") if path else "")
@@ -173,6 +183,7 @@ class Status(QStatusBar):
                 .replace("%3", texts.megabytes(event.total)),
                 event.done / event.total,
             )
+            self._offer_cancel(None if self._hub.desk is None else self._hub.desk.stop_pulling)
         else:
             if event.state == "done" and event.name == self._no_language:
                 self._no_language = ""
@@ -208,7 +219,19 @@ class Status(QStatusBar):
         if event.left is not None:
             parts.append(self.tr("%1 left").replace("%1", texts.duration(round(event.left * 1e6))))
         self._show(" · ".join(parts), event.done / event.total if event.total else 0.0)
+        desk, source = self._hub.desk, event.source
+        self._offer_cancel((lambda: desk.cancel(source)) if desk is not None and source in self._working else None)
         self._tell_behind()
+
+    def _cancel_work(self) -> None:
+        if self._stop is not None:
+            self._stop()
+        self._offer_cancel(None)
+
+    def _offer_cancel(self, stop: Callable[[], object] | None) -> None:
+        """Offer to stop the work that is shown, if it can be stopped."""
+        self._stop = stop
+        self._cancel.setVisible(stop is not None)
 
     def _show(self, text: str, part: float) -> None:
         self._work.setText(text)
@@ -221,6 +244,7 @@ class Status(QStatusBar):
         if self._working and self._progress is not None:
             return
         self._bar.hide()
+        self._offer_cancel(None)
         self._progress = None
         self._behind.clear()
         self._work.clear()
