@@ -1,6 +1,6 @@
 # The backend `llama-vision` (read by packaging/test-backends.sh): llama.cpp in this process with a tiny vision model (Llama with SmolVLM's
 # projector; its head is made to write one sentence) watches the clip, and answers as the backend `llama-cpp`.
-# Downloads nothing beside M3Desk's own dependencies; a minute or two on two quiet cores.
+# Downloads nothing beside M3Desk's own dependencies; ten minutes on two cores shared with much other work (load 19).
 "$M3DESK_PYTHON" "$root/tests/plugins/servers/tiny_gguf.py" "$work/tiny-gguf"
 {
   profile_with watcher=llama-vision
