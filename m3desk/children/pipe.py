@@ -150,8 +150,7 @@ class Worker:
                 child.stop()
                 raise ModelFailed(f"The backend {self.name} did not start within {_START_SECONDS:.0f} s.", f"See {child.log}.") from None
             if message is None:
-                self._child = None
-                raise child.failure("while it started")
+                raise self._lost(child, "while it started")
             if message.get("kind") == "garbage":
                 raise self._garbage(child)
             if message.get("kind") == "ready":
@@ -163,9 +162,7 @@ class Worker:
             write_message(child.stdin, message, arrays)  # type: ignore[arg-type]
             child.stdin.flush()
         except (OSError, ValueError):
-            self._child = None
-            child.ended.wait(5.0)
-            raise child.failure("at a request") from None
+            raise self._lost(child, "at a request") from None
 
     def _replies(self, child: Child, number: int, cancelled: Callable[[], bool]) -> Iterator[dict[str, Any]]:
         """Yield the messages of one request."""
@@ -177,8 +174,7 @@ class Worker:
             except queue.Empty:
                 continue
             if message is None:
-                self._child = None
-                raise child.failure("at a request")
+                raise self._lost(child, "at a request")
             if message.get("kind") == "garbage":
                 raise self._garbage(child)
             if message.get("id") != number:
@@ -203,12 +199,20 @@ class Worker:
             except queue.Empty:
                 continue
             if message is None:
-                self._child = None
+                self._lost(child, "at a request")
                 return
             if message.get("id") == number and message["kind"] in ("done", "error"):
                 return
         self._child = None
         child.stop()
+
+    def _lost(self, child: Child, doing: str) -> ModelError:
+        """Return why a process does not talk any more; one that runs on without its pipe is ended: nobody could reach it."""
+        self._child = None
+        if child.ended.wait(5.0):
+            return child.failure(doing)
+        child.stop()
+        return ModelFailed(f"The backend {self.name} closed its pipe {doing}; it was ended.", f"See {child.log}.")
 
     def _garbage(self, child: Child) -> ModelError:
         self._child = None

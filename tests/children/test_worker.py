@@ -47,6 +47,9 @@ def fail(request, call):
         call.refuse("no weights.", "Get them.", "missing")
     elif how == "memory":
         raise RuntimeError("CUDA out of memory: 1 GiB")
+    elif how == "closes its pipe":
+        os.close(4)
+        time.sleep(600)
     elif how == "garbage":
         # the pipe of the answers: the second file that the process opens
         os.write(4, b"[1]\\n")
@@ -135,6 +138,15 @@ def test_a_crash_is_told_and_the_next_request_starts_it_again(worker: Worker, ho
     with pytest.raises(ModelFailed, match=said):
         worker.ask("fail", {"how": how})
     assert worker.ask("pid").body != before
+
+
+def test_a_process_that_closes_its_pipe_and_lives_on_is_ended(worker: Worker) -> None:
+    worker.ask("pid")
+    process = worker.process
+    assert process is not None
+    with pytest.raises(ModelFailed, match="closed its pipe at a request"):
+        worker.ask("fail", {"how": "closes its pipe"})
+    assert process.ended.wait(10), "it would keep its memory, and nobody could reach it"
 
 
 def test_errors_of_a_handler_are_model_errors_and_the_process_stays(worker: Worker) -> None:
