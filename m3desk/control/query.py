@@ -117,6 +117,12 @@ _INTENTS: tuple[tuple[Intent, str], ...] = (
     ),
     ("who", r"(?:有|是|都有|看到|出现)(?:了)?(?:谁|哪些人|哪几个人)|谁(?:出现|在画面|在里面|在视频|在场)|哪些人"),
 )
+_BIDDING = re.compile(
+    r"^(?:please )?(?:find|list|show|search for|look for)(?: me)?(?: (?:all|every|each)(?: of)?)?(?: the)?"
+    r" (?:moments?|times?|places?|scenes?|clips?) (?:where|when|in which|at which|that)\b *",
+    re.IGNORECASE,
+)
+"""A beginning such as "Find every moment where": it says what to do, not what to search for."""
 _COMPILED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in _INTENTS)
 
 
@@ -156,7 +162,7 @@ def read(
     return ParsedQuestion(
         text=text,
         language=language,
-        plain=" ".join(rest.split()) or text,
+        plain=_BIDDING.sub("", " ".join(rest.split())) or text,
         people=tuple(named),
         spans=tuple(spans),
         clips=tuple(clip_ids),

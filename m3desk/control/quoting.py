@@ -92,4 +92,4 @@ def absent(asked: ParsedQuestion, search: Search, hits: Sequence[Hit]) -> Answer
     missing = [w for w in words if (telling := search.telling(w)) and not held & set(telling)]
     if asked.language == "zh" or not missing:
         return Answer((Part(say("absent", asked.language)),), found=False)
-    return Answer((Part(say("absent_words", asked.language, words=" ".join(missing[:8]))),), found=False)
+    return Answer((Part(say("absent_words", asked.language, words="”, “".join(missing[:8]))),), found=False)

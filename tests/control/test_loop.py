@@ -80,6 +80,18 @@ def test_what_is_absent_is_not_in_this_memory(tmp_path, question, model):
     assert not done.found and "not in this memory" in done.answer.lower() and done.citations == ()
 
 
+def test_each_missing_word_is_named_by_itself_and_a_bidding_is_none_of_them(tmp_path):
+    done, _ = run(english(), tmp_path, "Find every moment where somebody paints with a helicopter")
+    assert not done.found and done.answer == "This is not in this memory: nothing in it shows or says “paints”, “helicopter”."
+
+
+@pytest.mark.parametrize("bidding", ["Find every moment where", "Show me all the clips in which", "list the times when"])
+def test_what_a_bidding_asks_for_is_found(tmp_path, bidding):
+    asked, _ = run(english(), tmp_path / "asked", "Where is the red mug kept?")
+    told, _ = run(english(), tmp_path / "told", f"{bidding} the red mug is kept")
+    assert told.found and told.citations[:1] == asked.citations[:1]
+
+
 def test_an_empty_memory_holds_nothing(tmp_path):
     for question in ("Who appears?", "What happens?", "Where is the mug?", "What is on the screen?", "谁出现了？"):
         done, _ = run(MadeReader(), tmp_path / str(hash(question)), question)
