@@ -109,6 +109,8 @@ def chosen(ranges: str | None, sources: Sequence[Source], clips: Iterable[Clip])
     for word in ranges.split(","):
         first, dash, last = (part.strip() for part in word.partition("-"))
         one = [c.id for c in there if _named(c, first, sources)]
+        if dash and len(sources) == 1 and last.isdecimal() and (until := [c for c in there if c.index <= int(last)]):
+            last = str(max(c.index for c in until))  # 0-5 of a shorter film: as far as it goes
         other = [c.id for c in there if _named(c, last, sources)] if dash else one
         if not one or not other:
             raise UsageError(

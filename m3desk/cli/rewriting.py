@@ -33,11 +33,9 @@ def rewrite(options: Any, out: Out) -> int:
             done = app.rewrite(clips, options.writer, options.language, lambda clip, n, all_: out.line(f"{clip} ({n + 1} of {all_})"))
             for clip, why in done.failed.items():
                 out.warn(f"{clip}: {why}")
-            lines = [
-                f"{many(len(done.clips), 'clip')} written again; nothing in force was changed.",
-                f"Compare: m3desk rewrite {memory} --show",
-                f"Use them: m3desk rewrite {memory} --take",
-            ]
+            lines = [f"{many(len(done.clips), 'clip')} written again; nothing in force was changed."]
+            if done.clips:
+                lines += [f"Compare: m3desk rewrite {memory} --show", f"Use them: m3desk rewrite {memory} --take"]
             out.result({"rewritten": list(done.clips), "failed": dict(done.failed)}, lines)
             return 0 if done.clips else 1
         if not waiting:

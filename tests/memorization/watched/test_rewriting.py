@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from m3desk.app.rewriting import chosen
+from m3desk.app import App
+from m3desk.app.rewriting import Rewritten, chosen
 from m3desk.cli import main
 from m3desk.domain.clip import Clip, Source
 from m3desk.errors import CorrectionError, UsageError
@@ -124,6 +125,20 @@ def test_a_removed_source_takes_its_versions_and_a_rebuilt_one_is_as_its_run_wro
             assert reader.versions() == []
 
 
+def test_the_command_says_how_to_go_on_only_if_a_clip_was_written_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with by_rules(tmp_path):
+        pass
+    memory = str(tmp_path / "m.m3desk")
+    assert main(["rewrite", memory, "--writer", "rules"]) == 0
+    assert "Use them" in capsys.readouterr().out
+    monkeypatch.setattr(App, "rewrite", lambda *_: Rewritten((), {"s1.c0": "The model does not see."}))
+    assert main(["rewrite", memory, "--writer", "rules"]) == 1
+    said = capsys.readouterr()
+    assert "Use them" not in said.out and "does not see" in said.err
+
+
 def test_clips_are_named_by_numbers_ids_and_ranges() -> None:
     def source(n: int) -> Source:
         return Source(f"s{n}", "f", 1, 1, 1, 1.0, True, None)
@@ -133,7 +148,8 @@ def test_clips_are_named_by_numbers_ids_and_ranges() -> None:
     assert chosen("0-2, s1.c4", [source(1)], clips) == ["s1.c0", "s1.c1", "s1.c2", "s1.c4"]
     assert chosen("s1.c2-s1.c0", [source(1)], clips) == ["s1.c0", "s1.c1", "s1.c2"]
     assert chosen("s2", [source(1), source(2)], [*clips, Clip("s2.c0", "s2", 0, 0, 1, "episodic")]) == ["s2.c0"]
-    for wrong in ("3", "9", "x", "0-", "1;2", "s1.c1-s9.c1"):
+    assert chosen("1-9", [source(1)], clips) == ["s1.c1", "s1.c2", "s1.c4"], "a range beyond the last clip ends there"
+    for wrong in ("3", "9", "7-9", "x", "0-", "1;2", "s1.c1-s9.c1"):
         with pytest.raises(UsageError, match="names no memorized clip"):
             chosen(wrong, [source(1)], clips)
     with pytest.raises(UsageError):
