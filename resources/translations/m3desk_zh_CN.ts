@@ -1213,6 +1213,14 @@
     <context>
         <name>Live</name>
         <message>
+            <source>objects, text on screen</source>
+            <translation>物体、屏幕文字</translation>
+        </message>
+        <message>
+            <source>most pictures, words of subtitles</source>
+            <translation>大部分画面、字幕文字</translation>
+        </message>
+        <message>
             <source>Only silence is heard</source>
             <translation>只听到静音</translation>
         </message>
@@ -1311,10 +1319,6 @@
         <message>
             <source>most pictures</source>
             <translation>大部分画面</translation>
-        </message>
-        <message>
-            <source>objects, text on screen, words of subtitles</source>
-            <translation>物体、屏幕文字、字幕</translation>
         </message>
     </context>
     <context>

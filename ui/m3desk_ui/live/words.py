@@ -103,9 +103,9 @@ def given_up(names: Sequence[str]) -> str:
     """Return what is left out at present, "" if nothing is."""
     words = {
         "semantic memories": QCoreApplication.translate("Live", "knowledge"),
-        "objects and text on screen": QCoreApplication.translate("Live", "objects, text on screen, words of subtitles"),
+        "objects and text on screen": QCoreApplication.translate("Live", "objects, text on screen"),
         "half of the pictures": QCoreApplication.translate("Live", "half of the pictures"),
-        "most pictures": QCoreApplication.translate("Live", "most pictures"),
+        "most pictures": QCoreApplication.translate("Live", "most pictures, words of subtitles"),
     }
     if not names:
         return ""
