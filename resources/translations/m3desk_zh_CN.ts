@@ -311,6 +311,10 @@
             <source>Recordings of live sources older than some hours or days; shows first which</source>
             <translation>早于若干小时或天的实时录像；会先显示是哪些</translation>
         </message>
+        <message>
+            <source>Play or pause from anywhere</source>
+            <translation>随处播放或暂停</translation>
+        </message>
     </context>
     <context>
         <name>ActivityPlot</name>
@@ -1535,6 +1539,10 @@
             <source>This new memory is stored in %1.</source>
             <translation>这个新记忆保存在 %1。</translation>
         </message>
+        <message>
+            <source>Start page</source>
+            <translation>起始页</translation>
+        </message>
     </context>
     <context>
         <name>MemoryModel</name>
@@ -1877,6 +1885,10 @@
         <message>
             <source>Remove</source>
             <translation>移除</translation>
+        </message>
+        <message>
+            <source>Download</source>
+            <translation>下载</translation>
         </message>
     </context>
     <context>
@@ -2245,6 +2257,22 @@
             <source>A note on consent, for your own records; it is removed when the person is forgotten</source>
             <translation>关于同意的备注，供您自己留存；忘记此人时会一并删除</translation>
         </message>
+        <message>
+            <source>Knowledge</source>
+            <translation>知识</translation>
+        </message>
+        <message>
+            <source>Moments</source>
+            <translation>时刻</translation>
+        </message>
+        <message>
+            <source>Faces</source>
+            <translation>人脸</translation>
+        </message>
+        <message>
+            <source>Speech</source>
+            <translation>说话</translation>
+        </message>
     </context>
     <context>
         <name>PictureCanvas</name>
@@ -2342,6 +2370,10 @@
         <message>
             <source>Click items that show somebody else to leave them out of the answer.</source>
             <translation>点击不是此人的：它不计入回答。</translation>
+        </message>
+        <message>
+            <source>Question</source>
+            <translation>问题</translation>
         </message>
     </context>
     <context>
@@ -4718,6 +4750,35 @@ Licences: %3</source>
         <message>
             <source>Mend</source>
             <translation>修正</translation>
+        </message>
+    </context>
+    <context>
+        <name>SearchField</name>
+        <message>
+            <source>Clear</source>
+            <translation>清空</translation>
+        </message>
+    </context>
+    <context>
+        <name>MoreButton</name>
+        <message>
+            <source>More</source>
+            <translation>更多</translation>
+        </message>
+    </context>
+    <context>
+        <name>Group</name>
+        <message>
+            <source>Faces and voices</source>
+            <translation>人脸和声音</translation>
+        </message>
+        <message>
+            <source>Who is this?</source>
+            <translation>这是谁？</translation>
+        </message>
+        <message>
+            <source>Move here</source>
+            <translation>移到这里</translation>
         </message>
     </context>
 </TS>

@@ -172,6 +172,7 @@ class ChatView(QWidget):
         self._list.setStyleSheet(f"#turns {{ background: {c.surface}; }}")
         self.question.setPlaceholderText(self.tr("Ask this memory … (@ names a person)"))
         self.question.setAccessibleName(self.tr("Question"))
+        plain.tip(self.question, self.question.placeholderText())  # a narrow line cuts it
         self.area.setAccessibleName(self.tr("Questions and answers"))
         self.earlier.setText(self.tr("Show earlier questions"))
         self._show_hint()

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QCompleter,
     QFormLayout,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QMenu,
     QPushButton,
@@ -24,6 +23,8 @@ from PySide6.QtWidgets import (
 
 from m3desk_ui.graph import style
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.more_button import MoreButton
+from m3desk_ui.look.search_field import SearchField
 
 STEPS = 1000
 """Steps of the sliders of time."""
@@ -46,8 +47,7 @@ class GraphBar(QWidget):
         self.forward = self._button("mdi6.arrow-right")
         row.addWidget(self.back)
         row.addWidget(self.forward)
-        self.search = QLineEdit(self)
-        self.search.setClearButtonEnabled(True)
+        self.search = SearchField(self)
         self.search.setMinimumWidth(90)
         self.search.textEdited.connect(self.typed)
         self.search.returnPressed.connect(lambda: self.hit.emit(self.hits[0]) if self.hits else None)
@@ -80,6 +80,8 @@ class GraphBar(QWidget):
             button.setMenu(QMenu(self))
         for button in (self.everything, self.filter, self.fit, self.arrange, self.map, self.as_list, self.past, self.export):
             row.addWidget(button)
+        self.more = MoreButton(self, (self.everything, self.fit, self.arrange, self.map, self.as_list, self.past, self.export))
+        row.addWidget(self.more)
 
     def _button(self, icon: str, *, checkable: bool = False) -> QToolButton:
         button = QToolButton(self)
@@ -135,8 +137,7 @@ class GraphBar(QWidget):
 
     def dress(self) -> None:
         """Set every text and icon."""
-        self.search.setPlaceholderText(self.tr("Find in the graph"))
-        self.search.setAccessibleName(self.tr("Find in the graph"))
+        self.search.say(self.tr("Find in the graph"))
         tips = {
             self.everything: self.tr("Show everything, not only the strongest memories"),
             self.back: self.tr("Back (Alt+Left)"),
@@ -153,6 +154,7 @@ class GraphBar(QWidget):
             plain.tip(button, tip)
             button.setAccessibleName(tip)
             button.setIcon(theme.icon(button.property("icon_name")))
+        self.more.dress()
         self._words[0].setText(self.tr("Only about"))
         self._words[1].setText(self.tr("Minimum weight"))
         self._words[2].setText(self.tr("Video"))

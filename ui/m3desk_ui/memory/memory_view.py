@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QSignalBlocker, Qt, QTimer, Signal
@@ -14,9 +15,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QHeaderView,
-    QLineEdit,
     QMenu,
     QPushButton,
+    QSizePolicy,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -29,6 +30,7 @@ from m3desk_ui.graph import style
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.memory.filtered_rows import FilteredRows
 from m3desk_ui.memory.order import in_time, number, sentences
 from m3desk_ui.memory.versions_dialog import VersionsDialog
@@ -304,13 +306,16 @@ class MemoryView(QWidget):
             self.following.restart()
 
     def _build(self) -> None:
-        self.words = QLineEdit(self)
-        self.words.setClearButtonEnabled(True)
+        self.words = SearchField(self)
         self.words.textChanged.connect(lambda _text: self._wait.start())
         self.kind = QComboBox(self)
         self.kind.currentIndexChanged.connect(self._filter)
         self.person = QComboBox(self)
-        self.person.setMinimumContentsLength(10)
+        for choice in (self.kind, self.person):  # a narrow window may cut them: their lists show the whole texts
+            choice.setMinimumContentsLength(6)
+            choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            choice.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            choice.currentTextChanged.connect(partial(plain.tip, choice))
         self.person.currentIndexChanged.connect(self._filter)
         self.count = plain.Count(parent=self)
         self.count.setProperty("muted", True)
@@ -366,8 +371,7 @@ class MemoryView(QWidget):
         column_.addWidget(self.empty, 1)
 
     def _themed(self) -> None:
-        self.words.setPlaceholderText(self.tr("Filter memories"))
-        self.words.setAccessibleName(self.tr("Filter memories"))
+        self.words.say(self.tr("Filter memories"))
         self.table.setAccessibleName(self.tr("Memories"))
         self.kind.setAccessibleName(self.tr("Kind of memory"))
         self.person.setAccessibleName(self.tr("Person"))

@@ -11,7 +11,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QLineEdit,
     QMenu,
     QPushButton,
     QStackedWidget,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from m3desk.domain.changed import Changed
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import deeds, plain, theme
+from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.people.people_list import PERSON, PeopleList, PeopleModel, PersonDelegate
 from m3desk_ui.people.person_page import PersonPage
 from m3desk_ui.people.person_picker import BothFaces, PersonPicker, likely_first, name_person
@@ -85,8 +85,7 @@ class PeopleView(QWidget):
             self.questions.tell()
 
     def _build(self) -> None:
-        self.filter = QLineEdit(self)
-        self.filter.setClearButtonEnabled(True)
+        self.filter = SearchField(self)
         self.filter.textChanged.connect(self._fill)
         self.undo = QToolButton(self)
         self.undo.clicked.connect(self.hub.undo)
@@ -154,8 +153,7 @@ class PeopleView(QWidget):
         outer.addWidget(self.stack)
 
     def _themed(self) -> None:
-        self.filter.setPlaceholderText(self.tr("Filter people"))
-        self.filter.setAccessibleName(self.tr("Filter people"))
+        self.filter.say(self.tr("Filter people"))
         self.list.setAccessibleName(self.tr("People"))
         self._several()
         for button, icon, tip in (

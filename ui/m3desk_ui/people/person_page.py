@@ -158,6 +158,14 @@ class PersonPage(QWidget):
             plain.tip(button, tip)
             button.setAccessibleName(tip)
         self.tabs.tabBar().setAccessibleName(self.tr("Parts of the page"))
+        self.tabs.setAccessibleName(self.tr("Parts of the page"))
+        for widget, name in (
+            (self.known, self.tr("Knowledge")),
+            (self.moments, self.tr("Moments")),
+            (self.faces, self.tr("Faces")),
+            (self.voices, self.tr("Speech")),
+        ):
+            widget.setAccessibleName(name)
         self.name.setAccessibleName(self.tr("Name"))
         self.name.setPlaceholderText(self.tr("Who is this?"))
         self.consent.setAccessibleName(self.tr("Consent"))

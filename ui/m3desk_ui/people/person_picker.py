@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QPushButton,
     QVBoxLayout,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from m3desk_ui.look import plain
+from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.people.people_list import PERSON, PeopleModel, PersonDelegate, fallback_head, initial
 
 if TYPE_CHECKING:
@@ -64,10 +64,8 @@ class PersonPicker(QDialog):
         self._people, self._new = list(people), new
         self.setWindowTitle(plain.title(head))
         self.resize(420, 520)
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(self.tr("Name; type a new one for somebody new") if new else self.tr("Name"))
-        self.search.setAccessibleName(self.tr("Name of the person"))
-        self.search.setClearButtonEnabled(True)
+        self.search = SearchField()
+        self.search.say(self.tr("Name; type a new one for somebody new") if new else self.tr("Name"), self.tr("Name of the person"))
         self.search.textChanged.connect(self._filter)
         self.model = PeopleModel(hub, self, first=frozenset(likely))
         self.list = QListView()

@@ -122,6 +122,7 @@ class QuestionCard(QFrame):
             plain.tip(button, tip)
             button.setAccessibleName(tip)
             self.lists[side].setAccessibleName(self.tr("First side") if side == 0 else self.tr("Second side"))
+        self.setAccessibleName(self.tr("Question"))
         if self.shown is not None:
             self.show_question(self.shown)
 
@@ -132,6 +133,7 @@ class QuestionCard(QFrame):
         self.shown = shown
         q = shown.question
         self.title.setText(self._title(shown))
+        self.setAccessibleName(plain.line(self._title(shown)))
         self.hint.setText(self._hint(shown))
         self.hint.setVisible(bool(self.hint.text()))
         self.more.setVisible(q.kind == "two_people")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLineEdit, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 
 from m3desk_ui.look import plain, theme
+from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.people.evidence import MEANT, Evidence, read_evidence
 from m3desk_ui.people.evidence_list import ITEM, EvidenceList
 from m3desk_ui.people.person_picker import PersonPicker, likely_first
@@ -39,14 +40,15 @@ class Group(QWidget):
         self.number = number
         self.person: Person | None = None
         self.new_name = ""
-        self.who = QPushButton()
+        self.who = QPushButton(self.tr("Who is this?"))
         self.who.setEnabled(number > 0)
         self.who.clicked.connect(lambda: board.choose_whose(self))
-        self.take = QPushButton()
+        self.take = QPushButton(self.tr("Move here"))
         self.take.clicked.connect(lambda: board.move_selected(self))
         self.count = plain.Label()
         self.count.setProperty("muted", True)
         self.list = EvidenceList(board.hub)
+        self.list.setAccessibleName(self.tr("Faces and voices"))
         self.list.fill((), movable=True, pictures=False)
         self.list.itemSelectionChanged.connect(board.enable)
         self.list.moved.connect(board.enable)
@@ -74,10 +76,8 @@ class SplitBoard(QDialog):
         self.hint = plain.Label()
         self.hint.setWordWrap(True)
         self.hint.setProperty("muted", True)
-        self.search = QLineEdit()
-        self.search.setClearButtonEnabled(True)
-        self.search.setPlaceholderText(self.tr("Find words, such as “yoga”"))
-        self.search.setAccessibleName(self.tr("Find faces and voices by what is said about them"))
+        self.search = SearchField()
+        self.search.say(self.tr("Find words, such as “yoga”"), self.tr("Find faces and voices by what is said about them"))
         self.search.textChanged.connect(self._filter)
         self.suggest = QPushButton(self.tr("Fill in the suggestion"))
         self.suggest.setAutoDefault(False)
@@ -154,12 +154,12 @@ class SplitBoard(QDialog):
         self.hint.setText(hint)
         for group in self.groups:
             name = self._called(group)
-            group.who.setText(plain.entry(name))
+            group.who.setText(plain.entry(name) or group.tr("Who is this?"))
             tip = self.tr("Stays this person") if group.number == 0 else self.tr("Choose who this is; somebody new if you choose nobody")
             plain.tip(group.who, tip)
             group.take.setText(self.tr("Move here (Ctrl+%1)").replace("%1", str(group.number + 1)))
             group.take.setAccessibleName(plain.line(self.tr("Move what is selected to %1").replace("%1", name)))
-            group.list.setAccessibleName(plain.line(name))
+            group.list.setAccessibleName(plain.line(name) or group.tr("Faces and voices"))
         self.enable()
 
     def _called(self, group: Group) -> str:

@@ -13,7 +13,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QLineEdit,
     QMenu,
     QStyle,
     QStyledItemDelegate,
@@ -28,6 +27,7 @@ from m3desk.domain.people import SpeechRow
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, theme
+from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.video.face_chip import FaceChip
 from m3desk_ui.video.line_list import LineList
 
@@ -253,9 +253,8 @@ class TranscriptView(QWidget):
         self.list.setItemDelegate(self.paint)
         self.list.viewport().installEventFilter(self)
         self.list.activated.connect(lambda index: self._play(index.data(ROW)))
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(self.tr("Find words"))
-        self.search.setClearButtonEnabled(True)
+        self.search = SearchField()
+        self.search.say(self.tr("Find words"))
         self.search.textChanged.connect(self._find)
         self.search.returnPressed.connect(self._find_next)
         self.follow = QToolButton()

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QLineEdit, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from m3desk import config
 from m3desk_ui.look import plain
+from m3desk_ui.look.search_field import SearchField
 
 if TYPE_CHECKING:
     from m3desk_ui.window.main_window import MainWindow
@@ -69,7 +70,7 @@ class Actions:
     def enable(self, memory_open: bool) -> None:
         """Disable actions that need an open memory while none is open."""
         for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
-                     "step_on", "faster", "slower", "mute",
+                     "step_on", "faster", "slower", "mute", "play_anywhere",
                      "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search", "problems"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
@@ -166,10 +167,7 @@ class Actions:
             for widget in near:
                 widget.addAction(action)
         self.all["play"].setShortcuts([QKeySequence("Space"), QKeySequence("K")])
-        anywhere = QAction(w)
-        anywhere.setShortcut(QKeySequence("Ctrl+Space"))
-        anywhere.triggered.connect(w.video.toggle)
-        w.addAction(anywhere)
+        self._add(m, "play_anywhere", translate("Actions", "Play or pause from anywhere"), w.video.toggle, "Ctrl+Space")
         m.addSeparator()
         self._add(m, "slower", translate("Actions", "Slower"), lambda: t.change_speed(-1), "Ctrl+[")
         self._add(m, "faster", translate("Actions", "Faster"), lambda: t.change_speed(1), "Ctrl+]")
@@ -279,10 +277,11 @@ class ShortcutList(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Actions and shortcuts"))
         self.resize(560, 620)
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(self.tr("Find an action"))
+        self.search = SearchField()
+        self.search.say(self.tr("Find an action"))
         self.search.textChanged.connect(self._filter)
         self.tree = QTreeWidget()
+        self.tree.setAccessibleName(self.tr("Actions and shortcuts"))
         self.tree.setHeaderLabels([self.tr("Action"), self.tr("Shortcut")])
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.tree.setRootIsDecorated(False)

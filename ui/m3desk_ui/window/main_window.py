@@ -82,6 +82,7 @@ class MainWindow(QMainWindow):
         self.front = QScrollArea()  # the first page is taller than a small window's video needs to be
         self.front.setWidgetResizable(True)
         self.front.setFrameShape(QFrame.Shape.NoFrame)
+        self.front.setAccessibleName(self.tr("Start page"))
         self.front.setWidget(self.start)
         self.pages.addWidget(self.front)
         self.pages.addWidget(self.video)

@@ -1,0 +1,164 @@
+"""What a screen reader and the keyboard are given: names, tooltips, shortcuts, contrast and room for texts, in the real window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from m3desk_ui import launch
+from m3desk_ui.graph.past import DateDialog
+from m3desk_ui.hub.services import Services
+from m3desk_ui.live import choices
+from m3desk_ui.live.forget_dialog import ForgetDialog
+from m3desk_ui.live.retention_dialog import RetentionDialog
+from m3desk_ui.live.start_dialog import StartDialog
+from m3desk_ui.live.watch_dialog import WatchDialog
+from m3desk_ui.look import theme
+from m3desk_ui.memory.versions_dialog import VersionsDialog
+from m3desk_ui.people.person_picker import BothFaces, PersonPicker
+from m3desk_ui.people.split_board import SplitBoard
+from m3desk_ui.window.actions import ShortcutList
+from m3desk_ui.window.history_dialog import HistoryDialog
+from m3desk_ui.window.main_window import MainWindow
+from m3desk_ui.window.models_dialog import ModelsDialog
+from m3desk_ui.window.settings_dialog import SettingsDialog
+from m3desk_ui.window.window_state import WindowState
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QToolButton
+from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
+
+from m3desk.domain.ids import clip_id
+from tests.ui import walking
+from tests.ui.fakes import FakeDesk, FakePlayer
+
+
+@pytest.fixture
+def window(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
+    """The window with a memory open and every view loaded."""
+    theme.apply(qapp, "light")
+    desk = FakeDesk()
+    video = tmp_path / "meeting.mp4"
+    video.write_bytes(b"x")
+    desk.world.sources[0] = replace(desk.world.sources[0], uri=str(video))
+    services = Services(lambda _path: desk, FakePlayer, lambda v: v + ".m3desk", lambda: desk.doctor().result())
+    window = MainWindow(services, WindowState())
+    qtbot.addWidget(window)
+    window.resize(1500, 920)
+    window.show()
+    window.dock_area.load_rest()
+    qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=20_000)
+    window.open_memory(str(tmp_path / "kitchen.m3desk"))
+    qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: window.dock_area.views["people"].model.rowCount() == 8, timeout=20_000)  # type: ignore[attr-defined]
+    yield window
+    window.close()
+
+
+def _people(window: MainWindow) -> list:  # type: ignore[type-arg]
+    return list(window.dock_area.views["people"]._everybody.values())  # type: ignore[attr-defined]
+
+
+DIALOGS: dict[str, Callable[[MainWindow], QDialog]] = {
+    "models": lambda w: ModelsDialog(w.hub, parent=w),
+    "settings": lambda w: SettingsDialog(w.hub, parent=w),
+    "history": lambda w: HistoryDialog(w.hub, parent=w),
+    "shortcuts": lambda w: ShortcutList(w.actions_, w),
+    "start live": lambda w: StartDialog(w.hub, w.services, choices.read(w.state), w),
+    "forget": lambda w: ForgetDialog(w.hub, parent=w),
+    "watch": lambda w: WatchDialog(w.hub, (), w),
+    "retention": lambda w: RetentionDialog(w.hub, w),
+    "date": lambda w: DateDialog(w.hub, w),
+    "versions": lambda w: VersionsDialog(w.hub, clip_id("s1", 0), w),
+    "split": lambda w: SplitBoard(w.hub, "person_2", w),
+    "picker": lambda w: PersonPicker(w.hub, "This is…", "Who is this?", _people(w), w, new=True),
+    "both": lambda w: BothFaces(w.hub, "Same person", "Are they one?", _people(w)[:2], w),
+}
+
+
+def test_whatever_takes_the_focus_has_a_name_and_buttons_without_words_say_what_they_do(window: MainWindow) -> None:
+    assert walking.nameless(window) == []
+    assert walking.bare_icons(window) == []
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_in_every_dialog_too(window: MainWindow, qtbot: QtBot, name: str) -> None:
+    dialog = DIALOGS[name](window)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    qtbot.waitUntil(lambda: walking.cut(dialog) == [], timeout=10_000)  # some are read first
+    assert walking.nameless(dialog) == []
+    assert walking.bare_icons(dialog) == []
+    if (focused := QApplication.focusWidget()) is not None and dialog.isAncestorOf(focused):
+        qtbot.keyClick(focused, Qt.Key.Key_Escape)
+    else:
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not isValid(dialog) or not dialog.isVisible()
+
+
+def test_every_action_has_words_and_is_in_a_menu_or_has_a_key(window: MainWindow) -> None:
+    listed = list(walking.in_menus([menu for _, menu in window.actions_.menus]))
+    assert [a for a in listed if not a.text().strip()] == []
+    assert set(window.actions_.all.values()) <= set(listed)
+    for name, dock in window.docks.items():
+        assert dock.toggleViewAction() in listed, name
+    assert [a.shortcut().toString() for a in window.actions() if a not in listed] == []
+
+
+def test_no_two_actions_share_a_key_where_both_could_be_meant(window: MainWindow) -> None:
+    everywhere: dict[str, list[str]] = {}
+    near: dict[tuple[int, str], list[str]] = {}
+    actions = {a for a in window.findChildren(QAction) if a.shortcuts()}
+    for action in actions:
+        for keys in action.shortcuts():
+            if action.shortcutContext() in (Qt.ShortcutContext.WindowShortcut, Qt.ShortcutContext.ApplicationShortcut):
+                everywhere.setdefault(keys.toString(), []).append(action.text())
+            else:
+                for widget in action.associatedObjects():
+                    near.setdefault((id(widget), keys.toString()), []).append(action.text())
+    for button in window.findChildren(QAbstractButton):
+        if keys := button.shortcut().toString():
+            everywhere.setdefault(keys, []).append(walking.told(button))
+    assert {keys: names for keys, names in everywhere.items() if len(names) > 1} == {}
+    assert [names for names in near.values() if len(names) > 1] == []
+    assert {keys for _, keys in near} & set(everywhere) == set()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_layout_fits_a_window_of_900_by_600(window: MainWindow, qtbot: QtBot, qapp: QApplication, language: str) -> None:
+    launch.use_language(qapp, language)
+    try:
+        window._retheme()
+        window.resize(900, 600)
+        for layout in ("explore", "live", "people"):
+            window.dock_area.use_layout(layout)
+            window.dock_area.reset_layout()
+            window.resize(900, 600)
+            qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=5000)
+            for name, dock in window.docks.items():
+                if not dock.isHidden() and name != "timeline":
+                    dock.raise_()
+                    QApplication.processEvents()
+                    assert walking.cut(dock) == [], layout
+            assert walking.cut(window.centralWidget()) == [], layout
+    finally:
+        launch.use_language(qapp, "en")
+
+
+def test_buttons_of_the_graph_that_have_no_room_are_in_a_menu(window: MainWindow, qtbot: QtBot) -> None:
+    window.dock_area.use_layout("live")
+    bar = window.dock_area.views["graph"].bar  # type: ignore[attr-defined]
+    bar.setFixedWidth(600)
+    qtbot.waitUntil(lambda: bar.more.isHidden(), timeout=5000)
+    bar.setFixedWidth(260)
+    qtbot.waitUntil(lambda: bar.more.isVisible() and bool(bar.more.hidden()), timeout=5000)
+    assert all(b.x() + b.width() <= 260 for b in bar.findChildren(QToolButton) if b.isVisible())
+    bar.more.menu().aboutToShow.emit()
+    offered = {a.text(): a for a in bar.more.menu().actions()}
+    assert set(offered) == {b.accessibleName() for b in bar.more.hidden()}
+    assert bar.as_list in bar.more.hidden()
+    offered[bar.as_list.accessibleName()].trigger()
+    assert bar.as_list.isChecked()
