@@ -50,10 +50,10 @@ def window(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[MainWin
     window.resize(1500, 920)
     window.show()
     window.dock_area.load_rest()
-    qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=20_000)
+    qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=60_000)
     window.open_memory(str(tmp_path / "kitchen.m3desk"))
-    qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=20_000)
-    qtbot.waitUntil(lambda: window.dock_area.views["people"].model.rowCount() == 8, timeout=20_000)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.dock_area.views["people"].model.rowCount() == 8, timeout=60_000)  # type: ignore[attr-defined]
     yield window
     window.close()
 

@@ -67,7 +67,8 @@ def bare_icons(top: QWidget) -> list[str]:
     """Return buttons that show an icon or a sign only, and lack a tooltip or a name in words."""
     faults = []
     for button in top.findChildren(QAbstractButton):
-        if _inner(button):
+        waits = button.isHidden() and not button.text() and not told(button)  # it gets its words when it is shown
+        if waits or _inner(button):
             continue
         shown = button.text().replace("&", "").strip()
         wordless = not any(letter.isalpha() for letter in shown)

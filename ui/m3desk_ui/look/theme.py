@@ -40,11 +40,11 @@ LIGHT = Colours(
     "#d3d7de",
     "#1b1f27",
     "#5d6573",
-    "#2f6fde",
+    "#2761c4",
     "#ffffff",
     "#1d5fd0",
-    "#1c8a4b",
-    "#b26a00",
+    "#167039",
+    "#8f5400",
     "#c62f3b",
     {
         "face": "#4477aa",
@@ -67,7 +67,7 @@ DARK = Colours(
     "#3b414d",
     "#e8eaee",
     "#9aa3b2",
-    "#5b93f5",
+    "#6a9df7",
     "#0d1117",
     "#7fb0ff",
     "#4cc27a",
@@ -86,6 +86,9 @@ DARK = Colours(
     },
     ("#66a3e0", "#ee8899", "#5cc06b", "#e3b341", "#66ccee", "#e070b0", "#b8a48c", "#c06a9c", "#62cbb8", "#a594ff", "#c7c75a", "#f0935a"),
 )
+
+LEAST_CONTRAST = 4.5
+"""Of text and its background (WCAG 2.2, level AA)."""
 
 LIGHTER, DARKER = 135, 150
 """Percent, as QColor has it."""
@@ -113,6 +116,27 @@ def person_colour(person: str | None) -> QColor:
     colour = QColor(_now.people[person_place(person)])
     round_ = (numbered(person) - 1) // len(_now.people) % 3
     return colour if round_ == 0 else colour.lighter(LIGHTER) if round_ == 1 else colour.darker(DARKER)
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """Return the contrast of two colours, 1 to 21 (WCAG 2.2, contrast ratio)."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: QColor) -> float:
+    parts = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (colour.redF(), colour.greenF(), colour.blueF()))
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+def readable(colour: QColor) -> QColor:
+    """Return a colour as text has it: of the same hue, darker (in the dark theme lighter) until it can be read on every background."""
+    grounds = [QColor(ground) for ground in (_now.window, _now.surface, _now.raised)]
+    hue, saturation, lightness = colour.hslHueF(), colour.hslSaturationF(), colour.lightnessF()
+    while min(contrast(colour, ground) for ground in grounds) < LEAST_CONTRAST and 0 < lightness < 1:
+        lightness = min(1.0, max(0.0, lightness + (0.02 if _now.dark else -0.02)))
+        colour = QColor.fromHslF(max(0.0, hue), saturation, lightness)
+    return colour
 
 
 def person_place(person: str) -> int:

@@ -170,7 +170,7 @@ class _Paint(QStyledItemDelegate):
         bold = QFont(self._view.font())
         bold.setBold(True)
         p.setFont(bold)
-        p.setPen(theme.person_colour(row.person))
+        p.setPen(theme.readable(theme.person_colour(row.person)))
         name = QFontMetricsF(bold).elidedText(plain.line(row.shown) or "—", Qt.TextElideMode.ElideRight, top.width() - GUTTER)
         p.drawText(top.adjusted(GUTTER, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         p.setFont(self._view.font())
