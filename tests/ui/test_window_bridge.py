@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import Future
 
 import pytest
+import shiboken6
 from m3desk_ui.hub.bridge import EVENTS_PER_TICK, Hub
 from PySide6.QtCore import QObject, Signal
 
@@ -184,3 +185,19 @@ def test_what_an_engine_that_died_committed_untold_is_read_when_the_next_one_is_
     desk.emit(events.MemoryChanged(Changed(began + 2, began + 3, people=frozenset({"person_1"}))))
     qtbot.waitUntil(lambda: len(changes) == 3, timeout=3000)
     assert not changes[2].whole
+
+
+def test_the_answer_to_a_dialog_that_was_closed_meanwhile_is_dropped(hub, qtbot):
+    class Asker(QObject):
+        def take(self, _answer):
+            self.objectName()  # fails once it is deleted
+
+    hub.open(FakeDesk(), "/m")
+    asker, go, done = Asker(), threading.Event(), []
+    hub.read("asker", lambda _reader: go.wait(10), asker.take)
+    shiboken6.delete(asker)
+    go.set()
+    hub.read("after", lambda _reader: 1, done.append)
+    with qtbot.captureExceptions() as errors:
+        qtbot.waitUntil(lambda: done == [1], timeout=10_000)
+    assert errors == []

@@ -175,7 +175,9 @@ class Reads(QObject):
 
     def _give(self, generation: int, key: str, number: int, to: Callable[[Any], None], value: Any) -> None:
         def run() -> None:
-            if generation == self._generation and self._latest.get(key) == number:
+            of = getattr(to, "__self__", None)
+            gone = isinstance(of, QObject) and not shiboken6.isValid(of)  # a dialog that was closed before its answer came
+            if generation == self._generation and self._latest.get(key) == number and not gone:
                 to(value)
 
         with self._changed:
