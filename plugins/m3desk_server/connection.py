@@ -119,7 +119,7 @@ class Request:
             except queue.Empty:
                 if left <= 0:
                     raise Unreachable(
-                        f"{self._door.shown} {what} within {seconds:.0f} s.",
+                        f"{self._door.shown} {what} within {max(0.0, seconds):.0f} s.",
                         f"It may be loading or busy; give it longer: {self._door.setting('seconds', '600')}",
                     ) from None
                 continue

@@ -490,8 +490,9 @@ class MemoryView(QWidget):
         self.within.setVisible(span is not None)
         if span is not None:
             self.within.setText(f"{clock(span[1])} – {clock(span[2])}")
-            self.within.setAccessibleName(self.tr("Only from %1; show all").replace("%1", self.within.text()))
-            plain.tip(self.within, self.within.accessibleName())
+            told = self.tr("Only from %1; show all").replace("%1", self.within.text())
+            self.within.setAccessibleName(plain.line(told))
+            plain.tip(self.within, told)
         self._filter()
 
     def _mark_found(self) -> None:
