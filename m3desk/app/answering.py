@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 
 from m3desk import events
 from m3desk.backends import Backends
-from m3desk.control import loop
+from m3desk.control import loop, parity
 from m3desk.control.search import Search
 from m3desk.control.searching import Searching
 from m3desk.control.unwritten import unmemorized_from, with_unwritten, without_ids
@@ -145,7 +145,11 @@ class Answering:
                             self._memory.searching.cache, search, heard, seen, self._memory.backends.get("text_vectors"), newest
                         )
                 language = self._memory.backends.get("language")
-                steps = loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set)
+                steps: Iterator[Any]
+                if mode == "parity":
+                    steps = parity.answer(question, search, reader, language, ask=ask, before=before, cancelled=stop.is_set)
+                else:
+                    steps = loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set)
                 for event in map(without_ids, steps):
                     if isinstance(event, events.AskRound):
                         rounds.append(event)

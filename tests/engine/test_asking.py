@@ -14,7 +14,7 @@ from m3desk.app import App, answering
 from m3desk.control.snapshots import Snapshot
 from m3desk.samples import proof
 from m3desk.store.records import Records
-from tests.control.made import BagOfWords
+from tests.control.made import BagOfWords, Scripted
 from tests.store.invented import clips, remember, source
 
 
@@ -64,6 +64,18 @@ def test_the_first_question_reads_all_and_later_ones_only_what_changed(app: App,
     commit(app, (1, 3))
     assert {f.clip for f in app.answering.search_nodes("drink tea", k=50, kinds=["episodic"])} == {"s1.c0", "s1.c1"}
     assert None not in readings[1:] and all(len(ids) < 20 for ids in readings[1:])
+
+
+def test_parity_mode_answers_by_the_protocol_of_the_original(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = list(app.answering.ask("How many people appear?", mode="parity"))[-1]
+    assert "parity mode needs a language model" in done.error
+    model = Scripted("Action: [Search]\nContent: tea", "Action: [Answer]\nContent: Four.")
+    monkeypatch.setattr(WordsAlone, "get", lambda _, port: {"language": model, "text_vectors": BagOfWords()}.get(port))
+    done = list(app.answering.ask("How many people appear?", mode="parity"))[-1]
+    assert (done.answer, done.model) == ("Four.", model.name) and "Searched knowledge" in model.asked[0][-1].text
+    with app.reader() as reader:
+        assert [chat["answer"] for chat in reader.chats()] == ["Four."]
+    assert "Two" in list(app.answering.ask("How many people appear?"))[-1].answer, "the full mode reads the evidence"
 
 
 def test_an_answer_that_was_being_given_while_somebody_was_forgotten_is_not_kept(app: App) -> None:
