@@ -75,14 +75,14 @@ def failure(name: str, code: int | None, log: Sequence[str], *, doing: str = "")
 
     `doing`: what it was about to do, such as “while it started”.
     """
-    cause = _cause(name, code, "\n".join(log))
+    cause = _cause(code, "\n".join(log))
     last = [visible(line.rstrip()) for line in log if line.strip()][-LINES:]
     when = f" {doing}" if doing else ""
     quoted = " Its last lines: " + " ⏎ ".join(line if len(line) <= 300 else f"{line[:300]}…" for line in last) if last else ""
     return cause.kind(f"The backend {name} ended{when}: {cause.text}.{quoted}", cause.hint.replace("NAME", name))
 
 
-def _cause(name: str, code: int | None, log: str) -> Cause:
+def _cause(code: int | None, log: str) -> Cause:
     for pattern, cause in _CAUSES:
         if re.search(pattern, log):
             return cause

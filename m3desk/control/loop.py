@@ -239,7 +239,7 @@ def _fallen_back(reply: Reply, asked: ParsedQuestion, hits: Sequence[Hit], searc
     good = [h.sentence for h in supported(hits, asked, search) if h.cover >= 0.75]
     if reply.text is None or reply.action == "search" or not good:
         return absent(asked, search, hits)
-    return Answer((Part(say("nearest", asked.language)), *quoted(good[:2], asked.language)))
+    return Answer((Part(say("nearest", asked.language)), *quoted(good[:2])))
 
 
 # ---------------------------------------------------------------- what is given out

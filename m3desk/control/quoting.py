@@ -66,10 +66,10 @@ def quote(asked: ParsedQuestion, hits: Sequence[Hit], search: Search) -> Answer:
         return absent(asked, search, hits)
     best = good[0].score
     chosen = [h.sentence for h in good if h.score >= best - MARGIN][:MOST]
-    return Answer((Part(say("quoting", asked.language)), *quoted(chosen, asked.language)))
+    return Answer((Part(say("quoting", asked.language)), *quoted(chosen)))
 
 
-def quoted(sentences: Sequence[StoredSentence], language: str) -> list[Part]:
+def quoted(sentences: Sequence[StoredSentence]) -> list[Part]:
     """Return sentences as parts of an answer, one line each."""
     return [Part(("\n" if n else "") + s.shown.strip(), (moment_of(s),)) for n, s in enumerate(sentences)]
 
@@ -82,7 +82,7 @@ def scene(asked: ParsedQuestion, search: Search) -> Answer:
     if not chosen:
         return Answer((Part(say("absent" if asked.spans else "empty", asked.language)),), found=False)
     lead = say("quoting", asked.language) + say("scene", asked.language) + "\n"
-    return Answer((Part(lead), *quoted(chosen, asked.language)))
+    return Answer((Part(lead), *quoted(chosen)))
 
 
 def absent(asked: ParsedQuestion, search: Search, hits: Sequence[Hit]) -> Answer:

@@ -232,7 +232,7 @@ def _together(document: Mapping[str, Any]) -> None:
         if c["state"] in ("episodic", "done") and c["id"] not in memorized:
             _no(f"clips[{i}].state", f"{c['id']} counts as memorized, but the log has no commit of it")
     _nodes(log, sequences, observations)
-    _journal(log, sequences)
+    _journal(log)
 
 
 def _times(path: str, row: Mapping[str, Any]) -> None:
@@ -311,7 +311,7 @@ def _last(people: Iterable[str | None]) -> int:
     return max((numbered(p) for p in people if p), default=0)
 
 
-def _journal(log: Mapping[str, Any], sequences: set[int]) -> None:
+def _journal(log: Mapping[str, Any]) -> None:
     journal = _Table(log, "journal")
     steps = journal.once("step")
     for i, (kind, args) in enumerate(zip(journal.column("kind"), journal.column("args"), strict=True)):

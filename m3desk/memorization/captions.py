@@ -140,8 +140,3 @@ def _alone_under(face: FaceTrack, faces: Iterable[FaceTrack], caption: Caption) 
         if b.x < right and left < b.x + b.width:
             return False
     return True
-
-
-def same_place(a: Caption, b: Caption) -> bool:
-    """Return whether one caption takes the other's place: they overlap by half of the smaller one."""
-    return share_of_smaller(a.box, b.box) >= 0.5

@@ -50,7 +50,7 @@ def texts(view: ClipView, language: str) -> list[CandidateSentence]:
     width, height = presence.picture_size(view.source, p)
     clear = [t for t in p.texts if not _cut_off(t, width) and t.end - t.start > 0]
     there = [c for c in captions.group(clear) if _plausible(c)]
-    subtitles = [c for c in there if _is_subtitle(c, there, p.utterances, width, height)]
+    subtitles = [c for c in there if _is_subtitle(c, p.utterances, height)]
     still = [c.text for c in captions.group(view.previous.texts) if c.end >= view.clip.start - 3 * MICROSECOND] if view.previous else []
     items = _subtitles(subtitles, p.utterances, language)
     told: list[Caption] = []
@@ -102,8 +102,8 @@ def _is_mark(caption: Caption, view: ClipView, width: float, height: float) -> b
     return stays and corner and wide < 0.2 * width and caption.end - caption.start >= 10 * MICROSECOND
 
 
-def _is_subtitle(caption: Caption, there: Sequence[Caption], utterances: Sequence[Utterance], width: float, height: float) -> bool:
-    """Return whether a text gives the words that are spoken: they are heard at that time, or it is one of a row that follow each other."""
+def _is_subtitle(caption: Caption, utterances: Sequence[Utterance], height: float) -> bool:
+    """Return whether a text gives the words that are spoken: they are heard at that time."""
     if caption.box[1] < LOW * height or names.in_caption(caption.text):
         return False
     return _said(caption.text, caption, utterances) >= SPOKEN

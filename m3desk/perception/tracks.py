@@ -87,7 +87,7 @@ def tracks(
     kept.sort(key=lambda t: (t.seen[0].at, t.seen[0].box))
     for number, t in enumerate(kept):
         check()
-        t.best = _best(t, vector)
+        t.best = _best(t)
         t.cluster = number
         if vector is not None:
             t.rows = np.stack([vector(s) for s in t.best])
@@ -252,7 +252,7 @@ def _real(track: Track) -> bool:
     return scores[2] >= 0.75 and track.score >= 0.68
 
 
-def _best(track: Track, vector: Vector | None) -> list[Sighting]:
+def _best(track: Track) -> list[Sighting]:
     """Return up to KEPT sightings, each the best of its interval of time, best first; of a short track only one or two."""
     wanted = min(KEPT, 1 + (track.seen[-1].at - track.seen[0].at) // 1_500_000)
     # From those that are embedded anyway, spread over the track, if they are good enough.

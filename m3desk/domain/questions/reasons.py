@@ -52,7 +52,7 @@ def verdict(case: Case, observation: str) -> Verdict:
     scores = _scores(case, held, seen)
     own = next((s for s, g in scores if held.node is not None and g.node == held.node), None)
     rival = next(((s, g) for s, g in scores if g.person != held.person), None)
-    votes = (*_by_user(case, held, observation), *_by_similarity(case, held, observation), *_by_votes(case, held), *_by_name(case, held))
+    votes = (*_by_user(case, held), *_by_similarity(case, held, observation), *_by_votes(case, held), *_by_name(case, held))
     return Verdict(
         observation=observation, node=held.node, person=held.person, score=own, runner_up=rival[1].person if rival else None,
         margin=round(own - rival[0], 6) if own is not None and rival else None, by=_who_decided(held, bound), votes=votes,
@@ -77,7 +77,7 @@ def _scores(case: Case, held: Held, seen: ObservationRow) -> list[tuple[float, G
 # ---------------------------------------------------------------- votes
 
 
-def _by_user(case: Case, held: Held, observation: str) -> list[Reason]:
+def _by_user(case: Case, held: Held) -> list[Reason]:
     step = next((s for s in case.log.steps if s.step == held.step), None)
     if step is None:
         return []
