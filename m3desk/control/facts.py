@@ -128,45 +128,56 @@ def _people(asked: ParsedQuestion, search: Search, before: Before | None, spoken
     heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
     # A face and a voice that are not linked yet, but bear one name, are not told twice.
     named = {shown[p] for p in seen}
+    so_far = _so_far(asked, search, before)
     main, rest = (heard, {}) if spoken else (seen, {p: m for p, m in heard.items() if p not in seen and shown[p] not in named})
     if not main and not rest:
-        return Answer((Part(say("nobody_heard" if spoken else "nobody_seen", language)),), found=False)
+        return Answer((Part(say("nobody_heard" if spoken else "nobody_seen", language, so_far=so_far)),), found=False)
     if asked.order and main:
-        return _one_of(asked, search, there, main, spoken)
+        return _one_of(asked, search, there, main, spoken, so_far)
     parts: list[Part] = []
     if main:
-        parts += _named(main, shown, language, "speak" if spoken else "appear")
+        parts += _named(main, shown, language, "speak" if spoken else "appear", so_far)
     if rest:
-        parts += _named(rest, shown, language, "only_heard" if main else "heard_alone")
+        parts += _named(rest, shown, language, "only_heard" if main else "heard_alone", so_far)
     return Answer(tuple(parts))
 
 
-def _named(people: dict[str, CitedSpan], shown: dict[str, str], language: str, key: str) -> list[Part]:
+def _so_far(asked: ParsedQuestion, search: Search, before: Before | None) -> str:
+    """Return "so far" if clips of what was asked about are not memorized yet, otherwise ""."""
+    waiting = [c for c in search.waiting_clips() if _known(c.id, before)]
+    scopes = _scopes(asked, search)
+    asked_about = any(c.source == s and (a is None or c.end > a) and (b is None or c.start < b) for s, a, b in scopes for c in waiting)
+    return say("so_far", asked.language) if asked_about else ""
+
+
+def _named(people: dict[str, CitedSpan], shown: dict[str, str], language: str, key: str, so_far: str) -> list[Part]:
     """Return "Three people appear: Ann [..], Person 2 [..] and Person 3 [..]." """
     count = len(people)
     items = [Part(shown[p], (m,)) for p, m in list(people.items())[:MOST_PEOPLE]]
     if count > MOST_PEOPLE:
         items.append(Part(say("others", language, n=count - MOST_PEOPLE)))
     number = NUMBERS[language].get(count, str(count))
-    lead = say(f"{key}_one" if count == 1 else key, language, n=number)
+    lead = say(f"{key}_one" if count == 1 else key, language, n=number, so_far=so_far)
     ended = [*listed(items, language), Part("。" if language == "zh" else ". ")]
     return [Part(lead), *ended]
 
 
-def _one_of(asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence], main: dict[str, CitedSpan], spoken: bool) -> Answer:
+def _one_of(
+    asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence], main: dict[str, CitedSpan], spoken: bool, so_far: str
+) -> Answer:
     """Answer who is first or last."""
     shown = {p.id: p.shown for p in search.people}
     if spoken:
         said = sorted(((h, p) for p, t in there.items() for h in t.heard), key=lambda x: (x[0][0].source, x[0][0].start))
         (moment, words), person = said[0] if asked.order == "first" else said[-1]
-        text = say(f"speaks_{asked.order}", asked.language, who=shown[person], words=words)
+        text = say(f"speaks_{asked.order}", asked.language, who=shown[person], words=words, so_far=so_far)
         return Answer((Part(text, (moment,)),))
     if asked.order == "first":
         person, moment = min(main.items(), key=lambda item: (item[1].source, item[1].start))
     else:
         ends = {p: t.seen[-1] for p, t in there.items() if t.seen}
         person, moment = max(ends.items(), key=lambda item: (item[1].source, item[1].end))
-    return Answer((Part(say(f"seen_{asked.order}", asked.language, who=shown[person]), (moment,)),))
+    return Answer((Part(say(f"seen_{asked.order}", asked.language, who=shown[person], so_far=so_far), (moment,)),))
 
 
 def _who_is(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
@@ -232,7 +243,9 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     said.sort(key=lambda x: (x[0].source, x[0].start))
     if not said:
         who = " / ".join(shown[p] for p in asked.people)
-        return Answer((Part(say("says_nothing" if who else "nobody_heard", language, who=who)),), found=False)
+        return Answer(
+            (Part(say("says_nothing" if who else "nobody_heard", language, who=who, so_far=_so_far(asked, search, before))),), found=False
+        )
     if asked.order:
         said = said[:1] if asked.order == "first" else said[-1:]
     said = _joined(said)

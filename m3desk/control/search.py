@@ -410,6 +410,10 @@ class Search:
         """Return when people are seen and heard."""
         return self.known.evidence(self.reader)
 
+    def waiting_clips(self) -> list[Clip]:
+        """Return the clips that are not memorized yet."""
+        return [c for c in self._clips.values() if c.state == "queued"]
+
     def clip_at(self, source: str, at: int) -> Clip | None:
         """Return the clip that contains a time of a source."""
         mine = [c for c in self._clips.values() if c.source == source]

@@ -12,24 +12,25 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "empty": ("There is nothing in this memory yet.", "这段记忆里还没有内容。"),
     "no_clip": ("This is not in this memory. {note}", "这段记忆里没有这个内容。{note}"),
-    "nobody_seen": ("Not in this memory: nobody's face is seen.", "这段记忆里没有看到任何人的脸。"),
-    "nobody_heard": ("Not in this memory: nobody is heard speaking.", "这段记忆里没有听到任何人说话。"),
-    "says_nothing": ("Not in this memory: {who} is not heard saying anything.", "这段记忆里没有听到{who}说话。"),
+    "nobody_seen": ("Not in this memory{so_far}: nobody's face is seen.", "{so_far}这段记忆里没有看到任何人的脸。"),
+    "nobody_heard": ("Not in this memory{so_far}: nobody is heard speaking.", "{so_far}这段记忆里没有听到任何人说话。"),
+    "says_nothing": ("Not in this memory{so_far}: {who} is not heard saying anything.", "{so_far}这段记忆里没有听到{who}说话。"),
     "no_text": ("No text on the screen was read in this memory. ", "这段记忆里没有读到屏幕上的文字。"),
     "no_things": ("Not in this memory: no known object was seen.", "这段记忆里没有看到可识别的物体。"),
-    "appear": ("{n} people appear: ", "画面中出现了{n}个人："),
-    "appear_one": ("One person appears: ", "画面中出现了一个人："),
-    "speak": ("{n} people speak: ", "有{n}个人说话："),
-    "speak_one": ("One person speaks: ", "有一个人说话："),
+    "appear": ("{n} people appear{so_far}: ", "{so_far}画面中出现了{n}个人："),
+    "appear_one": ("One person appears{so_far}: ", "{so_far}画面中出现了一个人："),
+    "speak": ("{n} people speak{so_far}: ", "{so_far}有{n}个人说话："),
+    "speak_one": ("One person speaks{so_far}: ", "{so_far}有一个人说话："),
     "only_heard": ("{n} more are heard but not seen: ", "另有{n}人只闻其声："),
     "only_heard_one": ("One more is heard but not seen: ", "另有一人只闻其声："),
-    "heard_alone": ("Nobody's face is seen; {n} people are heard: ", "没有看到人脸；听到{n}个人说话："),
-    "heard_alone_one": ("Nobody's face is seen; one person is heard: ", "没有看到人脸；听到一个人说话："),
+    "heard_alone": ("Nobody's face is seen{so_far}; {n} people are heard: ", "{so_far}没有看到人脸；听到{n}个人说话："),
+    "heard_alone_one": ("Nobody's face is seen{so_far}; one person is heard: ", "{so_far}没有看到人脸；听到一个人说话："),
+    "so_far": (" so far", "到目前为止，"),
     "others": ("{n} others", "另外{n}人"),
     "speaks_first": ("{who} speaks first: “{words}” ", "最先说话的是{who}：“{words}”"),
-    "speaks_last": ("{who} speaks last: “{words}” ", "最后说话的是{who}：“{words}”"),
+    "speaks_last": ("{who} speaks last{so_far}: “{words}” ", "{so_far}最后说话的是{who}：“{words}”"),
     "seen_first": ("{who} is seen first. ", "最先出现的是{who}。"),
-    "seen_last": ("{who} is seen last. ", "最后出现的是{who}。"),
+    "seen_last": ("{who} is seen last{so_far}. ", "{so_far}最后出现的是{who}。"),
     "introduced": ("{who} is introduced as {name}: “{words}” ", "{who}被介绍为{name}：“{words}”"),
     "is_seen": ("{who} is seen {n} times. ", "{who}出现了{n}次。"),
     "is_seen_one": ("{who} is seen once. ", "{who}出现了一次。"),
@@ -55,8 +56,8 @@ NUMBERS: dict[str, dict[int, str]] = {
 
 
 def say(key: str, language: str, **words: object) -> str:
-    """Return an answer text with its values filled in."""
-    return _SENTENCES[key][1 if language == "zh" else 0].format(**words)
+    """Return an answer text with its values filled in; `so_far` only where what was asked about is not memorized as a whole."""
+    return _SENTENCES[key][1 if language == "zh" else 0].format(**{"so_far": "", **words})
 
 
 GENERIC = stems(

@@ -1,5 +1,7 @@
 """Answers: read from the evidence, written by a model and checked, or quoted; with citations, or "not in this memory"."""
 
+from dataclasses import replace
+
 import pytest
 
 from m3desk.control.loop import answer, as_chat, as_json
@@ -216,6 +218,30 @@ def test_a_question_can_be_limited_to_a_span_and_to_what_was_known(tmp_path):
     assert "Person 3" not in done.answer and "Two people appear" in done.answer
     done, _ = run(english(), tmp_path / "c", "Who says bin blue?", before=("s1", 2))
     assert not done.found
+
+
+@pytest.mark.parametrize(
+    ("made", "question", "begins"),
+    [
+        (english, "Who appears?", "Three people appear so far: Ann Lee [00:00]"),
+        (english, "How many people speak?", "Four people speak so far: "),
+        (english, "Who is seen last?", "Ann Lee is seen last so far [01:32]."),
+        (english, "Who is seen first?", "Ann Lee is seen first [00:00]."),
+        (english, "Who appears in the first 10 seconds?", "Two people appear: "),
+        (english, "Who speaks after 1:40?", "Not in this memory so far: nobody is heard speaking."),
+        (chinese, "谁出现了？", "到目前为止，画面中出现了"),
+        (chinese, "谁在说话？", "到目前为止，有"),
+    ],
+)
+def test_an_answer_says_so_far_while_clips_that_it_asks_about_wait(tmp_path, made, question, begins):
+    reader = made()
+    whole, _ = run(reader, tmp_path / "whole", question)
+    assert "so far" not in whole.answer and "到目前为止" not in whole.answer
+    reader._clips[-1] = replace(reader._clips[-1], state="queued")
+    done, _ = run(reader, tmp_path, question)
+    assert done.answer.startswith(begins)
+    asked_before, _ = run(reader, tmp_path / "before", question, before=("s1", len(reader._clips) - 2))
+    assert "so far" not in asked_before.answer and "到目前为止" not in asked_before.answer
 
 
 def test_sources_are_named_where_there_are_several(tmp_path):
