@@ -480,7 +480,7 @@ def test_a_long_clip_stays_work_in_the_status_bar_and_on_the_timeline(window, de
     qtbot.waitUntil(lambda: "02:42 / 03:00" in window._status._work.text(), timeout=2000)
     window._status._rest()
     assert "02:42 / 03:00" in window._status._work.text()
-    assert window.timeline.canvas.working == ("s1.c5", 162_000_000)
+    assert window.timeline.canvas.watched == {"s1.c5": 162_000_000}
 
 
 def test_a_damaged_memory_is_not_opened_before_its_copy_was_put_in_place_as_asked(window, desks, qtbot, tmp_path):

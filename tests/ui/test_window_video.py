@@ -202,9 +202,32 @@ def test_the_timelines_list_of_files_shows_the_one_that_plays(hub, qtbot):
 def test_a_clip_of_another_memory_is_not_shown_as_far_as_the_one_of_the_same_name_before(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     hub.progress.emit(events.Progress("s1", "s1.c5", "watching", 170_000_000, 180_000_000, None, None))
-    assert view.canvas.working == ("s1.c5", 170_000_000)
+    assert view.canvas.watched == {"s1.c5": 170_000_000}
     hub.open(FakeDesk(), "/other")
-    assert view.canvas.working == ("", 0)
+    assert view.canvas.watched == {}
+
+
+def test_a_clip_that_was_watched_does_not_read_as_waiting_while_the_next_one_is_watched(hub, qtbot, monkeypatch):
+    view = filled_timeline(hub, qtbot)
+    canvas, written = view.canvas, []
+    rows = [replace(c, state="queued") if c.id in ("s1.c4", "s1.c5") else c for c in canvas.plan.clips]
+    canvas.plan = replace(canvas.plan, clips=tuple(rows))
+    monkeypatch.setattr("m3desk_ui.look.texts.source_state", lambda state: written.append(state) or state)
+
+    def shown() -> list[str]:
+        written.clear()
+        canvas.repaint()
+        return list(written)
+
+    hub.progress.emit(events.Progress("s1", "s1.c4", "watching", 120_000_000, 180_000_000, None, None))
+    assert shown() == ["working", "queued"]
+    for clip, at in (("s1.c4", 149_000_000), ("s1.c5", 160_000_000)):
+        hub.evidence_seen.emit(events.EvidenceSeen("s1", clip, ((at, 1.0, 1.0, 9.0, 9.0),)))
+    assert shown() == ["working", "working"]
+    hub.progress.emit(events.Progress("s1", "s1.c4", "watching", 120_000_000, 180_000_000, None, None))  # its commit begins
+    assert canvas.watched == {"s1.c4": 149_000_000, "s1.c5": 160_000_000}
+    hub.source_changed.emit(events.SourceChanged("s1", "cancelled"))
+    assert shown() == ["queued", "queued"]
 
 
 def test_a_click_on_the_timeline_seeks_there(hub, qtbot):

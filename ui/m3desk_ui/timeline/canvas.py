@@ -72,7 +72,8 @@ class TimelineCanvas(QWidget):
         self.start, self.end = 0, 60 * SECOND
         self.head = 0
         self._head_at = 0.0  # x of the play head as it was painted last
-        self.working: tuple[str, int] = ("", 0)
+        self.watched: dict[str, int] = {}
+        """How far each clip in work is watched: microseconds of the source. Pictures are watched up to two clips ahead of the commits."""
         self.hits: tuple[tuple[str, int, int], ...] = ()
         self.span: tuple[int, int] | None = None
         self.scrolled = 0
@@ -196,12 +197,22 @@ class TimelineCanvas(QWidget):
     def time_at(self, x: float) -> int:
         return round(self.start + (x - GUTTER) * (self.end - self.start) / self.room())
 
-    def set_working(self, clip: str, at: int) -> None:
-        """Show which clip is in work, and how far it is seen."""
-        if clip != self.working[0] or abs(self.x_of(at) - self.x_of(self.working[1])) >= 2:
-            self.working = (clip, at)
-            if not self._are_many():  # where it is not shown
-                self.redraw()
+    def set_watched(self, clip: str, at: int) -> None:
+        """Show that a clip is in work, and how far it is watched."""
+        before = self.watched.get(clip)
+        if before is None:
+            place_of, clips = self.plan.place_of, self.plan.clips
+            self.watched = {c: far for c, far in self.watched.items() if c in place_of and clips[place_of[c]].state == "queued"}
+        elif self.x_of(at) - self.x_of(before) < 2:  # less than can be seen, or word of what was watched before
+            return
+        self.watched[clip] = at
+        if not self._are_many():  # where it is not shown
+            self.redraw()
+
+    def forget_watched(self) -> None:
+        """Show no clip in work: what was watched and not committed is dropped, and watched again later."""
+        self.watched = {}
+        self.redraw()
 
     def set_head(self, at: int) -> None:
         """Move the play head, and the view with it when it leaves."""
@@ -369,8 +380,8 @@ class TimelineCanvas(QWidget):
         }.get(clip.state, (c.line, False))  # fmt: skip
         strip = QRectF(r.x(), r.bottom() - 4, r.width(), 4)
         p.fillRect(strip, QColor(colour) if dense else QColor(c.line))
-        if clip.state == "queued" and clip.id == self.working[0]:
-            done = max(0.0, min(1.0, (self.working[1] - clip.start) / max(1, clip.end - clip.start)))
+        if clip.state == "queued" and clip.id in self.watched:
+            done = max(0.0, min(1.0, (self.watched[clip.id] - clip.start) / max(1, clip.end - clip.start)))
             p.fillRect(QRectF(strip.x(), strip.y(), strip.width() * done, 4), QColor(c.accent))
             p.setPen(QColor(c.accent))
             p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state("working") if r.width() > 90 else "…")

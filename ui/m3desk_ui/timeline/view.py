@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from m3desk import events
 from m3desk.domain.clip import clock
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
@@ -30,7 +31,6 @@ from m3desk_ui.window import files
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from m3desk import events
     from m3desk.domain.changed import Changed
     from m3desk.domain.clip import Clip
     from m3desk_ui.hub.bridge import Hub
@@ -139,6 +139,7 @@ class TimelineView(QWidget):
         hub.opened.connect(lambda _p: self._opened())
         hub.progress.connect(self._progress)
         hub.evidence_seen.connect(self._evidence)
+        hub.source_changed.connect(self._source_changed)
         hub.pictures.ready.connect(self._picture_ready)
         hub.themed.connect(self.retheme)
         hub.selection.watching.connect(self._watch)
@@ -176,7 +177,7 @@ class TimelineView(QWidget):
         self._source = ""
         self.canvas.rows = Rows()
         self.canvas.plan = Plan(None, (), {}, {})
-        self.canvas.working = ("", 0)
+        self.canvas.watched = {}
         self.canvas.hits, self.canvas.selected = (), ("", "")  # ids mean something else in another memory
         self._begin_anew()
         self.sources.clear()
@@ -295,11 +296,15 @@ class TimelineView(QWidget):
 
     def _progress(self, event: events.Progress) -> None:
         if event.source == self._source and event.stage != "knowledge":
-            self.canvas.set_working(event.clip, event.done)
+            self.canvas.set_watched(event.clip, event.done)
 
     def _evidence(self, event: events.EvidenceSeen) -> None:
         if event.source == self._source and event.faces:
-            self.canvas.set_working(event.clip, max(face[0] for face in event.faces))
+            self.canvas.set_watched(event.clip, max(face[0] for face in event.faces))
+
+    def _source_changed(self, event: events.SourceChanged | events.SourceQueued) -> None:
+        if event.source == self._source and (isinstance(event, events.SourceQueued) or event.state in ("queued", "cancelled")):
+            self.canvas.forget_watched()
 
     def _watch(self, source: str, at: int) -> None:
         if source != self._source:
