@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import config
+from m3desk.children.waiting import held
 from m3desk.errors import BackendMissing, Cancelled, ModelFailed, ModelMissing
 from m3desk.ports import Message
 
@@ -79,13 +80,8 @@ class LlamaCpp:
             request["grammar"] = grammar
         elif schema is not None:
             request["response_format"] = {"type": "json_schema", "json_schema": {"schema": dict(schema)}}
-        while not self._lock.acquire(timeout=_WAIT):
-            if cancelled():
-                raise Cancelled("stopped.")
-        try:
+        with held(self._lock, cancelled):
             yield from self._stream(request, cancelled)
-        finally:
-            self._lock.release()
 
     def _stream(self, request: dict[str, Any], cancelled: Callable[[], bool]) -> Iterator[str]:
         """Run the request on its own thread and yield its pieces as they come.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m3desk import __version__
+from m3desk.children.waiting import held
 from m3desk.domain.visible import shortened, visible
 from m3desk.errors import Cancelled, ModelError, ModelFailed, ModelMissing
 from m3desk_server.connection import CutOff, Request, Unreachable
@@ -73,15 +74,10 @@ class Server:
 
     def known(self, cancelled: Cancelling = lambda: False) -> Introduction:
         """Return what the server says of itself, asked once. Raises Cancelled, ModelError."""
-        while not self._lock.acquire(timeout=0.05):
-            if cancelled():
-                raise Cancelled("stopped.")
-        try:
+        with held(self._lock, cancelled):
             if self._known is None:
                 self._known = self._introduce(self.open_door(cancelled), cancelled)
             return self._known
-        finally:
-            self._lock.release()
 
     @property
     def met(self) -> Introduction | None:

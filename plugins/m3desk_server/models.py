@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.children.waiting import held
 from m3desk.domain.visible import shortened, visible
-from m3desk.errors import Cancelled, ModelError, ModelFailed
+from m3desk.errors import ModelError, ModelFailed
 from m3desk.ports import Message, Pictures, Sampling, Turn
 from m3desk_server import media
 from m3desk_server.client import Server
@@ -57,13 +58,8 @@ class _Behind:
             return self.server.context or 4_096
 
     def _alone(self, given: Callable[[], Iterator[str]], cancelled: Callable[[], bool]) -> Iterator[str]:
-        while not self._lock.acquire(timeout=0.05):
-            if cancelled():
-                raise Cancelled("stopped.")
-        try:
+        with held(self._lock, cancelled):
             yield from given()
-        finally:
-            self._lock.release()
 
     def _formed(
         self,

@@ -14,6 +14,7 @@ from typing import Any
 from m3desk import paths
 from m3desk.children import loading
 from m3desk.children.child import Child, free_port
+from m3desk.children.waiting import held
 from m3desk.errors import ModelError, ModelFailed, ModelMissing
 from m3desk.keys import Key
 from m3desk.outgoing import Address
@@ -64,7 +65,7 @@ class VllmProcess:
 
     def door(self, cancelled: Callable[[], bool]) -> Door:
         """Return where it listens; start it first if it does not run. Raises Cancelled, ModelError with the cause and its last lines."""
-        with self._lock:
+        with held(self._lock, cancelled):
             if self._child is not None and self._child.alive and self._door is not None:
                 return self._door
             with loading.told(NAME) as told:

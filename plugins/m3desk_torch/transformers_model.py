@@ -17,6 +17,7 @@ from typing import Any
 from m3desk import config
 from m3desk.children import environments
 from m3desk.children.pipe import Worker
+from m3desk.children.waiting import held
 from m3desk.errors import BackendMissing, Cancelled, ModelFailed, ModelMissing, UsageError
 from m3desk.ports import Message, Pictures, Turn
 
@@ -27,9 +28,6 @@ PROGRAM = Path(__file__).parent / "child" / "program.py"
 NAME = "transformers"
 
 BITS = (16, 8, 4)
-
-_WAIT = 0.05
-"""Seconds between looks at `cancelled` while another request is answered."""
 
 M3_AGENT = "m3-agent"
 """The style of M3-Agent's memorization model: how its requests look and what it answers (m3desk/memorization/watched)."""
@@ -152,18 +150,13 @@ class TransformersModel:
         return self._reply({**asked, "max_tokens": max_tokens}, (), cancelled)
 
     def _reply(self, request: dict[str, Any], arrays: Sequence[Any], cancelled: Callable[[], bool]) -> Iterator[str]:
-        while not self._busy.acquire(timeout=_WAIT):
-            if cancelled():
-                raise Cancelled("stopped.")
-        try:
+        with held(self._busy, cancelled):
             if self._worker.process is not self._process or not self._worker.alive:
                 log.warning("%s: its process ended; it is started again", self._folder.name)
                 self._open()
             yield from self._worker.stream("reply", request, arrays, cancelled=cancelled)
             if cancelled():
                 raise Cancelled("stopped.")
-        finally:
-            self._busy.release()
 
     def measured(self) -> dict[str, Any]:
         """Return what the last reply took: tokens (`prompt`, `tokens`), seconds (`first`, `rest`), bytes (`peak`); `told`: changes."""

@@ -19,7 +19,7 @@ from m3desk_server.thinker import header, wrapped
 from m3desk_server.vllm_process import arguments, sees, short
 
 from m3desk.children import loading
-from m3desk.errors import BackendMissing, ModelError, ModelFailed, ModelMissing
+from m3desk.errors import BackendMissing, Cancelled, ModelError, ModelFailed, ModelMissing
 from m3desk.ports import Message
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -111,8 +111,6 @@ def test_killed_in_mid_answer_it_is_said_and_started_again(place: Path) -> None:
 
 
 def test_a_start_can_be_stopped(place: Path) -> None:
-    from m3desk.errors import Cancelled
-
     (place / "model" / "loads slowly").touch()
     model = opened()
     with pytest.raises(Cancelled):
@@ -121,6 +119,12 @@ def test_a_start_can_be_stopped(place: Path) -> None:
     (place / "model" / "loads slowly").unlink()
     assert ask(model) == "the answer is four", "the next question starts it"
     model.server._process.stop()
+
+
+def test_waiting_for_a_start_of_somebody_else_can_be_stopped(place: Path) -> None:
+    process = opened().server._process
+    with process._lock, pytest.raises(Cancelled):
+        process.door(lambda: True)
 
 
 def test_what_lacks_is_said_when_it_is_opened(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
