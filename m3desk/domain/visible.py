@@ -1,7 +1,7 @@
 """Makes text from outside safe to show: characters that control a terminal, break a line or change its direction are escaped.
 
 Names, sentences, file names and words of a screen come from outside. On a terminal an ESC in them can recolour, retitle or rewrite what is
-shown, and a bidirectional control can make a text read as another (CVE-2021-42574).
+shown, and a bidirectional control can make a text read as another (CVE-2021-42574). In a language model's chat they can end a turn.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ def plain(text: str) -> str:
     Bidirectional controls stay: Arabic and Hebrew need them, and a file is no terminal.
     """
     return _CONTROL.sub(lambda found: " " if found.group().isspace() else _written(found.group()), text)
+
+
+def without_chat_tokens(text: str) -> str:
+    """Return text with "<|im_start|>" and similar tokens neutralized: a model's server reads them as control tokens of the chat."""
+    return text.replace("<|", "< |").replace("|>", "| >").replace("\0", " ")
 
 
 def shortened(text: str, most: int = 200) -> str:

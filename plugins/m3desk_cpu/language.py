@@ -12,6 +12,7 @@ from typing import Any
 
 from m3desk import config
 from m3desk.children.waiting import held
+from m3desk.domain.visible import without_chat_tokens
 from m3desk.errors import BackendMissing, Cancelled, ModelFailed, ModelMissing
 from m3desk.ports import Message
 
@@ -63,7 +64,9 @@ class LlamaCpp:
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[str]:
         """Yield the reply in pieces. Raises Cancelled when `cancelled` becomes true, ModelFailed if the model fails."""
-        return self._said([{"role": m.role, "content": inert(m.text)} for m in messages], grammar, schema, max_tokens, cancelled)
+        return self._said(
+            [{"role": m.role, "content": without_chat_tokens(m.text)} for m in messages], grammar, schema, max_tokens, cancelled
+        )
 
     def _said(
         self,
@@ -152,11 +155,6 @@ def devices() -> list[dict[str, Any]]:
         }
         for d in xllamacpp.get_device_info()
     ]
-
-
-def inert(text: str) -> str:
-    """Return text with "<|im_start|>" and similar tokens neutralized: the server would read them as control tokens of the chat."""
-    return text.replace("<|", "< |").replace("|>", "| >").replace("\0", " ")
 
 
 def named(path: Path) -> str:

@@ -23,9 +23,10 @@ import cv2
 import numpy as np
 
 from m3desk import config
+from m3desk.domain.visible import without_chat_tokens
 from m3desk.errors import ModelFailed, ModelMissing
 from m3desk.ports import SAMPLE_RATE, Picture, Sound, Turn
-from m3desk_cpu.language import LlamaCpp, inert
+from m3desk_cpu.language import LlamaCpp
 
 NAME = "llama-vision"
 
@@ -112,11 +113,11 @@ class LlamaVision(LlamaCpp):
 
     def _content(self, turn: Turn) -> str | list[dict[str, Any]]:
         if all(isinstance(part, str) for part in turn.parts):
-            return "\n".join(inert(part) for part in turn.parts if isinstance(part, str))
+            return "\n".join(without_chat_tokens(part) for part in turn.parts if isinstance(part, str))
         parts: list[dict[str, Any]] = []
         for part in turn.parts:
             if isinstance(part, str):
-                parts.append({"type": "text", "text": inert(part)})
+                parts.append({"type": "text", "text": without_chat_tokens(part)})
                 continue
             parts += [{"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{_jpeg(p)}"}} for p in part.pictures]
             if self.hears and part.sound is not None and part.sound.size:

@@ -13,6 +13,7 @@ import av
 import cv2
 import numpy as np
 
+from m3desk.domain.visible import without_chat_tokens
 from m3desk.errors import ModelFailed
 from m3desk.ports import SAMPLE_RATE, Pictures, Sound, Turn
 from m3desk.ports.models import Picture
@@ -23,11 +24,6 @@ LONGEST_SIDE = 1_280
 QUALITY = 90
 
 
-def inert(text: str) -> str:
-    """Return text with "<|im_start|>" and similar tokens neutralized: servers read them as control tokens of the chat."""
-    return text.replace("<|", "< |").replace("|>", "| >").replace("\0", " ")
-
-
 def messages(turns: Sequence[Turn], *, video: bool = False, hears: bool = False) -> list[dict[str, Any]]:
     """Return turns as messages. `video`: pictures with a rate go as one video, with its sound inside."""
     return [{"role": t.role, "content": _content(t, video, hears)} for t in turns]
@@ -35,11 +31,11 @@ def messages(turns: Sequence[Turn], *, video: bool = False, hears: bool = False)
 
 def _content(turn: Turn, video: bool, hears: bool) -> str | list[dict[str, Any]]:
     if all(isinstance(p, str) for p in turn.parts):
-        return "\n".join(inert(p) for p in turn.parts if isinstance(p, str))
+        return "\n".join(without_chat_tokens(p) for p in turn.parts if isinstance(p, str))
     parts: list[dict[str, Any]] = []
     for part in turn.parts:
         if isinstance(part, str):
-            parts.append({"type": "text", "text": inert(part)})
+            parts.append({"type": "text", "text": without_chat_tokens(part)})
         elif video and part.rate is not None:
             film = mp4(part.pictures, part.rate, part.sound if hears else None)
             parts.append({"type": "video_url", "video_url": {"url": _data("video/mp4", film)}})

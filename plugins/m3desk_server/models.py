@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from m3desk.children.waiting import held
-from m3desk.domain.visible import shortened, visible
+from m3desk.domain.visible import shortened, visible, without_chat_tokens
 from m3desk.errors import ModelError, ModelFailed
 from m3desk.ports import Message, Pictures, Sampling, Turn
 from m3desk_server import media
-from m3desk_server.client import Server
+from m3desk_server.client import UNKNOWN_CONTEXT, Server
 from m3desk_server.dialects import UNKNOWN_FORM, Dialect, schema_field
 from m3desk_server.options import Options
 from m3desk_server.patterns import bare, fault, pattern_of, schema_of, unwrapped
@@ -55,7 +55,7 @@ class _Behind:
         try:
             return self.server.known().context
         except ModelError:
-            return self.server.context or 4_096
+            return self.server.context or UNKNOWN_CONTEXT
 
     def _alone(self, given: Callable[[], Iterator[str]], cancelled: Callable[[], bool]) -> Iterator[str]:
         with held(self._lock, cancelled):
@@ -104,26 +104,15 @@ class _Behind:
         cancelled: Callable[[], bool],
         more: Mapping[str, Any],
     ) -> Iterator[str]:
-        """Yield a reply that nothing constrains: checked, and asked for once more."""
-        yield self._checked(messages, pattern, schema, max_tokens, cancelled, more)
-
-    def _checked(
-        self,
-        messages: list[dict[str, Any]],
-        pattern: str | None,
-        schema: Mapping[str, Any] | None,
-        max_tokens: int,
-        cancelled: Callable[[], bool],
-        more: Mapping[str, Any],
-    ) -> str:
-        """Return a reply that nothing constrains, if it (or a second) has the form that was asked for. Raises ModelFailed."""
+        """Yield a reply that nothing constrains, if it (or a second) has the form that was asked for. Raises ModelFailed."""
         asked = with_form(messages, schema) if schema is not None else list(messages)
         wrong = ""
         for _ in range(2):
             said = bare("".join(self.server.reply(asked, max_tokens=max_tokens, cancelled=cancelled, **more)))
             wrong = fault(said, pattern, schema)
             if not wrong:
-                return said
+                yield said
+                return
             asked = [*asked, {"role": "assistant", "content": said}, {"role": "user", "content": AGAIN.format(fault=wrong)}]
         raise ModelFailed(
             f"{self.name} does not keep to the form that is needed ({wrong}), and its server can't make it.",
@@ -153,14 +142,14 @@ class ServerLanguage(_Behind):
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[str]:
         """Yield the reply in pieces. Raises Cancelled when `cancelled` becomes true, ModelError."""
-        asked = [{"role": m.role, "content": media.inert(m.text)} for m in messages]
+        asked = [{"role": m.role, "content": without_chat_tokens(m.text)} for m in messages]
         return self._alone(lambda: self._formed(asked, grammar, schema, max_tokens, cancelled), cancelled)
 
     def sampled(
         self, messages: Sequence[Message], sampling: Sampling, *, max_tokens: int, cancelled: Callable[[], bool] = lambda: False
     ) -> Iterator[str]:
         """Yield a reply drawn at random, with thinking: as the original's control runs its model (ports.SamplingModel)."""
-        asked = [{"role": m.role, "content": media.inert(m.text)} for m in messages]
+        asked = [{"role": m.role, "content": without_chat_tokens(m.text)} for m in messages]
         fields: dict[str, Any] = asdict(sampling)
 
         def given() -> Iterator[str]:
@@ -263,15 +252,15 @@ class ServerWatcher(_Behind):
                 if error.status < 500 and error.status not in (401, 403, 429):
                     return None
                 raise
-            except ModelFailed as error:
+            except ModelFailed:
                 if told.counts.prompt:
                     return told.counts.prompt  # it thought; its prompt was read all the same
-                raise error
+                raise
             return told.counts.prompt
 
         without = tokens("Describe it.")
         taken = tokens("Describe it.", part)
-        return taken is not None and (without is None or not without or taken > without)
+        return taken is not None and (not without or taken > without)
 
 
 _CHEQUERED = np.kron(np.indices((8, 8)).sum(0) % 2, np.ones((28, 28))).astype(np.uint8)[:, :, None].repeat(3, 2) * 255
