@@ -90,6 +90,19 @@ def python(name: str) -> Path:
     raise BackendMissing(f"The backend {name} is not installed.", hint)
 
 
+def chosen_python(name: str, own: object = "") -> Path:
+    """Return the interpreter for a backend: the user's own (its setting `python`: a file, or a command), or `python(name)`'s.
+
+    Raises BackendMissing.
+    """
+    if not isinstance(own, str) or not own.strip():
+        return python(name)
+    found = shutil.which(str(Path(own.strip()).expanduser()))
+    if found is None:
+        raise BackendMissing(f"there is no interpreter {own.strip()}.", f"Set it: m3desk config set backends.{name}.python FILE")
+    return Path(found)
+
+
 def installed(name: str) -> bool:
     """Return whether a backend can be started."""
     try:

@@ -60,13 +60,14 @@ def _vllm(weights: Weights, threads: int) -> Any:
     """Return vLLM's client; its model and environment are looked for now, so that what lacks is said at once. Raises ModelError."""
     from dataclasses import replace
 
+    from m3desk.children.environments import chosen_python
     from m3desk.errors import ModelMissing, UsageError
     from m3desk_server.dialects import Dialect
     from m3desk_server.options import options
-    from m3desk_server.vllm_process import HEARS, VIDEO, VllmProcess, interpreter, read_config, sees
+    from m3desk_server.vllm_process import HEARS, NAME, VIDEO, VllmProcess, read_config, sees
 
     try:
-        chosen = options("vllm")
+        chosen = options(NAME)
     except UsageError as error:
         raise ModelMissing(str(error), error.hint) from error
     if not chosen.model:
@@ -79,7 +80,7 @@ def _vllm(weights: Weights, threads: int) -> Any:
         return given if given.is_absolute() else weights(chosen.model)
 
     config = read_config(folder())
-    interpreter(chosen.python)
+    chosen_python(NAME, chosen.python)
     kind = str(config.get("model_type", "")).removesuffix("_thinker")
     told = replace(
         chosen,
@@ -91,6 +92,6 @@ def _vllm(weights: Weights, threads: int) -> Any:
     )
     with _lock:
         if told not in _shared:
-            server = VllmProcess(told, folder, lambda: interpreter(told.python), threads).server()
+            server = VllmProcess(told, folder, lambda: chosen_python(NAME, told.python), threads).server()
             _shared[told] = (server, Dialect(server, told.dialect), told)
         return _shared[told]

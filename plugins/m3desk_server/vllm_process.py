@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -204,17 +203,3 @@ def short(line: str) -> str:
     """Return a line of vLLM's log without its process, time and module, at most 120 characters."""
     text = " ".join(_PREFIX.sub("", line).split())
     return text if len(text) <= 120 else f"{text[:120]}…"
-
-
-def interpreter(own: str) -> Path:
-    """Return the interpreter that has vLLM: the user's own, or that of the installed backend. Raises BackendMissing."""
-    if own:
-        found = shutil.which(own)
-        if found is None:
-            raise ModelMissing(
-                f"the interpreter {own} of [backends.vllm] is not there.", "Set it: m3desk config set backends.vllm.python FILE"
-            )
-        return Path(found)
-    from m3desk.children import environments
-
-    return environments.python(NAME)

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import config
+from m3desk.children import environments
 from m3desk.children.pipe import Worker
 from m3desk_torch import transformers_model
-from m3desk_torch.transformers_model import NAME, TransformersModel, interpreter
+from m3desk_torch.transformers_model import NAME, TransformersModel
 
 
 class RandomWeights:
     """Builds them in the backend's own environment. Raises BackendMissing where that is not installed."""
 
     def __init__(self, threads: int) -> None:
-        self._python = interpreter(config.backend_options(NAME))
+        self._python = environments.chosen_python(NAME, config.backend_options(NAME).get("python"))
         self._threads = threads
 
     def device(self) -> dict[str, Any]:

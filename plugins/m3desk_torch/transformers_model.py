@@ -18,7 +18,7 @@ from m3desk import config
 from m3desk.children import environments
 from m3desk.children.pipe import Worker
 from m3desk.children.waiting import held
-from m3desk.errors import BackendMissing, Cancelled, ModelFailed, ModelMissing, UsageError
+from m3desk.errors import Cancelled, ModelFailed, ModelMissing, UsageError
 from m3desk.ports import Message, Pictures, Turn
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,9 @@ def opened(weights: Callable[[str], Path], threads: int, *, watching: bool) -> T
     with _lock:
         model = _models.get((folder, bits))
         if model is None:
-            model = TransformersModel(folder, interpreter(options), bits=bits, threads=threads, style=options.get("style"))
+            model = TransformersModel(
+                folder, environments.chosen_python(NAME, options.get("python")), bits=bits, threads=threads, style=options.get("style")
+            )
             _models[folder, bits] = model
     if watching and not model.sees:
         raise ModelMissing(f"the model {model.name} reads text only: it can't watch.", f"Choose one that sees in [backends.{NAME}].")
@@ -69,17 +71,6 @@ def chosen(options: Mapping[str, Any], weights: Callable[[str], Path], *, watchi
     if not (folder / "config.json").is_file():
         raise ModelMissing(f"there is no model in {folder} (no config.json).", f"Mend {key} in [backends.{NAME}] of the settings file.")
     return folder.absolute()
-
-
-def interpreter(options: Mapping[str, Any]) -> Path:
-    """Return the interpreter that has torch and transformers: the user's own (`python`), or the backend's. Raises BackendMissing."""
-    own = options.get("python")
-    if isinstance(own, str) and own.strip():
-        python = Path(own).expanduser()
-        if not python.is_file():
-            raise BackendMissing(f"there is no {python}.", f"Mend python in [backends.{NAME}] of the settings file, or remove it.")
-        return python
-    return environments.python(NAME)
 
 
 class TransformersModel:

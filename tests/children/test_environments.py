@@ -263,3 +263,16 @@ def test_without_extras_nothing_imports_torch_transformers_or_vllm() -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "ui", ROOT / "plugins")))}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
     assert found.stdout.strip() == "[]", found.stderr[-500:]
+
+
+def test_an_interpreter_of_the_users_own_is_a_file_or_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "python").symlink_to(sys.executable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert environments.chosen_python("vllm", "~/python") == tmp_path / "python"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert environments.chosen_python("vllm", "python") == tmp_path / "python"
+    with pytest.raises(BackendMissing, match=r"~/nothing") as caught:
+        environments.chosen_python("vllm", "~/nothing")
+    assert "backends.vllm.python" in caught.value.hint
+    monkeypatch.setattr(environments, "python", lambda name: Path(name))
+    assert environments.chosen_python("vllm", " ") == environments.chosen_python("vllm", None) == Path("vllm")

@@ -83,7 +83,7 @@ def test_what_it_measures_must_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_tiny_models_take_the_same_way_on_the_processor(torch_python: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("M3DESK_DATA", str(tmp_path))
-    monkeypatch.setattr(random_weights, "interpreter", lambda _options: torch_python)
+    monkeypatch.setattr(random_weights.environments, "chosen_python", lambda *_: torch_python)
     _made_by(monkeypatch, RandomWeights(2))
     report = run("gpu", ["--tiny", "qwen2.5-omni-7b", "qwen3-32b"])
     clip, answer = report["rows"]
