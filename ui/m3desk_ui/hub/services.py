@@ -89,12 +89,15 @@ def real() -> Services:
     return Services(open_desk, make_player, default_memory, doctor, damage, restore, devices, try_command, attach_preview)
 
 
+def command_line(*words: str) -> list[str]:
+    """Return the command line of `m3desk …`, for a process of its own."""
+    start = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "m3desk"]
+    return [*start, *words]
+
+
 def doctor() -> dict[str, Any]:
     """Run `m3desk doctor` in its own process: looking for devices takes seconds and would block the window's interpreter."""
-    command = (
-        [sys.executable, "doctor", "--json"] if getattr(sys, "frozen", False) else [sys.executable, "-m", "m3desk", "doctor", "--json"]
-    )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command_line("doctor", "--json"), capture_output=True, text=True, timeout=120, check=False)
     try:
         facts = json.loads(done.stdout)
     except ValueError as error:

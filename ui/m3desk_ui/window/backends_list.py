@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QProgressBar, QP
 
 from m3desk import events
 from m3desk.errors import M3DeskError, line_of
+from m3desk_ui.hub.services import command_line
 from m3desk_ui.look import plain, texts, theme
 
 if TYPE_CHECKING:
@@ -25,8 +26,7 @@ _PROGRESS = re.compile(r"[\w.-]+: (\d+) %, (.*)")
 
 def command(*words: str) -> list[str]:
     """Return the command line of `m3desk backends …`."""
-    start = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "m3desk"]
-    return [*start, "backends", *words]
+    return command_line("backends", *words)
 
 
 def listed() -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import events
 from m3desk.errors import M3DeskError, line_of
+from m3desk_ui.hub.services import command_line
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.window.backends_list import BackendsList
 
@@ -71,14 +71,9 @@ def is_needed(row: dict[str, Any]) -> bool:
     return row.get("profile") not in ("llm", "demo", "extra", "own")
 
 
-def _command(*words: str) -> list[str]:
-    start = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "m3desk"]
-    return [*start, "models", *words]
-
-
 def ask_engine(*words: str) -> str:
     """Run `m3desk models …` and return its output (blocking). Raises M3DeskError with the command's message if it fails."""
-    done = subprocess.run(_command(*words), capture_output=True, text=True, check=False)
+    done = subprocess.run(command_line("models", *words), capture_output=True, text=True, check=False)
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines()
         raise M3DeskError(lines[-1] if lines else f"exit {done.returncode}")
