@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from m3desk_ui.look import theme
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMessageBox, QStyle
+from pytestqt.qtbot import QtBot
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
@@ -29,3 +30,15 @@ def test_names_in_the_colours_of_people_can_be_read(qapp: QApplication, name: st
         shown = theme.readable(theme.person_colour(f"person_{number + 1}"))
         assert min(theme.contrast(shown, QColor(g)) for g in (c.window, c.surface, c.raised)) >= theme.LEAST_CONTRAST, number
     theme.apply(qapp, "light")
+
+
+def test_buttons_of_dialogs_have_no_pictures_of_the_desktop(qtbot: QtBot, qapp: QApplication) -> None:
+    theme.apply(qapp, "light")
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close | QDialogButtonBox.StandardButton.Cancel)
+    message = QMessageBox(QMessageBox.Icon.Question, "", "", QMessageBox.StandardButton.Cancel)
+    for widget in (box, message):
+        qtbot.addWidget(widget)
+        widget.ensurePolished()
+        assert not widget.style().styleHint(QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons, None, widget)
+    for button in [*box.buttons(), *message.buttons()]:
+        assert button.icon().isNull()
