@@ -45,6 +45,15 @@ def test_people_are_listed_with_most_seen_and_heard_first(view: PeopleView) -> N
     assert times == sorted(times, reverse=True)
 
 
+def test_a_narrow_list_cuts_its_texts_and_does_not_scroll_sideways(view: PeopleView) -> None:
+    view.list.show_grid(False)
+    view.list.resize(170, 400)
+    view.list.show()
+    view.list.doItemsLayout()
+    assert view.list.horizontalScrollBar().maximum() == 0
+    assert view.list.visualRect(view.model.index(0)).right() < view.list.viewport().width()
+
+
 def test_rows_that_are_kept_look_as_rows_that_are_painted(view: PeopleView, monkeypatch: pytest.MonkeyPatch) -> None:
     painted: list[str] = []
     paint = view.delegate._paint_row

@@ -48,6 +48,8 @@ HEAD = 44
 ROW = 60
 LARGE, CELL, CELL_HEIGHT = 84, 116, 142
 """Pixels of a face in the grid, and of its cell."""
+LEAST = 120
+"""Pixels that a row of the list needs; it is as wide as the list, and what does not fit is cut with an ellipsis."""
 KEPT = 64
 """Rows of the list that are kept as they were painted: more than are on show."""
 
@@ -272,7 +274,7 @@ class PersonDelegate(QStyledItemDelegate):
         self.editing = False
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(CELL, CELL_HEIGHT) if self.grid else QSize(200, ROW)
+        return QSize(CELL, CELL_HEIGHT) if self.grid else QSize(LEAST, ROW)
 
     def _confirm_box(self, option: QStyleOptionViewItem) -> QRect:
         rect: QRect = option.rect
