@@ -65,9 +65,9 @@ class GraphCanvas(QWidget):
         self.hovered = ""
         self.selected = ""
         self.marked: list[str] = []
+        """All selected nodes, the current one (`selected`) among them."""
         self.found: tuple[str, ...] = ()
         """Hits of the search over the window: marked, not selected."""
-        """All selected nodes, the current one (`selected`) among them."""
         self.path: list[str] = []
         """Nodes of a path that is lit."""
         self.pinned: set[str] = set()
