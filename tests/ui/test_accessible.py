@@ -148,6 +148,20 @@ def test_every_layout_fits_a_window_of_900_by_600(window: MainWindow, qtbot: QtB
         launch.use_language(qapp, "en")
 
 
+def test_memories_of_a_span_do_not_make_a_small_window_larger(window: MainWindow, qtbot: QtBot) -> None:
+    view = window.dock_area.views["memories"]
+    window.dock_area.use_layout("explore")
+    window.docks["memories"].raise_()
+    window.resize(900, 600)
+    qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=5000)
+    window.hub.selection.span.emit("s1", 20_000_000, 65_000_000)
+    window.hub.selection.search_within.emit("s1", 20_000_000, 65_000_000)
+    view.count.setText("100 of 1242")  # type: ignore[attr-defined]
+    qtbot.wait(100)
+    assert view.within.isVisible() and view.minimumSizeHint().width() <= 370  # type: ignore[attr-defined]
+    assert window.size() == QSize(900, 600) and walking.cut(window.docks["memories"]) == []
+
+
 def test_buttons_of_the_graph_that_have_no_room_are_in_a_menu(window: MainWindow, qtbot: QtBot) -> None:
     window.dock_area.use_layout("live")
     bar = window.dock_area.views["graph"].bar  # type: ignore[attr-defined]

@@ -278,6 +278,27 @@ def test_dragging_on_the_timeline_chooses_a_span_and_escape_takes_it_back(hub, q
     assert hub.selection.chosen_span is None and not view.tools.isVisible()
 
 
+def test_what_can_be_done_with_a_span_fits_a_narrow_timeline(hub, qtbot):
+    view = filled_timeline(hub, qtbot)
+    view.canvas.spanned.emit(30 * SECOND, 60 * SECOND)
+    assert view.more.isHidden() and view.save.isVisible()
+
+    def fits() -> bool:
+        buttons = [b for b in (view.ask, view.search, view.save, view.more, view.forget) if b.isVisible()]
+        return view.canvas.rect().contains(view.tools.geometry()) and all(view.tools.rect().contains(b.geometry()) for b in buttons)
+
+    assert fits()
+    view.resize(350, 320)  # as in a window of 900×600
+    qtbot.waitUntil(view.more.isVisible, timeout=2000)
+    qtbot.waitUntil(fits, timeout=2000)
+    assert view.ask.isVisible() and view.forget.isVisible() and view.save in view.more.hidden()
+    view.more.menu().aboutToShow.emit()
+    with qtbot.waitSignal(hub.selection.search_within, timeout=1000):
+        next(a for a in view.more.menu().actions() if a.text() == view.search.text()).trigger()
+    view.resize(1000, 320)
+    qtbot.waitUntil(lambda: view.save.isVisible() and fits(), timeout=2000)
+
+
 def test_zooming_keeps_the_time_under_the_mouse(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     before = view.canvas.time_at(500)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from m3desk_ui.look import plain, theme
 
@@ -16,7 +16,7 @@ class MoreButton(QToolButton):
     The row's least width is then that without these buttons. A button that the program hides itself may not be among them.
     """
 
-    def __init__(self, row: QWidget, buttons: Sequence[QToolButton]) -> None:
+    def __init__(self, row: QWidget, buttons: Sequence[QToolButton | QPushButton]) -> None:
         super().__init__(row)
         self._row, self._buttons = row, tuple(buttons)
         self.setAutoRaise(True)
@@ -34,26 +34,37 @@ class MoreButton(QToolButton):
         plain.tip(self, self.tr("More"))
         self._fit()
 
-    def hidden(self) -> list[QToolButton]:
+    def hidden(self) -> list[QToolButton | QPushButton]:
         """Return the buttons that are in the menu now."""
         return [b for b in self._buttons if b.isHidden()]
+
+    def whole(self) -> int:
+        """Return the width at which the row has room for all buttons."""
+        layout = self._row.layout()
+        return self._least_row() + sum(b.sizeHint().width() + (layout.spacing() if layout is not None else 0) for b in self._buttons)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
             self._fit()
         return False
 
+    def _least_row(self) -> int:
+        """Return the width that the row needs without these buttons and this one."""
+        layout = self._row.layout()
+        if not isinstance(layout, QHBoxLayout):
+            return 0
+        items = [w for i in range(layout.count()) if (item := layout.itemAt(i)) is not None and (w := item.widget()) is not None]
+        margins = layout.contentsMargins()
+        fixed = [_least(w) + layout.spacing() for w in items if w is not self and w not in self._buttons and not w.isHidden()]
+        return sum(fixed) + margins.left() + margins.right()
+
     def _fit(self) -> None:
         layout = self._row.layout()
         if not isinstance(layout, QHBoxLayout):
             return
-        items = [w for i in range(layout.count()) if (item := layout.itemAt(i)) is not None and (w := item.widget()) is not None]
-        margins = layout.contentsMargins()
-        fixed = [_least(w) + layout.spacing() for w in items if w is not self and w not in self._buttons and not w.isHidden()]
-        own = self.sizeHint().width() + layout.spacing()
-        least = sum(fixed) + own + margins.left() + margins.right()
-        self._row.setMinimumWidth(least)
-        room = self._row.width() - (least - own)
+        own, least = self.sizeHint().width() + layout.spacing(), self._least_row()
+        self._row.setMinimumWidth(least + own)
+        room = self._row.width() - least
         wide = [b.sizeHint().width() + layout.spacing() for b in self._buttons]
         shown = len(wide)
         if sum(wide) > room:

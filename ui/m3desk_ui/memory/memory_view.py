@@ -312,7 +312,7 @@ class MemoryView(QWidget):
         self.kind.currentIndexChanged.connect(self._filter)
         self.person = QComboBox(self)
         for choice in (self.kind, self.person):  # a narrow window may cut them: their lists show the whole texts
-            choice.setMinimumContentsLength(6)
+            choice.setMinimumContentsLength(4)
             choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             choice.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             choice.currentTextChanged.connect(partial(plain.tip, choice))
@@ -330,8 +330,11 @@ class MemoryView(QWidget):
         self.within.hide()
         self._span: Span | None = None
         self._marked: tuple[Span, ...] = ()
-        bar.addWidget(self.within)
         bar.addWidget(self.count)
+        chosen = QHBoxLayout()  # a row of its own: beside the filters it would make a small window wider
+        chosen.setContentsMargins(6, 0, 10, 0)
+        chosen.addWidget(self.within)
+        chosen.addStretch(1)
         self.table = QTableView(self)
         self.table.setModel(self.proxy)
         self.table.setSortingEnabled(True)
@@ -367,6 +370,7 @@ class MemoryView(QWidget):
         column_.setContentsMargins(0, 0, 0, 0)
         column_.setSpacing(0)
         column_.addLayout(bar)
+        column_.addLayout(chosen)
         column_.addWidget(self.table, 1)
         column_.addWidget(self.empty, 1)
 

@@ -23,6 +23,7 @@ from m3desk import events
 from m3desk.domain.clip import clock
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
+from m3desk_ui.look.more_button import MoreButton
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.canvas import GUTTER, LANE, TimelineCanvas
 from m3desk_ui.timeline.rows import Part, Plan, Rows
@@ -124,7 +125,10 @@ class TimelineView(QWidget):
         self.length = plain.Label()
         row = QHBoxLayout(self.tools)
         row.setContentsMargins(8, 4, 4, 4)
-        for widget in (self.length, self.ask, self.search, self.save, self.forget):
+        for button in (self.search, self.save):
+            button.setAccessibleName(button.text())
+        self.more = MoreButton(self.tools, (self.search, self.save))
+        for widget in (self.length, self.ask, self.search, self.save, self.more, self.forget):
             row.addWidget(widget)
         self.tools.hide()
 
@@ -154,6 +158,7 @@ class TimelineView(QWidget):
         ):
             button.setIcon(theme.icon(f"mdi6.{name}"))
         self.forget.setIcon(theme.icon("mdi6.close"))
+        self.more.dress()
         self.canvas.redraw()
 
     # ------------------------------------------------------------ reading
@@ -332,10 +337,20 @@ class TimelineView(QWidget):
             return
         self._hub.selection.span.emit(self._source, start, end)
         self.length.setText(f"{clock(start)} – {clock(end)}")
-        self.tools.adjustSize()
-        x = min(max(GUTTER, int(self.canvas.x_of(start))), max(GUTTER, self.canvas.width() - self.tools.width() - 4))
-        self.tools.move(x, self.canvas.lanes_top() + 4)
         self.tools.show()
+        self._place_tools(start)
+
+    def _place_tools(self, start: int) -> None:
+        """Put the tools of the chosen span at its start, as wide as there is room for."""
+        width = min(self.more.whole(), self.canvas.width() - 8)
+        x = max(4, min(max(GUTTER, int(self.canvas.x_of(start))), self.canvas.width() - width - 4))
+        self.tools.setGeometry(x, self.canvas.lanes_top() + 4, width, self.tools.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        span = self._hub.selection.chosen_span
+        if span is not None and not self.tools.isHidden():
+            self._place_tools(span[1])
 
     def _search_span(self) -> None:
         """Show the memories of the chosen span, and only these."""
