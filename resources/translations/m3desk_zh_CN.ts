@@ -3520,6 +3520,14 @@
     <context>
         <name>ChatTurn</name>
         <message>
+            <source>read from the evidence</source>
+            <translation>读自证据</translation>
+        </message>
+        <message>
+            <source>quoted</source>
+            <translation>引用</translation>
+        </message>
+        <message>
             <source>The language model did not answer, so the best matching memories are quoted: %1</source>
             <translation>语言模型没有回答，因此引用最相符的记忆：%1</translation>
         </message>

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
+from m3desk.control.loop import READ
 from m3desk.errors import M3DeskError
 from tests.ui.fakes import FakeDesk, World
 
@@ -128,6 +129,17 @@ def test_quoted_answers_say_so_and_offer_the_model(qtbot: QtBot, view: ChatView,
     assert "quoted" in foot.text()
     with qtbot.waitSignal(turns(view)[0].download_wanted):
         foot.linkActivated.emit("download")
+
+
+def test_what_answered_without_a_model_is_told_in_the_windows_language(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("Tea?")
+    monkeypatch.setattr(type(turns(view)[0]), "tr", lambda _turn, text: f"«{text}»")
+    desk.emit(events.AskDone("a1", "Bob. [00:37]", True, (CITED,), READ, 1.0))
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
+    assert turns(view)[0].foot.text() == f"«{READ}» · 1.0 s"
 
 
 def test_an_error_is_the_answer_of_its_turn(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -267,7 +267,8 @@ class ChatTurn(QFrame):
             why = self.tr("There is no language model yet, so the best matching memories are quoted.")
             notes.append(f'{plain.html(why)} <a href="download">{plain.html(offer)}</a>')
         if done.model and not done.error:
-            notes.append(plain.html(f"{done.model} · {done.seconds:.1f} s"))
+            without_model = {"read from the evidence": self.tr("read from the evidence"), "quoting": self.tr("quoted")}
+            notes.append(plain.html(f"{without_model.get(done.model, done.model)} · {done.seconds:.1f} s"))
         self.foot.setText("<br>".join(notes))
         self.foot.setVisible(bool(notes))
 
