@@ -5,6 +5,7 @@ Nothing is stored, and nothing of it stays in the search state that later questi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,8 +28,8 @@ from m3desk.ports import TextEmbedder
 _NODE = "live_"
 """How the ids of these sentences begin: no node of a memory has such an id."""
 
-CHINESE = "\u4e00"
-"""The first Chinese character, which a Chinese sentence holds."""
+_HAN = re.compile("[\u4e00-\u9fff]")
+"""A Chinese character, which a Chinese sentence holds."""
 
 
 class Unwritten:
@@ -98,7 +99,7 @@ class Unwritten:
 
 
 def _sentence(node: str, heard: Heard, observed: Observed) -> StoredSentence:
-    language = "zh" if any(c >= CHINESE for c in heard.text) else "en"
+    language = "zh" if _HAN.search(heard.text) else "en"
     who = heard.name or say("somebody", language)
     shown = say("says", language, who=who, words=heard.text).strip()
     at = shown.index(heard.text, len(who))

@@ -29,7 +29,7 @@ class Live:
         self.search = with_unwritten(self.cache, self.plain, heard, seen, self.bag, 70 * S)
 
     def ask(self, question: str) -> tuple[AskDone, list[AskRound]]:
-        told = [without_ids(e) for e in loop.answer(question, self.search, self.search.reader, None)]  # type: ignore[arg-type]
+        told = [without_ids(e) for e in loop.answer(question, self.search, None)]
         return told[-1], [e for e in told if isinstance(e, AskRound)]
 
 
@@ -44,6 +44,12 @@ def test_words_of_somebody_known_are_found_cited_and_told_under_their_name() -> 
     assert all(not r.startswith("live") for step in rounds for r in step.results)
     done, _ = live.ask("When does the train leave?")
     assert done.found and "nine" in done.answer and done.citations
+
+
+def test_only_chinese_words_are_told_in_chinese() -> None:
+    for text, lead in (("看火车 nine", "说"), ("the train 🚆 leaves", "Ann says"), ("기차 nine", "Ann says")):
+        sentence = Live(replace(TRAIN, text=text)).search.reader.sentence("live_1")
+        assert lead in sentence.shown and sentence.language == ("zh" if lead == "说" else "en")
 
 
 def test_what_happened_in_the_last_seconds_is_told_from_the_words() -> None:
