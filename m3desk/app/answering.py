@@ -149,7 +149,7 @@ class Answering:
                 if mode == "parity":
                     steps = parity.answer(question, search, reader, language, ask=ask, before=before, cancelled=stop.is_set)
                 else:
-                    steps = loop.answer(question, search, reader, language, ask=ask, span=span, before=before, cancelled=stop.is_set)
+                    steps = loop.answer(question, search, language, ask=ask, span=span, before=before, cancelled=stop.is_set)
                 for event in map(without_ids, steps):
                     if isinstance(event, events.AskRound):
                         rounds.append(event)

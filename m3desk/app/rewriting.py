@@ -11,14 +11,13 @@ from m3desk.domain.clip import Clip, Source
 from m3desk.errors import ModelFailed, UsageError
 from m3desk.media.file import is_there
 from m3desk.memorization.compose import ComposedWriter
+from m3desk.pipeline import RECENT
 from m3desk.ports import ClipView, MemoryWriter
 from m3desk.store.memory import Memory
 from m3desk.store.records import Records
 from m3desk.work import Work
 
 T = TypeVar("T")
-RECENT = 6
-"""Sentences of the clip before that a writer is shown, as when memorizing."""
 
 
 class RewritableMemory(Protocol):

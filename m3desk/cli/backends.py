@@ -57,10 +57,10 @@ def _key(options: Any, out: Out) -> int:
         return 0
     typed = getpass.getpass(f"Key of {address.shown} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline(keys.LONGEST + 2)
     keys.store(address.origin, keys.Key(typed.strip()))
-    told = [f"The key of {address.shown} is in the system's keyring."]
+    lines = [f"The key of {address.shown} is in the system's keyring."]
     if not address.encrypted and not address.local:
-        told.append("It is sent unencrypted (http): whoever is between can read it.")
-    out.result({"server": address.origin, "key": True}, told)
+        lines.append("It is sent unencrypted (http): whoever is between can read it.")
+    out.result({"server": address.origin, "key": True}, lines)
     return 0
 
 

@@ -25,7 +25,7 @@ from m3desk.domain.memory import StoredSentence
 from m3desk.domain.tags import sentence_case
 from m3desk.errors import Cancelled, ModelError
 from m3desk.events import AskDone, AskRound, AskText
-from m3desk.ports import LanguageModel, Message, Reader
+from m3desk.ports import LanguageModel, Message
 
 Event = AskRound | AskText | AskDone
 
@@ -46,7 +46,6 @@ CHECKED = 0.7
 def answer(
     question: str,
     search: Search,
-    reader: Reader,
     language: LanguageModel | None,
     *,
     ask: str = "",

@@ -11,7 +11,7 @@ from tests.control.made import MadeReader, Scripted, chinese, english, person, s
 
 
 def run(reader, folder, question, model=None, **how):
-    events = list(answer(question, searching(reader, folder), reader, model, ask="a1", **how))
+    events = list(answer(question, searching(reader, folder), model, ask="a1", **how))
     done = events[-1]
     assert isinstance(done, AskDone) and done.ask == "a1"
     assert "".join(e.piece for e in events if isinstance(e, AskText)).strip() == done.answer
@@ -198,7 +198,7 @@ def test_a_question_of_common_words_alone_still_finds_them(tmp_path):
 def test_stopping_stops(tmp_path):
     reader = english()
     with pytest.raises(Cancelled):
-        list(answer("Where is the red mug?", searching(reader, tmp_path), reader, Scripted("x"), cancelled=lambda: True))
+        list(answer("Where is the red mug?", searching(reader, tmp_path), Scripted("x"), cancelled=lambda: True))
 
 
 def test_a_model_that_fails_leaves_the_quotes(tmp_path):

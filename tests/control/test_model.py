@@ -22,7 +22,7 @@ def llm():
 
 
 def done(reader, folder, llm, question):
-    return list(answer(question, searching(reader, folder), reader, llm))[-1]
+    return list(answer(question, searching(reader, folder), llm))[-1]
 
 
 def test_it_answers_from_the_line_that_holds_it(tmp_path, llm):
