@@ -6,6 +6,7 @@ Must not know: Qt, how commands or windows look.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import shlex
 import shutil
@@ -140,7 +141,7 @@ class App:
         empty = self.write(_holds_nothing)
         self.close()
         if empty:
-            shutil.rmtree(self.path, ignore_errors=True)
+            _delete(Path(self.path))
 
     def discard_if_unused(self) -> None:
         """Close, and delete the memory if this process made it and nothing was committed to it: its live source failed at once."""
@@ -491,6 +492,17 @@ def _settings() -> tuple[Settings, UsageError | None]:
 def _lacking() -> list[dict[str, Any]]:
     """Return the models of the embedded profile, the language model included, that are not on this machine."""
     return [r for r in models.rows() if r["state"] not in ("shipped", "ready") and r["profile"] in ("embedded", "llm")]
+
+
+def _delete(memory: Path) -> None:
+    """Delete the folder of an empty memory, its database last: one that is cut short leaves an empty memory, never a damaged one."""
+    with contextlib.suppress(OSError):
+        for part in sorted(memory.iterdir(), key=lambda p: (not p.is_dir(), p.name == FILE)):
+            if part.is_dir() and not part.is_symlink():
+                shutil.rmtree(part, ignore_errors=True)
+            else:
+                part.unlink(missing_ok=True)
+        memory.rmdir()
 
 
 def _holds_nothing(memory: Memory) -> bool:

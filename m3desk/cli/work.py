@@ -114,8 +114,9 @@ def _say(report: dict[str, Any], memory: str, out: Out) -> int:
     counts = report["clips"]
     pace = f", seen and heard in {report['seconds']:.0f} s ({report['real_time']:.1f}× real time)" if report["real_time"] else ""
     lines = [
-        f"{sum(counts.values())} clips ({', '.join(f'{n} {s}' for s, n in counts.items() if n)}){pace}",
-        f"{report['people']} people, {report['memories']['episodic']} episodic and {report['memories']['semantic']} semantic memories",
+        f"{many(sum(counts.values()), 'clip')} ({', '.join(f'{n} {s}' for s, n in counts.items() if n)}){pace}",
+        f"{many(report['people'], 'person', 'people')}, {report['memories']['episodic']} episodic and "
+        f"{report['memories']['semantic']} semantic memories",
         f'Ask: m3desk ask -m {shlex.quote(memory)} "who appears?"',
     ]
     out.result(report, lines)

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from m3desk import engine, events
+from m3desk import commands, engine, events
 from m3desk.app import App
 from m3desk.desk import EngineDesk
 from m3desk.errors import CorrectionError, MemoryProblem, ModelFailed, SourceMissing
@@ -232,18 +232,25 @@ def test_an_error_before_the_work_begins_is_told_and_the_work_goes_on(monkeypatc
     assert told.get(timeout=20) == "work"
 
 
-def test_a_new_memory_in_which_nothing_came_is_deleted_when_it_is_closed_and_any_other_stays(listening: Listening, tmp_path: Path):
-    path = tmp_path / "desk.m3desk"
+def test_a_new_memory_in_which_nothing_came_is_deleted_when_it_is_closed_and_any_other_stays(tmp_path: Path):
+    path = tmp_path / "new.m3desk"
+    closed = SimpleNamespace(app=App(path))
+    closed.app.keep_copy()
+    commands.Close().run(closed)  # type: ignore[arg-type]
+    assert not path.exists(), list(path.rglob("*"))
+    App(path).close()
+    commands.Close().run(SimpleNamespace(app=App(path)))  # type: ignore[arg-type]
     assert path.is_dir()
-    process = psutil.Process(listening.desk.pid())
-    listening.desk.close()
-    process.wait(PATIENCE)
-    assert not path.exists()
-    with App(path):
-        pass
-    again = Listening(path)
-    again.until_a(events.EngineReady)
-    process = psutil.Process(again.desk.pid())
-    again.desk.close()
-    process.wait(PATIENCE)
+
+
+def test_deleting_an_empty_memory_that_is_cut_short_never_leaves_a_damaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "new.m3desk"
+    app = App(path)
+    app.keep_copy()
+    (path / "backup").mkdir(exist_ok=True)
+    monkeypatch.setattr("m3desk.app.app.shutil.rmtree", lambda *_a, **_k: (_ for _ in ()).throw(OSError("killed here")))
+    app.discard_if_unused()
+    with App(path) as again:
+        assert again.check()["ok"]
+    monkeypatch.undo()
     assert path.is_dir()
