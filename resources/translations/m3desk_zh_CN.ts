@@ -1956,16 +1956,8 @@
             <translation>以网格显示人脸</translation>
         </message>
         <message>
-            <source>Are these %1 one person?</source>
-            <translation>这 %1 个是同一个人吗？</translation>
-        </message>
-        <message>
             <source>Several people: separate…</source>
             <translation>是几个人：拆分…</translation>
-        </message>
-        <message>
-            <source>This changes: %1. You can undo it.</source>
-            <translation>这会改变：%1。可以撤销。</translation>
         </message>
         <message>
             <source>Reading the memory …</source>
@@ -2050,14 +2042,6 @@
         <message>
             <source>Same person</source>
             <translation>同一人</translation>
-        </message>
-        <message>
-            <source>Are %1 and %2 one person?</source>
-            <translation>%1和%2是同一个人吗？</translation>
-        </message>
-        <message>
-            <source>Yes, keep “%1”</source>
-            <translation>是，保留“%1”</translation>
         </message>
     </context>
     <context>
@@ -4213,14 +4197,14 @@
         </message>
     </context>
     <context>
-        <name>GraphMerging</name>
+        <name>Merging</name>
         <message>
             <source>This changes: %1. You can undo it.</source>
             <translation>这会改变：%1。可以撤销。</translation>
         </message>
         <message>
-            <source>Are these two one person?</source>
-            <translation>这两个是同一个人吗？</translation>
+            <source>Are %1 and %2 one person?</source>
+            <translation>%1和%2是同一个人吗？</translation>
         </message>
         <message>
             <source>Are these %1 people one person?</source>

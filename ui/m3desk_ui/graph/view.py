@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain import graph
-from m3desk_ui.graph import merging, past, style
+from m3desk_ui.graph import past, style
 from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
 from m3desk_ui.graph.controls import GraphBar, Legend
@@ -34,6 +34,7 @@ from m3desk_ui.graph.whole import Part, Whole, read_part
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, texts
 from m3desk_ui.memory.order import number
+from m3desk_ui.people import merging
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +20,12 @@ from PySide6.QtWidgets import (
 
 from m3desk.domain.changed import Changed
 from m3desk_ui.hub.following import Following, Read
-from m3desk_ui.look import deeds, plain, theme
+from m3desk_ui.look import plain, theme
 from m3desk_ui.look.search_field import SearchField
+from m3desk_ui.people import merging
 from m3desk_ui.people.people_list import PERSON, PeopleList, PeopleModel, PersonDelegate
 from m3desk_ui.people.person_page import PersonPage
-from m3desk_ui.people.person_picker import BothFaces, PersonPicker, likely_first, name_person
+from m3desk_ui.people.person_picker import PersonPicker, likely_first, name_person
 from m3desk_ui.people.questions_view import QuestionsView
 from m3desk_ui.people.split_board import SplitBoard
 
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 GRID_FROM = 480
 """Pixels of width from which people are shown as a grid of faces, unless the user chose otherwise."""
-
-MOST_FACES = 6
-"""Faces that a question about several people shows."""
 
 MANY = 50
 """A merge that changes more memories than this is previewed in full before it is applied."""
@@ -370,25 +367,8 @@ class PeopleView(QWidget):
             if self.hub.desk is not desk:  # another memory was opened meanwhile
                 return
             if several_named or len(effect.memories) > MANY:
-                self._confirm(people, effect, args)
+                self.question = merging.confirm(self.hub, self, people, effect)
             else:
                 self.hub.correct("merge", args)
 
         self.hub.when(desk.correct("merge", args, dry_run=True), previewed)
-
-    def _confirm(self, people: Sequence[Person], effect: Effect, args: dict[str, Any]) -> None:
-        names = [plain.line(p.shown, plain.ENTRY) for p in people]
-        if len(people) == 2:
-            text = self.tr("Are %1 and %2 one person?").replace("%2", names[1]).replace("%1", names[0])
-        else:
-            text = self.tr("Are these %1 one person?").replace("%1", str(len(people)))
-        more = self.tr("This changes: %1. You can undo it.").replace("%1", deeds.would(effect.text))
-        box = BothFaces(self.hub, self.tr("Same person"), text, people[:MOST_FACES], self, more)
-        named = [p for p in people if p.name is not None]
-        for person in named if len(named) > 1 else people[:1]:
-            rest = [p.id for p in people if p is not person]
-            kept = self.tr("Yes, keep “%1”").replace("%1", plain.line(person.shown, plain.ENTRY))
-            chosen = args if person is people[0] else {"keep": person.id, "others": rest}
-            box.answer(kept, partial(self.hub.correct, "merge", chosen))
-        box.open()
-        self.question = box

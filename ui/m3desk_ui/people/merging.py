@@ -1,4 +1,4 @@
-"""Asks whether several people selected in the graph are one person, and merges them: the people list's command, for many at once."""
+"""Asks whether several people are one person, and merges them."""
 
 from __future__ import annotations
 
@@ -35,27 +35,30 @@ def _preview(hub: Hub, parent: QWidget, found: list[Person]) -> None:
 
     def previewed(effect: Effect) -> None:
         if hub.desk is desk:  # no other memory was opened meanwhile
-            _confirm(hub, parent, order, effect)
+            confirm(hub, parent, order, effect)
 
     hub.when(desk.correct("merge", _args(order, order[0]), dry_run=True), previewed)
 
 
-def _confirm(hub: Hub, parent: QWidget, people: list[Person], effect: Effect) -> None:
+def confirm(hub: Hub, parent: QWidget, people: Sequence[Person], effect: Effect) -> BothFaces:
+    """Ask, with faces and with what merging changes; offer to keep the first, or one of those who have a name. Return the question."""
     translate = QCoreApplication.translate
     if len(people) == 2:
-        text = translate("GraphMerging", "Are these two one person?")
+        first, second = (plain.line(p.shown, plain.ENTRY) for p in people)
+        text = translate("Merging", "Are %1 and %2 one person?").replace("%2", second).replace("%1", first)
     else:
-        text = translate("GraphMerging", "Are these %1 people one person?").replace("%1", str(len(people)))
-    more = translate("GraphMerging", "This changes: %1. You can undo it.").replace("%1", deeds.would(effect.text))
+        text = translate("Merging", "Are these %1 people one person?").replace("%1", str(len(people)))
+    more = translate("Merging", "This changes: %1. You can undo it.").replace("%1", deeds.would(effect.text))
     if len(people) > FACES_MOST:
         names = ", ".join(plain.line(p.shown, 30) for p in people[FACES_MOST:])
-        more = translate("GraphMerging", "Also: %1").replace("%1", names) + "\n" + more
-    box = BothFaces(hub, translate("GraphMerging", "Same person"), text, people[:FACES_MOST], parent, more)
+        more = translate("Merging", "Also: %1").replace("%1", names) + "\n" + more
+    box = BothFaces(hub, translate("Merging", "Same person"), text, people[:FACES_MOST], parent, more)
     named = [p for p in people if p.name is not None]
-    for keep in named[:KEPT_MOST] or people[:1]:
-        label = translate("GraphMerging", "Yes, keep “%1”").replace("%1", plain.line(keep.shown, plain.ENTRY))
+    for keep in named[:KEPT_MOST] if len(named) > 1 else people[:1]:
+        label = translate("Merging", "Yes, keep “%1”").replace("%1", plain.line(keep.shown, plain.ENTRY))
         box.answer(label, lambda keep=keep: hub.correct("merge", _args(people, keep)))  # type: ignore[misc]
     box.open()
+    return box
 
 
 def _args(people: Sequence[Person], keep: Person) -> dict[str, Any]:
