@@ -158,7 +158,7 @@ def test_memories_of_a_span_do_not_make_a_small_window_larger(window: MainWindow
     window.hub.selection.search_within.emit("s1", 20_000_000, 65_000_000)
     view.count.setText("100 of 1242")  # type: ignore[attr-defined]
     qtbot.wait(100)
-    assert view.within.isVisible() and view.minimumSizeHint().width() <= 370  # type: ignore[attr-defined]
+    assert view.within.isVisible() and view.minimumSizeHint().width() <= 385  # type: ignore[attr-defined]
     assert window.size() == QSize(900, 600) and walking.cut(window.docks["memories"]) == []
 
 

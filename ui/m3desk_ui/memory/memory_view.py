@@ -312,7 +312,7 @@ class MemoryView(QWidget):
         self.kind.currentIndexChanged.connect(self._filter)
         self.person = QComboBox(self)
         for choice in (self.kind, self.person):  # a narrow window may cut them: their lists show the whole texts
-            choice.setMinimumContentsLength(4)
+            choice.setMinimumContentsLength(5)
             choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             choice.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             choice.currentTextChanged.connect(partial(plain.tip, choice))
@@ -410,7 +410,7 @@ class MemoryView(QWidget):
     def _size_columns(self) -> None:
         """Give the sentences at least half of the width; hide columns that do not fit, the least important first."""
         wide, room = self.fontMetrics().averageCharWidth(), self.width()
-        wanted = ((TIME, 13 if self.model.many_sources else 9), (PEOPLE, 16), (KIND, 17), (WEIGHT, 9))
+        wanted = ((TIME, 13 if self.model.many_sources else 9), (PEOPLE, 16), (KIND, 17), (WEIGHT, 11))
         left = room // 2
         for column, chars in wanted:
             fits = wide * chars <= left
