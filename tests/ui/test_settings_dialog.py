@@ -9,10 +9,11 @@ from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from m3desk_ui.window.settings_dialog import SettingsDialog
 from m3desk_ui.window.start_page import StartPage
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from m3desk import config
+from tests.ui import walking
 
 
 @pytest.fixture
@@ -31,6 +32,21 @@ def choose(dialog: SettingsDialog, name: str, value: str) -> None:
 def test_every_setting_has_a_field_with_its_value(dialog: SettingsDialog) -> None:
     assert set(dialog.fields) == set(config.KEYS)
     assert all(dialog.value(name) == value for name, value in config.values().items())
+
+
+def test_it_fits_a_small_screen_and_shows_all_fields_where_there_is_room(qtbot: QtBot, dialog: SettingsDialog) -> None:
+    area = dialog.findChild(QScrollArea)
+    assert area is not None
+    dialog.show()
+    assert dialog.height() <= dialog.screen().availableGeometry().height()
+    dialog.resize(dialog.width(), 1400)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0, timeout=2000)
+    dialog.resize(dialog.width(), 540)
+    assert dialog.height() == 540 and area.verticalScrollBar().maximum() > 0
+    assert area.horizontalScrollBar().maximum() == 0
+    assert walking.cut(dialog) == []
+    save = next(b for b in dialog.findChildren(QPushButton) if b.text() == "Save")
+    assert dialog.rect().contains(save.geometry().translated(save.parentWidget().pos()))
 
 
 def test_saving_writes_only_what_changed_and_tells_it(qtbot: QtBot, dialog: SettingsDialog) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QLineEdit,
+    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -27,6 +28,8 @@ from m3desk_ui.look import plain, texts, theme
 if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
+TITLE_BAR = 60
+"""Pixels of a screen's height that the dialog leaves free: its own title bar, and a panel of the desktop."""
 HOURS = ("24", "168", "720")
 """Hours that recordings may be kept, to choose from."""
 ORDER = (
@@ -135,15 +138,31 @@ class SettingsDialog(QDialog):
         self.leaving.setWordWrap(True)
         self.leaving.setStyleSheet(f"color: {theme.colours().warn};")
         self.leaving.hide()
-        column.addLayout(self._form)
+        inner = QWidget(self)
+        inner_column = QVBoxLayout(inner)
+        inner_column.setContentsMargins(0, 0, 8, 0)
+        inner_column.setSpacing(14)
+        inner_column.addLayout(self._form)
+        inner_column.addWidget(where)
+        if hub.path:
+            inner_column.addWidget(self._memory(hub.path))
+        inner_column.addStretch(1)
+        area = QScrollArea(self)  # all fields are higher than a small screen
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(inner)
+        column.addWidget(area, 1)
         column.addWidget(self.leaving)
         column.addWidget(self.problem)
-        column.addWidget(where)
-        if hub.path:
-            column.addWidget(self._memory(hub.path))
         column.addWidget(ends)
         self._before: dict[str, Any] = {}
         self.refresh()
+        wanted = inner.sizeHint()
+        area.setMinimumWidth(wanted.width() + area.verticalScrollBar().sizeHint().width())
+        whole = wanted.height() + ends.sizeHint().height() + 3 * column.spacing() + 30
+        self.resize(self.minimumSizeHint().width(), min(whole, self.screen().availableGeometry().height() - TITLE_BAR))
 
     def _memory(self, path: str) -> QWidget:
         """Return the facts about the open memory: where it is stored, and who can read it."""
@@ -226,9 +245,7 @@ class SettingsDialog(QDialog):
             number.setValue(float(value))
             number.setSuffix(self._unit(key.name))
             return number
-        line = QLineEdit(str(value), self)
-        line.textChanged.connect(self._tell_leaving)
-        return line
+        return QLineEdit(str(value), self)
 
     def _tell_leaving(self) -> None:
         """Say what would leave this machine with the profile and memory writer that are chosen."""
