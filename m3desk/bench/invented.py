@@ -204,7 +204,7 @@ def _batches(
             start = index * CLIP + place % EACH * 2_900_000
             end = start + 2_000_000
             n = int(draws[k, 0] * len(who) / 2)
-            row = _sentence(invention, float(draws[k, 1]), n, number, clip, source, start, end, who, things)
+            row = _sentence(invention, float(draws[k, 1]), n, number, clip, source, start, end, who)
             text, kind, event, observation, label = row
             id_ = f"{kind}_{number}"
             if observation is not None:
@@ -245,7 +245,6 @@ def _sentence(
     start: int,
     end: int,
     who: dict[tuple[str, int], tuple[str, str]],
-    things: dict[str, str],
 ) -> tuple[str, str, str | None, tuple[str, str, str, tuple[object, ...]] | None, str | None]:
     """Return text, kind, event, the observation it rests on and the thing it speaks of: half is speech, a fifth people who appear."""
     said = invention.said(4 + int(draw * 997) % 9)

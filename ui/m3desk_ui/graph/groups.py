@@ -53,7 +53,7 @@ def grouped(graph: Whole, orphans: NDArray[np.bool_], unfolded: Collection[str],
     topics = {graph.names[code]: by_topic[graph.topics[by_topic] == code] for code in codes}
     for name, members in sorted(topics.items()):
         node = SceneNode(f"topic:{name}", "topic", "", "", float(len(members)), topic=name)
-        here = _add(found, graph, node, members, flat or node.id in unfolded, words, (0, 0))
+        here = _add(found, node, members, flat or node.id in unfolded, words, (0, 0))
         _link_people(found, graph, here, seen, (c for c in graph.clips[members].tolist() if c >= 0))
     rest = rows[(graph.clips[rows] >= 0) & (found.of[rows] < 0)]
     if not len(rest):
@@ -96,7 +96,7 @@ def _add_clips(
             clip = graph.node(int(members[0])).clip if step == 1 else None
             node = SceneNode(id_, "clip", "", "", float(len(members)), name, start, end, clip=clip)
             opened = flat or id_ in unfolded
-            here = _add(found, graph, node, members, opened, words, (inside[0][1], inside[-1][1]))
+            here = _add(found, node, members, opened, words, (inside[0][1], inside[-1][1]))
             if parent >= 0:
                 found.spine.append((parent, here))
             if (source, step) in last_of:
@@ -113,9 +113,7 @@ def _add_clips(
     _link_the_rest(found, graph, where)
 
 
-def _add(
-    found: Groups, graph: Whole, node: SceneNode, members: NDArray[np.intp], opened: bool, words: Words, clips: tuple[int, int]
-) -> int:
+def _add(found: Groups, node: SceneNode, members: NDArray[np.intp], opened: bool, words: Words, clips: tuple[int, int]) -> int:
     here = len(found.nodes)
     kind = "clips" if node.id.startswith("clips:") else node.kind
     label = words(kind, node, *clips)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractEventDispatcher, QEventLoop, Qt, QTimer
-from PySide6.QtWidgets import QApplication
 
 from m3desk_ui import launch
 from m3desk_ui.hub.services import Services
@@ -52,7 +51,7 @@ def measure(
     window.dock_area.load_rest()
     _run(3)
     show_all_docks(window)
-    probe = _Probe(window, app)
+    probe = _Probe(window)
     began = time.monotonic()
     while time.monotonic() - began < PATIENCE and probe.take(1.5)["process"] > 1500 * QUIET:
         pass
@@ -99,7 +98,7 @@ def show_all_docks(window: MainWindow) -> None:
 class _Probe:
     """Processor times of the window's threads, in milliseconds."""
 
-    def __init__(self, window: MainWindow, app: QApplication) -> None:
+    def __init__(self, window: MainWindow) -> None:
         self._reads = window.hub.reads_thread()
         self._turn = self._clock = self._longest = self._longest_clock = 0.0
         dispatcher = QAbstractEventDispatcher.instance()
