@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.hub.selection_trail import SelectionTrail
@@ -52,6 +54,16 @@ def test_one_field_finds_people_memories_words_clips_and_actions(qtbot: QtBot, p
     assert type_(qtbot, palette, "1:20", "clips")[0].start == 80_000_000
     assert type_(qtbot, palette, "kitchen", "clips")[0].kind == "source"
     assert type_(qtbot, palette, "export", "actions")[0].text == "Export"
+
+
+def test_who_has_no_picture_is_listed_with_a_sign_of_their_own(qtbot: QtBot, palette: SearchPalette) -> None:
+    palette._index = replace(palette._index, people=tuple(replace(p, portrait=None) for p in palette._index.people))
+    type_(qtbot, palette, "person", "people")
+    top = palette.tree.topLevelItem(0)
+    assert top is not None and top.childCount()
+    for row in range(top.childCount()):
+        item = top.child(row)
+        assert item.data(0, HIT).picture is None and not item.icon(0).isNull()
 
 
 def test_hits_are_marked_in_graph_and_timeline_and_escape_takes_the_marks_back(qtbot: QtBot, palette: SearchPalette, hub: Hub) -> None:

@@ -24,6 +24,7 @@ from shiboken6 import isValid
 
 from m3desk.domain.sample_files import PICTURES
 from m3desk_ui.look import plain
+from m3desk_ui.people.people_list import fallback_head, initial
 from m3desk_ui.window import search_hits
 from m3desk_ui.window.search_hits import Hit, Index
 
@@ -215,9 +216,14 @@ class SearchPalette(QDialog):
         self._mark(hits)
 
     def _picture(self, item: QTreeWidgetItem, hit: Hit) -> None:
-        if hit.group != "people" or hit.picture is None:
+        if hit.group != "people":
             return
         ratio = self.devicePixelRatioF()
+        person = next((p for p in self._index.people if p.id == hit.id), None)
+        if person is not None:
+            item.setIcon(0, QIcon(fallback_head(person.id, initial(person), FACE, ratio)))
+        if hit.picture is None:
+            return
 
         def put(pixmap: QPixmap) -> None:
             if isValid(self) and isValid(item):
