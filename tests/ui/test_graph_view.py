@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -264,9 +265,21 @@ def test_the_list_says_the_same_and_the_picture_is_written(qtbot: QtBot, hub: Hu
     view = opened(qtbot, hub)
     view.bar.as_list.setChecked(True)
     assert view.list.rows.rowCount() == len(view.canvas.scene.nodes)
+    with qtbot.waitSignal(hub.notice) as told:
+        view.exports.save_picture(str(tmp_path / "graph.png"))
+    assert told.args[0] == "info" and not QImage(str(tmp_path / "graph.png")).isNull()
+    with qtbot.waitSignal(hub.notice) as told:
+        view.exports.save_picture(str(tmp_path / "not there" / "graph.png"))
+    assert told.args[0] == "error"
+
+
+def test_the_picture_is_written_beside_the_windows_thread(qtbot: QtBot, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    view, threads = opened(qtbot, hub), []
+    picture = SimpleNamespace(save=lambda _path: threads.append(threading.current_thread()) or True)
+    monkeypatch.setattr(view.canvas, "picture", lambda: picture)
     with qtbot.waitSignal(hub.notice):
-        assert view.exports.save_picture(str(tmp_path / "graph.png"))
-    assert not QImage(str(tmp_path / "graph.png")).isNull()
+        view.exports.save_picture(str(tmp_path / "graph.png"))
+    assert threads and threads[0] is not threading.main_thread()
 
 
 def test_the_legend_hides_kinds_and_the_bar_filters(qtbot: QtBot, hub: Hub) -> None:

@@ -46,11 +46,10 @@ class Exports(QObject):
         """Write a file in a thread; a failure is told."""
         self.hub.work(lambda: Path(path).write_text(text, encoding="utf-8"), lambda _n: self._saved(path), lambda _e: self._not_saved(path))
 
-    def save_picture(self, path: str) -> bool:
-        """Write what is on show to a PNG file, at twice the screen's resolution."""
-        good: bool = self.canvas.picture().save(path)
-        (self._saved if good else self._not_saved)(path)
-        return good
+    def save_picture(self, path: str) -> None:
+        """Write what is on show to a PNG file, at twice the screen's resolution, in a thread; a failure is told."""
+        picture = self.canvas.picture()
+        self.hub.work(lambda: picture.save(path), lambda good: (self._saved if good else self._not_saved)(path))
 
     def _saved(self, path: str) -> None:
         self.hub.notice.emit("info", self.tr("Saved %1").replace("%1", path), "", "")
