@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PERIOD = 1 / 30
 """Seconds between two looks."""
+LARGEST = 2560
+"""Pixels of the longer side of a picture that is enlarged here."""
 IDLE_PERIOD = 0.2
 """The same after `IDLE_LOOKS` looks without a new picture: the source is paused, or has no picture."""
 IDLE_LOOKS = 60
@@ -57,7 +59,7 @@ class NewestPicture(QObject):
         self._thread.start()
 
     def fit(self, width: int, height: int) -> None:
-        """Scale pictures to fit so many device pixels from now on, so that painting never scales down."""
+        """Scale pictures to fit so many device pixels from now on, so that painting need not scale; none is enlarged beyond `LARGEST`."""
         self._fit = (width, height)
 
     def close(self) -> None:
@@ -85,7 +87,8 @@ class NewestPicture(QObject):
         height, width = picture.shape[:2]
         room = self._fit
         scale = min(room[0] / width, room[1] / height) if room[0] and room[1] else 1.0
-        if scale < 1.0:
+        scale = min(scale, max(1.0, LARGEST / max(width, height)))
+        if scale != 1.0:
             size = (max(1, round(width * scale)), max(1, round(height * scale)))
             scaled = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if scale < 0.6 else cv2.INTER_LINEAR)
         else:

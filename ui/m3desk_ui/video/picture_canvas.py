@@ -246,8 +246,7 @@ class PictureCanvas(QWidget):
         p = QPainter(self)
         p.fillRect(self.rect(), QColor("#0b0d10"))
         if self.image is not None:
-            p.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self.image.width() < 1400)
-            p.drawImage(self.picture_rect(), self.image)
+            self._paint_picture(p, self.image)
         if self.message:
             p.setPen(QColor("#c8cdd6"))
             p.drawText(
@@ -262,6 +261,20 @@ class PictureCanvas(QWidget):
         if self.zoomed > 1:
             self._paint_zoom(p)
         p.end()
+
+    def _paint_picture(self, p: QPainter, image: QImage) -> None:
+        """Paint the picture: copied where it has the size in which it is shown, scaled otherwise.
+
+        Qt shares scaling out to threads and waits for them, which on a busy machine takes long: whoever gives pictures should scale them.
+        """
+        area, ratio = self.picture_rect(), self.devicePixelRatioF()
+        if abs(image.width() - area.width() * ratio) <= 1 and abs(image.height() - area.height() * ratio) <= 1:
+            image.setDevicePixelRatio(ratio)
+            p.drawImage(QPointF(round(area.x() * ratio) / ratio, round(area.y() * ratio) / ratio), image)
+            return
+        image.setDevicePixelRatio(1.0)
+        p.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, image.width() < 1400)
+        p.drawImage(area, image)
 
     def _paint_zoom(self, p: QPainter) -> None:
         """Say in a corner that the picture is enlarged, and how all of it comes back."""
