@@ -121,7 +121,7 @@ def _told(
 ) -> SpanForgotten:
     return SpanForgotten(
         source, start, end, counts["clips"], counts["observations"], counts["memories"], people, counts["chats"], recording, found, text,
-        dict(searched or {}),
+        dict(searched or {}), counts.get("bookmarks", 0),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
 from m3desk.domain.plural import many
 from m3desk.errors import CorrectionError, UsageError
+from m3desk.interop.exports import bookmark_json
 
 STALE = "  (stale: its evidence was corrected)"
 
@@ -248,6 +249,38 @@ def memories(options: Any, out: Out) -> int:
         effect = app.correct(options.action, args, why=options.why, dry_run=options.dry_run)
         if options.action in ("add", "edit") and not options.dry_run:
             app.embed_lacking()
+    return _tell(effect, options.dry_run, out)
+
+
+def bookmarks(options: Any, out: Out) -> int:
+    existing(options.memory)
+    if options.action == "list":
+        with App(options.memory, write=False) as app, app.reader() as reader:
+            found = [b for b in reader.bookmarks() if options.source in (None, b.source)]
+        lines = table(
+            [[b.id.removeprefix("bookmark_"), b.source or "removed", span(b.start, b.end), b.note] for b in found],
+            ("n", "source", "time", "note"),
+        )
+        out.result([bookmark_json(b) for b in found], lines if found else ["No bookmarks yet."])
+        return 0
+    given, args = options.args, dict[str, Any]()
+    if len(given) not in {"add": (1, 2), "edit": (2,), "remove": (1,)}[options.action]:
+        raise UsageError(f"bookmarks {options.action} takes other arguments.", "See m3desk bookmarks --help.")
+    with App(options.memory) as app:
+        if options.action == "add":
+            with app.reader() as reader:
+                sources = [s.id for s in reader.sources()]
+            if options.source is None and len(sources) != 1:
+                raise UsageError("there are several sources." if sources else "there is no source.", "Name one: --source s1.")
+            args = {"source": options.source or sources[0], "start": moment(given[0]), "text": " ".join(given[1:])}
+        elif options.action == "edit":
+            args = {"bookmark": given[0], "text": given[1]}
+        else:
+            args = {"bookmark": given[0]}
+        if options.to is not None and options.action != "remove":
+            args["end"] = options.to
+        kind = "unbookmark" if options.action == "remove" else "bookmark"
+        effect = app.correct(kind, args, why=options.why, dry_run=options.dry_run)
     return _tell(effect, options.dry_run, out)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 KINDS = (
     "name", "assign", "merge", "distinct", "split", "exclude", "set-aside", "link", "unlink", "ignore", "forget", "enroll",
     "accept", "reject", "split-at", "bounds", "words", "add-face", "add", "edit", "rewrite", "delete", "pin",
-    "choose",
+    "choose", "bookmark", "unbookmark",
 )  # fmt: skip
 """The verbs of `contract.md`; the journal's `kind`. `args` of each is documented in `store.corrections.steps`."""
 

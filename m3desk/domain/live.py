@@ -131,6 +131,7 @@ class SpanForgotten:
     found: tuple[str, ...] = ()
     text: str = ""
     searched: Mapping[str, int] = field(default_factory=dict)
+    bookmarks: int = 0
 
 
 def parse_keep(text: str) -> Keep | None:

@@ -151,7 +151,8 @@ ARGS: Mapping[str, Any] = {
     "spans": list_of(tuple_of(Count, Count, _Observations)), "pinned": Boolean, "made": _Observations, "reworded": _Observations,
     "at": Time, "told": list_of(TextId), "hidden": list_of(TextId), "writer": Text,
     "start": Time, "end": Time, "box": Box, "files": list_of(Text), "known": Boolean, "notes": list_of(Text), "step": Order,
-    "also": list_of(Order), "leaves": list_of(Order), "n": Count, "key": list_of(Key), "as": StepKind, "says": Text, "scrubbed": Boolean,
+    "also": list_of(Order), "leaves": list_of(Order), "n": Count, "key": list_of(Key), "bookmark": Key,
+    "as": StepKind, "says": Text, "scrubbed": Boolean,
 }  # fmt: skip
 """What a step may say, whatever its kind; other words are kept as they are."""
 
@@ -162,6 +163,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "bounds": ("observations", "start", "end", "made"), "words": ("observations", "text", "made"),
     "add-face": ("clip", "at", "box", "made"),
     "enroll": ("person", "name", "made"), "choose": ("clip", "told", "hidden"),
+    "bookmark": ("bookmark", "source", "start", "end"), "unbookmark": ("bookmark",),
 }  # fmt: skip
 """What the fold assumes about a step of a kind. An accepted question stands for the kind in `as`."""
 
@@ -215,7 +217,7 @@ def _anchor(value: dict[str, Any]) -> dict[str, Any]:
 
 _ANCHOR = {
     "observations": TypeAdapter(list_of(_Seen)), "people": TypeAdapter(dict_of(Key, list_of(_Seen))), "made": TypeAdapter(list_of(_Seen)),
-    "memories": TypeAdapter(list_of(_Seen)), "clip": TypeAdapter(_Seen),
+    "memories": TypeAdapter(list_of(_Seen)), "clip": TypeAdapter(_Seen), "place": TypeAdapter(_Seen),
 }  # fmt: skip
 Anchor = Annotated[Object, AfterValidator(_anchor)]
 

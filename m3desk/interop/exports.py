@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
+from m3desk.domain.bookmark import Bookmark
 from m3desk.domain.clip import MICROSECOND, Clip, Source, seconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, Utterance
 from m3desk.domain.identities import Constraint, Equivalence
@@ -99,6 +100,11 @@ def export(
 # ---------------------------------------------------------------- json
 
 
+def bookmark_json(b: Bookmark) -> dict[str, Any]:
+    """Return a bookmark as `bookmarks list --json` and exports write it."""
+    return {"id": b.id, "source": b.source, "start": seconds(b.start), "end": seconds(b.end), "note": b.note, "at": b.at, "by": b.by}
+
+
 def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]:
     """Return the whole memory as contract.md describes it; `log` holds what a later import needs to recreate the memory."""
     if source is not None:
@@ -151,6 +157,7 @@ def export_json(reader: Exportable, source: str | None = None) -> dict[str, Any]
             "enrolments": [
                 {"observation": e.observation, "person": e.person, "uri": e.uri, "sha256": e.sha256} for e in reader.enrolments()
             ],
+            "bookmarks": [bookmark_json(b) for b in reader.bookmarks()],
             "chats": reader.chats(),
             "journal": [
                 {

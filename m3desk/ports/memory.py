@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from m3desk.domain.bookmark import Bookmark
 from m3desk.domain.changed import Edge
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
@@ -109,6 +110,10 @@ class Reader(Protocol):
 
     def why(self, observation: str) -> Verdict:
         """Return why an observation is assigned to its person. Raises CorrectionError if the id is unknown."""
+        ...
+
+    def bookmarks(self) -> list[Bookmark]:
+        """Return the moments and spans that a user marked, by source and time."""
         ...
 
     def watches(self) -> list[WatchRule]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from m3desk.domain.bookmark import Bookmark
 from m3desk.domain.changed import Edge
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
@@ -26,6 +27,7 @@ from m3desk.errors import MemoryDamaged
 from m3desk.locks import FileLock
 from m3desk.store import (
     as_of,
+    bookmarks,
     cells,
     files,
     notes,
@@ -143,6 +145,10 @@ class Reader:
 
     def thumbnail(self, clip: str) -> str | None:
         return self._read(reading.thumbnail, clip)
+
+    def bookmarks(self) -> list[Bookmark]:
+        """Return the bookmarks, by source and time."""
+        return self._read(bookmarks.bookmarks)
 
     def watches(self) -> list[WatchRule]:
         """Return the rules of *watch for*, oldest first, with the ids that persons have now."""

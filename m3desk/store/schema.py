@@ -196,7 +196,12 @@ CREATE TABLE IF NOT EXISTS draft (
 CREATE INDEX IF NOT EXISTS draft_clip ON draft (clip, kind);
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9)
+_V10 = """
+-- Bookmarks are steps of the journal: read without reading all others. (An older version takes them for damage, so it must not open this.)
+CREATE INDEX IF NOT EXISTS journal_kind ON journal (kind);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10)
 """The script that leads from version n to n + 1, each whole or absent."""
 
 VERSION = len(MIGRATIONS)

@@ -613,6 +613,10 @@
     <context>
         <name>ForgetDialog</name>
         <message>
+            <source>bookmarks with their notes: %1</source>
+            <translation>书签及其笔记：%1</translation>
+        </message>
+        <message>
             <source>Forget a span of time</source>
             <translation>忘记一段时间</translation>
         </message>
@@ -3838,6 +3842,26 @@
     </context>
     <context>
         <name>Deeds</name>
+        <message>
+            <source>Added a bookmark at %1: “%2”</source>
+            <translation>在 %1 添加了书签：“%2”</translation>
+        </message>
+        <message>
+            <source>Added a bookmark at %1</source>
+            <translation>在 %1 添加了书签</translation>
+        </message>
+        <message>
+            <source>Changed a bookmark at %1: “%2”</source>
+            <translation>修改了 %1 处的书签：“%2”</translation>
+        </message>
+        <message>
+            <source>Changed a bookmark at %1</source>
+            <translation>修改了 %1 处的书签</translation>
+        </message>
+        <message>
+            <source>Removed a bookmark at %1</source>
+            <translation>删除了 %1 处的书签</translation>
+        </message>
         <message>
             <source>Took the version “%1” of clip %2</source>
             <translation>采用了片段 %2 的版本“%1”</translation>

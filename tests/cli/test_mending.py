@@ -57,6 +57,7 @@ VERBS = [
     "observations words s1.c0.u0 Tea?",
     "memories delete episodic_8",
     "memories pin episodic_8",
+    "bookmarks add 0:05 here",
 ]
 
 

@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 
 from m3desk import events
+from m3desk.domain.bookmark import Bookmark, bookmark_id, in_place
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.correction import Effect, Step
@@ -408,6 +409,14 @@ class FakeReader:
     def chats(self) -> list[dict[str, Any]]:
         return list(self.world.chats)
 
+    def bookmarks(self) -> list[Bookmark]:
+        steps = [s for s in self.world.steps if not s.undone]
+        found = [
+            Bookmark(id_, last.args["source"], last.args["start"], last.args["end"], last.args["text"], added.at, added.by)
+            for id_, (added, last) in in_place(steps).items()
+        ]
+        return sorted(found, key=lambda b: (b.source or "", b.start))
+
     def watches(self) -> list[WatchRule]:
         return list(self.world.rules)
 
@@ -575,6 +584,10 @@ class FakeDesk(LiveCalls):
             return _done(Effect(text, memories=("m1", "m2", "m3")))
         self._apply(kind, dict(args))
         step = len(self.world.steps) + 1
+        if kind == "bookmark":
+            old = next((b for b in self.reader().bookmarks() if b.id == args.get("bookmark")), None)
+            args = {"bookmark": bookmark_id(step), "source": "s1", "text": "", "end": args.get("start", 0), **args}
+            args = args if old is None else {**args, "source": old.source, "start": old.start, "end": old.end}
         self.world.sequence += 1
         self.world.steps.append(
             Step(step, self.world.sequence, kind, dict(args), {}, "2026-11-20T11:00:00+00:00", "user", why, False, text)

@@ -58,6 +58,8 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("exclude", {"observations": ["s1.c0.u0"], "person": "person_1"}),
     ("set-aside", {"observation": "s1.c0.f0"}),
     ("words", {"observation": "s1.c0.u0", "text": "Hello."}),
+    ("bookmark", {"source": "s1", "start": 5_000_000}),
+    ("bookmark", {"source": "s1", "start": 6_000_000, "text": "Ann; (Bob)"}),
     ("bounds", {"observation": "s1.c0.u0", "start": 1_000_000, "end": 2_000_000}),
     ("ignore", {"person": "person_2", "ignored": True}),
     ("ignore", {"person": "person_2", "ignored": False}),
@@ -83,6 +85,13 @@ def test_in_a_chinese_window_the_engines_lines_are_chinese(chinese: None, tmp_pa
         for suggestion in memory.suggestions():
             lines[suggestion.effect] = deeds.change(suggestion.effect)
     assert {line: said for line, said in lines.items() if WORDS.search(said)} == {}
+
+
+@pytest.mark.parametrize(
+    "line", ["changes a bookmark at 00:05", "changes a bookmark at 00:05: “Ann; (Bob)”", "removes a bookmark at 01:00:05"]
+)
+def test_what_was_done_to_a_bookmark_is_told_in_chinese_too(chinese: None, line: str) -> None:
+    assert "书签" in deeds.done(line) and WORDS.search(deeds.done(line)) is None
 
 
 def test_who_has_no_name_is_called_by_number_in_the_windows_language(chinese: None, world: World) -> None:

@@ -40,6 +40,9 @@ def anchor(db: DB, state: State, args: dict[str, Any]) -> dict[str, Any]:
             found["clip"] = _clip(db, args["clip"], args["at"])
     if (memory := args.get("memory")) and memory in state.nodes:
         found["memories"] = [_memory(db, state, memory)]
+    if "bookmark" in args and "source" in args:
+        r = db.execute("SELECT sha256 FROM source WHERE id = ?", (args["source"],)).fetchone()
+        found["place"] = {"id": args["source"], "sha256": r["sha256"] if r else None, "start": args["start"], "end": args["end"]}
     return found
 
 

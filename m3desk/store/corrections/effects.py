@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from m3desk.domain.bookmark import bookmark_id
 from m3desk.domain.clip import clock
 from m3desk.domain.correction import Effect
 from m3desk.domain.fold import cannot_links_between
@@ -29,7 +30,7 @@ def effect(delta: Delta | Rebuilt, kind: str, args: Args, step: int, log: Log) -
     people |= {p for p, (old, new) in changed["people"].items() if old and new and old.shown != new.shown}
     if args.get("person") in after.who.people:
         people.add(args["person"])
-    text = _verb(before, after, kind, args) + _counts(before, after, moved, told)
+    text = _verb(before, after, kind, args, step) + _counts(before, after, moved, told)
     if kind not in ("undo", "redo"):
         text += "".join(f"; {w}" for w in (*_evidence(delta, moved, log), *_overridden(changed["constraints"], step, log)))
     ordered = tuple(sorted(people, key=numbered))
@@ -114,7 +115,7 @@ def _day(at: str) -> str:
 # ---------------------------------------------------------------- the kinds of steps
 
 
-def _verb(before: State, after: State, kind: str, args: Args) -> str:
+def _verb(before: State, after: State, kind: str, args: Args, step: int) -> str:
     def shown(id_: str) -> str:
         state = before if id_ in before.who.people else after
         return state.who.people[id_].shown if id_ in state.who.people else id_
@@ -153,10 +154,22 @@ def _verb(before: State, after: State, kind: str, args: Args) -> str:
             return f"takes back step {args['step']}{also}{leaves}"
         case "undo" | "redo":
             return kind
+        case "bookmark":
+            return _bookmarked(args, step)
+        case "unbookmark":
+            return f"removes a bookmark at {clock(args['at'])}"
         case "split-at" | "bounds" | "words" | "add-face" | "enroll":
             return _observed(before, after, kind, args, things)
         case _:
             return f"{kind}s {_memory(before, after, args['memory'])}"
+
+
+def _bookmarked(args: Args, step: int) -> str:
+    """Return what a step says of a bookmark: "adds a bookmark at 01:23: “the vase falls”"."""
+    note = args.get("text") or ""
+    words = note if len(note) <= QUOTED else note[: QUOTED - 1] + "…"
+    added = args["bookmark"] == bookmark_id(step)
+    return f"{'adds' if added else 'changes'} a bookmark at {clock(args['start'])}" + (f": “{words}”" if words else "")
 
 
 def _things(state: State, observations: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from m3desk.domain.bookmark import bookmark_id
 from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.ids import node_type, numbered, observation_type
 from m3desk.domain.log import Log, in_force, undone_steps
@@ -101,7 +102,25 @@ class Context:
 
 
 _TEXTS = frozenset(
-    ("person", "keep", "name", "a", "b", "other", "memory", "node", "text", "topic", "clip", "face", "voice", "observation", "language")
+    (
+        "person",
+        "keep",
+        "name",
+        "a",
+        "b",
+        "other",
+        "memory",
+        "node",
+        "text",
+        "topic",
+        "clip",
+        "face",
+        "voice",
+        "observation",
+        "language",
+        "bookmark",
+        "source",
+    )
 )
 _LISTS = frozenset(("observations", "others"))
 
@@ -375,6 +394,7 @@ def _dependents(log: Log, number: int) -> list[int]:
         *([args["person"]] if args.get("nodes") and args["person"] not in people else ()),
         *([args["memory"]] if steps[number].kind == "add" else ()),
         *args.get("told", ()),
+        *([args["bookmark"]] if args.get("bookmark") == bookmark_id(number) else ()),
     }
     return [n for n, s in steps.items() if n > number and made & set(_ids(s.args))]
 

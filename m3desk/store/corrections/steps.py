@@ -14,13 +14,13 @@ from m3desk.domain.editing import Lesson, Sample
 from m3desk.domain.log import can_redo, can_undo
 from m3desk.errors import CorrectionError, UsageError
 from m3desk.store import commits, questions
-from m3desk.store.corrections import choosing, effects, enrolling, resolving, superseding
+from m3desk.store.corrections import bookmarking, choosing, effects, enrolling, resolving, superseding
 from m3desk.store.corrections.anchors import anchor
 from m3desk.store.corrections.resolving import Context
 from m3desk.store.ledger import Ledger
 from m3desk.store.rows import dump, insert
 
-RESOLVE = {**resolving.RESOLVE, **questions.RESOLVE, **superseding.RESOLVE, **enrolling.RESOLVE, **choosing.RESOLVE}
+RESOLVE = {**resolving.RESOLVE, **questions.RESOLVE, **superseding.RESOLVE, **enrolling.RESOLVE, **choosing.RESOLVE, **bookmarking.RESOLVE}
 
 
 class _Rehearsed(Exception):

@@ -27,7 +27,7 @@ from m3desk.domain.people import Person
 from m3desk.domain.plural import many
 from m3desk.domain.sentences import State
 from m3desk.domain.shown_people import SHOWN_FROM
-from m3desk.store import commits, notes, rows, versions
+from m3desk.store import bookmarks, commits, notes, rows, versions
 from m3desk.store.forgetting.pending import How
 from m3desk.store.forgetting.scrubbing import TELLING, Traces, blot, chats, scrub, touches
 
@@ -205,6 +205,8 @@ def forget(
     delete(db, found)
     notes.remove_of(db, found)
     scrub(db, found)
+    for span in found.intervals if how == "spans" else ():
+        bookmarks.forget_span(db, *span)
     _journal(db, plan.effect, how, sequence, at)
     counts = {**plan.counts, "chats": gone_chats, "blotted": blotted, "narrowed": len(narrowed)}
     return replace(plan, counts=counts, effect=replace(plan.effect, people=(), observations=(), memories=())), narrowed

@@ -149,6 +149,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "name": ("person",), "assign": ("bindings",), "merge": ("keep", "others"), "distinct": ("a", "b"), "split": ("bindings",),
     "exclude": ("bindings",), "set-aside": ("observations",), "link": ("face", "voice"), "unlink": ("face", "voice"),
     "ignore": ("person",), "enroll": ("person",), "add": ("memory",), "edit": ("memory",), "delete": ("memory",), "pin": ("memory",),
+    "bookmark": ("bookmark",), "unbookmark": ("bookmark",),
     "split-at": ("observations",), "bounds": ("observations",), "words": ("observations",), "add-face": ("made",),
 }  # fmt: skip
 """The args that a step of each kind needs, if it had them, to keep a meaning after the forgotten data is removed from it."""
@@ -184,6 +185,7 @@ def scrub(db: DB, found: Traces) -> None:
         kind = left.get("as", r["kind"])
         spoken = [o for s in args.get("spans", ()) for o in s[2]]
         means = not set(spoken) & found.ids and all(left.get(k) or not args.get(k) for k in REQUIRED.get(kind, ())) and kind != "reject"
+        means = means and not (kind == "bookmark" and _repeats(rows.dump(left), found))  # a name is masked, their words are not
         kind = r["kind"]
         if not means:
             # What it decides on other persons stays in force: bindings, names, must-links and cannot-links.

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from m3desk.domain.clip import clock
 from m3desk.domain.ids import source_of
 from m3desk.domain.log import Log
+from m3desk.domain.plural import many
 from m3desk.domain.sentences import State
-from m3desk.store import commits, reading, rows
+from m3desk.store import bookmarks, commits, reading, rows
 from m3desk.store.forgetting import removing
 from m3desk.store.forgetting.scrubbing import TELLING, Traces, chats, scrub
 
@@ -41,11 +42,14 @@ def preview(db: DB, state: State, log: Log, source: str, start: int, end: int) -
     counts = {
         "clips": len(clips), "observations": len(found.observations), "memories": len(found.told),
         "pictures_and_sounds": len(found.media), "people": len(people), "chats": len(_chats(db, source, start, end)),
+        "bookmarks": bookmarks.notes_in_span(db, source, start, end)[0],
     }  # fmt: skip
     text = (
         f"forgets {clock(start)}–{clock(end)} of {source} for good: {counts['observations']} observations, {counts['memories']} memories, "
         f"{counts['pictures_and_sounds']} pictures and sounds, {counts['chats']} chats"
     )
+    if counts["bookmarks"]:
+        text += f", {many(counts['bookmarks'], 'bookmark')}"
     if people:
         text += f", and {len(people)} people of whom nothing else is known"
     return SpanPlan(text, people, counts, found)
@@ -101,6 +105,7 @@ def _of_the_span(db: DB, found: Traces, source: str, start: int, end: int) -> No
         ]
     )
     found.words = [w for w in dict.fromkeys(found.words) if w not in others]
+    found.words += [n for n in bookmarks.notes_in_span(db, source, start, end)[1] if len(n) >= TELLING and n not in others]
     found.telling = [w for w in found.words if len(w) >= TELLING]
     still = {c for r in db.execute("SELECT id, crops FROM face_track") if r["id"] not in found.observations for c in json.loads(r["crops"])}
     still |= {r["audio"] for r in db.execute("SELECT id, audio FROM utterance") if r["id"] not in found.observations}
@@ -136,6 +141,7 @@ def forget(db: DB, state: State, log: Log, source: str, start: int, end: int, at
     )
     removing.delete(db, found)
     scrub(db, found)
+    bookmarks.forget_span(db, source, start, end)
     step = int(db.execute("SELECT coalesce(max(step), 0) + 1 FROM journal").fetchone()[0])
     rows.insert(
         db, "journal", step=step, sequence=sequence, kind="forget", args=rows.dump({"how": "span", "scrubbed": True}), anchor="{}", at=at,

@@ -120,6 +120,7 @@ class ForgetDialog(QDialog):
             (found.observations, self.tr("faces and utterances: %1")),
             (found.sentences, self.tr("memories: %1")),
             (found.chats, self.tr("questions whose answer cites this time: %1")),
+            (found.bookmarks, self.tr("bookmarks with their notes: %1")),
         ):
             if count:
                 lines.append("• " + text.replace("%1", str(count)))

@@ -158,6 +158,11 @@ def _deed(line: str, steps: Steps) -> str:
         (r"adds a face at ([\d:]+), recognized as (.+)", lambda m: tr("Added a face at %1, recognized as %2", m[1], p(m[2]))),
         (r"adds a face at ([\d:]+)", lambda m: tr("Added a face at %1", m[1])),
         (r"takes the version “(.*)” of (\S+)", lambda m: tr("Took the version “%1” of clip %2", m[1], m[2])),
+        (r"adds a bookmark at ([\d:]+): “(.*)”", lambda m: tr("Added a bookmark at %1: “%2”", m[1], m[2])),
+        (r"adds a bookmark at ([\d:]+)", lambda m: tr("Added a bookmark at %1", m[1])),
+        (r"changes a bookmark at ([\d:]+)(?:: “(.*)”)?",
+         lambda m: tr("Changed a bookmark at %1: “%2”", m[1], m[2]) if m[2] else tr("Changed a bookmark at %1", m[1])),
+        (r"removes a bookmark at ([\d:]+)", lambda m: tr("Removed a bookmark at %1", m[1])),
         (r"(add|edit|rewrite|delete|pin)s a memory(?: about (.+))?", lambda m: _memory(m[1], m[2])),
     )  # fmt: skip
     return _first(line, patterns)
