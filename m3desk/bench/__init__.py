@@ -37,8 +37,8 @@ _NAMES = {
     "scale_window": "what a commit costs the window at 160 and 2,000 invented clips [CLIPS …]",
     "live": "a live source (a film at real time, in a loop): seconds behind, memory, questions, kills, a still scene, forgetting "
     "[FILE] [course kills still forget perceive] [KILLS] [--minutes N] [--keep DIR] [--seed N]",
-    "recording": "the recorder by itself: offset of sound and picture, share of a core, kills, faults of a stream "
-    "[offset cpu kills faults] [N] [--minutes M]",
+    "recording": "the recorder by itself: offset of sound and picture, share of a core, kills, faults of a stream and of the machine "
+    "[offset cpu kills faults machine] [N] [--minutes M]",
     "live_window": "the window beside a live source (a film at real time) under Xvfb: intervals of its event loop [FILE] [SECONDS]",
     "gpu": "real architectures in full size with random weights on this machine's GPU: seconds a clip, tokens a second, peak memory "
     "--random-weights [--tiny] [ARCHITECTURE …]",

@@ -2,7 +2,8 @@
 
 `offset` records a film with a flash and a click every 2 s, over HTTP and (where GStreamer's server is installed) RTSP on loopback, for
 `--minutes M` (default 1). `cpu` records MJPEG as webcams send it, moving and still. `kills` kills the recorder or its parent N times
-(default 5) at random moments. `faults` has an HTTP server close, hang, send garbage and stay away, each N times.
+(default 5) at random moments. `faults` has an HTTP server close, hang, send garbage and stay away, each N times. `machine` lets the
+machine sleep, the disk go and the sound server die, each N times (`recording_machine`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import av
 import numpy as np
 import psutil
 
+from m3desk.bench import recording_machine
 from m3desk.bench.material import data
 from m3desk.errors import UsageError
 from m3desk.media.capture import clock, reports
@@ -37,7 +39,7 @@ from m3desk.media.capture.recording import Recording
 from m3desk.media.capture.transport import ZERO
 from m3desk.media.streams import open_media
 
-ROWS = ("offset", "cpu", "kills", "faults")
+ROWS = ("offset", "cpu", "kills", "faults", "machine")
 GOALS = {"offset_ms": 40.0, "kill_lost_s": 2.0, "back_s": 15.0}
 SEED = 20261122
 EVERY = 2.0
@@ -84,6 +86,7 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
         "cpu": _cpu,
         "kills": lambda place: _kills(place, count),
         "faults": lambda place: _faults(place, count),
+        "machine": lambda place: _machine(place, count),
     }
     found: dict[str, Any] = {}
     for row in [r for r in ROWS if r in given] or list(ROWS):
@@ -176,10 +179,10 @@ class _Server:
 
 
 @contextlib.contextmanager
-def _recorder(folder: Path, address: str) -> Iterator[tuple[Recorder, list[tuple[float, reports.Report]]]]:
+def _recorder(folder: Path, address: str, budget: int | None = None) -> Iterator[tuple[Recorder, list[tuple[float, reports.Report]]]]:
     """Record until the block ends; yields the recorder and its reports with the times at which they came."""
     told: list[tuple[float, reports.Report]] = []
-    recorder = Recorder(folder, LiveAddress.parse(address), lambda report: told.append((clock.now(), report)))
+    recorder = Recorder(folder, LiveAddress.parse(address), lambda report: told.append((clock.now(), report)), budget_bytes=budget)
     recorder.start()
     try:
         yield recorder, told
@@ -388,6 +391,12 @@ def _faults(place: Path, count: int) -> dict[str, Any]:
         found[fault] = {"back_s": back, "recorded_lost_s": max(0.0, lost), "without_report": silent}
     worst = max(b for f in found.values() for b in f["back_s"])
     return {"ok": worst <= GOALS["back_s"] and not any(f["recorded_lost_s"] for f in found.values()), "worst_back_s": worst, **found}
+
+
+def _machine(place: Path, count: int) -> dict[str, Any]:
+    found = recording_machine.measure(place, _film(place / "film.mp4", 30), count, random.Random(SEED), _recorder)
+    back, lost = recording_machine.worst(found)
+    return {"ok": back <= GOALS["back_s"] and not lost, "worst_back_s": back, "most_lost_s": lost, **found}
 
 
 def _until(told: list[tuple[float, reports.Report]]) -> int:
