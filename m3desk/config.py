@@ -226,6 +226,16 @@ def profiles() -> dict[str, dict[str, str]]:
     return {str(name): {str(port): str(backend) for port, backend in table.items()} for name, table in tables.items()}
 
 
+def offered_profiles() -> tuple[str, ...]:
+    """Return the profiles that M3Desk offers for larger machines, smallest first (resources/profiles.toml)."""
+    return tuple(presets.presets())
+
+
+def graphics_need(port: str) -> int:
+    """Return the bytes that the model of a port needs on a graphics card, as the profile in use says; 0 where it says nothing."""
+    return presets.need(_read().get("profile"), port)
+
+
 def backend_options(name: str) -> dict[str, Any]:
     """Return a backend's settings: the user's, such as `[backends.server]` with `url = "http://…"`, over those of the profile in use.
 

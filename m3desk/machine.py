@@ -9,6 +9,8 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,8 @@ from typing import Any
 import psutil
 
 from m3desk import backends, config, models, outgoing, presets
-from m3desk.children import environments
+from m3desk.children import cards, environments
+from m3desk.children.recipes import recipe
 from m3desk.errors import M3DeskError
 from m3desk.media.capture.devices import devices
 
@@ -45,7 +48,7 @@ def doctor() -> dict[str, Any]:
         "platform": platform.platform(),
         "cpu": f"{_cpu_name()}, {config.cores()} cores",
         "memory_bytes": psutil.virtual_memory().total,
-        "gpus": gpus(),
+        "gpus": cards.seen(),
         "engines": engines(),
         "profiles": profiles(),
         "cameras": [d.name for d in found if d.kind == "camera"],
@@ -55,7 +58,11 @@ def doctor() -> dict[str, Any]:
 
 
 def profiles() -> list[dict[str, Any]]:
-    """Return each profile and whether it can run here; `reason` also says what a usable profile lacks."""
+    """Return each profile and whether it can run here; `reason` also says what a usable profile lacks.
+
+    `fits`: whether this machine is large enough; if not, `short` says of what (see Short) and `smaller` which profile is the next smaller
+    one. `turns`: its models take turns on the card. `downloads`: what is not here yet.
+    """
     found = [_embedded()]
     try:
         own = config.profiles()
@@ -64,43 +71,104 @@ def profiles() -> list[dict[str, Any]]:
         found[0]["reason"] = f"{found[0]['reason']}; {error.line()}".lstrip("; ")
     for name, ports in {**backends.PROFILES, **own}.items():
         if name != "embedded":
-            lacking = [f"{port}: {backend}" for port, backend in ports.items() if backend not in backends.available(port)]
-            reason = f"no such backend is installed: {', '.join(lacking)}" if lacking else ""
-            if not reason and outgoing.SERVER in ports.values():
-                reason = _server()
-            if not reason and name not in own and (preset := presets.presets().get(name)) is not None:
-                reason = too_small(preset) or _lacks(preset)
-            found.append({"name": name, "ready": not reason, "reason": reason})
+            found.append(_row(name, ports, None if name in own else presets.presets().get(name)))
     return found
+
+
+def _row(name: str, ports: Mapping[str, str], preset: presets.Preset | None) -> dict[str, Any]:
+    """Return the row of a profile other than the embedded one."""
+    lacking = [f"{port}: {backend}" for port, backend in ports.items() if backend not in backends.available(port)]
+    reason = f"no such backend is installed: {', '.join(lacking)}" if lacking else ""
+    if not reason and outgoing.SERVER in ports.values():
+        reason = _server()
+    short, turns = fit(preset) if preset is not None else (None, False)
+    downloads = [*_environments(preset), *_weights(models.plan_pull(profile="embedded"))]
+    if preset is not None:
+        downloads += _weights(models.plan_pull([m for m in preset.models if not _chosen_otherwise(preset, m)]))
+        reason = reason or (_line(short, preset) if short is not None else _lacks(preset))
+    return {
+        "name": name,
+        "ready": not reason,
+        "reason": reason or (IN_TURNS if turns else ""),
+        "fits": short is None,
+        "short": asdict(short) if short is not None else None,
+        "smaller": preset.smaller if preset is not None else None,
+        "turns": turns,
+        "downloads": downloads,
+    }
+
+
+IN_TURNS = "its models take turns on the graphics card: they do not fit on it together"
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """What a machine has too little of for a profile: `needed` bytes, it has `has` of them.
+
+    `what`: "memory" (free now), "card" (there is none, or `on` sees none), "card-size" or "card-free" (of the card `on`, free now).
+    """
+
+    what: str
+    needed: int
+    has: int = 0
+    on: str = ""
+
+
+def fit(preset: presets.Preset) -> tuple[Short | None, bool]:
+    """Return what this machine has too little of for a profile (None: nothing), and whether its models take turns on the card."""
+    turns = False
+    if preset.graphics:
+        usable = _cards(preset)
+        if not usable:
+            return Short("card", preset.in_turns, on=preset.engine if preset.engine and cards.seen() else ""), False
+        best = max(usable, key=lambda d: int(d["memory_bytes"]))
+        has, free = int(best["memory_bytes"]), int(best["memory_free_bytes"])
+        if has < preset.in_turns:
+            return Short("card-size", preset.in_turns, has, str(best["name"])), False
+        if free < preset.in_turns:
+            return Short("card-free", preset.in_turns, free, str(best["name"])), False
+        turns = free < preset.graphics
+    free = psutil.virtual_memory().available
+    return (Short("memory", preset.memory, free), False) if free < preset.memory else (None, turns)
+
+
+def _cards(preset: presets.Preset) -> list[dict[str, Any]]:
+    """Return the graphics cards that a profile can use."""
+    return [d for d in engines() if d["engine"] == preset.engine and d["graphics"]] if preset.engine else cards.seen()
 
 
 def refusal(profile: str) -> str:
     """Return why a profile of ours can't run on this machine, with the next smaller choice; "" if it can (what lacks can be installed)."""
     preset = presets.presets().get(profile) if profile not in config.profiles() else None
-    return too_small(preset) if preset is not None else ""
+    short = fit(preset)[0] if preset is not None else None
+    return _line(short, preset) if short is not None and preset is not None else ""
 
 
-def too_small(preset: presets.Preset) -> str:
-    """Return what this machine has too little of for a profile, and what to choose instead; "" if nothing."""
-    instead = f"; the next smaller choice is {preset.smaller}"
-    if preset.graphics:
-        cards = gpus()
-        if preset.engine:
-            cards = [d for d in engines() if d["engine"] == preset.engine and d["graphics"]]
-            if not cards and gpus():
-                return f"the installed build of {preset.engine} sees no graphics card (docs/profiles/{preset.name}.md){instead}"
-        if not cards:
-            return f"it needs a graphics card with {_gigabytes(preset.graphics)}, and none is seen{instead}"
-        best = max(cards, key=lambda d: d["memory_bytes"])
-        has, free = best["memory_bytes"], best["memory_free_bytes"]
-        if has < preset.graphics:
-            return f"it needs {_gigabytes(preset.graphics)} on one graphics card, {best['name']} has {_gigabytes(has)}{instead}"
-        if free < preset.graphics:
-            return f"it needs {_gigabytes(preset.graphics)}, {_gigabytes(free)} of {best['name']} are free now: end what uses it{instead}"
-    free = psutil.virtual_memory().available
-    if free < preset.memory:
-        return f"it needs {_gigabytes(preset.memory)} of memory, {_gigabytes(free)} are free now{instead}"
-    return ""
+def _line(short: Short, preset: presets.Preset) -> str:
+    """Return what is too little, and what to choose instead."""
+    needed, has = _gigabytes(short.needed), _gigabytes(short.has)
+    match short.what:
+        case "card" if short.on:
+            why = f"the installed build of {short.on} sees no graphics card (docs/profiles/{preset.name}.md)"
+        case "card":
+            why = f"it needs a graphics card with {needed}, and none is seen"
+        case "card-size":
+            why = f"it needs {needed} on one graphics card, {short.on} has {has}"
+        case "card-free":
+            why = f"it needs {needed}, {has} of {short.on} are free now: end what uses it"
+        case _:
+            why = f"it needs {needed} of memory, {has} are free now"
+    return f"{why}; the next smaller choice is {preset.smaller}"
+
+
+def _environments(preset: presets.Preset | None) -> list[dict[str, Any]]:
+    """Return the backends that must be installed for a profile."""
+    names = [name for name in preset.environments if not environments.installed(name)] if preset is not None else []
+    return [{"name": name, "kind": "backend", "bytes": recipe(name).variant(None).download} for name in names]
+
+
+def _weights(plan: Sequence[models.ModelEntry]) -> list[dict[str, Any]]:
+    return [{"name": m.name, "kind": "model", "bytes": m.bytes} for m in plan]
 
 
 def _lacks(preset: presets.Preset) -> str:
@@ -136,19 +204,24 @@ def _server() -> str:
 
 
 def _embedded() -> dict[str, Any]:
-    """Return whether the embedded profile can run."""
+    """Return the row of the embedded profile."""
+    fits, needed = not _lacks_avx2(), models.plan_pull(profile="embedded")
     broken = [f"{name} ({what})" for name, what in _LIBRARIES.items() if importlib.util.find_spec(name) is None]
     broken += [f"{port}: {name}" for port, name in backends.EMBEDDED.items() if name not in backends.available(port)]
+    ready, reason = False, ""
     if broken:
-        return {"name": "embedded", "ready": False, "reason": f"not installed: {', '.join(broken)}; install M3Desk again"}
-    if _lacks_avx2():
-        return {"name": "embedded", "ready": False, "reason": "this processor has no AVX2, which the text and language models need"}
-    if needed := models.plan_pull(profile="embedded"):
+        reason = f"not installed: {', '.join(broken)}; install M3Desk again"
+    elif not fits:
+        reason = "this processor has no AVX2, which the text and language models need"
+    elif needed:
         size = sum(m.bytes for m in needed) / 1e6
         reason = f"weights are missing ({', '.join(m.name for m in needed)}, {size:.0f} MB): m3desk models pull"
-        return {"name": "embedded", "ready": False, "reason": reason}
-    without = "without the language model it answers by quoting: m3desk models pull --llm"
-    return {"name": "embedded", "ready": True, "reason": without if models.plan_pull(profile="llm") else ""}
+    else:
+        ready = True
+        if models.plan_pull(profile="llm"):
+            reason = "without the language model it answers by quoting: m3desk models pull --llm"
+    row = {"name": "embedded", "ready": ready, "reason": reason, "fits": fits, "short": None, "smaller": None, "turns": False}
+    return {**row, "downloads": _weights(needed)}
 
 
 def _cpu_info() -> dict[str, str]:
@@ -166,22 +239,6 @@ def _cpu_name() -> str:
 def _lacks_avx2() -> bool:
     flags = _cpu_info().get("flags")
     return platform.machine() in ("x86_64", "AMD64") and flags is not None and "avx2" not in flags.split()
-
-
-def gpus() -> list[dict[str, Any]]:
-    """Return NVIDIA graphics cards, as the driver's own tool lists them, with the memory free now; [] where there is none."""
-    command = ["nvidia-smi", "--query-gpu=name,memory.total,memory.free,driver_version", "--format=csv,noheader,nounits"]
-    try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=_CHILD_SECONDS, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        return []
-    found = []
-    for line in told.splitlines():
-        with contextlib.suppress(ValueError):
-            name, memory, free, driver = (part.strip() for part in line.split(","))
-            bytes_of = {"memory_bytes": int(float(memory)) << 20, "memory_free_bytes": int(float(free)) << 20}
-            found.append({"name": name, **bytes_of, "driver": driver})
-    return found
 
 
 def engines() -> list[dict[str, Any]]:

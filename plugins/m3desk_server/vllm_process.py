@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from m3desk import paths
-from m3desk.children import loading
+from m3desk.children import cards, loading, turns
 from m3desk.children.child import Child, free_port
 from m3desk.children.waiting import held
 from m3desk.errors import ModelError, ModelFailed, ModelMissing
@@ -48,14 +50,19 @@ _ON_CPU = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
 class VllmProcess:
     """The process of one set of settings. Thread-safe. `folder`: returns the model's folder; `python`: the interpreter that has vLLM.
 
-    `threads`: of the CPU build.
+    `threads`: of the CPU build. `card`: what it shares with other models.
     """
 
-    def __init__(self, chosen: Options, folder: Callable[[], Path], python: Callable[[], Path], threads: int) -> None:
+    def __init__(
+        self, chosen: Options, folder: Callable[[], Path], python: Callable[[], Path], threads: int, card: turns.Card = turns.CARD
+    ) -> None:
         self._chosen, self._folder, self._python, self._threads = chosen, folder, python, threads
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._door: Door | None = None
+        self._card = card
+        self._on_card = turns.Loaded(NAME, 0, self.stop)
+        self._measured = False
 
     @property
     def child(self) -> Child | None:
@@ -64,7 +71,7 @@ class VllmProcess:
 
     def door(self, cancelled: Callable[[], bool]) -> Door:
         """Return where it listens; start it first if it does not run. Raises Cancelled, ModelError with the cause and its last lines."""
-        with held(self._lock, cancelled):
+        with self.at_work(cancelled), held(self._lock, cancelled):
             if self._child is not None and self._child.alive and self._door is not None:
                 return self._door
             with loading.told(NAME) as told:
@@ -76,6 +83,16 @@ class VllmProcess:
                         if "port is taken" not in str(error) or number == TRIES - 1:
                             raise
             raise AssertionError
+
+    @contextlib.contextmanager
+    def at_work(self, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """Keep its place on the graphics card while the block runs; wait for it first. Raises Cancelled."""
+        if not self._measured:
+            card = None if is_cpu_build(self._python()) else cards.largest()
+            self._on_card.need = round(share(self._chosen.arguments) * int(card["memory_bytes"])) if card is not None else 0
+            self._measured = True
+        with self._card.at_work(self._on_card, cancelled):
+            yield
 
     def stop(self) -> None:
         """End the process."""
@@ -122,12 +139,28 @@ class VllmServer(Server):
 
     def reply(self, messages: Sequence[Mapping[str, Any]], **how: Any) -> Any:
         try:
-            yield from super().reply(messages, **how)
+            with self._process.at_work(how.get("cancelled", lambda: False)):
+                yield from super().reply(messages, **how)
         except ModelFailed as error:
             child = self._process.child
             if child is not None and child.ended.wait(1.0) and not isinstance(error, ModelMissing):
                 raise child.failure("while it answered") from error
             raise
+
+
+SHARE = 0.92
+"""Of the card's memory, that vLLM takes if it is told nothing else."""
+
+
+def share(arguments: Sequence[str]) -> float:
+    """Return the share of a card's memory that vLLM takes with these arguments."""
+    found = SHARE
+    for word, then in pairwise([*arguments, ""]):
+        name, _, value = word.partition("=")
+        if name.replace("_", "-") == "--gpu-memory-utilization":
+            with contextlib.suppress(ValueError):
+                found = min(1.0, max(0.0, float(value or then)))
+    return found
 
 
 def answers(door: Door) -> bool:

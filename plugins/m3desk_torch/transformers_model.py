@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import config
-from m3desk.children import environments
+from m3desk.children import environments, loading, turns
 from m3desk.children.pipe import Worker
 from m3desk.children.waiting import held
 from m3desk.errors import Cancelled, ModelFailed, ModelMissing, UsageError
@@ -44,13 +44,29 @@ def opened(weights: Callable[[str], Path], threads: int, *, watching: bool) -> T
         model = _models.get((folder, bits))
         if model is None:
             model = TransformersModel(
-                folder, environments.chosen_python(NAME, options.get("python")), bits=bits, threads=threads, style=options.get("style")
+                folder,
+                environments.chosen_python(NAME, options.get("python")),
+                bits=bits,
+                threads=threads,
+                style=options.get("style"),
+                need=needed(folder, bits, "watcher" if watching else "language"),
             )
             _models[folder, bits] = model
     if watching and not model.sees:
         raise ModelMissing(f"the model {model.name} reads text only: it can't watch.", f"Choose one that sees in [backends.{NAME}].")
     return model
 
+
+def needed(folder: Path, bits: int, port: str) -> int:
+    """Return the bytes that a model needs on a card while it works: as its profile says, else estimated from its weights."""
+    if not {"model", "language_model", "bits"} & set(config.own_options(NAME)) and (known := config.graphics_need(port)):
+        return known
+    weights = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    return weights * (bits + 2) // 16 + BESIDES  # eyes, ears and head keep their 16 bits
+
+
+BESIDES = 4_000_000_000
+"""Bytes beside the weights: cache, work, and what CUDA takes (docs/profiles/)."""
 
 _lock = threading.Lock()
 _models: dict[tuple[Path, int], TransformersModel] = {}
@@ -80,16 +96,28 @@ class TransformersModel:
     """
 
     def __init__(
-        self, folder: Path, python: Path, *, bits: int = 16, threads: int = 2, style: str | None = None, random_weights: bool = False
+        self,
+        folder: Path,
+        python: Path,
+        *,
+        bits: int = 16,
+        threads: int = 2,
+        style: str | None = None,
+        random_weights: bool = False,
+        need: int = 0,
+        card: turns.Card = turns.CARD,
     ) -> None:
-        """Load the model. Raises ModelError."""
+        """Load the model. `need`: bytes on the graphics card, which it may have to leave to another model. Raises ModelError."""
         self._request = {"folder": str(folder), "bits": bits, "threads": threads, "random_weights": random_weights}
         self._worker = Worker(NAME, python, PROGRAM, progress=self._progress)
         self._folder = folder
         self._process: object = None
         self._busy = threading.Lock()
+        self._card = card
+        self._on_card = turns.Loaded(folder.name, need, self.close)
         self.about: dict[str, Any] = {}
-        self._open()
+        with card.at_work(self._on_card):
+            self._open()
         about = self.about
         fewer = f" {bits}-bit" if bits < 16 else ""
         self.name = f"{folder.name} transformers {about['versions']['transformers']}{fewer}"
@@ -103,7 +131,8 @@ class TransformersModel:
     def _open(self) -> None:
         """Load the model in a new process."""
         try:
-            self.about = self._worker.ask("open", self._request).body
+            with loading.told(self._folder.name):
+                self.about = self._worker.ask("open", self._request).body
         except BaseException:
             self.close()
             raise
@@ -111,6 +140,7 @@ class TransformersModel:
 
     def _progress(self, text: str, share: float | None) -> None:
         log.info("%s: %s", self._folder.name, text)
+        loading.tell(self._folder.name, text if share is None else f"{text} {share:.0%}")
 
     def watch(
         self,
@@ -141,9 +171,10 @@ class TransformersModel:
         return self._reply({**asked, "max_tokens": max_tokens}, (), cancelled)
 
     def _reply(self, request: dict[str, Any], arrays: Sequence[Any], cancelled: Callable[[], bool]) -> Iterator[str]:
-        with held(self._busy, cancelled):
+        with held(self._busy, cancelled), self._card.at_work(self._on_card, cancelled):
             if self._worker.process is not self._process or not self._worker.alive:
-                log.warning("%s: its process ended; it is started again", self._folder.name)
+                if self._process is not None:
+                    log.warning("%s: its process ended; it is started again", self._folder.name)
                 self._open()
             yield from self._worker.stream("reply", request, arrays, cancelled=cancelled)
             if cancelled():
@@ -164,6 +195,7 @@ class TransformersModel:
         """End its process; the next reply starts another."""
         self._worker.stop()
         self._process = None
+        self._card.left(self._on_card)
 
 
 def style_of(folder: Path) -> str:

@@ -22,7 +22,8 @@ def test_the_report_has_the_shape_of_the_contract(monkeypatch: pytest.MonkeyPatc
     assert report["memory_bytes"] > 1 << 28 and report["display"] is True
     names = {p["name"] for p in report["profiles"]}
     assert {"embedded", "laptop-vision", "gpu-8", "gpu-24", "gpu-48", "gpu-80", "server"} <= names
-    assert all(set(p) == {"name", "ready", "reason"} and (p["ready"] or p["reason"]) for p in report["profiles"])
+    more = {"fits", "short", "smaller", "turns", "downloads"}
+    assert all(set(p) == {"name", "ready", "reason", *more} and (p["ready"] or p["reason"]) for p in report["profiles"])
     json.dumps(report)
 
 
@@ -57,7 +58,7 @@ def test_the_graphics_cards_are_read_from_the_drivers_tool(monkeypatch: pytest.M
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     card = {"name": "NVIDIA Test", "memory_bytes": 16384 << 20, "memory_free_bytes": 12288 << 20, "driver": "550.1"}
-    assert machine.gpus() == [card]
+    assert machine.cards.seen() == [card]
 
 
 def card(gigabytes: float, free: float | None = None, **more: object) -> dict[str, object]:
@@ -68,7 +69,8 @@ def card(gigabytes: float, free: float | None = None, **more: object) -> dict[st
     ("profile", "cards", "says"),
     [
         ("gpu-80", [card(85)], ""),
-        ("gpu-80", [card(48)], "60.0 GB on one graphics card, Card has 48.0 GB; the next smaller choice is gpu-48"),
+        ("gpu-80", [card(40)], "42.0 GB on one graphics card, Card has 40.0 GB; the next smaller choice is gpu-48"),
+        ("gpu-80", [card(48)], ""),
         ("gpu-48", [card(48, 20)], "20.0 GB of Card are free now: end what uses it; the next smaller choice is gpu-24"),
         ("gpu-24", [], "none is seen; the next smaller choice is gpu-8"),
         ("gpu-8", [card(24)], "the installed build of llama.cpp sees no graphics card"),
@@ -79,7 +81,7 @@ def test_a_profile_that_does_not_fit_is_refused_with_the_next_smaller_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, profile: str, cards: list[dict[str, object]], says: str
 ) -> None:
     monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(machine, "gpus", lambda: cards)
+    monkeypatch.setattr(machine.cards, "seen", lambda: cards)
     monkeypatch.setattr(machine, "engines", lambda: [card(200, engine="llama.cpp", graphics=False)])
     monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(available=int(64e9)))
     told = machine.refusal(profile)
@@ -88,6 +90,31 @@ def test_a_profile_that_does_not_fit_is_refused_with_the_next_smaller_one(
         with pytest.raises(UsageError, match="can't run on this machine"):
             config_(SimpleNamespace(action="set", key="profile", value=profile), Out(json=True))
     assert config.get_value("profile") == "embedded"
+
+
+@pytest.mark.parametrize(("gigabytes", "turns"), [(48, False), (32, True)])
+def test_a_card_for_each_of_two_models_but_not_for_both_fits_with_the_models_in_turns(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gigabytes: int, turns: bool
+) -> None:
+    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setattr(machine.cards, "seen", lambda: [card(gigabytes)])
+    monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(available=int(64e9)))
+    monkeypatch.setattr(machine, "_lacks", lambda _preset: "")
+    row = next(p for p in machine.profiles() if p["name"] == "gpu-48")
+    assert (row["ready"], row["fits"], row["turns"]) == (True, True, turns)
+    assert ("take turns" in row["reason"]) == turns
+
+
+def test_what_does_not_fit_and_what_is_downloaded_is_told_in_numbers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("CONFIG", "MODELS", "BACKENDS"):
+        monkeypatch.setenv(f"M3DESK_{name}", str(tmp_path / name / "file"))
+    monkeypatch.setattr(machine.cards, "seen", lambda: [card(48, 20)])
+    monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(available=int(64e9)))
+    row = next(p for p in machine.profiles() if p["name"] == "gpu-48")
+    assert row["short"] == {"what": "card-free", "needed": 25_000_000_000, "has": 20_000_000_000, "on": "Card"}
+    assert (row["fits"], row["smaller"]) == (False, "gpu-24")
+    got = {d["name"]: d for d in row["downloads"]}
+    assert got["transformers"]["kind"] == "backend" and got["m3-agent-control"]["bytes"] > 60e9 and "whisper-base" in got
 
 
 def test_a_machine_with_too_little_memory_keeps_the_embedded_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -100,7 +127,7 @@ def test_a_profile_that_fits_says_what_to_install_and_brings_its_settings(monkey
     monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setenv("M3DESK_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("M3DESK_BACKENDS", str(tmp_path / "backends"))
-    monkeypatch.setattr(machine, "gpus", lambda: [card(85)])
+    monkeypatch.setattr(machine.cards, "seen", lambda: [card(85)])
     monkeypatch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(available=int(64e9)))
     told = {p["name"]: p for p in machine.profiles()}
     assert "m3desk models pull m3-agent-memorization m3-agent-control" in told["gpu-80"]["reason"]
@@ -127,4 +154,5 @@ def test_every_profile_names_backends_models_and_a_smaller_profile_that_exist() 
     for preset in sizes:
         assert all(not models.entry(name).terms for name in preset.models)  # nothing for research only
         assert set(preset.options) == set(preset.ports.values())
+        assert not preset.needs or (set(preset.needs) == set(preset.ports) and sum(preset.needs.values()) == preset.graphics)
         assert (Path(__file__).parents[2] / "docs" / "profiles" / f"{preset.name}.md").is_file()

@@ -15,6 +15,8 @@ from m3desk_torch import transformers_model
 from m3desk_torch.entry import transformers_language, transformers_watcher
 from m3desk_torch.transformers_model import TransformersModel, chosen, style_of
 
+from m3desk import config
+from m3desk.children import loading, turns
 from m3desk.errors import BackendMissing, Cancelled, ModelError, ModelFailed, ModelMissing, UsageError
 from m3desk.ports import LanguageModel, Message, Pictures, Turn, WatchingModel
 
@@ -63,6 +65,55 @@ def test_the_process_gets_turns_pictures_and_sound_as_they_are(model: Transforme
     ]
     assert asked["shapes"] == [[4, 6, 3]] * 4 + [[32_000]] + [[4, 6, 3]]
     assert (asked["schema"], asked["max_tokens"]) == ({"type": "object"}, 7)
+
+
+def test_two_models_that_do_not_fit_on_the_card_take_turns_each_in_a_process_that_starts_again(tmp_path: Path) -> None:
+    card, python = turns.Card(lambda: 24), Path(sys.executable)
+    watcher = TransformersModel(_folder(tmp_path / "watcher"), python, need=13, card=card)
+    control = TransformersModel(_folder(tmp_path / "control"), python, need=23, card=card)
+    assert not watcher._worker.alive and control._worker.alive
+
+    def process(model: TransformersModel) -> int:
+        return int(json.loads("".join(model.reply([Message("user", "hi")])))["process"])
+
+    answering = control.reply([Message("user", "wait")], cancelled=(stop := threading.Event()).is_set)
+    next(answering)
+    watched: list[int] = []
+    thread = threading.Thread(target=lambda: watched.append(process(watcher)))
+    thread.start()
+    thread.join(0.3)
+    assert watched == [] and control._worker.alive, "a model that answers is not unloaded"
+    stop.set()
+    with pytest.raises(Cancelled):
+        next(answering)
+    thread.join()
+    assert watched and not control._worker.alive and watcher._worker.alive
+    assert process(watcher) == watched[0], "it stays loaded while nobody else needs the card"
+    assert process(control) and not watcher._worker.alive
+    for model in (watcher, control):
+        model.close()
+
+
+def test_what_a_model_needs_is_its_profiles_word_else_estimated_from_its_weights(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path / "config.toml"))
+    (folder / "model.safetensors").write_bytes(b"0" * 8_000)
+    besides = transformers_model.BESIDES
+    assert transformers_model.needed(folder, 16, "watcher") == 9_000 + besides
+    assert transformers_model.needed(folder, 4, "watcher") == 3_000 + besides
+    config.set_value("profile", "gpu-48")
+    assert transformers_model.needed(folder, 4, "language") == 25_000_000_000
+    config.set_backend_option("transformers", "model", str(folder))
+    assert transformers_model.needed(folder, 4, "watcher") == 3_000 + besides
+
+
+def test_loading_is_told_with_what_the_process_says(folder: Path) -> None:
+    said: list[tuple[str, bool, str]] = []
+    end = loading.listen(lambda *what: said.append(what))
+    TransformersModel(folder, Path(sys.executable)).close()
+    end()
+    assert said == [("tiny", False, ""), ("tiny", False, f"loading {folder}"), ("tiny", True, "")]
 
 
 def test_a_grammar_goes_before_a_schema(model: TransformersModel) -> None:
