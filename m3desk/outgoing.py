@@ -82,10 +82,13 @@ def _numeric(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def of_profile(name: str, writer: str = "") -> Leaving | None:
-    """Return what leaves this machine with a profile, ours or the user's own, and a memory writer. Raises UsageError."""
+def of_profile(name: str, writer: str = "", address: Address | None = None) -> Leaving | None:
+    """Return what leaves this machine with a profile, ours or the user's own, and a memory writer. Raises UsageError.
+
+    `address`: of the server, if it is not the one of the settings.
+    """
     own = config.profiles()
-    return leaving(own.get(name) or ({"language": SERVER} if name == SERVER else {}), writer)
+    return leaving(own.get(name) or ({"language": SERVER} if name == SERVER else {}), writer, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +129,14 @@ def server() -> Address | None:
     return Address.parse(str(url)) if url else None
 
 
-def leaving(ports: Mapping[str, str], writer: str = "") -> Leaving | None:
+def leaving(ports: Mapping[str, str], writer: str = "", address: Address | None = None) -> Leaving | None:
     """Return what leaves this machine with these backends (port → backend) and this memory writer; None: nothing does.
 
     `writer`: "" or `rules`: the profile's, if it has a model that watches. Raises UsageError if the server's address can't be read.
     """
     questions = ports.get("language") == SERVER
     clips = (ports.get("watcher", "") if writer in ("", "rules") else writer) == SERVER
-    address = server() if questions or clips else None
+    address = (address or server()) if questions or clips else None
     if address is None or address.local:
         return None
     return Leaving(address.shown, questions, clips, address.encrypted)

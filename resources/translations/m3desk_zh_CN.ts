@@ -2472,6 +2472,34 @@
     <context>
         <name>SettingsDialog</name>
         <message>
+            <source>laptop-vision: a small model sees clips, on the processor</source>
+            <translation>laptop-vision：小模型看片段，用处理器</translation>
+        </message>
+        <message>
+            <source>gpu-8: small models on a graphics card of 8 GB</source>
+            <translation>gpu-8：小模型，8 GB 显卡</translation>
+        </message>
+        <message>
+            <source>gpu-24: M3-Agent's model watches, on a card of 24 GB</source>
+            <translation>gpu-24：M3-Agent 的模型看片段，24 GB 显卡</translation>
+        </message>
+        <message>
+            <source>gpu-48: both of M3-Agent's models, on a card of 48 GB</source>
+            <translation>gpu-48：M3-Agent 的两个模型，48 GB 显卡</translation>
+        </message>
+        <message>
+            <source>gpu-80: both of M3-Agent's models, in 8 bit, on a card of 80 GB</source>
+            <translation>gpu-80：M3-Agent 的两个模型（8 位），80 GB 显卡</translation>
+        </message>
+        <message>
+            <source>Model server</source>
+            <translation>模型服务器</translation>
+        </message>
+        <message>
+            <source>Type the address of a model server.</source>
+            <translation>请输入模型服务器的地址。</translation>
+        </message>
+        <message>
             <source>Writer of memories</source>
             <translation>记忆的撰写者</translation>
         </message>
@@ -2482,10 +2510,6 @@
         <message>
             <source>Rules, without a model</source>
             <translation>规则（不用模型）</translation>
-        </message>
-        <message>
-            <source>No address of a model server is set: %1</source>
-            <translation>没有设置模型服务器的地址：%1</translation>
         </message>
         <message>
             <source>Questions and knowledge by a model server</source>
@@ -3172,6 +3196,14 @@
     </context>
     <context>
         <name>Texts</name>
+        <message>
+            <source>waiting for %1 to finish: both do not fit on the graphics card</source>
+            <translation>等待 %1 完成：显卡显存不够同时容纳两者</translation>
+        </message>
+        <message>
+            <source>%1 is unloaded: both do not fit on the graphics card</source>
+            <translation>正在卸载 %1：显卡显存不够同时容纳两者</translation>
+        </message>
         <message>
             <source>Questions and clips go to %1</source>
             <translation>问题和片段会发送到 %1</translation>
@@ -4795,6 +4827,120 @@ Licences: %3</source>
         <message>
             <source>Move here</source>
             <translation>移到这里</translation>
+        </message>
+    </context>
+    <context>
+        <name>ProfileCard</name>
+        <message>
+            <source>Fits this machine.</source>
+            <translation>适合这台机器。</translation>
+        </message>
+        <message>
+            <source>Its models take turns on the graphics card, because they do not fit on it together.</source>
+            <translation>它的模型轮流使用显卡，因为显存不够同时容纳它们。</translation>
+        </message>
+        <message>
+            <source>It needs a graphics card with %1, and none is seen.</source>
+            <translation>它需要 %1 显存的显卡，但没有找到显卡。</translation>
+        </message>
+        <message>
+            <source>It needs %1 on one graphics card; %3 has %2.</source>
+            <translation>它需要一块显卡有 %1 显存；%3 有 %2。</translation>
+        </message>
+        <message>
+            <source>It needs %1 on the graphics card; of %3, %2 are free now. End what uses it.</source>
+            <translation>它需要 %1 显存；%3 现在空闲 %2。请结束占用显卡的程序。</translation>
+        </message>
+        <message>
+            <source>It needs %1 of memory; %2 are free now.</source>
+            <translation>它需要 %1 内存；现在空闲 %2。</translation>
+        </message>
+        <message>
+            <source>It needs a graphics card, and the installed build of %3 sees none.</source>
+            <translation>它需要显卡，但已安装的 %3 没有找到显卡。</translation>
+        </message>
+        <message>
+            <source>The next smaller choice is %1.</source>
+            <translation>下一个较小的选择是 %1。</translation>
+        </message>
+        <message>
+            <source>Does not fit this machine.</source>
+            <translation>不适合这台机器。</translation>
+        </message>
+        <message>
+            <source>Models …</source>
+            <translation>模型…</translation>
+        </message>
+        <message>
+            <source>Download what is not here yet</source>
+            <translation>下载还没有的模型</translation>
+        </message>
+        <message>
+            <source>Checking this machine …</source>
+            <translation>正在检查这台机器…</translation>
+        </message>
+        <message>
+            <source>Could not check this machine: %1</source>
+            <translation>无法检查这台机器：%1</translation>
+        </message>
+        <message>
+            <source>Nothing leaves this machine.</source>
+            <translation>没有任何数据离开这台机器。</translation>
+        </message>
+        <message>
+            <source>Choose %1</source>
+            <translation>选择 %1</translation>
+        </message>
+        <message>
+            <source>Nothing needs to be downloaded.</source>
+            <translation>无需下载任何东西。</translation>
+        </message>
+        <message>
+            <source>%1 (%2)</source>
+            <translation>%1（%2）</translation>
+        </message>
+        <message>
+            <source>To download: %1.</source>
+            <translation>需要下载：%1。</translation>
+        </message>
+        <message>
+            <source>%1 (%2 of %3 free, driver %4)</source>
+            <translation>%1（空闲 %2，共 %3，驱动 %4）</translation>
+        </message>
+        <message>
+            <source>No graphics card is seen</source>
+            <translation>没有找到显卡</translation>
+        </message>
+        <message>
+            <source>%1 sees: %2</source>
+            <translation>%1 找到：%2</translation>
+        </message>
+    </context>
+    <context>
+        <name>ServerFields</name>
+        <message>
+            <source>the only one it has</source>
+            <translation>它唯一的模型</translation>
+        </message>
+        <message>
+            <source>unchanged; kept in the system's keyring</source>
+            <translation>不变；保存在系统钥匙串中</translation>
+        </message>
+        <message>
+            <source>Address</source>
+            <translation>地址</translation>
+        </message>
+        <message>
+            <source>Its model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>密钥</translation>
+        </message>
+        <message>
+            <source>The key is in the system's keyring.</source>
+            <translation>密钥已保存到系统钥匙串。</translation>
         </message>
     </context>
 </TS>

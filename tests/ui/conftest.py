@@ -11,7 +11,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import theme
-from m3desk_ui.window import backends_list
+from m3desk_ui.window import backends_list, profile_card
 from PySide6.QtWidgets import QApplication
 from pyvirtualdisplay import Display
 
@@ -41,8 +41,9 @@ def _own_places(tmp_path, monkeypatch):  # type: ignore[no-untyped-def]
 
 @pytest.fixture(autouse=True)
 def _no_backends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The models dialog would ask a command of its own which backends there are: half a second of the processor each."""
+    """The dialogs would ask commands of their own which backends there are, and what fits: seconds of the processor each."""
     monkeypatch.setattr(backends_list, "listed", list)
+    monkeypatch.setattr(profile_card, "facts", dict)
 
 
 @pytest.fixture

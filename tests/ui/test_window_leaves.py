@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import texts
 from m3desk_ui.window.settings_dialog import SettingsDialog
 from m3desk_ui.window.status import Status
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtCore import QTranslator
+from PySide6.QtWidgets import QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
-from m3desk import config, events
+from m3desk import config, events, paths
+from m3desk.children import turns
 from m3desk.outgoing import Leaving
 
 
@@ -34,6 +37,21 @@ def test_what_a_backend_says_while_it_loads_is_shown(qtbot: QtBot, hub: Hub) -> 
     assert "vllm" in status._work.text() and "Loading weights took 3 seconds" in status._work.text()
     hub.loading.emit(events.ModelLoading("vllm", True))
     assert "vllm" not in status._work.text()
+
+
+def test_a_model_that_waits_for_the_graphics_card_says_so_in_the_windows_language(qtbot: QtBot, hub: Hub) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    chinese = QTranslator()
+    assert chinese.load(str(paths.resources() / "translations" / "m3desk_zh_CN.qm"))
+    app.installTranslator(chinese)
+    try:
+        for line in (turns.WAITS, turns.LEAVES):
+            shown = texts.loading(line.format(other="M3-Agent-Control"))
+            assert "M3-Agent-Control" in shown and "显卡" in shown
+        assert texts.loading("Loading weights took 3 seconds") == "Loading weights took 3 seconds"
+    finally:
+        app.removeTranslator(chinese)
 
 
 def test_the_settings_say_what_would_leave_before_it_is_chosen(

@@ -113,6 +113,21 @@ def profile(name: str, reason: str) -> str:
     )
 
 
+def loading(said: str) -> str:
+    """Return what a model says while it loads in words, where it waits for the graphics card; a log's line stays as it is."""
+    lines = (
+        (
+            r"waiting for (.*) to finish: both do not fit on the graphics card",
+            QCoreApplication.translate("Texts", "waiting for %1 to finish: both do not fit on the graphics card"),
+        ),
+        (
+            r"(.*) is unloaded: both do not fit on the graphics card",
+            QCoreApplication.translate("Texts", "%1 is unloaded: both do not fit on the graphics card"),
+        ),
+    )
+    return next((text.replace("%1", found[1]) for form, text in lines if (found := re.fullmatch(form, said))), said)
+
+
 def leaves(what: Leaving) -> str:
     """Return in a few words what goes to another machine."""
     both = QCoreApplication.translate("Texts", "Questions and clips go to %1")

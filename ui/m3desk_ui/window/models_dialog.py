@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from m3desk import events
 from m3desk.errors import M3DeskError, line_of
 from m3desk_ui.hub.services import command_line
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.window import profile_card
 from m3desk_ui.window.backends_list import BackendsList
 
 if TYPE_CHECKING:
@@ -178,6 +180,10 @@ class ModelsDialog(QDialog):
         )
         lead.setWordWrap(True)
         lead.setProperty("muted", True)
+        self.device = plain.Label(parent=self)
+        self.device.setWordWrap(True)
+        self.device.setProperty("muted", True)
+        self.device.hide()
         self.offer = QFrame(self)
         self.offer.setProperty("card", True)
         self.offer_text = plain.RichLabel(self.offer)
@@ -217,10 +223,12 @@ class ModelsDialog(QDialog):
         column = QVBoxLayout(self)
         column.setSpacing(10)
         column.addWidget(lead)
+        column.addWidget(self.device)
         column.addWidget(self.offer)
         column.addWidget(scroll, 1)
         column.addLayout(foot)
         hub.downloading.connect(self.on_event)
+        hub.work(lambda: profile_card.facts(), self._show_devices, lambda _error: None)
         self.refresh()
 
     # ------------------------------------------------------------ reading
@@ -231,6 +239,12 @@ class ModelsDialog(QDialog):
             self.hub.when(self.hub.desk.models(), self._show, self._failed)
         else:
             self.hub.work(lambda: json.loads(ask_engine("list", "--json")), self._show, self._failed)
+
+    def _show_devices(self, told: dict[str, Any]) -> None:
+        """Say which graphics cards there are, with what is free on them now, and what the engines of models see."""
+        if isValid(self) and told:
+            self.device.setText(profile_card.devices(told))
+            self.device.show()
 
     def _show(self, rows: list[dict[str, Any]]) -> None:
         self._all = rows

@@ -24,6 +24,8 @@ from PySide6.QtWidgets import (
 from m3desk import config, outgoing, paths
 from m3desk.errors import M3DeskError, line_of
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.window.profile_card import ProfileCard
+from m3desk_ui.window.server_fields import ServerFields
 
 if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
@@ -94,6 +96,11 @@ def word(value: str) -> str:
         "remembered": QCoreApplication.translate("SettingsDialog", "Until they are memorized"),
         "rules": QCoreApplication.translate("SettingsDialog", "Rules, without a model"),
         "embedded": QCoreApplication.translate("SettingsDialog", "Built in (this machine's processor)"),
+        "laptop-vision": QCoreApplication.translate("SettingsDialog", "laptop-vision: a small model sees clips, on the processor"),
+        "gpu-8": QCoreApplication.translate("SettingsDialog", "gpu-8: small models on a graphics card of 8 GB"),
+        "gpu-24": QCoreApplication.translate("SettingsDialog", "gpu-24: M3-Agent's model watches, on a card of 24 GB"),
+        "gpu-48": QCoreApplication.translate("SettingsDialog", "gpu-48: both of M3-Agent's models, on a card of 48 GB"),
+        "gpu-80": QCoreApplication.translate("SettingsDialog", "gpu-80: both of M3-Agent's models, in 8 bit, on a card of 80 GB"),
         "server": QCoreApplication.translate("SettingsDialog", "Questions and knowledge by a model server"),
     }
     if value.isdigit():
@@ -134,6 +141,8 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(14)
+        self.card = ProfileCard(hub, self)
+        self.card.wanted.connect(self._choose_profile)
         self.leaving = plain.Label(parent=self)
         self.leaving.setWordWrap(True)
         self.leaving.setStyleSheet(f"color: {theme.colours().warn};")
@@ -189,6 +198,8 @@ class SettingsDialog(QDialog):
         except M3DeskError as error:
             self._complain(error)
             self._before = {name: key.default for name, key in config.KEYS.items()}
+        self.card.setParent(self)  # out of the row that is removed
+        self.server: ServerFields | None = None
         while self._form.rowCount():
             self._form.removeRow(0)
         self.fields = {}
@@ -209,13 +220,29 @@ class SettingsDialog(QDialog):
             both.setSpacing(2)
             both.addWidget(field)
             both.addWidget(line)
+            if name == "profile":
+                both.addWidget(self.card)
+                self.server = self._server()
             self._form.addRow(label, both)
+            if name == "writer" and self.server is not None:
+                self._form.addRow(plain.Label(self.tr("Model server"), self), self.server)
         self._tell_leaving()
+
+    def _server(self) -> ServerFields | None:
+        """Return the fields of the user's server; None if the settings file can't be read, which is said."""
+        try:
+            made = ServerFields(self.hub, self)
+        except M3DeskError as error:
+            self._complain(error)
+            return None
+        made.address.textChanged.connect(self._tell_leaving)
+        return made
 
     def _field(self, key: config.Key, value: Any) -> QWidget:
         choices = key.choices
+        own_profiles = set(self._profiles()) if key.name == "profile" else set()
         if key.name == "profile":
-            choices = tuple(dict.fromkeys(("embedded", outgoing.SERVER, *self._profiles(), str(value))))
+            choices = tuple(dict.fromkeys(("embedded", *config.offered_profiles(), outgoing.SERVER, *sorted(own_profiles), str(value))))
         if key.name == "writer":
             choices = tuple(dict.fromkeys(("rules", *sorted(e.name for e in entry_points(group="m3desk.watcher")), str(value))))
         if key.name == "keep_recordings":
@@ -223,7 +250,7 @@ class SettingsDialog(QDialog):
         if choices:
             box = QComboBox(self)
             for choice in choices:
-                own = key.name == "writer" and choice != "rules"
+                own = choice in own_profiles or (key.name == "writer" and choice != "rules")
                 box.addItem(plain.line(choice if own else word(choice), plain.ENTRY), choice)
             box.setCurrentIndex(max(0, box.findData(value)))
             if key.name in ("profile", "writer"):
@@ -248,20 +275,33 @@ class SettingsDialog(QDialog):
         return QLineEdit(str(value), self)
 
     def _tell_leaving(self) -> None:
-        """Say what would leave this machine with the profile and memory writer that are chosen."""
+        """Say what the profile that is chosen means, and what would leave this machine with it and the memory writer."""
         lines: list[str] = []
+        writer = str(self.value("writer")) if "writer" in self.fields else str(self._before.get("writer", ""))
+        profile = str(self.value("profile"))
+        used = outgoing.SERVER in (profile, writer)
+        goes = used
         try:
-            writer = str(self.value("writer")) if "writer" in self.fields else str(self._before.get("writer", ""))
-            profile = str(self.value("profile"))
-            found = outgoing.of_profile(profile, writer)
+            if self.server is not None:
+                self._form.setRowVisible(self.server, used)
+            typed = self.server.typed() if self.server is not None and used else None
+            found = outgoing.of_profile(profile, writer, typed)
+            goes = found is not None or (used and typed is None)
             if found is not None:
                 lines = texts.leaving(found)
-            elif profile == outgoing.SERVER and outgoing.server() is None:
-                lines = [self.tr("No address of a model server is set: %1").replace("%1", outgoing.EXAMPLE)]
+            elif used and typed is None:
+                lines = [self.tr("Type the address of a model server.")]
         except M3DeskError as error:
             lines = [line_of(error)]
         self.leaving.setText("\n".join(lines))
         self.leaving.setVisible(bool(lines))
+        if "profile" in self.fields:
+            self.card.show_profile(str(self.value("profile")), leaves=goes)
+
+    def _choose_profile(self, name: str) -> None:
+        box = self.fields["profile"]
+        if isinstance(box, QComboBox):
+            box.setCurrentIndex(max(0, box.findData(name)))
 
     def _unit(self, name: str) -> str:
         return {"clip_seconds": self.tr(" s"), "fps": self.tr(" per second"), "recording_gb": self.tr(" GB")}.get(name, "")
@@ -288,7 +328,14 @@ class SettingsDialog(QDialog):
         """Write what changed, tell it, and close; a value that does not fit is said and nothing closes."""
         new = {name: self.value(name) for name in self.fields if self.value(name) != self._before.get(name)}
         done: dict[str, Any] = {}
+        moved = False
+        if "profile" in new and (why := self.card.refusal(str(new["profile"]))):
+            self.problem.setText(why)
+            self.problem.show()
+            return
         try:
+            if self.server is not None and not self.server.isHidden() and self.server.save():
+                moved = True
             for name, value in new.items():
                 config.set_value(name, value)
                 done[name] = value
@@ -299,8 +346,8 @@ class SettingsDialog(QDialog):
             if done:
                 self._before.update(done)
                 self.changed.emit(done)
-        later = {"profile", "fps", "threads", "memory_language", "clip_seconds", "semantic"} & set(done)
-        if later:
+        later = {"profile", "writer", "fps", "threads", "memory_language", "clip_seconds", "semantic"} & set(done)
+        if later or moved:
             self.hub.notice.emit("info", self.tr("Settings for memorizing take effect when a memory is opened again."), "", "")
         self.accept()
 

@@ -168,7 +168,9 @@ class Status(QStatusBar):
         elif event.name not in self._loading:
             self._loading.append(event.name)
         if self._loading:
-            self._work.setText(self.tr("Loading %1 …").replace("%1", self._loading[-1]) + (f" {event.said}" if event.said else ""))
+            self._work.setText(
+                self.tr("Loading %1 …").replace("%1", self._loading[-1]) + (f" {texts.loading(event.said)}" if event.said else "")
+            )
         elif self._progress is not None:
             self._on_progress(self._progress)
         else:
