@@ -463,6 +463,22 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class Import:
+    path: str
+
+    def run(self, engine: Engine) -> dict[str, Any]:
+        report = engine.app.import_file(self.path)
+        engine.wake()  # sentences without a vector
+        return report
+
+
+@dataclass(frozen=True, slots=True)
+class StopImport:
+    def run(self, engine: Engine) -> None:
+        engine.app.importing.stop()
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     def run(self, engine: Engine) -> dict[str, Any]:
         return engine.app.check()
@@ -479,7 +495,7 @@ class Close:
 SLOW: frozenset[type] = frozenset({
     Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetSpan, ForgetRecent, Retention, SearchNodes,
     SearchSample,
-    ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, ExportClip, Check, Relink, Retry, Ask, RemoveSource,
+    ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, ExportClip, Import, Check, Relink, Retry, Ask, RemoveSource,
     Picture, ReadWriters, CompareVersions, Rewrite,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, side by side."""

@@ -295,6 +295,12 @@ class EngineDesk:
     def doctor(self) -> Future[dict[str, Any]]:
         return self._call(commands.Doctor())
 
+    def import_file(self, path: str) -> Future[dict[str, Any]]:
+        return self._call(commands.Import(path))
+
+    def stop_import(self) -> None:
+        self._order(commands.StopImport())
+
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]:
         return self._call(commands.Export(path, format_, source))
 

@@ -74,15 +74,15 @@ class SourceChanged:
     error: str | None = None
 
 
-Stage = Literal["watching", "written", "knowledge", "embedding", "rebinding", "rebuilding"]
+Stage = Literal["watching", "written", "knowledge", "embedding", "rebinding", "rebuilding", "reading", "importing"]
 """What is done: a clip is perceived, was committed, gets its semantic memories; observations are embedded with another model; clips are
-bound by its embeddings; the derived tables are computed again from the log."""
+bound by its embeddings; the derived tables are computed again from the log; a file is read to be imported; what it holds is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Work on a source. `done`, `total`: microseconds (clips while knowledge is written; parts of the work, such as
-    observations or clips, where `source` and `clip` are empty: it is about the whole memory).
+    observations, clips or bytes, where `source` and `clip` are empty: it is about the whole memory; both 0: how far it is, is not known).
 
     `rate`: seconds of source per second of work so far; `left`: estimated seconds of work left, None when unknown.
     """

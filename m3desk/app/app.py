@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 from m3desk import events, memory_writer, models
 from m3desk.app import correcting, embedding, forgetting, long_work, rewriting
 from m3desk.app.answering import Answering, Before
+from m3desk.app.importing import Importing
 from m3desk.app.on_disk import VectorsOnDisk
 from m3desk.app.open_questions import OpenQuestions
 from m3desk.backends import Backends, profile, profile_or_why
@@ -89,6 +90,7 @@ class App:
         self.answering = Answering(self)
         self._untold: Changed | None = None
         self.questions = OpenQuestions(self.reader, emit)
+        self.importing = Importing(self)
         self._made = write and not (Path(self.path) / FILE).exists()
         self._writer: Writer | None = None
         self.finished: list[dict[str, Any]] = []
@@ -291,6 +293,13 @@ class App:
             return self.write(lambda m: imports.write(found, m))
         self.write(lambda m: m.adopt(found.graph, going=found.going))
         return found.report
+
+    def import_file(self, path: str | Path) -> dict[str, Any]:
+        """Read a file and write it into this memory, which must be empty, with progress; return the counts.
+
+        Raises ImportProblem, and Cancelled after `importing.stop`; then nothing is written.
+        """
+        return self.importing.run(Path(path))
 
     def export(self, output: str | Path, **how: Any) -> None:
         """Write this memory to a file in another format, or to standard output for `-`; see `interop.exports.export`."""

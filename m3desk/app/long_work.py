@@ -44,7 +44,7 @@ def going(memory: RecomputableMemory, stage: events.Stage) -> Going:
         if memory.closing():
             raise Cancelled("stopped.", "Nothing was changed.")
         now = time.monotonic()
-        if now - last >= OFTEN or done == total:
+        if now - last >= OFTEN or done == total > 0:
             last = now
             left = (now - began) * (total - done) / done if done else None
             memory.emit(events.Progress("", "", stage, done, total, None, left))

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from m3desk import config
+from m3desk.app import importing
 from m3desk.cli.opening import App, warn
 from m3desk.cli.output import Follower, Out, confirm, exact, table
 from m3desk.cli.parser import moment
 from m3desk.domain.clip import clock, seconds
 from m3desk.domain.plural import many
-from m3desk.errors import Cancelled, ImportProblem, M3DeskError, MemoryMissing, UsageError
+from m3desk.domain.sample_files import is_graph
+from m3desk.errors import Cancelled, M3DeskError, MemoryMissing, UsageError
 from m3desk.media import excerpt
 from m3desk.media.capture.address import check_spelling, is_live
 from m3desk.media.file import is_there
-from m3desk.regular import check_regular
 from m3desk.store import place
 from m3desk.work import Options, readable
 
@@ -166,10 +167,8 @@ def _place(uri: str) -> str:
 
 def import_(options: Any, out: Out) -> int:
     path = Path(options.file)
-    check_regular(path, ImportProblem, ImportProblem)
-    if not path.name.endswith((*GRAPHS, ".json")):
-        raise ImportProblem(f"{path.name} can't be imported.", "It reads .json of `m3desk export`, and .pkl or .pkl.gz of M3-Agent.")
-    graph = App.read_graph(path) if path.name.endswith(GRAPHS) else None  # all is read and checked before a memory is made for it
+    importing.check(path)
+    graph = App.read_graph(path) if is_graph(path.name) else None  # all is read and checked before a memory is made for it
     found = graph or App.read_export(path)
     new = not Path(options.memory).exists()
     with App(options.memory) as app:
@@ -192,9 +191,6 @@ def import_(options: Any, out: Out) -> int:
     lines = [f"Imported {report['clips']} clips, {report['people']} people, {report['memories']} memories into {options.memory}."]
     out.result(report, lines)
     return 0
-
-
-GRAPHS = (".pkl", ".pkl.gz", ".pickle", ".pickle.gz")
 
 
 def _of_graph(report: dict[str, Any], memory: str, out: Out) -> None:

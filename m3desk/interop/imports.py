@@ -39,8 +39,12 @@ class Restorable(Protocol):
         log: Mapping[str, Any],
         embeddings: Sequence[tuple[str, str, str, int, Floats]],
         media: Callable[[], Iterator[tuple[str, bytes]]],
+        going: Callable[[], None],
     ) -> None:
-        """Write everything in one transaction. Raises ImportProblem if the memory is not empty or the rows don't fit."""
+        """Write everything in one transaction. Raises ImportProblem if the memory is not empty or the rows don't fit.
+
+        `going` is called between its parts, and may raise; then nothing is written.
+        """
         ...
 
 
@@ -52,9 +56,12 @@ class Export:
     report: Mapping[str, int]
 
 
-def write(export: Export, memory: Restorable) -> dict[str, Any]:
-    """Write a loaded export into an empty memory; return the counts. Raises ImportProblem, and then writes nothing."""
-    memory.restore(**export.parts)
+def write(export: Export, memory: Restorable, going: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """Write a loaded export into an empty memory; return the counts. Raises ImportProblem, and then writes nothing.
+
+    `going` is called between its parts, and may raise; then nothing is written either.
+    """
+    memory.restore(**export.parts, going=going)
     return dict(export.report)
 
 

@@ -92,9 +92,12 @@ class Deadline:
             )
 
 
-def load(path: Path, limits: Limits | None = None) -> Loaded:
-    """Read a graph's file. Raises ImportProblem. `limits`: limits of reading; default: those for its size."""
-    raw = read(path, limits)
+def load(path: Path, limits: Limits | None = None, going: Callable[[int, int], None] = lambda _done, _total: None) -> Loaded:
+    """Read a graph's file. Raises ImportProblem. `limits`: limits of reading; default: those for its size.
+
+    `going`: called with the bytes read so far and the file's (`quarantine.read`).
+    """
+    raw = read(path, limits, going)
     deadline = Deadline(path.name)
     deadline.allow(len(raw.document["nodes"]))
     try:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -70,13 +71,16 @@ class Raw:
     peak: int
 
 
-def read(path: Path, limits: Limits | None = None) -> Raw:
-    """Read a graph's pickle without executing it. Raises ImportProblem. `limits`: default: those for its size."""
+def read(path: Path, limits: Limits | None = None, going: Callable[[int, int], None] = lambda _done, _total: None) -> Raw:
+    """Read a graph's pickle without executing it. Raises ImportProblem. `limits`: default: those for its size.
+
+    `going`: called from another thread with the bytes read so far and the file's; if it raises, the reading ends, and this raises that.
+    """
     with open_regular(path, ImportProblem, ImportProblem) as file:
         size = os.fstat(file.fileno()).st_size
         if size > LARGEST:
             raise ImportProblem(f"{path.name} is larger than {LARGEST >> 30} GiB, which no memory graph is.", HINT)
-        return _answer(path.name, *_run(file, limits or limits_for(size)))
+        return _answer(path.name, *_run(file, limits or limits_for(size), lambda: going(os.lseek(file.fileno(), 0, os.SEEK_CUR), size)))
 
 
 def command(limits: Limits) -> list[str]:
@@ -87,10 +91,13 @@ def command(limits: Limits) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", START, str(Path(m3desk.__file__).resolve().parents[1]), *given]
 
 
-def _run(file: IO[bytes], limits: Limits) -> tuple[bytes, int, str, int]:
-    """Return the child's answer, its exit status, why it was ended ("" where it was not) and its peak of memory in bytes."""
+def _run(file: IO[bytes], limits: Limits, going: Callable[[], None]) -> tuple[bytes, int, str, int]:
+    """Return the child's answer, its exit status, why it was ended ("" where it was not) and its peak of memory in bytes.
+
+    The child inherits the file's position with its standard input, so that `going` can tell how far it has read.
+    """
     child = subprocess.Popen(command(limits), stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    watch = _Watch(child, limits)
+    watch = _Watch(child, limits, going)
     watch.start()
     try:
         assert child.stdout is not None
@@ -102,15 +109,19 @@ def _run(file: IO[bytes], limits: Limits) -> tuple[bytes, int, str, int]:
         watch.join()
         if child.stdout is not None:
             child.stdout.close()
+    if watch.stopped is not None:
+        raise watch.stopped
     return answer, status, watch.why, watch.peak
 
 
 class _Watch(threading.Thread):
-    """Ends a child that exceeds its limits, on systems that don't enforce them."""
+    """Ends a child that exceeds its limits, on systems that don't enforce them, or that is not wanted any more: then `going` raises."""
 
-    def __init__(self, child: subprocess.Popen[bytes], limits: Limits) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], limits: Limits, going: Callable[[], None]) -> None:
         super().__init__(name="m3desk-quarantine", daemon=True)
         self.why = ""
+        self.stopped: Exception | None = None
+        self._going = going
         self.peak = 0
         self._child = child
         self._limits = limits
@@ -120,6 +131,12 @@ class _Watch(threading.Thread):
         with contextlib.suppress(psutil.Error):
             process = psutil.Process(self._child.pid)
             while self._child.poll() is None:
+                try:
+                    self._going()
+                except Exception as error:
+                    self.stopped = error
+                    self._child.kill()
+                    return
                 memory = process.memory_info()
                 self.peak = max(self.peak, memory.rss, getattr(memory, "peak_wset", 0))
                 taken = process.cpu_times()

@@ -159,6 +159,17 @@ class Desk(Protocol):
         """Return a source's picture at a time (microseconds) as JPEG; None if its file is missing."""
         ...
 
+    def import_file(self, path: str) -> Future[dict[str, Any]]:
+        """Write an M3-Agent graph or an export into this memory, which must be empty; Progress events tell how far it is.
+
+        Returns the counts. The future raises ImportProblem, or Cancelled after `stop_import`; then nothing is written.
+        """
+        ...
+
+    def stop_import(self) -> None:
+        """Stop an import; too late once it is committed."""
+        ...
+
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]: ...
     def export_clip(self, path: str, source: str, start: int, end: int) -> Future[bool]:
         """Write a span of a source (microseconds) as a video; return whether it was copied without loss."""

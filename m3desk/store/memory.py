@@ -482,7 +482,7 @@ class Memory(Records):
 
     # ------------------------------------------------------------------ importing and repairing
 
-    def restore(self, *, media: Callable[[], Iterable[tuple[str, bytes]]], **parts: Any) -> None:
+    def restore(self, *, media: Callable[[], Iterable[tuple[str, bytes]]], going: Callable[[], None] = lambda: None, **parts: Any) -> None:
         """Write an export's parts into this empty memory, in one transaction (`interop.imports.Restorable`). Raises ImportProblem."""
         if not self._read(transfer.empty):
             raise ImportProblem(f"{self.path} is not empty.", "Import into a new memory: -m NEW.m3desk.")
@@ -491,9 +491,10 @@ class Memory(Records):
         try:
             count = 0
             for count, (id_, content) in enumerate(media(), 1):  # noqa: B007 (how many there were)
+                going()
                 files.keep(self.folder, {id_: content})
             with self.writing() as db:
-                transfer.restore(db, **parts)
+                transfer.restore(db, going=going, **parts)
                 if not count:
                     db.execute("INSERT OR REPLACE INTO meta VALUES ('imported_without_media', '1')")
                 self.forget_fold()
@@ -517,6 +518,7 @@ class Memory(Records):
             with self.writing() as db:
                 imported.write(db, graph, at or now(), going)
                 files.keep(self.folder, graph.media)
+                going()
         except (*FAULTS, sqlite3.InterfaceError, *cells.WRONG) as error:
             raise ImportProblem(f"the graph does not fit together: {error}.", "Nothing was written.") from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -159,8 +159,9 @@ def restore(
     chats: Sequence[Mapping[str, Any]],
     log: Mapping[str, Any],
     embeddings: Sequence[tuple[str, str, str, int, Floats]],
+    going: Callable[[], None],
 ) -> None:
-    """Write all parts of an export, in an order in which references point backwards."""
+    """Write all parts of an export, in an order in which references point backwards. `going` is called between them, and may raise."""
     for s in sources:
         rows.insert(
             db, "source", id=s.id, uri=s.uri, duration=s.duration, width=s.width, height=s.height, fps=s.fps, has_audio=int(s.has_audio),
@@ -177,10 +178,14 @@ def restore(
     apart = log.get("unlisted", {})
     if apart:
         _put_unlisted(db, apart, ("source", "clip"))
+    going()
     put_log(db, log)
+    going()
     put_evidence(db, log, faces, utterances, objects, texts)
+    going()
     if apart:
         _put_unlisted(db, apart, ("face_track", "utterance"))
     put_embeddings(db, embeddings)
     for chat in chats:
         rows.insert(db, "chat", body=rows.dump(dict(chat)))
+    going()

@@ -4,6 +4,14 @@
     <context>
         <name>Actions</name>
         <message>
+            <source>Import a memory…</source>
+            <translation>导入记忆…</translation>
+        </message>
+        <message>
+            <source>A .json of M3Desk's export, or a .pkl.gz of M3-Agent; you can also drop it onto the window</source>
+            <translation>M3Desk 导出的 .json，或 M3-Agent 的 .pkl.gz；也可以直接拖到窗口里</translation>
+        </message>
+        <message>
             <source>Problems…</source>
             <translation>问题…</translation>
         </message>
@@ -1471,6 +1479,14 @@
     </context>
     <context>
         <name>MainWindow</name>
+        <message>
+            <source>Only %1 is imported. Drop the other files when it is open.</source>
+            <translation>只会导入 %1。请在它打开之后再拖入其他文件。</translation>
+        </message>
+        <message>
+            <source>Import a memory (.json of an export, .pkl.gz of M3-Agent)</source>
+            <translation>导入记忆（导出的 .json，或 M3-Agent 的 .pkl.gz）</translation>
+        </message>
         <message>
             <source>Report</source>
             <translation>报告</translation>
@@ -3197,6 +3213,14 @@
     <context>
         <name>Texts</name>
         <message>
+            <source>reading the file</source>
+            <translation>正在读取文件</translation>
+        </message>
+        <message>
+            <source>writing the memory</source>
+            <translation>正在写入记忆</translation>
+        </message>
+        <message>
             <source>waiting for %1 to finish: both do not fit on the graphics card</source>
             <translation>等待 %1 完成：显卡显存不够同时容纳两者</translation>
         </message>
@@ -3602,16 +3626,24 @@
     <context>
         <name>VideoView</name>
         <message>
+            <source>This memory was imported without its video. Everything else is here.</source>
+            <translation>这个记忆导入时没有视频，其他内容都在。</translation>
+        </message>
+        <message>
+            <source>The file %1 is missing, but its memories are still here.</source>
+            <translation>找不到文件 %1，但它的记忆还在。</translation>
+        </message>
+        <message>
+            <source>Locate the video…</source>
+            <translation>定位视频…</translation>
+        </message>
+        <message>
+            <source>Choose the video file that these memories are of</source>
+            <translation>选择这些记忆所对应的视频文件</translation>
+        </message>
+        <message>
             <source>Drop a video here, or choose File → Open a video.</source>
             <translation>将视频拖到这里，或选择“文件 → 打开视频”。</translation>
-        </message>
-        <message>
-            <source>The file %1 is missing, but its memories are still here. Use Sources → Locate file to play it again.</source>
-            <translation>%1 已不在原处，但它的记忆还在。请用“来源 → 定位文件”再次播放。</translation>
-        </message>
-        <message>
-            <source>This memory was imported without its video. Choose it by Sources → Locate file to play it here.</source>
-            <translation>此记忆导入时不含视频。请用“来源 → 定位文件”选择视频，即可在此播放。</translation>
         </message>
         <message>
             <source>Sound only: %1</source>
@@ -4941,6 +4973,92 @@ Licences: %3</source>
         <message>
             <source>The key is in the system's keyring.</source>
             <translation>密钥已保存到系统钥匙串。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ImportStrip</name>
+        <message>
+            <source>Progress of the import</source>
+            <translation>导入的进度</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Cancel the import</source>
+            <translation>取消导入</translation>
+        </message>
+        <message>
+            <source>Stop the import; nothing of it is kept</source>
+            <translation>停止导入；不会保留任何内容</translation>
+        </message>
+        <message>
+            <source>Importing %1 …</source>
+            <translation>正在导入 %1……</translation>
+        </message>
+        <message>
+            <source>Importing %1</source>
+            <translation>正在导入 %1</translation>
+        </message>
+        <message>
+            <source>%1 left</source>
+            <translation>还剩 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>Importing</name>
+        <message>
+            <source>Another file is being imported; try again when it is whole.</source>
+            <translation>正在导入另一个文件；请等它完成后再试。</translation>
+        </message>
+        <message>
+            <source>%1 was imported before.</source>
+            <translation>%1 以前导入过。</translation>
+        </message>
+        <message>
+            <source>Open that memory, with everything that was corrected in it, or import the file once more as a new memory?</source>
+            <translation>打开那个记忆（包括其中的所有更正），还是把该文件再导入为一个新的记忆？</translation>
+        </message>
+        <message>
+            <source>Import a memory</source>
+            <translation>导入记忆</translation>
+        </message>
+        <message>
+            <source>Open that memory</source>
+            <translation>打开那个记忆</translation>
+        </message>
+        <message>
+            <source>Import once more</source>
+            <translation>再导入一次</translation>
+        </message>
+        <message>
+            <source>Stopping …</source>
+            <translation>正在停止……</translation>
+        </message>
+        <message>
+            <source>Imported %1 clips, %2 people and %3 memories.</source>
+            <translation>已导入 %1 个片段、%2 个人物和 %3 条记忆。</translation>
+        </message>
+        <message>
+            <source>Its video is not part of the file.</source>
+            <translation>该文件不包含视频。</translation>
+        </message>
+        <message>
+            <source>Locate the video…</source>
+            <translation>定位视频…</translation>
+        </message>
+        <message>
+            <source>The import was stopped; nothing of it is kept.</source>
+            <translation>导入已停止；没有保留任何内容。</translation>
+        </message>
+        <message>
+            <source>Memories to import</source>
+            <translation>可导入的记忆</translation>
+        </message>
+        <message>
+            <source>All files</source>
+            <translation>所有文件</translation>
         </message>
     </context>
 </TS>

@@ -452,6 +452,7 @@ class FakeDesk(LiveCalls):
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.fail: dict[str, Exception] = {}
         self.versions: dict[str, Version] = {}
+        self.importing: Future[dict[str, Any]] | None = None
         self._heard: list[Callable[[Any], None]] = []
         self._lock = threading.Lock()
         self._asks = 0
@@ -739,6 +740,15 @@ class FakeDesk(LiveCalls):
                 "microphones": [],
             }
         )
+
+    def import_file(self, path: str) -> Future[dict[str, Any]]:
+        self._note("import_file", path)
+        if self.importing is not None:  # a test ends it
+            return self.importing
+        return _done(self.fail.get("import_file", {"clips": 74, "people": 13, "memories": 2430}))
+
+    def stop_import(self) -> None:
+        self._note("stop_import")
 
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]:
         self._note("export", path, format_, source)

@@ -28,7 +28,7 @@ from m3desk_ui.hub.shared_reads import SharedReads
 from m3desk_ui.look import deeds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from m3desk.domain.correction import Effect
     from m3desk.ports import Desk, Reader
@@ -291,10 +291,10 @@ class Hub(QObject):
 
     # ------------------------------------------------------------ the engine
 
-    def open(self, desk: Desk | None, path: str = "", *, new: bool = False) -> None:
+    def open(self, desk: Desk | None, path: str = "", *, new: bool = False, told: Sequence[Any] = ()) -> None:
         """Switch the window to another memory (or none). The old desk is closed in a thread.
 
-        `new`: the engine has yet to create the memory; nothing is read before it reports that it exists.
+        `new`: the engine has yet to create the memory; nothing is read before it reports that it exists. `told`: what it sent before.
         """
         if self._unsubscribe is not None:
             self._unsubscribe()
@@ -317,6 +317,8 @@ class Hub(QObject):
         self._reads.open((lambda: called(desk.reader())) if desk is not None else None, made)
         self.read("version", lambda reader: reader.version(), self._began_at, lambda _error: None)  # before anything else is
         self.opened.emit(path)
+        for event in told:
+            self._heard(event)
 
     def close(self) -> None:
         """End the reading thread and the desk, when the window is closed."""

@@ -63,6 +63,8 @@ def stage(name: str) -> str:
         "embedding": QCoreApplication.translate("Texts", "re-embedding"),
         "rebinding": QCoreApplication.translate("Texts", "recognizing everybody again"),
         "rebuilding": QCoreApplication.translate("Texts", "rebuilding the memory's tables"),
+        "reading": QCoreApplication.translate("Texts", "reading the file"),
+        "importing": QCoreApplication.translate("Texts", "writing the memory"),
     }
     return words.get(name, name)
 

@@ -400,6 +400,12 @@ class SourcesView(QWidget):
         if self._hub.desk is not None:
             self._hub.desk.retry(source)
 
+    def locate_source(self, source: str) -> None:
+        """Ask for the file of a source, as its menu does."""
+        row = next((r for r in self._rows if r.source.id == source), None)
+        if row is not None:
+            self.locate(row)
+
     def locate(self, row: Row) -> None:
         """Ask for the new path of a moved file, or the folder of a recording; the engine checks that it is the same."""
         head = plain.title(self.tr("Where is %1 now?").replace("%1", plain.line(Path(row.source.uri).name, plain.ENTRY)))

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from m3desk.domain.sample_files import is_import
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain
 from m3desk_ui.video import face_boxes
@@ -37,9 +38,6 @@ WATCH_MS = 100
 GROWN = 2_000_000
 """Microseconds that a recording must have grown before it is played on from where it ended."""
 
-GRAPHS = (".pkl", ".pkl.gz", ".json")
-"""Endings of the files from which memories are imported; none of them can be played."""
-
 
 class VideoView(QWidget):
     """One player on one source of the open memory."""
@@ -57,6 +55,10 @@ class VideoView(QWidget):
         self._hub, self._make_player = hub, make_player
         self.canvas = PictureCanvas()
         self.transport = Transport()
+        self.locate = QPushButton(self.tr("Locate the video…"), self.canvas)
+        plain.tip(self.locate, self.tr("Choose the video file that these memories are of"))
+        self.locate.hide()
+        self.canvas.resized.connect(lambda *_: self._place_locate())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -125,6 +127,7 @@ class VideoView(QWidget):
         self.close_player()
         self._sources, self.source, self.path, self._loaded, self._wanted_path = {}, "", "", ("", 0, 0), None
         self._begin, self._restore, self.duration, self._known = None, ("", 0), 0, 0
+        self.locate.hide()
         self.canvas.clear(self.tr("Drop a video here, or choose File → Open a video.") if self._hub.desk is None else "")
         self.transport.set_duration(0)
         self.around.stop()
@@ -147,6 +150,8 @@ class VideoView(QWidget):
                 self.go(first.id, at if first.id == wanted else 0, False)
         if self.source in self._sources:
             s = self._sources[self.source]
+            if self.locate.isVisibleTo(self) and self._wanted_path is not None and s.uri != self._wanted_path[0]:  # it was located
+                self._open(s.uri, self.canvas.at, False)
             self.canvas.set_frame_size(s.width, s.height)
             if s.duration and not self.duration:
                 self._set_duration(s.duration)
@@ -178,6 +183,8 @@ class VideoView(QWidget):
     def _open(self, path: str, at: int, play: bool) -> None:
         self.path, self._wanted_path, self._known, self._there = path, (path, at, play), 0, True
         self.canvas.clear("")
+        self.locate.hide()
+        self.transport.setEnabled(True)
         self._loaded = ("", 0, 0)
         self.canvas.at = at
         self._hub.work(lambda: files.is_playable(path), lambda there: self._open_file(path, at, play, there))
@@ -186,8 +193,8 @@ class VideoView(QWidget):
     def _open_file(self, path: str, at: int, play: bool, there: bool) -> None:
         if path != self.path:
             return
-        if path.endswith(GRAPHS):
-            self.canvas.clear(self.tr("This memory was imported without its video. Choose it by Sources → Locate file to play it here."))
+        if is_import(path):
+            self._lack(self.tr("This memory was imported without its video. Everything else is here."))
             self.close_player()
             self.transport.setEnabled(False)
             self.path = ""
@@ -195,17 +202,29 @@ class VideoView(QWidget):
             return
         self._there = there
         if not there:
-            self.canvas.clear(
-                self.tr("The file %1 is missing, but its memories are still here. Use Sources → Locate file to play it again.").replace(
-                    "%1", plain.line(Path(path).name, plain.ENTRY)
-                )
-            )
+            name = plain.line(Path(path).name, plain.ENTRY)
+            self._lack(self.tr("The file %1 is missing, but its memories are still here.").replace("%1", name))
             self.close_player()
             return
 
         # Where to begin waits for the file to be open: until then the player knows the length of the one before.
         self._begin = (path, at, play)
         self._do(lambda player: player.open(path))
+
+    def _lack(self, text: str) -> None:
+        """Say why there is no picture, and offer to choose the file."""
+        self.canvas.clear(text)
+        self.locate.setVisible(bool(self.source))
+        self._place_locate()
+
+    def _place_locate(self) -> None:
+        """Put the button below the text, which stands in the middle of the picture."""
+        size = self.locate.sizeHint()
+        lines = self.canvas.fontMetrics().lineSpacing() * 2
+        self.locate.setGeometry(
+            (self.canvas.width() - size.width()) // 2, min(self.canvas.height() // 2 + lines, self.canvas.height() - size.height() - 4),
+            size.width(), size.height(),
+        )  # fmt: skip
 
     def grow(self, source: str, until: int) -> None:
         """Let positions reach `until`: the recording of a live source grows while it is played."""

@@ -118,6 +118,10 @@ class Actions:
         m = self._menu(translate("Actions", "&File"))
         self._add(m, "open_video", translate("Actions", "Open a video…"), w.choose_video, QKeySequence.StandardKey.Open)
         self._add(m, "open_memory", translate("Actions", "Open a memory…"), w.choose_memory, "Ctrl+Shift+O")
+        chosen = self._add(m, "import", translate("Actions", "Import a memory…"), w.choose_import, "Ctrl+I")
+        plain.tip(
+            chosen, translate("Actions", "A .json of M3Desk's export, or a .pkl.gz of M3-Agent; you can also drop it onto the window")
+        )
         self.recent = m.addMenu(translate("Actions", "Recent memories"))
         self.recent.aboutToShow.connect(self._fill_recent)
         self._add(m, "demo", translate("Actions", "Try the demo"), w.try_demo)

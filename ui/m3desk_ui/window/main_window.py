@@ -25,7 +25,7 @@ from shiboken6 import isValid
 
 from m3desk import __version__, config, paths, private
 from m3desk.domain.ids import clip_id
-from m3desk.domain.sample_files import is_picture
+from m3desk.domain.sample_files import is_import, is_picture
 from m3desk.errors import DownloadError, M3DeskError
 from m3desk.events import Damaged
 from m3desk.media.capture.address import is_live
@@ -39,7 +39,7 @@ from m3desk_ui.memory.sources_view import VIDEO_FILTER, SourcesView
 from m3desk_ui.timeline.view import TimelineView
 from m3desk_ui.video.transcript_view import TranscriptView
 from m3desk_ui.video.video_view import VideoView
-from m3desk_ui.window import files, restoring
+from m3desk_ui.window import files, importing, restoring
 from m3desk_ui.window.actions import Actions
 from m3desk_ui.window.docks import Docks
 from m3desk_ui.window.full_screen import DockShares, FullScreen
@@ -100,6 +100,7 @@ class MainWindow(QMainWindow):
         self._status = Status(self.hub, self.live.session)
         self.setStatusBar(self._status)
         self.actions_ = Actions(self)
+        self.importing = importing.Importing(self)
         self.full = FullScreen(self)
         self._shares = DockShares(self)
         self._ring = FocusRing(self)
@@ -130,6 +131,7 @@ class MainWindow(QMainWindow):
         self.sources.add_wanted.connect(self.add_videos)
         self.sources.dropped.connect(self.take_files)
         self.video.full_screen.connect(self.toggle_full_screen)
+        self.video.locate.clicked.connect(self.locate_video)
         self.hub.selection.wanted.connect(self.dock_area.bring_forward)
         self.hub.selection.asked_about.connect(lambda _q: self.dock_area.bring_forward("chat"))
         self.trail.moved.connect(self.actions_.enable_trail)
@@ -185,10 +187,18 @@ class MainWindow(QMainWindow):
         self.dock_area.show(True)
         self._arranged = True
 
-    def show_desk(self, desk: Desk, path: str, then: Callable[[Desk], None] | None = None, *, new: bool = False) -> None:
+    def show_imported(self, desk: Desk, path: str, told: Sequence[Any]) -> None:
+        """Show a memory that was imported while another, or none, was open. `told`: what its engine told when it began."""
+        self._leave()
+        self._openings += 1
+        self.show_desk(desk, str(Path(path).absolute()), told=told)
+
+    def show_desk(
+        self, desk: Desk, path: str, then: Callable[[Desk], None] | None = None, *, new: bool = False, told: Sequence[Any] = ()
+    ) -> None:
         """Show the memory of a started desk."""
         self._opening = ""
-        self.hub.open(desk, path, new=new)
+        self.hub.open(desk, path, new=new, told=told)
         self.pages.setCurrentWidget(self.video)
         if not self._arranged:
             self.dock_area.show(True)
@@ -282,12 +292,16 @@ class MainWindow(QMainWindow):
         following()
 
     def take_files(self, dropped: Sequence[str]) -> None:
-        """Handle dropped files: open a memory, search people by a picture, or memorize videos (into the open memory, else a new one)."""
+        """Handle dropped files: open or import a memory, search people by a picture, or memorize videos (into the open memory, else a
+        new one)."""
         memories = [f for f in dropped if f.rstrip("/").endswith(".m3desk")]
         if memories:
             self.open_known(memories[0])
             return
         if not dropped:
+            return
+        if any(is_import(f) for f in dropped):
+            self._import(dropped)
             return
         if self.hub.desk is not None and all(is_picture(f) for f in dropped):
             self.search_everywhere(dropped[0])
@@ -299,6 +313,18 @@ class MainWindow(QMainWindow):
                 lambda: self.services.default_memory(first),
                 lambda m: self.open_memory(m, lambda desk: self._memorize(desk, dropped, play=True)),
             )
+
+    def _import(self, dropped: Sequence[str]) -> None:
+        """Import the first file that holds a memory; the one video beside it is taken for its video."""
+        file = next(f for f in dropped if is_import(f))
+        others = [f for f in dropped if f != file]
+        video = others[0] if len(others) == 1 and not is_import(others[0]) else ""
+        if others and not video:
+            only = self.tr("Only %1 is imported. Drop the other files when it is open.").replace(
+                "%1", plain.line(Path(file).name, plain.ENTRY)
+            )
+            self.hub.notice.emit("info", only, "", "")
+        self.importing.start(file, video)
 
     def try_demo(self) -> None:
         """Download the demo clip if missing, then play and memorize it."""
@@ -352,6 +378,18 @@ class MainWindow(QMainWindow):
                 self.take_files(chosen)
             else:
                 self.open_video(chosen[0])
+
+    def choose_import(self) -> None:
+        """Let the user choose a file to import: an export of M3Desk, or a graph of M3-Agent."""
+        head = self.tr("Import a memory (.json of an export, .pkl.gz of M3-Agent)")
+        chosen, _ = QFileDialog.getOpenFileName(self, head, self.state.text("folder"), importing.filter_of_files())
+        if chosen:
+            self.state.put("folder", str(Path(chosen).parent))
+            self.importing.start(chosen)
+
+    def locate_video(self) -> None:
+        """Ask where the video of the source on show is now."""
+        self.sources.locate_source(self.video.source)
 
     def add_videos(self) -> None:
         chosen, _ = QFileDialog.getOpenFileNames(self, self.tr("Memorize more videos"), self.state.text("folder"), self._filter())
@@ -584,6 +622,7 @@ class MainWindow(QMainWindow):
         self.hide()
         QCoreApplication.processEvents()
         self.video.close_player()
+        self.importing.shut_down()
         self.live.shut_down()
         for view in self.dock_area.views.values():
             stop = getattr(view, "shut_down", None)
