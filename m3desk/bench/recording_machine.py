@@ -86,8 +86,8 @@ def _used_up(place: Path, address: str, count: int, chance: random.Random, recor
     for number in range(count):
         folder = place / str(number)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with record(folder, address, round(chance.uniform(2e5, 2e6))) as (recorder, told):
-            recorder.wait(60)
+        with record(folder, address, round(chance.uniform(1e5, 6e5))) as (recorder, told):
+            recorder.wait(90)
         told_why += any(isinstance(r, reports.Ended) and r.reason == "disk full" for _, r in told)
         lost = max(lost, (_until(told) - Recording.open(folder).end) / 1e6)
     return {"back_s": [], "recorded_lost_s": max(0.0, lost), "without_report": count - told_why}
