@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -38,8 +39,14 @@ def names(backends: Watchers) -> list[str]:
     return [RULES, *sorted({*available("watcher"), *([mine] if mine else [])})]
 
 
-def opened(name: str, backends: Watchers) -> WatchedWriter:
-    """Open a writer that watches. Raises UsageError (no such writer, or its prompts can't be used), ModelError."""
+def opened(name: str, backends: Watchers, cancelled: Callable[[], bool] = lambda: False) -> WatchedWriter:
+    """Open a writer that watches; one that does not see is found out now, before any clip is perceived for it.
+
+    Raises UsageError (no such writer, or its prompts can't be used), ModelError, Cancelled.
+    """
     check(name, backends)
     prompts = config.backend_options(name).get("prompts")
-    return WatchedWriter(backends.named("watcher", name), name, Path(str(prompts)).expanduser() if prompts else None)
+    model = backends.named("watcher", name)
+    if (try_it := getattr(model, "check", None)) is not None:
+        try_it(cancelled)
+    return WatchedWriter(model, name, Path(str(prompts)).expanduser() if prompts else None)

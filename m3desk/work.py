@@ -393,7 +393,7 @@ class Work:
         """Open a writer that watches; tell what leaves this machine."""
         if (leaving := outgoing.leaving({}, name)) is not None:
             self._emit(events.Leaves(leaving))
-        return memory_writer.opened(name, self._backends)
+        return memory_writer.opened(name, self._backends, self._brake.stopping.is_set)
 
     def _writer(self, asked: str | None) -> str:
         """Return the writer that a run asks for, else that of the user's settings, else the profile's."""

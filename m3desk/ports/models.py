@@ -258,7 +258,8 @@ class WatchingModel(Protocol):
 
     `context`: tokens of prompt and reply together. `hears`: it takes `Pictures.sound`. `watches_video`: it takes pictures with a `rate`
     as a video; others get single pictures. `most_pictures`: how many pictures a clip is worth giving it.
-    A model that was trained on another form of request may have `style` besides (`m3-agent`; see memorization.watched.request).
+    A model that was trained on another form of request may have `style` besides (`m3-agent`; see memorization.watched.request). One that
+    may turn out not to see has `check(cancelled)`, called before any clip is perceived: it raises ModelMissing with what to do.
     """
 
     name: str

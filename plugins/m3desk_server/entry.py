@@ -60,11 +60,13 @@ def _vllm(weights: Weights, threads: int) -> Any:
     """Return vLLM's client; its model and environment are looked for now, so that what lacks is said at once. Raises ModelError."""
     from dataclasses import replace
 
+    from m3desk.children.configs import sees
     from m3desk.children.environments import chosen_python
     from m3desk.errors import ModelMissing, UsageError
     from m3desk_server.dialects import Dialect
-    from m3desk_server.options import options
-    from m3desk_server.vllm_process import HEARS, NAME, VIDEO, VllmProcess, read_config, sees
+    from m3desk_server.options import STYLES, options
+    from m3desk_server.thinker import is_thinker
+    from m3desk_server.vllm_process import HEARS, NAME, VIDEO, VllmProcess, read_config
 
     try:
         chosen = options(NAME)
@@ -89,6 +91,7 @@ def _vllm(weights: Weights, threads: int) -> Any:
         sees=sees(config) if chosen.sees is None else chosen.sees,
         hears=kind in HEARS if chosen.hears is None else chosen.hears,
         video=chosen.video or kind in VIDEO,
+        style=(STYLES[1] if is_thinker(config) else "") if chosen.style is None else chosen.style,
     )
     with _lock:
         if told not in _shared:

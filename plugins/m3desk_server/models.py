@@ -13,7 +13,7 @@ import numpy as np
 
 from m3desk.children.waiting import held
 from m3desk.domain.visible import shortened, visible, without_chat_tokens
-from m3desk.errors import ModelError, ModelFailed
+from m3desk.errors import ModelError, ModelFailed, ModelMissing
 from m3desk.ports import Message, Pictures, Sampling, Turn
 from m3desk_server import media
 from m3desk_server.client import UNKNOWN_CONTEXT, Server
@@ -174,12 +174,32 @@ class ServerWatcher(_Behind):
         return self.options.pictures
 
     @property
+    def style(self) -> str:
+        return self.options.style or ""
+
+    @property
     def hears(self) -> bool:
         """Return whether the model takes sound, tried out once; False while the server can't be asked."""
         try:
             return self._able(lambda: False)[1]
         except ModelError:
             return False
+
+    def check(self, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Find out, before a clip is looked at, whether it sees; a server that has to be started first is taken by its settings' word.
+
+        Raises Cancelled; ModelMissing if it does not see, or ModelError if the server can't be asked.
+        """
+        sees = self.options.sees if self.options.sees is not None else self._able(cancelled)[0]
+        if not sees:
+            raise ModelMissing(f"{self._blind()}, so it can't write memories.", self._sighted())
+
+    def _blind(self) -> str:
+        return f"{self.name} does not see pictures: its server refuses them, or leaves them out"
+
+    def _sighted(self) -> str:
+        """Return what to do about a model that does not see."""
+        return f"Choose a model that does: m3desk config set backends.{self.options.backend}.model NAME"
 
     def prepare(self, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Reach the server, started first if it is ours, and find out what it takes. Raises Cancelled, ModelError."""
@@ -198,10 +218,7 @@ class ServerWatcher(_Behind):
         def given() -> Iterator[str]:
             sees, hears = self._able(cancelled)
             if not sees and any(isinstance(p, Pictures) for t in turns for p in t.parts):
-                raise ModelFailed(
-                    f"{self.name} does not see pictures: its server refuses them, or leaves them out.",
-                    f"Choose a model that does: m3desk config set backends.{self.options.backend}.model NAME",
-                )
+                raise ModelFailed(f"{self._blind()}.", self._sighted())
             messages = media.messages(turns, video=self.options.video, hears=hears)
             more: dict[str, Any] = {}
             if self.options.video and (rates := media.rates(turns)):

@@ -16,7 +16,8 @@ class Options:
 
     `video`: send pictures that follow each other as one video. `seconds`: until an answer must begin. `where`: the host, as it is shown.
     `arguments`, `python`: of vLLM: further arguments of its server, and the interpreter that has it, if it is the user's own.
-    `prompts`: a folder of the user's own, which the memory writer reads.
+    `prompts`: a folder of the user's own, which the memory writer reads. `style`: how a clip is shown, "m3-agent" or "" (ours); None: as
+    the model was trained.
     """
 
     backend: str
@@ -32,6 +33,7 @@ class Options:
     arguments: tuple[str, ...] = ()
     python: str = ""
     prompts: str = ""
+    style: str | None = None
     where: str = ""
 
     def door(self) -> Door:
@@ -42,7 +44,9 @@ class Options:
         return Door(address, keys.get(address.origin), self.backend, first=float(self.seconds))
 
 
-_SHARED = frozenset({"model", "context", "pictures", "dialect", "sees", "hears", "video", "seconds", "prompts"})
+STYLES = ("", "m3-agent")
+
+_SHARED = frozenset({"model", "context", "pictures", "dialect", "sees", "hears", "video", "seconds", "prompts", "style"})
 _KNOWN = {"server": _SHARED | {"url"}, "vllm": _SHARED | {"arguments", "python"}}
 _NUMBERS = {"context": (0, 10_000_000), "pictures": (1, 768), "seconds": (1, 36_000)}
 
@@ -73,6 +77,10 @@ def _value(backend: str, name: str, value: Any) -> Any:
     if name in ("sees", "hears", "video"):
         if not isinstance(value, bool):
             raise wrong("true or false")
+        return value
+    if name == "style":
+        if value not in STYLES:
+            raise wrong(" or ".join(f"“{style}”" for style in STYLES))
         return value
     if name == "arguments":
         words = value.split() if isinstance(value, str) else value

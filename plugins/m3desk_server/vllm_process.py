@@ -15,12 +15,13 @@ from typing import Any
 from m3desk import paths
 from m3desk.children import cards, loading, turns
 from m3desk.children.child import Child, free_port
+from m3desk.children.configs import sees
 from m3desk.children.waiting import held
 from m3desk.errors import ModelError, ModelFailed, ModelMissing
 from m3desk.keys import Key
 from m3desk.outgoing import Address
 from m3desk_server.client import Server
-from m3desk_server.connection import Request
+from m3desk_server.connection import CutOff, Request, Unreachable
 from m3desk_server.door import Door
 from m3desk_server.options import Options
 from m3desk_server.thinker import is_thinker, wrapped
@@ -130,6 +131,10 @@ class VllmProcess:
         return VllmServer(self.door, Path(self._chosen.model).name, process=self)
 
 
+ENDING = 5.0
+"""Seconds that a process which cut a connection may take to end; on a busy machine one is not enough."""
+
+
 class VllmServer(Server):
     """A client that says why the process ended, where it ended."""
 
@@ -143,7 +148,8 @@ class VllmServer(Server):
                 yield from super().reply(messages, **how)
         except ModelFailed as error:
             child = self._process.child
-            if child is not None and child.ended.wait(1.0) and not isinstance(error, ModelMissing):
+            patience = ENDING if isinstance(error, CutOff | Unreachable) else 0.0
+            if child is not None and child.ended.wait(patience) and not isinstance(error, ModelMissing):
                 raise child.failure("while it answered") from error
             raise
 
@@ -209,12 +215,6 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise ModelMissing(f"{folder / 'config.json'} is no model's.", "Check the model: m3desk models verify.")
     return config
-
-
-def sees(config: Mapping[str, Any]) -> bool:
-    """Return whether a model takes pictures."""
-    inner = config.get("thinker_config", config)
-    return isinstance(inner, dict) and any(name in inner for name in ("vision_config", "vision_tower", "visual"))
 
 
 def _positions(config: Mapping[str, Any]) -> int:

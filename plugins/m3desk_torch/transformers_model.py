@@ -16,6 +16,7 @@ from typing import Any
 
 from m3desk import config
 from m3desk.children import environments, loading, turns
+from m3desk.children.configs import sees
 from m3desk.children.pipe import Worker
 from m3desk.children.waiting import held
 from m3desk.errors import Cancelled, ModelFailed, ModelMissing, UsageError
@@ -37,6 +38,8 @@ def opened(weights: Callable[[str], Path], threads: int, *, watching: bool) -> T
     """Return the model that the settings choose, loaded; the same one for both ports if both name it. Raises ModelError, UsageError."""
     options = config.backend_options(NAME)
     folder = chosen(options, weights, watching=watching)
+    if watching and not _may_see(folder):  # known before it is loaded, which takes minutes
+        raise _blind(folder.name)
     bits = options.get("bits", 16)
     if bits not in BITS or isinstance(bits, bool):
         raise UsageError(f"bits = {bits} in [backends.{NAME}] is not possible.", "It is 16, 8 or 4.")
@@ -53,8 +56,21 @@ def opened(weights: Callable[[str], Path], threads: int, *, watching: bool) -> T
             )
             _models[folder, bits] = model
     if watching and not model.sees:
-        raise ModelMissing(f"the model {model.name} reads text only: it can't watch.", f"Choose one that sees in [backends.{NAME}].")
+        raise _blind(model.name)
     return model
+
+
+def _blind(model: str) -> ModelMissing:
+    return ModelMissing(f"the model {model} reads text only: it can't watch clips.", f"Choose one that sees: model in [backends.{NAME}].")
+
+
+def _may_see(folder: Path) -> bool:
+    """Return whether a model takes pictures, as its configuration says; True where that can't be read, which loading tells."""
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return True
+    return not isinstance(config, dict) or sees(config)
 
 
 def needed(folder: Path, bits: int, port: str) -> int:

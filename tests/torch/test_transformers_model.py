@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 def _folder(folder: Path, kind: str = "qwen3_vl") -> Path:
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({"model_type": kind}))
+    (folder / "config.json").write_text(json.dumps({"model_type": kind} | ({} if kind == "qwen3" else {"vision_config": {}})))
     return folder
 
 
@@ -202,10 +202,14 @@ def test_questions_may_have_a_model_of_their_own(folder: Path, tmp_path: Path, m
         language.close()
 
 
-def test_a_model_of_text_does_not_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _settings(monkeypatch, tmp_path, model=str(_folder(tmp_path / "text")), python=sys.executable)
+@pytest.mark.parametrize("kind", ["qwen3", "qwen3_vl"])
+def test_a_model_of_text_does_not_watch_and_is_not_loaded_where_its_configuration_says_so(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _settings(monkeypatch, tmp_path, model=str(_folder(tmp_path / "text", kind)), python=sys.executable)
     with pytest.raises(ModelMissing, match="can't watch"):
         transformers_watcher(_none, 2)
+    assert bool(transformers_model._models) == (kind != "qwen3")
     for opened in transformers_model._models.values():
         opened.close()
 

@@ -16,9 +16,10 @@ import pytest
 from m3desk_server import entry
 from m3desk_server.options import Options
 from m3desk_server.thinker import header, wrapped
-from m3desk_server.vllm_process import arguments, sees, short
+from m3desk_server.vllm_process import VllmProcess, arguments, share, short
 
-from m3desk.children import loading
+from m3desk.children import cards, loading, turns
+from m3desk.children.configs import sees
 from m3desk.errors import BackendMissing, Cancelled, ModelError, ModelFailed, ModelMissing
 from m3desk.ports import Message
 
@@ -135,6 +136,36 @@ def test_what_lacks_is_said_when_it_is_opened(place: Path, monkeypatch: pytest.M
     with pytest.raises(ModelMissing, match="no model is chosen") as caught:
         opened()
     assert "backends.vllm.model" in caught.value.hint
+
+
+def test_a_model_of_text_is_found_out_as_a_writer_without_a_start_and_a_thinker_gets_its_own_form_of_request(place: Path) -> None:
+    with pytest.raises(ModelMissing, match="does not see pictures") as caught:
+        entry.vllm_watcher(Path, 2).check()
+    assert "m3desk config set backends.vllm.model" in caught.value.hint
+    (place / "model" / "config.json").write_text(json.dumps(OMNI))
+    watcher = entry.vllm_watcher(Path, 2)
+    watcher.check()
+    assert watcher.style == "m3-agent" and not (place / "model" / "pid").exists()
+    with (place / "config.toml").open("a") as settings:
+        settings.write('style = ""\n')
+    assert entry.vllm_watcher(Path, 2).style == ""
+
+
+def test_its_place_on_the_card_is_the_share_that_it_is_told_to_take(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (share([]), share(["--gpu-memory-utilization", "0.5"]), share(["--gpu_memory_utilization=0.3"])) == (0.92, 0.5, 0.3)
+    monkeypatch.setattr(cards, "largest", lambda: {"memory_bytes": 100, "memory_free_bytes": 100})
+    card, log = turns.Card(lambda: 100), []
+    other = turns.Loaded("other", 50, lambda: log.append("other is unloaded"))
+    process = VllmProcess(Options("vllm", model=str(place / "model")), lambda: place / "model", lambda: place / "python", 2, card)
+    try:
+        with card.at_work(other):
+            pass
+        assert process.door(lambda: False) and log == ["other is unloaded"]
+        assert process.child is not None and process.child.alive
+        with card.at_work(other):
+            assert not process.child.alive
+    finally:
+        process.stop()
 
 
 def test_the_arguments_fit_the_model_and_the_users_own_win() -> None:
