@@ -15,7 +15,7 @@ from m3desk import __version__
 from m3desk.children.waiting import held
 from m3desk.domain.visible import shortened, visible
 from m3desk.errors import Cancelled, ModelError, ModelFailed, ModelMissing
-from m3desk_server.connection import CutOff, Request, Unreachable
+from m3desk_server.connection import CutOff, Head, Request, Unreachable
 from m3desk_server.door import Door
 from m3desk_server.refusals import Refused, refusal
 from m3desk_server.streams import Counts, Told, pieces, without_thinking
@@ -59,11 +59,15 @@ class Introduction:
 
 @dataclass(slots=True)
 class Server:
-    """One server. `open_door`: returns where it is, started first if it is ours. `model`, `context`: the user's; "" and 0: not set."""
+    """One server. `open_door`: returns where it is, started first if it is ours. `model`, `context`: the user's; "" and 0: not set.
+
+    `key_refused`: called when the server does not accept the key, so that the door is opened with a newer one.
+    """
 
     open_door: Callable[[Cancelling], Door]
     model: str = ""
     context: int = 0
+    key_refused: Callable[[], None] = lambda: None
     counts: Counts = field(default_factory=Counts)
     """Tokens of all replies so far."""
     _known: Introduction | None = None
@@ -154,7 +158,7 @@ class Server:
             head = request.head(seconds, cancelled)
             body = request.body(seconds, cancelled)
         if head.status != 200:
-            raise refusal(door, head, body, self.model)
+            raise self._refusal(door, head, body, self.model)
         try:
             return json.loads(body)
         except (ValueError, RecursionError):
@@ -239,8 +243,13 @@ class Server:
                     words = request.body(10.0, cancelled)
                 except ModelFailed:
                     words = b""
-                raise refusal(door, head, words, str(body["model"]))
+                raise self._refusal(door, head, words, str(body["model"]))
             yield from pieces(door, request, head, str(body["model"]), int(body["max_tokens"]), told, cancelled)
+
+    def _refusal(self, door: Door, head: Head, body: bytes, model: str) -> ModelError:
+        if head.status in (401, 403):
+            self.key_refused()
+        return refusal(door, head, body, model)
 
     def _adjusted(self, body: Mapping[str, Any], error: Refused) -> bool:
         """Leave out of all further requests what a server refuses by name; return whether there was such a thing."""

@@ -89,15 +89,21 @@ class Dialect:
         return self._schema
 
     def _obeyed(self, fields: dict[str, Any], good: Callable[[str], bool], cancelled: Callable[[], bool]) -> bool:
-        """Ask for a word in one way, and return whether it came back. A refusal of the way is a no; other failures are raised."""
+        """Ask for a word in one way, and return whether it came back. A refusal of the way is a no; other failures are raised.
+
+        Some servers fail with 500 at a way that they don't know: it is a no only if the same request without it is answered.
+        """
         told = Told()
         asked = [{"role": "user", "content": "Say hello. Reply in JSON if you are asked to."}]
         try:
             said = "".join(self.server.reply(asked, max_tokens=TOKENS * 3, cancelled=cancelled, told=told, **fields))
         except Refused as error:
-            if error.status in UNKNOWN_FORM:
-                return False
-            raise
+            if error.status not in UNKNOWN_FORM:
+                raise
+            if error.status == 500:
+                for _ in self.server.reply(asked, max_tokens=1, cancelled=cancelled):
+                    pass
+            return False
         except (CutOff, Unreachable):
             raise
         except ModelFailed:

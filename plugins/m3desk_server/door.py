@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from m3desk.keys import Key
@@ -33,3 +35,26 @@ class Door:
             here = f"{self.address.origin}{self.address.path}"
             return f"Start it, or set its address: {self.setting('url', 'URL')} (now {here})"
         return "It was started by M3Desk: see m3desk backends list, and its log."
+
+
+KEPT_SECONDS = 60.0
+"""How long a door is kept: the keyring is not asked at every request, and a key that was removed is not used for long."""
+
+
+class KeptDoor:
+    """A door that is opened again when it is old, or when the server did not accept its key."""
+
+    def __init__(self, opened: Callable[[], Door]) -> None:
+        self._opened = opened
+        self._door: Door | None = None
+        self._since = 0.0
+
+    def __call__(self, _cancelled: Callable[[], bool] = lambda: False) -> Door:
+        now = time.monotonic()
+        if self._door is None or now - self._since > KEPT_SECONDS:
+            self._door, self._since = self._opened(), now
+        return self._door
+
+    def forget(self) -> None:
+        """Open it again at the next request."""
+        self._door = None

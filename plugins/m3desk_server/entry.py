@@ -30,14 +30,16 @@ def _server() -> Any:
     from m3desk.errors import ModelMissing, UsageError
     from m3desk_server.client import Server
     from m3desk_server.dialects import Dialect
+    from m3desk_server.door import KeptDoor
     from m3desk_server.options import options
 
     try:
         chosen = options("server")
-        chosen.door()
+        door = KeptDoor(chosen.door)
+        door()
         with _lock:
             if chosen not in _shared:
-                server = Server(lambda _cancelled: chosen.door(), chosen.model, chosen.context)
+                server = Server(door, chosen.model, chosen.context, door.forget)
                 _shared[chosen] = (server, Dialect(server, chosen.dialect), chosen)
             return _shared[chosen]
     except UsageError as error:

@@ -9,7 +9,10 @@ import pytest
 from m3desk_server import entry
 from m3desk_server.options import options
 
-from m3desk.errors import ModelMissing, UsageError
+from m3desk import keys
+from m3desk.errors import ModelFailed, ModelMissing, UsageError
+from m3desk.ports import Message
+from tests.plugins.servers.scripted import ModelServer
 
 
 @pytest.fixture
@@ -51,3 +54,20 @@ def test_a_setting_that_can_not_be_used_is_named(settings: Path, line: str, says
     with pytest.raises(UsageError, match=says) as caught:
         options("server")
     assert "sk-1" not in caught.value.line()
+
+
+def test_the_keyring_is_not_asked_at_every_request_and_again_where_the_key_is_refused(
+    settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    given = ["old"]
+    monkeypatch.setattr(keys, "get", lambda origin: asked.append(origin) or keys.Key(given[0]))
+    with ModelServer("plain", key="new") as server:
+        settings.write_text(f'[backends.server]\nurl = "{server.url}"\ndialect = "plain"\n')
+        model = entry.server_language(Path, 2)
+        with pytest.raises(ModelFailed, match="does not accept the key"):
+            "".join(model.reply([Message("user", "hi")]))
+        given[0] = "new"
+        for _ in range(3):
+            assert "".join(model.reply([Message("user", "hi")])) == "the answer is four"
+    assert len(asked) == 2

@@ -129,6 +129,27 @@ def test_a_reply_out_of_form_is_asked_for_once_more_and_then_refused() -> None:
     assert [len(b["messages"]) for b in server.asked[-2:]] == [1, 3]
 
 
+def test_a_server_that_fails_while_its_dialect_is_tried_is_asked_again_later_one_that_fails_at_a_way_only_is_not() -> None:
+    def fails(handler: Any, _body: dict[str, Any]) -> bool:
+        return bool(handler.refuse(500, "broken"))
+
+    with ModelServer("llama.cpp") as server:
+        model = behind(server.url)
+        server.faults += [fails] * 4  # a way, then the same without it; each is tried twice
+        with pytest.raises(ModelFailed, match="failed with 500"):
+            ask(model, grammar=GRAMMAR)
+        server.faults.clear()
+        assert ask(model, grammar=GRAMMAR) == "Action: [Answer]\nContent: It is four [1]." and "grammar" in server.asked[-1]
+
+    def knows_no_ways(handler: Any, body: dict[str, Any]) -> bool:
+        ways = {"grammar", "structured_outputs", "guided_grammar", "response_format"} & set(body)
+        return bool(ways) and bool(handler.refuse(500, "what is this?"))
+
+    with ModelServer("plain", reply="Action: [Answer]\nContent: It is four [1].") as server:
+        server.faults += [knows_no_ways] * 40
+        assert ask(behind(server.url), grammar=GRAMMAR) == "Action: [Answer]\nContent: It is four [1]."
+
+
 def test_a_chosen_dialect_is_taken_without_trying() -> None:
     with ModelServer("vllm") as server:
         ask(behind(server.url, dialect="vllm"), grammar=GRAMMAR)
