@@ -303,6 +303,11 @@ def _read() -> dict[str, Any]:
         why = _few(error)
         raise UsageError(f"The settings file {file} is not TOML ({why}).", "Mend it, or delete it to start from the defaults.") from error
     except OSError as error:
+        if file.is_dir():
+            hint = (
+                f"Set M3DESK_CONFIG to a file, such as {file / 'config.toml'}." if "M3DESK_CONFIG" in os.environ else "Remove the folder."
+            )
+            raise UsageError(f"The settings file {file} is a folder.", hint) from error
         raise UsageError(f"The settings file {file} cannot be read ({error.strerror}).", "Check its permissions.") from error
 
 

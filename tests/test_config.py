@@ -94,3 +94,11 @@ def test_a_backend_whose_options_are_no_table_is_told(file: Path, text: str) -> 
     file.write_text(text)
     with pytest.raises(UsageError, match="not a table"):
         config.backend_options("server")
+
+
+def test_a_folder_in_the_place_of_the_settings_file_is_called_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("M3DESK_CONFIG", str(tmp_path))
+    for use in (config.values, lambda: config.set_value("theme", "dark")):
+        with pytest.raises(UsageError, match="is a folder") as caught:
+            use()
+        assert str(tmp_path / "config.toml") in caught.value.hint
