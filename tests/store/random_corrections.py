@@ -192,6 +192,26 @@ def _pin(life: Life) -> None:
     _correct(life, "pin", {"memory": life.told(), "pinned": life.dice.random() < 0.7})
 
 
+def _choose(life: Life) -> None:
+    """Take another writer's sentences for a clip: some that it has already, and new ones."""
+    clip = life.pick(c for c in life.memory.clips(life.source) if c.state in ("episodic", "done"))
+    seen_in = sorted(o for o in life.observations() if o.startswith(f"{clip.id}."))
+    kept = [
+        Sentence(s.text, "episodic", s.start, s.end, s.spans, s.citations, s.entities, s.quoted)
+        for s in life.memory.memories(clip=clip.id, kind="episodic")
+        if life.dice.random() < 0.5
+    ]
+    for _ in range(life.dice.randint(1, 2)):
+        who = life.pick(seen_in)
+        told = f"someone {life.pick(('draws a diamond', 'opens a door'))}"
+        kept.append(Sentence(told, "episodic", clip.start, clip.end, (Span(0, 7, (who,)),), (who,)))
+    draft = Draft(tuple(kept), model="watched by lives: 1, prompt 1")
+    if not life.memory.offer(clip, draft, forgettings=life.memory.forgettings(), at=life.date()):
+        raise CorrectionError("the version was refused.")
+    if life.dice.random() < 0.8:
+        _correct(life, "choose", {"clip": clip.id})
+
+
 def _suggested(life: Life) -> None:
     """Answer a suggestion, as the window does: by the correction that either answer is."""
     chosen = life.pick(life.memory.suggestions())
@@ -324,7 +344,7 @@ ACTIONS: dict[str, tuple[int, Callable[[Life], None]]] = {
     "distinct-merged": (4, _distinct_of_merged), "split": (7, _split), "exclude": (6, _exclude), "set-aside": (3, _set_aside),
     "link": (4, _link), "unlink": (4, _unlink), "ignore": (2, _ignore), "reject-name": (2, _reject_name), "add": (2, _add),
     "answer": (3, _answer), "split-at": (4, _split_at), "bounds": (2, _bounds), "words": (2, _words), "add-face": (2, _add_face),
-    "enroll": (2, _enroll), "reembed": (2, _reembed), "edit": (3, _edit), "delete": (3, _delete), "pin": (2, _pin),
+    "enroll": (2, _enroll), "reembed": (2, _reembed), "edit": (3, _edit), "delete": (3, _delete), "pin": (2, _pin), "choose": (3, _choose),
     "suggested": (4, _suggested), "undo": (10, _undo), "redo": (6, _redo), "revert": (6, _revert), "clip": (12, _clip),
     "conclude": (5, _conclude), "rebuild": (1, _rebuild),
 }  # fmt: skip
