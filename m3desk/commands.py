@@ -479,6 +479,14 @@ class StopImport:
 
 
 @dataclass(frozen=True, slots=True)
+class MakeWaveform:
+    source: str
+
+    def run(self, engine: Engine) -> bool:
+        return engine.app.make_waveform(self.source)
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     def run(self, engine: Engine) -> dict[str, Any]:
         return engine.app.check()

@@ -312,6 +312,10 @@ class EngineDesk:
         """Return a source's picture at a time as JPEG; None if its file is missing."""
         return self._call(commands.Picture(source, at, width))
 
+    def make_waveform(self, source: str) -> Future[bool]:
+        """Have the engine compute a source's waveform; return whether `Reader.waveform` has it then."""
+        return self._call(commands.MakeWaveform(source))
+
     def check(self) -> Future[dict[str, Any]]:
         """Return the report of `m3desk check`."""
         return self._call(commands.Check())

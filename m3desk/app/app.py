@@ -37,7 +37,7 @@ from m3desk.interop import doctor, exports, imports, m3agent, placing
 from m3desk.live.recognition import Recognition
 from m3desk.live.sessions import Live
 from m3desk.live.watching import Watching
-from m3desk.media import excerpt
+from m3desk.media import excerpt, waveform
 from m3desk.media.file import is_there
 from m3desk.outgoing import Leaving, leaving
 from m3desk.ports import Models
@@ -274,6 +274,23 @@ class App:
         if known is None or not known.width or not is_there(known.uri):
             return None
         return lookup.picture_at(known, at, width)
+
+    def make_waveform(self, source: str) -> bool:
+        """Compute and keep the waveform of a source, unless it is there; return whether it is there now. Takes seconds an hour.
+
+        Raises SourceUnreadable, Cancelled when the memory is being closed.
+        """
+        with self.reader() as reader:
+            known = next((s for s in reader.sources() if s.id == source), None)
+            if known is None or not known.has_audio or known.state == "live" or not known.sha256 or not is_there(known.uri):
+                return False
+            if reader.waveform(source) is not None:
+                return True
+            silent = [(start, end) for s, start, end in reader.forgotten_spans() if s == source]
+            forgettings = reader.forgettings()
+        found = waveform.peaks(known.uri, silent, lambda: not self.closing())
+        self.write(lambda m: m.keep_waveform(known, found.tobytes(), forgettings=forgettings))
+        return True
 
     # ------------------------------------------------------------------ moving and proving
 

@@ -258,7 +258,10 @@ def bookmarks(options: Any, out: Out) -> int:
         with App(options.memory, write=False) as app, app.reader() as reader:
             found = [b for b in reader.bookmarks() if options.source in (None, b.source)]
         lines = table(
-            [[b.id.removeprefix("bookmark_"), b.source or "removed", span(b.start, b.end), b.note] for b in found],
+            [
+                [b.id.removeprefix("bookmark_"), b.source or "removed", span(b.start, b.end if b.end > b.start else None), b.note]
+                for b in found
+            ],
             ("n", "source", "time", "note"),
         )
         out.result([bookmark_json(b) for b in found], lines if found else ["No bookmarks yet."])

@@ -170,6 +170,10 @@ class Desk(Protocol):
         """Stop an import; too late once it is committed."""
         ...
 
+    def make_waveform(self, source: str) -> Future[bool]:
+        """Compute a source's waveform, unless it is there; return whether `Reader.waveform` has it then."""
+        ...
+
     def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]: ...
     def export_clip(self, path: str, source: str, start: int, end: int) -> Future[bool]:
         """Write a span of a source (microseconds) as a video; return whether it was copied without loss."""

@@ -116,6 +116,14 @@ class Reader(Protocol):
         """Return the moments and spans that a user marked, by source and time."""
         ...
 
+    def waveform(self, source: str) -> bytes | None:
+        """Return the peaks of a source's sound, a hundred bytes a second; None if they are not computed yet, or nothing is there."""
+        ...
+
+    def forgotten_spans(self) -> list[tuple[str, int, int]]:
+        """Return (source, start, end) of each span that was forgotten, in order of time."""
+        ...
+
     def watches(self) -> list[WatchRule]:
         """Return the rules of *watch for*, oldest first."""
         ...

@@ -44,6 +44,7 @@ from m3desk.store import (
     sources,
     transfer,
     versions,
+    waveforms,
 )
 from m3desk.store.corrections import anchors, steps, superseding
 from m3desk.store.forgetting import pending, removing, spans, withholding
@@ -158,6 +159,7 @@ class Memory(Records):
                     notes.show_bystanders(db, id_)
                     self.forget_fold()
                 delete()
+            waveforms.drop(self.folder, id_)
             checking.drop_index(self.folder / place.INDEX)  # it holds what was removed
         return effect
 
@@ -198,6 +200,11 @@ class Memory(Records):
         person = self.person(ref).id
         with self.writing(folds=False) as db:
             notes.set_consent(db, person, note)
+
+    def keep_waveform(self, source: Source, content: bytes, *, forgettings: int) -> None:
+        """Keep the waveform of a source. `forgettings`: how many there were when it was computed; after more, nothing is kept."""
+        if forgettings == self.forgettings() and any(s.id == source.id for s in self.sources()):
+            waveforms.keep(self.folder, source, content)
 
     def add_chat(self, chat: Mapping[str, Any], *, forgettings: int | None = None) -> None:
         """Keep a question with its answer. `forgettings`: how many there were when it was asked; after more, nothing is kept."""
@@ -453,6 +460,7 @@ class Memory(Records):
         """Delete what may still contain data of a forgotten person: copies, the search index, unused media, freed pages, the journal."""
         backups.drop(self.folder)
         checking.drop_index(self.folder / "vectors")
+        waveforms.drop(self.folder)
         with self.snapshot() as db:
             files.sweep(self.folder / "media", checking.named_media(db))
         self.clean()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from m3desk import events, private
 from m3desk.errors import MemoryDamaged
-from m3desk.store import backups, files, schema
+from m3desk.store import backups, files, schema, waveforms
 
 FILE = "memory.sqlite"
 MEDIA = "media"
 INDEX = "vectors"
 
-_FOLDERS = frozenset({MEDIA, INDEX, backups.FOLDER, backups.ASIDE})
+_FOLDERS = frozenset({MEDIA, INDEX, backups.FOLDER, backups.ASIDE, waveforms.FOLDER})
 _FILES = (FILE, "writer.lock", "forgetting-")
 """Prefix of the names of a memory's files."""
 _TABLES = frozenset({"meta", "commits", "source", "clip", "node", "journal"})

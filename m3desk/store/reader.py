@@ -36,6 +36,7 @@ from m3desk.store import (
     questions,
     reading,
     rows,
+    waveforms,
 )
 from m3desk.store.ledger import Ledger
 
@@ -149,6 +150,15 @@ class Reader:
     def bookmarks(self) -> list[Bookmark]:
         """Return the bookmarks, by source and time."""
         return self._read(bookmarks.bookmarks)
+
+    def waveform(self, source: str) -> bytes | None:
+        """Return the peaks of a source's sound, a hundred bytes a second; None if they are not computed yet, or nothing is there."""
+        known = next((s for s in self.sources() if s.id == source), None)
+        return None if known is None else waveforms.read(self.folder, known)
+
+    def forgotten_spans(self) -> list[tuple[str, int, int]]:
+        """Return (source, start, end) of each span that was forgotten, in order of time."""
+        return self._read(reading.forgotten_spans)
 
     def watches(self) -> list[WatchRule]:
         """Return the rules of *watch for*, oldest first, with the ids that persons have now."""

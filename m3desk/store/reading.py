@@ -443,6 +443,13 @@ def version(db: DB) -> int:
     return int(row[0]) if row else 0
 
 
+def forgotten_spans(db: DB) -> list[tuple[str, int, int]]:
+    """Return the spans that were forgotten, of sources that are there: by id, or by their content where they were memorized again."""
+    query = """SELECT DISTINCT s.id, t.start, t."end" FROM tombstone t JOIN source s ON s.id = t.source
+        OR (s.sha256 = t.sha256 AND t.source NOT IN (SELECT id FROM source)) WHERE t.kind = 'span' ORDER BY s.id, t.start, t."end" """
+    return [(r[0], r[1], r[2]) for r in db.execute(query)]
+
+
 def journal(db: DB) -> list[Step]:
     log = rows.full_log_of_steps(db)
     undone = undone_steps(log)

@@ -1,0 +1,55 @@
+"""Waveforms of sources, beside the database: files that are computed from the sound and can be computed again.
+
+One file a source, named by its id and content, so that an old one is not taken for that of another content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+
+from m3desk import private
+from m3desk.domain.clip import Source
+from m3desk.errors import M3DeskError
+from m3desk.regular import read_regular
+
+FOLDER = "waveforms"
+LONGEST = 30 * 3_600 * 100
+"""Bytes of a file, at most: a hundred a second."""
+
+
+def _file(memory: Path, source: Source) -> Path | None:
+    content = (source.sha256 or "")[:16]
+    return memory / FOLDER / f"{source.id}-{content}.peaks" if re.fullmatch(r"[0-9a-f]{16}", content) else None
+
+
+def read(memory: Path, source: Source) -> bytes | None:
+    """Return the waveform of a source, None if it is not computed yet."""
+    place = _file(memory, source)
+    if place is None or not place.is_file():
+        return None
+    try:
+        return read_regular(place, LONGEST)
+    except M3DeskError:
+        return None
+
+
+def keep(memory: Path, source: Source, content: bytes) -> None:
+    """Write the waveform of a source, in place of an older one. What can't be written is computed again next time."""
+    place = _file(memory, source)
+    if place is None:
+        return
+    with contextlib.suppress(OSError):
+        private.folder(memory / FOLDER)
+        new = place.with_suffix(".new")
+        private.write(new, content)
+        drop(memory, source.id)
+        new.replace(place)
+
+
+def drop(memory: Path, source: str = "") -> None:
+    """Delete the waveform of a source, or all of them: what they tell of may be forgotten now."""
+    with contextlib.suppress(OSError):
+        for file in (memory / FOLDER).glob(f"{source}-*.peaks" if source else "*"):
+            file.unlink(missing_ok=True)

@@ -1,0 +1,52 @@
+"""Waveforms beside the database: kept for one content, and deleted with what they tell of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from m3desk.store import place
+from m3desk.store.memory import Memory
+from tests.store.invented import clips, remember, source
+
+S = 1_000_000
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    with Memory.create(tmp_path / "m.m3desk") as made:
+        made.plan_clips(made.add_source(source()).id, clips("s1"), fps=5.0)
+        remember(made, made.next_clips("s1")[0], (1,))
+        yield made
+
+
+def test_a_waveform_is_read_as_it_was_kept_and_not_for_another_content(memory: Memory) -> None:
+    assert memory.waveform("s1") is None and memory.waveform("s9") is None
+    memory.keep_waveform(memory.source("s1"), b"\x05\x06", forgettings=0)
+    assert memory.waveform("s1") == b"\x05\x06" and memory.integrity() == []
+    memory.rename_content("s1", "f" * 64)
+    assert memory.waveform("s1") is None
+    memory.keep_waveform(memory.source("s1"), b"\x07", forgettings=0)
+    assert [p.read_bytes() for p in (memory.folder / "waveforms").iterdir()] == [b"\x07"]
+    assert memory.waveform("s1") == b"\x07"
+    assert place.remains(memory.folder)  # and the folder is still taken for a memory's
+
+
+def test_forgetting_deletes_it_and_one_that_was_being_computed_is_not_kept(memory: Memory) -> None:
+    memory.keep_waveform(memory.source("s1"), b"\x05", forgettings=0)
+    memory.forget_span("s1", 1 * S, 3 * S)
+    assert memory.waveform("s1") is None
+    memory.keep_waveform(memory.source("s1"), b"\x05", forgettings=0)
+    assert memory.waveform("s1") is None
+    assert memory.forgotten_spans() == [("s1", 1 * S, 3 * S)]
+
+
+def test_removing_a_source_deletes_it_and_its_forgotten_spans_are_those_of_the_same_content(memory: Memory) -> None:
+    memory.forget_span("s1", 1 * S, 3 * S)
+    memory.keep_waveform(memory.source("s1"), b"\x05", forgettings=1)
+    memory.remove_source("s1")
+    assert list((memory.folder / "waveforms").iterdir()) == [] and memory.forgotten_spans() == []
+    again = memory.add_source(replace(source(), uri="/elsewhere.mp4"))
+    assert memory.forgotten_spans() == [(again.id, 1 * S, 3 * S)]
