@@ -4,6 +4,30 @@
     <context>
         <name>Actions</name>
         <message>
+            <source>Bookmark this moment</source>
+            <translation>为这一时刻添加书签</translation>
+        </message>
+        <message>
+            <source>The moment that the picture shows, or the span that is chosen on the timeline</source>
+            <translation>画面所示的时刻，或时间轴上选定的时段</translation>
+        </message>
+        <message>
+            <source>Bookmark with a note…</source>
+            <translation>添加带笔记的书签…</translation>
+        </message>
+        <message>
+            <source>Next bookmark</source>
+            <translation>下一个书签</translation>
+        </message>
+        <message>
+            <source>Previous bookmark</source>
+            <translation>上一个书签</translation>
+        </message>
+        <message>
+            <source>Bookmarks…</source>
+            <translation>书签…</translation>
+        </message>
+        <message>
             <source>Import a memory…</source>
             <translation>导入记忆…</translation>
         </message>
@@ -3420,6 +3444,10 @@
     <context>
         <name>TimelineCanvas</name>
         <message>
+            <source>sound</source>
+            <translation>声音</translation>
+        </message>
+        <message>
             <source>Timeline</source>
             <translation>时间轴</translation>
         </message>
@@ -3434,6 +3462,26 @@
     </context>
     <context>
         <name>TimelineView</name>
+        <message>
+            <source>Bookmark this moment, or the chosen span (B)</source>
+            <translation>为这一时刻或选定的时段添加书签（B）</translation>
+        </message>
+        <message>
+            <source>Bookmarks (Ctrl+Shift+B)</source>
+            <translation>书签（Ctrl+Shift+B）</translation>
+        </message>
+        <message>
+            <source>Go there</source>
+            <translation>转到此处</translation>
+        </message>
+        <message>
+            <source>Note…</source>
+            <translation>笔记…</translation>
+        </message>
+        <message>
+            <source>Remove this bookmark</source>
+            <translation>删除此书签</translation>
+        </message>
         <message>
             <source>Save as video…</source>
             <translation>另存为视频…</translation>
@@ -5059,6 +5107,76 @@ Licences: %3</source>
         <message>
             <source>All files</source>
             <translation>所有文件</translation>
+        </message>
+    </context>
+    <context>
+        <name>Bookmarks</name>
+        <message>
+            <source>Bookmark</source>
+            <translation>书签</translation>
+        </message>
+        <message>
+            <source>Note at %1:</source>
+            <translation>%1 处的笔记：</translation>
+        </message>
+    </context>
+    <context>
+        <name>BookmarksDialog</name>
+        <message>
+            <source>Bookmarks</source>
+            <translation>书签</translation>
+        </message>
+        <message>
+            <source>Find in notes</source>
+            <translation>在笔记中查找</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Note</source>
+            <translation>笔记</translation>
+        </message>
+        <message>
+            <source>Source</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <source>Go there</source>
+            <translation>转到此处</translation>
+        </message>
+        <message>
+            <source>Note…</source>
+            <translation>笔记…</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <source>Show this moment (Enter)</source>
+            <translation>显示这一时刻（Enter）</translation>
+        </message>
+        <message>
+            <source>Change the note (F2)</source>
+            <translation>修改笔记（F2）</translation>
+        </message>
+        <message>
+            <source>Remove this bookmark; Undo brings it back (Delete)</source>
+            <translation>删除此书签；撤销可恢复（Delete）</translation>
+        </message>
+        <message>
+            <source>(removed)</source>
+            <translation>（已移除）</translation>
+        </message>
+        <message>
+            <source>No note contains these words.</source>
+            <translation>没有包含这些词的笔记。</translation>
+        </message>
+        <message>
+            <source>No bookmarks yet. B marks the moment that the picture shows, or the span that is chosen on the timeline.</source>
+            <translation>还没有书签。按 B 标记画面所示的时刻，或时间轴上选定的时段。</translation>
         </message>
     </context>
 </TS>

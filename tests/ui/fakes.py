@@ -121,6 +121,8 @@ class World(LiveWorld):
             )
         ]
         self.chats: list[dict[str, Any]] = []
+        self.waveforms: dict[str, bytes] = {}
+        self.forgotten: list[tuple[str, int, int]] = []
         self.report: dict[str, Any] = {}
         self.questions = self._questions()
 
@@ -417,6 +419,12 @@ class FakeReader:
         ]
         return sorted(found, key=lambda b: (b.source or "", b.start))
 
+    def waveform(self, source: str) -> bytes | None:
+        return self.world.waveforms.get(source)
+
+    def forgotten_spans(self) -> list[tuple[str, int, int]]:
+        return list(self.world.forgotten)
+
     def watches(self) -> list[WatchRule]:
         return list(self.world.rules)
 
@@ -614,6 +622,11 @@ class FakeDesk(LiveCalls):
     def why(self, observation: str) -> Future[Verdict]:
         self._note("why", observation)
         return _done(self.reader().why(observation))
+
+    def make_waveform(self, source: str) -> Future[bool]:
+        self._note("make_waveform", source)
+        self.world.waveforms[source] = bytes([40, 200]) * 9_000
+        return _done(True)
 
     def writers(self) -> Future[list[str]]:
         return _done(["rules", "server"])

@@ -19,6 +19,7 @@ from m3desk_ui.look import theme
 from m3desk_ui.memory.versions_dialog import VersionsDialog
 from m3desk_ui.people.person_picker import BothFaces, PersonPicker
 from m3desk_ui.people.split_board import SplitBoard
+from m3desk_ui.timeline.bookmarks_dialog import BookmarksDialog
 from m3desk_ui.window.actions import ShortcutList
 from m3desk_ui.window.history_dialog import HistoryDialog
 from m3desk_ui.window.main_window import MainWindow
@@ -66,6 +67,7 @@ DIALOGS: dict[str, Callable[[MainWindow], QDialog]] = {
     "models": lambda w: ModelsDialog(w.hub, parent=w),
     "settings": lambda w: SettingsDialog(w.hub, parent=w),
     "history": lambda w: HistoryDialog(w.hub, parent=w),
+    "bookmarks": lambda w: BookmarksDialog(w.hub, w),
     "shortcuts": lambda w: ShortcutList(w.actions_, w),
     "start live": lambda w: StartDialog(w.hub, w.services, choices.read(w.state), w),
     "forget": lambda w: ForgetDialog(w.hub, parent=w),
@@ -138,8 +140,8 @@ def test_every_layout_fits_a_window_of_900_by_600(window: MainWindow, qtbot: QtB
             window.dock_area.reset_layout()
             window.resize(900, 600)
             qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=5000)
-            for name, dock in window.docks.items():
-                if not dock.isHidden() and name != "timeline":
+            for dock in window.docks.values():
+                if not dock.isHidden():
                     dock.raise_()
                     QApplication.processEvents()
                     assert walking.cut(dock) == [], layout

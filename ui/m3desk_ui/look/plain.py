@@ -290,8 +290,8 @@ def sure(parent: QWidget, head: str, question: object, more: object, yes: str) -
     return asked.clickedButton() is go
 
 
-def edited(parent: QWidget, head: str, question: str, before: str) -> str | None:
-    """Let the user edit a text; None if cancelled, unchanged, or emptied."""
+def edited(parent: QWidget, head: str, question: str, before: str, *, may_be_empty: bool = False) -> str | None:
+    """Let the user edit a text; None if cancelled or unchanged, and if emptied, unless it `may_be_empty`."""
     shown = paragraph(before, len(before) + 1)
     now, good = QInputDialog.getMultiLineText(parent, title(head), question, shown)
-    return now.strip() if good and now.strip() and now.strip() != shown.strip() else None
+    return now.strip() if good and (may_be_empty or now.strip()) and now.strip() != shown.strip() else None

@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
@@ -26,18 +27,23 @@ from PySide6.QtWidgets import (
 
 from m3desk.domain.clip import clock
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.timeline import flags, marking, wave
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.damage import changed_times, moved_lanes
 from m3desk_ui.timeline.rows import Lane, Plan, Rows
+from m3desk_ui.timeline.wave import Wave
 
 if TYPE_CHECKING:
+    from m3desk.domain.bookmark import Bookmark
     from m3desk.domain.clip import Clip
     from m3desk_ui.hub.bridge import Hub
 
 GUTTER = 112
 """Pixels at the left for names."""
-RULER, CLIPS, MEMORIES, LANE = 20, 50, 18, 20
+RULER, CLIPS, WAVE, MEMORIES, LANE = 20, 50, 22, 18, 20
 """Heights of the rows, in pixels."""
+ROOM_FOR_WAVE = RULER + CLIPS + WAVE + MEMORIES + 2 * LANE
+"""Height from which the waveform is shown: people come first."""
 STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200)
 """Seconds between marks of the ruler."""
 SECOND = 1_000_000
@@ -55,6 +61,8 @@ VISIBLE_STEP = 0.4
 class TimelineCanvas(QWidget):
     """Paints [start, end) of one source. What stands still is painted once into a picture; the play head is drawn over it."""
 
+    asked = Signal(str, QPoint)
+    """The menu of a bookmark (its id) is asked for, at a place on the screen."""
     clicked = Signal(object, str, str)
     """microseconds, kind and id of what was hit ("", "" = nothing)."""
     spanned = Signal(object, object)
@@ -75,6 +83,9 @@ class TimelineCanvas(QWidget):
         self.watched: dict[str, int] = {}
         """How far each clip in work is watched: microseconds of the source. Pictures are watched up to two clips ahead of the commits."""
         self.hits: tuple[tuple[str, int, int], ...] = ()
+        self.wave: Wave | None = None
+        self.bookmarks: tuple[Bookmark, ...] = ()
+        """Of the source on show, in order of time."""
         self.span: tuple[int, int] | None = None
         self.scrolled = 0
         self.selected = ("", "")
@@ -229,7 +240,15 @@ class TimelineCanvas(QWidget):
         return len(self.rows.lanes) * LANE
 
     def lanes_top(self) -> int:
-        return RULER + CLIPS + MEMORIES
+        return self.memories_top() + MEMORIES
+
+    def memories_top(self) -> int:
+        return RULER + CLIPS + self.wave_height()
+
+    def wave_height(self) -> int:
+        """Return the height of the waveform's row: 0 without sound, and in a small window."""
+        mine = self.wave is not None and self.plan.source is not None and self.wave.source == self.plan.source.id
+        return WAVE if mine and self.height() >= ROOM_FOR_WAVE else 0
 
     # ------------------------------------------------------------ painting
 
@@ -283,6 +302,7 @@ class TimelineCanvas(QWidget):
         if self.plan.source is not None:
             p.setClipRect(part & QRect(GUTTER - 6, 0, self.width() - GUTTER + 6, self.height()))
             self._paint_ruler(p, part)
+            flags.paint(p, self.bookmarks, self.x_of, part.left(), part.right(), RULER, self.height())
             if part.top() >= self.lanes_top():  # a row of a lane
                 pass
             elif self._are_many():
@@ -291,6 +311,8 @@ class TimelineCanvas(QWidget):
                 first, last = self.plan.between(self.start, self.end)
                 for clip in self.plan.clips[first:last]:
                     self._paint_clip(p, clip)
+            if part.top() < self.memories_top() and self.wave_height():
+                self._paint_wave(p)
             self._paint_memories(p, part)
             top = self.lanes_top() - self.scrolled
             p.setClipRect(part & QRect(0, self.lanes_top(), self.width(), self.height()))
@@ -389,10 +411,20 @@ class TimelineCanvas(QWidget):
             p.setPen(QColor(c.muted if clip.state == "queued" else colour))
             p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state(clip.state))
 
+    def _paint_wave(self, p: QPainter) -> None:
+        assert self.wave is not None
+        ratio, height = self.devicePixelRatioF(), WAVE - 4
+        end = min(self.end, self.duration)
+        wide = round((self.x_of(end) - GUTTER) * ratio)
+        if wide > 0:
+            columns = self.wave.columns(self.start, end, wide)
+            image = wave.picture(columns, round(height * ratio), QColor(theme.colours().muted))
+            p.drawImage(QRectF(GUTTER, RULER + CLIPS - 2, wide / ratio, height), image)
+
     def _paint_memories(self, p: QPainter, part: QRect) -> None:
         """Draw ticks: events as short lines below, knowledge as diamonds above; hits as filled bars through both."""
         c = theme.colours()
-        y = RULER + CLIPS - 2
+        y = self.memories_top() - 2
         source = self.plan.source.id if self.plan.source else ""
         for s, a, b in self.hits:
             if s == source and b >= self.start and a < self.end:
@@ -447,7 +479,10 @@ class TimelineCanvas(QWidget):
         c = theme.colours()
         p.fillRect(QRectF(0, 0, GUTTER - 6, self.lanes_top()), QColor(c.surface))
         p.setPen(QColor(c.muted))
-        for text, y, height in ((self.tr("clips"), RULER, CLIPS - 6), (self.tr("memories"), RULER + CLIPS - 2, MEMORIES)):
+        rows = [(self.tr("clips"), RULER, CLIPS - 6), (self.tr("memories"), self.memories_top() - 2, MEMORIES)]
+        if self.wave_height():
+            rows.append((self.tr("sound"), RULER + CLIPS - 4, WAVE))
+        for text, y, height in rows:
             p.drawText(QRectF(13, y, GUTTER - 18, height), Qt.AlignmentFlag.AlignVCenter, text)
         p.setPen(QColor(c.line))
         p.drawLine(QPointF(GUTTER - 0.5, 0), QPointF(GUTTER - 0.5, self.height()))
@@ -459,11 +494,13 @@ class TimelineCanvas(QWidget):
         """Return kind, id and time of what lies at a point."""
         x, y = point.x(), point.y()
         at = max(0, min(self.time_at(max(x, GUTTER)), self.duration))
-        if RULER + CLIPS - 4 <= y < self.lanes_top() and x >= GUTTER and self.rows.memories:
+        if y < RULER and x >= GUTTER - 6 and (mark := flags.at(self.bookmarks, self.x_of, x)) is not None:
+            return "bookmark", mark.id, mark.start
+        if self.memories_top() - 4 <= y < self.lanes_top() and x >= GUTTER and self.rows.memories:
             near = np.abs(self.rows.times - at)
             i = int(near.argmin())
             if abs(self.x_of(int(self.rows.times[i])) - x) <= 6:
-                lower = y - (RULER + CLIPS - 2) > 8
+                lower = y - (self.memories_top() - 2) > 8
                 same = [m for m in self.rows.memories if abs(self.x_of(m[0]) - x) <= 6 and (m[3] == "episodic") == lower]
                 best = min(same or [self.rows.memories[i]], key=lambda m: abs(m[0] - at))
                 return "node", best[2], best[0]
@@ -481,6 +518,8 @@ class TimelineCanvas(QWidget):
         self._press = event.position()
         self._dragging = False
         self._panning = event.button() == Qt.MouseButton.MiddleButton
+        if event.button() == Qt.MouseButton.RightButton:
+            self._press = None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._press is None:
@@ -512,6 +551,11 @@ class TimelineCanvas(QWidget):
         kind, id_, at = self.hit(event.position())
         if event.position().x() >= GUTTER or kind == "person":
             self.clicked.emit(at if event.position().x() >= GUTTER else None, kind, id_)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        kind, id_, _at = self.hit(QPointF(event.pos()))
+        if kind == "bookmark":
+            self.asked.emit(id_, event.globalPos())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Take the second of two quick clicks as a click: Qt sends this in place of its press."""
@@ -553,6 +597,8 @@ class TimelineCanvas(QWidget):
         text = ""
         if kind == "node":
             text = next((f"{clock(m[0])} {m[4]}" for m in self.rows.memories if m[2] == id_), "")
+        elif kind == "bookmark":
+            text = next((f"{marking.times(b)} {b.note}" for b in self.bookmarks if b.id == id_), "")
         elif event.position().x() >= GUTTER:
             text = texts.precise_clock(at)
         elif kind == "person":

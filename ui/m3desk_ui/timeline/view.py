@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
+    QMenu,
     QPushButton,
     QScrollBar,
     QSizePolicy,
@@ -24,16 +25,20 @@ from m3desk.domain.clip import clock
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
 from m3desk_ui.look.more_button import MoreButton
+from m3desk_ui.timeline import marking
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.canvas import GUTTER, LANE, TimelineCanvas
 from m3desk_ui.timeline.rows import Part, Plan, Rows
+from m3desk_ui.timeline.wave import Wave
 from m3desk_ui.window import files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from m3desk.domain.bookmark import Bookmark
     from m3desk.domain.changed import Changed
-    from m3desk.domain.clip import Clip
+    from m3desk.domain.clip import Clip, Source
+    from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
 
 
@@ -57,9 +62,16 @@ class Legend(plain.Label):
 class TimelineView(QWidget):
     """The canvas with its tools: choice of source, zoom, and what can be done with a span."""
 
+    bookmarks_wanted = Signal()
+    """The list of bookmarks is asked for."""
+
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
+        self._waved: tuple[str, str | None] = ("", None)
+        """The source whose waveform is shown or was asked for, and its content."""
+        self.bookmarks: tuple[Bookmark, ...] = ()
+        """Of all sources."""
         self.canvas = TimelineCanvas(hub)
         self._stale: set[str] = set()
         """Clips whose pieces are to be read (again)."""
@@ -75,7 +87,10 @@ class TimelineView(QWidget):
         self.sources.activated.connect(self._choose)
         self.legend = Legend(self.tr("pale: on screen · solid: speaks · ◆ knowledge · ❘ event"))
         self.out, self.fit, self.into = QToolButton(), QToolButton(), QToolButton()
+        self.mark, self.marks = QToolButton(), QToolButton()
         for button, text, act in (
+            (self.mark, self.tr("Bookmark this moment, or the chosen span (B)"), lambda: marking.add(hub)),
+            (self.marks, self.tr("Bookmarks (Ctrl+Shift+B)"), self.bookmarks_wanted.emit),
             (self.out, self.tr("Zoom out (-)"), lambda: self.canvas.zoom(1 / 0.6)),
             (self.fit, self.tr("Show all (0)"), self.canvas.fit),
             (self.into, self.tr("Zoom in (+)"), lambda: self.canvas.zoom(0.6)),
@@ -88,7 +103,7 @@ class TimelineView(QWidget):
         row.addWidget(self.sources)
         row.addSpacing(8)
         row.addWidget(self.legend, 1)
-        for button in (self.out, self.fit, self.into):
+        for button in (self.mark, self.marks, self.out, self.fit, self.into):
             row.addWidget(button)
         self.bar = QScrollBar(Qt.Orientation.Vertical)
         self.bar.valueChanged.connect(self._scroll)
@@ -107,6 +122,7 @@ class TimelineView(QWidget):
         self.retheme()
         if hub.desk is not None:
             self.following.restart()
+            self.marked.restart()
 
     def _span_bar(self) -> None:
         self.tools = QFrame(self.canvas)
@@ -137,6 +153,11 @@ class TimelineView(QWidget):
         canvas.clicked.connect(self._clicked)
         canvas.spanned.connect(self._spanned)
         canvas.rows_changed.connect(self._size_bar)
+        canvas.asked.connect(self._menu)
+        self.marked = Following(
+            hub, "timeline.bookmarks", load=lambda: _bookmarks, show=self._take_bookmarks, apply=self._take_bookmarks,
+            patch=lambda changed: _bookmarks if changed.steps or changed.sources else None, parent=self,
+        )  # fmt: skip
         self.following = Following(
             hub, "timeline.plan", load=self._load, show=self._take_plan, patch=self._changed, apply=self._patch, parent=self
         )
@@ -155,6 +176,8 @@ class TimelineView(QWidget):
             (self.out, "magnify-minus-outline"),
             (self.fit, "arrow-expand-horizontal"),
             (self.into, "magnify-plus-outline"),
+            (self.mark, "bookmark-plus-outline"),
+            (self.marks, "bookmark-multiple-outline"),
         ):
             button.setIcon(theme.icon(f"mdi6.{name}"))
         self.forget.setIcon(theme.icon("mdi6.close"))
@@ -188,7 +211,64 @@ class TimelineView(QWidget):
         self.sources.clear()
         self.clear_span()
         self.canvas.fit()
+        self._waved, self.canvas.wave = ("", None), None
+        self._take_bookmarks(())
         self.following.restart()
+        self.marked.restart()
+
+    def _take_bookmarks(self, found: Sequence[Bookmark]) -> None:
+        self.bookmarks = tuple(found)
+        self._show_bookmarks()
+
+    def _show_bookmarks(self) -> None:
+        mine = tuple(b for b in self.bookmarks if b.source == self._source)
+        if mine != self.canvas.bookmarks:
+            self.canvas.bookmarks = mine
+            self.canvas.redraw()
+
+    def _want_wave(self, source: Source | None) -> None:
+        """Read the waveform of the source on show; have the engine compute it if it is not there. Of a live source there is none yet."""
+        wanted = (source.id, source.sha256) if source is not None and source.has_audio and source.state != "live" else ("", None)
+        if wanted == self._waved:
+            return
+        self._waved, self.canvas.wave = wanted, None
+        if wanted[0]:
+            self._read_wave(wanted[0], make=True)
+
+    def _read_wave(self, source: str, *, make: bool) -> None:
+        def read(reader: Reader) -> Wave | None:
+            content = reader.waveform(source)
+            return None if content is None else Wave.of(source, content)
+
+        def take(found: Wave | None) -> None:
+            desk = self._hub.desk
+            if self._waved[0] != source or desk is None:
+                return
+            if found is not None:
+                self.canvas.wave = found if len(found.levels[0]) else None
+                self._size_bar()
+                self.canvas.redraw()
+            elif make:  # a failure is no news here: the file is missing, or has no sound that can be read
+                made = lambda there: self._read_wave(source, make=False) if there else None  # noqa: E731
+                self._hub.when(desk.make_waveform(source), made, lambda _error: None)
+
+        self._hub.read("timeline.waveform", read, take, lambda _error: None)
+
+    def _menu(self, id_: str, place: QPoint) -> None:
+        """Offer what can be done with a bookmark."""
+        if (chosen := next((b for b in self.bookmarks if b.id == id_), None)) is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.tr("Go there"), lambda: marking.go(self._hub, chosen))
+        menu.addAction(self.tr("Note…"), lambda: marking.edit(self._hub, self, chosen))
+        menu.addAction(self.tr("Remove this bookmark"), lambda: marking.remove(self._hub, chosen))
+        menu.popup(place)
+
+    def to_bookmark(self, *, back: bool = False) -> None:
+        """Go to the bookmark of this source that comes next, or to the one before."""
+        if (found := marking.next_of(self.bookmarks, self._source, self.canvas.head, back=back)) is not None:
+            marking.go(self._hub, found)
 
     def _take_plan(self, plan: Plan) -> None:
         """Show a source from the beginning."""
@@ -218,6 +298,8 @@ class TimelineView(QWidget):
         before = self.canvas.duration
         self.canvas.plan = plan
         self._source = plan.source.id if plan.source else ""
+        self._show_bookmarks()
+        self._want_wave(plan.source)
         if old.sources != plan.sources:
             self._show_sources(plan)
         elif fit:  # another one of them, whoever chose it
@@ -325,7 +407,9 @@ class TimelineView(QWidget):
         self.canvas.redraw()
 
     def _clicked(self, at: int | None, kind: str, id_: str) -> None:
-        if kind:
+        if kind == "bookmark":
+            kind = ""
+        elif kind:
             self._hub.selection.select(kind, id_)
         if at is not None and self._source:
             self.canvas.set_head(at)  # at once: the picture of that time comes a moment later
@@ -379,3 +463,7 @@ class TimelineView(QWidget):
             self.canvas.span = None
             self._hub.selection.span.emit("", 0, 0)
             self.canvas.update()
+
+
+def _bookmarks(reader: Reader) -> list[Bookmark]:
+    return reader.bookmarks()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QMenu, QTr
 from m3desk import config
 from m3desk_ui.look import plain
 from m3desk_ui.look.search_field import SearchField
+from m3desk_ui.timeline import marking
 
 if TYPE_CHECKING:
     from m3desk_ui.window.main_window import MainWindow
@@ -71,7 +72,8 @@ class Actions:
         """Disable actions that need an open memory while none is open."""
         for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
                      "step_on", "faster", "slower", "mute", "play_anywhere",
-                     "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search", "problems"):  # fmt: skip
+                     "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search", "problems",
+                     "bookmark", "bookmark_note", "next_bookmark", "last_bookmark", "bookmarks"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
         for action in self.window.dock_area.actions():
@@ -154,6 +156,17 @@ class Actions:
         plain.tip(search, translate("Actions", "People, memories, words spoken, clips and actions; or who is in a picture or a recording"))
         self._add(m, "find", translate("Actions", "Find in memories"), w.find_memories, QKeySequence.StandardKey.Find)
         self._add(m, "ask", translate("Actions", "Ask a question"), w.ask, "Ctrl+L")
+        m.addSeparator()
+        mark = self._add(m, "bookmark", translate("Actions", "Bookmark this moment"), lambda: marking.add(w.hub), "B")
+        plain.tip(mark, translate("Actions", "The moment that the picture shows, or the span that is chosen on the timeline"))
+        self._add(m, "bookmark_note", translate("Actions", "Bookmark with a note…"), lambda: marking.add_with_note(w.hub, w), "Ctrl+D")
+        self._add(m, "next_bookmark", translate("Actions", "Next bookmark"), w.timeline.to_bookmark, "N")
+        self._add(m, "last_bookmark", translate("Actions", "Previous bookmark"), lambda: w.timeline.to_bookmark(back=True), "Shift+N")
+        self._add(m, "bookmarks", translate("Actions", "Bookmarks…"), w.show_bookmarks, "Ctrl+Shift+B")
+        for name in ("bookmark", "next_bookmark", "last_bookmark"):  # letters: only where the picture or the timeline has the focus
+            self.all[name].setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            for widget in (w.video.canvas, w.timeline_focus):
+                widget.addAction(self.all[name])
 
     def _play(self) -> None:
         w, translate, t = self.window, QCoreApplication.translate, self.window.video.transport

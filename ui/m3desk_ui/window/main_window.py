@@ -95,6 +95,7 @@ class MainWindow(QMainWindow):
         self.transcript = TranscriptView(self.hub)
         self.sources = SourcesView(self.hub)
         self.timeline_focus = self.timeline.canvas
+        self.timeline.bookmarks_wanted.connect(self.show_bookmarks)
         self.dock_area = Docks(self, self.hub, state, {"timeline": self.timeline, "transcript": self.transcript, "sources": self.sources})
         self.docks = self.dock_area.all
         self._status = Status(self.hub, self.live.session)
@@ -441,6 +442,10 @@ class MainWindow(QMainWindow):
     def show_history(self) -> None:
         """Show the corrections beside the window, which stays usable."""
         self._dialog("window.history_dialog", "HistoryDialog", modal=False)
+
+    def show_bookmarks(self) -> None:
+        """Show the list of bookmarks beside the window, which stays usable."""
+        self._dialog("timeline.bookmarks_dialog", "BookmarksDialog", modal=False)
 
     def show_problems(self) -> None:
         """Show what a check of the memory finds, beside the window."""
