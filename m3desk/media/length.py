@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk.domain.clip import MICROSECOND, clock
-from m3desk.media.streams import Kind, OpenContainer
+from m3desk.media.streams import Kind, OpenContainer, frame_step
 
 THICK = 1_000
 """Bytes a second from which a declared length is believed: the thinnest speech codecs in use have 600, films 20,000 and more."""
@@ -120,11 +120,19 @@ def main(opened: OpenContainer) -> Kind:
 
 
 def end_of_packets(opened: OpenContainer) -> int | None:
-    """Read to the end and return when the last readable packet ends, None if nothing is readable."""
+    """Read to the end and return when the last readable packet ends, None if nothing is readable.
+
+    Pictures of a stream without time stamps (raw H.264) follow each other at its rate.
+    """
+    untimed = 0
     ends: dict[int, tuple[int, Any]] = {}  # stream → the latest end in its own ticks: a fraction for each packet would take longer
     for packet in opened.packets("both"):
         if packet.pts is not None and packet.size:
             end = packet.pts + (packet.duration or 0)
             if (stream := packet.stream_index) not in ends or end > ends[stream][0]:
                 ends[stream] = end, packet.stream
+        elif packet.pts is None and packet.size and packet.stream.type == "video":
+            untimed += 1
+    if untimed and not ends:
+        return untimed * frame_step(opened)
     return max((0, *(opened.time(stream, end) for end, stream in ends.values()))) if ends else None

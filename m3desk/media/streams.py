@@ -404,6 +404,10 @@ def frame_time(opened: OpenContainer, frame: Any, before: int | None) -> int:
     if frame.pts is not None:
         at: int = round(frame.pts * frame.time_base * MICROSECOND)
         return at - opened.zero
+    return 0 if before is None else before + frame_step(opened)
+
+
+def frame_step(opened: OpenContainer) -> int:
+    """Return the microseconds from one picture to the next where a stream has no time stamps."""
     stream = opened.picture
-    step = round(MICROSECOND / (stream.average_rate or stream.guessed_rate or 25)) if stream is not None else 40_000
-    return 0 if before is None else before + step
+    return round(MICROSECOND / (stream.average_rate or stream.guessed_rate or 25)) if stream is not None else 40_000
