@@ -22,7 +22,7 @@ _NEAR = MICROSECOND
 _FAR = 15 * MICROSECOND
 
 # Decoded pictures that are kept for steps back: at most so many, and at most so many pixels in all (1.5 bytes each).
-_KEPT_FRAMES, _KEPT_PIXELS = 12, 25_000_000
+_KEPT_FRAMES, _KEPT_PIXELS = 24, 25_000_000
 
 # While a distant picture is decoded, the one that was reached is reported this often.
 _REPORT_SECONDS = 0.25
@@ -52,6 +52,8 @@ class Pictures:
         self._from_start = False
         self._landed = (0, 0)  # the last seek, to the second time, landed at the first: no usable key frame lies between them
         self._asked: OpenContainer | None = None  # the same file, open a second time to look for key frames
+        self._earlier: Pictures | None = None  # the same file, open a second time to decode what is before the kept pictures
+        self._nothing_before = -1  # the time of a picture before which `recall` found none
         self._behind: deque[TimedFrame] = deque()  # decoded pictures before `current`, oldest first
         self._ahead: deque[TimedFrame] = deque()  # decoded pictures after `following`, of which steps back have left some
         self.current: TimedFrame | None = None
@@ -62,6 +64,10 @@ class Pictures:
         if self._asked is not None:
             self._asked.close()
             self._asked = None
+        if self._earlier is not None:
+            self._earlier.close()
+            self._earlier._opened.close()
+            self._earlier = None
 
     def show(
         self,
@@ -98,16 +104,54 @@ class Pictures:
             return False
         if self.current is not None:
             self._behind.append(self.current)
-            pixels = self.current.frame.width * self.current.frame.height
-            while len(self._behind) > max(2, min(_KEPT_FRAMES, _KEPT_PIXELS // max(1, pixels))):
+            while len(self._behind) > self._room():
                 self._behind.popleft()
         self.current = self.following
         self.following = self._ahead.popleft() if self._ahead else next(self._run, None) if self._run is not None else None
         return True
 
+    def _room(self) -> int:
+        """Return how many pictures before the current one are kept."""
+        frame = self.current.frame if self.current is not None else None
+        return max(2, min(_KEPT_FRAMES, _KEPT_PIXELS // max(1, frame.width * frame.height))) if frame is not None else 2
+
+    def has_few_behind(self) -> bool:
+        """Return whether `recall` may find pictures for steps back."""
+        if self.current is None or self.current.at < self._exact_from:
+            return False
+        whole = [shot.at for shot in self._behind if shot.at >= self._exact_from]
+        oldest = whole[0] if whole else self.current.at
+        return len(whole) <= self._room() // 2 and 0 < oldest != self._nothing_before
+
+    def recall(self, go_on: Callable[[], bool]) -> None:
+        """Decode pictures before those that are kept, in a second opening of the file, so that a step back finds them.
+
+        Stops once `go_on` returns False; the next call goes on from there.
+        """
+        if self.current is None:
+            return
+        while self._behind and self._behind[0].at < self._exact_from:  # between these some were left out
+            self._behind.popleft()
+        oldest = self._behind[0] if self._behind else self.current
+        found: list[TimedFrame] = []
+        with contextlib.suppress(M3DeskError, av.FFmpegError, OSError):
+            if self._earlier is None:
+                self._earlier = Pictures(open_media(self._opened.path))
+            reached = self._earlier.before(oldest.at, go_on)
+            if reached is None:
+                return
+            found = [shot for shot in (*self._earlier._behind, reached) if self._earlier._exact_from <= shot.at < oldest.at]
+        found = found[len(self._behind) - self._room() :]
+        if found:
+            self._behind.extendleft(reversed(found))
+            self._exact_from = min(self._exact_from, found[0].at)
+        else:
+            self._nothing_before = oldest.at
+
     def _back_to(self, at: int) -> bool:
         """Go back to the picture shown at `at` if it is still kept; return whether it is."""
-        if not self._behind or self._behind[0].at > at:
+        kept = next((shot.at for shot in reversed(self._behind) if shot.at <= at), -1)
+        if kept < self._exact_from:  # between it and the next one pictures may have been left out
             return False
         while self.current is not None and self.current.at > at:
             if self.following is not None:

@@ -45,11 +45,10 @@ _LOST = 2 * MICROSECOND
 
 @dataclass(frozen=True, slots=True)
 class PlayedFrame:
-    """A picture to show now. `at`, `duration`: microseconds. `picture`: (h, w, 4) uint8 BGRA, C-contiguous, as displayed."""
+    """A picture to show now. `at`: microseconds. `picture`: (h, w, 4) uint8 BGRA, C-contiguous, as displayed."""
 
     at: int
     picture: NDArray[np.uint8]
-    duration: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +234,7 @@ class Player:
 
     def _work(self) -> None:
         while True:
+            self._prepare_steps_back()
             with self._wake:
                 if not self._pending():
                     self._wake.wait(self._until_due())
@@ -261,6 +261,12 @@ class Player:
 
     def _pending(self) -> bool:
         return bool(self._closed or self._path is not None or self._steps or self._again or self._wished or (self._target and self._file))
+
+    def _prepare_steps_back(self) -> None:
+        """Use the time in which nothing is wanted: a step back before the last key frame takes as long as decoding from the one before."""
+        pictures = self._file.pictures if self._file is not None else None
+        if pictures is not None and not self._running and not self._pending() and pictures.has_few_behind():
+            pictures.recall(lambda: not self._pending())
 
     def _until_due(self) -> float | None:
         """Return the seconds until the next picture is due, None while nothing plays."""
@@ -352,7 +358,7 @@ class Player:
         at = wanted()
         shot = None
         if file.pictures is not None and at is not None:
-            preview = (lambda key: self._emit(file, key)) if asked and asked[1] else None
+            preview = partial(self._show_nearer, file, at) if asked and asked[1] else None
             shot = file.pictures.show(wanted, preview, partial(self._seek_reached, file, at))
         if asked is None:
             return
@@ -365,15 +371,19 @@ class Player:
         if shot is not None:
             self._emit(file, shot)
 
+    def _show_nearer(self, file: _File, at: int, shot: TimedFrame) -> None:
+        """Show a picture on the way to a wanted one if it is nearer than what is shown."""
+        at = self._target[0] if self._target is not None else at
+        if file.shown is None or abs(shot.at - at) < abs(file.shown.at - at):
+            self._emit(file, shot)
+
     def _seek_reached(self, file: _File, at: int, shot: TimedFrame, share: float) -> None:
         """Tell how much of the way to a distant picture is done; show what was reached if it is nearer than what is shown."""
         if self._interrupted_by_another_file():
             return
         with self._wake:
             self._state = replace(self._state, seeking=share)
-        at = self._target[0] if self._target is not None else at
-        if file.shown is None or abs(shot.at - at) < abs(file.shown.at - at):
-            self._emit(file, shot)
+        self._show_nearer(file, at, shot)
         self._on_state(self.state)
 
     def _interrupted_by_another_file(self) -> bool:
@@ -453,6 +463,8 @@ class Player:
             pictures.show(lambda: None if self._interrupted() else self._clock.read())
         elif behind > _LATE:
             pictures.hurry(self._clock.read())
+        if following is not None and pictures.current is not None and 0 <= behind < following.at - pictures.current.at:
+            self._emit(file, following)  # at once: to decode the one after it takes time
         started = time.monotonic()
         while pictures.following is not None and pictures.following.at <= self._clock.read() and not self._interrupted():
             pictures.advance()
@@ -470,9 +482,7 @@ class Player:
         if self._closed or self._path is not None:
             return
         file.shown = shot
-        following = file.pictures.following if file.pictures is not None else None
-        ends = following.at if following is not None and following.at > shot.at else file.duration
-        self._on_frame(PlayedFrame(shot.at, file.picture(shot, self._fit), max(0, ends - shot.at)))
+        self._on_frame(PlayedFrame(shot.at, file.picture(shot, self._fit)))
 
     # ------------------------------------------------------------ called by the sound's threads
 

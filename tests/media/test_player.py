@@ -106,7 +106,7 @@ def test_opening_shows_the_first_picture_and_waits(stage: Stage, video: Video) -
         4_000_000, 160, 96, True, True, False,
     )  # fmt: skip
     first = stage.shown(0)
-    assert first.picture.shape == (96, 160, 4) and first.picture.flags.c_contiguous and first.duration == 40_000
+    assert first.picture.shape == (96, 160, 4) and first.picture.flags.c_contiguous
 
 
 @pytest.mark.parametrize("at", [3_990_000, 0, 1_234_567, 1_200_000, 2_000_000, 1_999_999])
@@ -307,3 +307,70 @@ def test_steps_back_are_taken_from_the_pictures_decoded_last(stage: Stage, one_k
         stage.player.step(1)
         assert number_of(stage.shown(number * 1_000_000).picture) == number
     assert len(slow.decoded) - before <= 2
+
+
+def test_steps_back_over_a_key_frame_find_pictures_decoded_while_nothing_was_wanted(
+    stage: Stage, video: Video, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.open(video("a.mp4", frames=300, gop=100))
+    stage.player.seek(8_000_000)  # a key frame: nothing before it was decoded
+    stage.shown(8_000_000)
+    stage.until(lambda: _kept(stage) > 12)
+    slow = Slow(monkeypatch, 0.0)
+    for number in range(199, 188, -1):
+        stage.player.step(-1)
+        assert number_of(stage.shown(number * 40_000).picture) == number
+    assert slow.decoded == []
+    for number in range(188, 140, -1):  # as long as one likes
+        stage.until(lambda: _kept(stage) > 1)
+        stage.player.step(-1)
+        assert number_of(stage.shown(number * 40_000).picture) == number
+
+
+def _kept(stage: Stage) -> int:
+    file = stage.player._file
+    return len(file.pictures._behind) if file is not None and file.pictures is not None else 0
+
+
+def test_nothing_is_looked_for_before_the_first_picture(stage: Stage, video: Video) -> None:
+    stage.open(video("a.mp4", picture_at=0.5, sound=1.0))
+    first = stage.frames[0].at
+    stage.player.step(1)
+    stage.shown(first + 40_000)
+    stage.until(lambda: stage.player._file.pictures._nothing_before == first)  # type: ignore[union-attr]
+    stage.player.step(-1)
+    stage.shown(first)
+
+
+def test_a_picture_that_is_due_is_shown_before_the_next_one_is_decoded(stage: Stage, video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.open(video("a.mp4"))
+    decoded: list[tuple[int, int]] = []
+    advance = Pictures.advance
+
+    def noted(pictures: Pictures) -> bool:
+        decoded.append((pictures.following.at if pictures.following else -1, stage.frames[-1].at))
+        return advance(pictures)
+
+    monkeypatch.setattr(Pictures, "advance", noted)
+    stage.player.play()
+    stage.until(lambda: len(decoded) > 20)
+    assert sum(now == shown for now, shown in decoded) > len(decoded) // 2  # the others were late
+
+
+def test_a_drag_back_shows_no_key_frame_that_is_farther_away_than_what_is_shown(stage: Stage, video: Video) -> None:
+    stage.open(video("a.mp4", frames=400, gop=400))
+    stage.player.seek(12_000_000)
+    stage.shown(12_000_000)
+    stage.frames.clear()
+    for at in range(11_000_000, 4_000_000, -1_000_000):
+        stage.player.scrub(at)
+        stage.shown(at)
+    assert all(f.at >= 5_000_000 for f in stage.frames)
+
+
+def test_a_film_without_time_stamps_has_a_length_and_is_sought_in(stage: Stage, video: Video) -> None:
+    stage.open(video("raw.h264", gop=30))
+    assert stage.states[-1].duration == 4_000_000
+    for number in (80, 20, 21):
+        stage.player.seek(number * 40_000)
+        assert number_of(stage.shown(number * 40_000).picture) == number
