@@ -47,8 +47,6 @@ class LiveCanvas(PictureCanvas):
         return max(self.at if self.image is not None else 0, self.session.recorded)
 
     def boxes(self) -> list[Shown]:
-        if self._held is not None:
-            return self._held
         speaking: set[str] = {w.person for w in self.said_now() if w.person and not w.final}
         return [box_of(face, speaking) for face in self.session.faces(self.at)]
 

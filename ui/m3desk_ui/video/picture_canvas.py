@@ -44,7 +44,8 @@ class PictureCanvas(QWidget):
         self.early = Early()
         self._size: tuple[int, int] | None = None
         self._window: Window | None = None
-        self._held: list[Shown] | None = None
+        self._held: Shown | None = None
+        """The face that was pointed at, where it was then: a click there means it, though it has moved on."""
         self._hovered: Shown | None = None
         self.zoomed = 1.0
         """How far the picture is enlarged; 1: all of it is on show."""
@@ -106,9 +107,7 @@ class PictureCanvas(QWidget):
     # ------------------------------------------------------------ what is where
 
     def boxes(self) -> list[Shown]:
-        """Return the boxes shown now: those of the frame's time, or the held ones while the mouse is on one."""
-        if self._held is not None:
-            return self._held
+        """Return the boxes shown now: those of the frame's time."""
         boxes = self._window.boxes(self.at) if self._window is not None else []
         if not boxes and not (self._window is not None and self._window.knows(self.at)):
             boxes = self.early.boxes(self.at)
@@ -148,8 +147,9 @@ class PictureCanvas(QWidget):
         self._size = (width, height) if width and height else None
 
     def face_at(self, point: QPointF) -> Shown | None:
-        """Return the face under a point of the widget, the smallest first."""
-        for shown in reversed(self.boxes()):
+        """Return the face under a point of the widget, the smallest first; where there is none, the one that was pointed at there."""
+        held = [] if self._held is None else [self._held]
+        for shown in [*reversed(self.boxes()), *held]:
             r = self.place(shown)
             if r.adjusted(-r.width() * GROW, -r.height() * GROW, r.width() * GROW, r.height() * GROW).contains(point):
                 return shown
@@ -188,10 +188,8 @@ class PictureCanvas(QWidget):
                 self.move_picture(moved.x(), moved.y())
             return
         face = self.face_at(event.position())
-        if face is None:
-            self._held = None
-        elif self._held is None:
-            self._held = self.boxes()
+        if face is None or self._held is None or face.track != self._held.track:
+            self._held = face
         if face != self._hovered:
             self._hovered = face
             self.setCursor(Qt.CursorShape.PointingHandCursor if face else Qt.CursorShape.ArrowCursor)
@@ -203,7 +201,7 @@ class PictureCanvas(QWidget):
         self.update()
 
     def release_hold(self) -> None:
-        """Stop holding the boxes."""
+        """Forget which face was pointed at."""
         self._held = self._hovered = None
         self.update()
 
