@@ -3561,6 +3561,18 @@
             <source>Show in the inspector</source>
             <translation>在检查器中显示</translation>
         </message>
+        <message>
+            <source>Correct the words…</source>
+            <translation>更正文字…</translation>
+        </message>
+        <message>
+            <source>Correct the words</source>
+            <translation>更正文字</translation>
+        </message>
+        <message>
+            <source>What was said?</source>
+            <translation>说了什么？</translation>
+        </message>
     </context>
     <context>
         <name>Transport</name>

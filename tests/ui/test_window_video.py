@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import plain
 from m3desk_ui.people.person_picker import BothFaces
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.canvas import GUTTER
@@ -22,7 +23,7 @@ from m3desk_ui.window import files
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 from shiboken6 import isValid
 
 from m3desk import events
@@ -350,6 +351,29 @@ def test_the_transcript_finds_words(hub, qtbot):
     qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=3000)
     view.search.setText("report")
     assert "report" in view.lines.rows[view._found].utterance.text
+
+
+def test_the_words_of_a_line_are_corrected_by_keyboard_and_menu(hub, qtbot, monkeypatch):
+    view = TranscriptView(hub)
+    qtbot.addWidget(view)
+    view.show()
+    hub.selection.watching.emit("s1", 0)
+    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=3000)
+    asked = []
+    monkeypatch.setattr(plain, "edited", lambda _parent, _head, _question, before: asked.append(before) or "What was really said.")
+    view.activateWindow()
+    view.list.setFocus()
+    qtbot.waitUntil(view.list.hasFocus, timeout=3000)
+    view.list.setCurrentIndex(view.lines.index(2))
+    QTest.keyClick(view.list, Qt.Key.Key_F2)
+    row = view.lines.rows[2]
+    assert asked == [row.utterance.text]
+    (kind, args), _ = hub.desk.called("correct")[0]
+    assert (kind, args) == ("words", {"observation": row.utterance.id, "text": "What was really said."})
+    view._menu(view.list.visualRect(view.lines.index(1)).center())
+    assert view.list.currentIndex().row() == 1 and view.mend in view.findChildren(QMenu)[-1].actions()
+    view.mend.trigger()
+    assert hub.desk.called("correct")[-1][0][1]["observation"] == view.lines.rows[1].utterance.id
 
 
 def test_on_the_way_to_a_distant_picture_its_share_is_shown_and_space_stops_there(hub, qtbot, monkeypatch):

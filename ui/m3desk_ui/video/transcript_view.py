@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, QTextLayout, QTextLine, QTextOption
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QTextLayout,
+    QTextLine,
+    QTextOption,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -253,6 +264,11 @@ class TranscriptView(QWidget):
         self.list.setItemDelegate(self.paint)
         self.list.viewport().installEventFilter(self)
         self.list.activated.connect(lambda index: self._play(index.data(ROW)))
+        self.mend = QAction(self.list)
+        self.mend.setShortcut(QKeySequence(Qt.Key.Key_F2))
+        self.mend.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self.mend.triggered.connect(self._correct_current)
+        self.list.addAction(self.mend)
         self.search = SearchField()
         self.search.say(self.tr("Find words"))
         self.search.textChanged.connect(self._find)
@@ -287,6 +303,7 @@ class TranscriptView(QWidget):
 
     def retheme(self) -> None:
         self.follow.setIcon(theme.icon("mdi6.arrow-collapse-down"))
+        self.mend.setText(self.tr("Correct the words…"))
         self.list.forget()
 
     def focus_find(self) -> None:
@@ -392,14 +409,27 @@ class TranscriptView(QWidget):
         index = self.list.indexAt(point)
         if not index.isValid():
             return
+        self.list.setCurrentIndex(index)
         row: SpeechRow = index.data(ROW)
         where = self.list.viewport().mapToGlobal(point)
         menu = QMenu(self)
         menu.addAction(self.tr("Play from here"), lambda: self._play(row))
+        menu.addAction(self.mend)
         menu.addAction(self.tr("This is…"), lambda: self.name_speaker(row, where))
         menu.addAction(self.tr("Not speech"), lambda: self._hub.correct("set-aside", {"observations": [row.utterance.id]}))
         menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(row))
         menu.popup(where)
+
+    def _correct_current(self) -> None:
+        index = self.list.currentIndex()
+        if index.isValid():
+            self.correct_words(index.data(ROW))
+
+    def correct_words(self, row: SpeechRow) -> None:
+        """Ask what was really said; the sentences that quote it are changed, too."""
+        said = plain.edited(self, self.tr("Correct the words"), self.tr("What was said?"), row.utterance.text)
+        if said is not None:
+            self._hub.correct("words", {"observation": row.utterance.id, "text": said})
 
     def _inspect(self, row: SpeechRow) -> None:
         self._hub.selection.select("observation", row.utterance.id)
