@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +115,7 @@ def scene(graph: Whole, wish: Wish, words: groups.Words = groups.no_words) -> Sc
     return _cut(graph, shown & there, hung)
 
 
+_ID = attrgetter("id")
 _THINGS = tuple(range(KINDS.index("object"), len(KINDS)))
 
 
@@ -208,7 +210,7 @@ def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None) -> 
     for a, b in ((0, 1), (1, 0)):
         hidden -= np.bincount(links[:, a][~bodies[links[:, b]]], minlength=len(rows))
     all_nodes = graph.nodes
-    nodes: tuple[SceneNode, ...] = tuple(all_nodes[row] for row in rows.tolist())  # type: ignore[misc]
+    nodes: tuple[SceneNode, ...] = tuple(map(all_nodes.__getitem__, rows.tolist()))  # type: ignore[arg-type]
     codes, weights = kinds, graph.weights[rows]
     if hung is not None and hung.nodes:
         more, strengths, held = _group_links(hung, place, rows)
@@ -219,7 +221,7 @@ def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None) -> 
         nodes += tuple(hung.nodes)
         codes = np.concatenate([codes, np.array([CODES.index(n.kind) for n in hung.nodes], np.int8)])
         weights = np.concatenate([weights, np.array([n.weight for n in hung.nodes], np.float32)])
-    row_of = {node.id: i for i, node in enumerate(nodes)}
+    row_of = dict(zip(map(_ID, nodes), range(len(nodes)), strict=True))
     in_time = _time_ties(graph, rows)
     return Scene(nodes, links, pull, ties, hidden.astype(np.int32), row_of, codes, weights, in_time, len(graph))
 

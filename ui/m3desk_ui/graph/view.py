@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -253,11 +254,12 @@ class GraphView(QWidget):
         """Return where nodes stand, or stood when they were last on show; NaN for new ones."""
         before, at = self.canvas.scene, self.canvas.at
         if len(at) == len(before.nodes):
-            gone = [row for id_, row in before.row_of.items() if id_ not in shown.row_of]
-            self._places.update((before.nodes[row].id, (float(at[row, 0]), float(at[row, 1]))) for row in gone)
+            if not before.row_of.keys() <= shown.row_of.keys():
+                gone = [(id_, row) for id_, row in before.row_of.items() if id_ not in shown.row_of]
+                self._places.update((id_, (float(at[row, 0]), float(at[row, 1]))) for id_, row in gone)
         else:
             at = np.full((len(before.nodes), 2), np.nan)
-        rows = np.array([before.row_of.get(id_, -1) for id_ in shown.row_of], dtype=np.intp)
+        rows = np.fromiter(map(before.row_of.get, shown.row_of, repeat(-1)), np.intp, len(shown.row_of))
         standing = np.concatenate([at, [[np.nan, np.nan]]])[rows]
         for row in np.flatnonzero(rows < 0).tolist() if self._places else ():
             place = self._places.get(shown.nodes[row].id)
