@@ -16,6 +16,10 @@ ROWS = {
     "graph_frames": "a frame of the graph while panning and zooming, and the sharp picture in slices, at 10,000 and 100,000 nodes",
     "graph_open": "a memory of 100,000 nodes: seconds from the command to people and graph on the screen",
     "graph_stream": "200 batches that come into a graph of 10,000 nodes: how far placed nodes move",
+    "together": "a growing graph of 10,000 nodes, a film with boxes and an answer being written, all at once: the event loop",
+    "seek": "any seek in any of 22 films: how long controls are dead, the first useful picture, the exact one",
+    "scrub": "scrubbing a film of 1280×720, and one picture back",
+    "frame_due": "a picture that is due until it is on the screen, and the box over it",
 }
 
 
