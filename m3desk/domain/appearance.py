@@ -1,4 +1,4 @@
-"""What is seen of people beside their faces: clothes of a plain colour, a raised hand. Kept among the things in view, by these labels."""
+"""What is seen of people beside who they are: clothes of a plain colour, glasses, a raised hand. Kept among the things in view."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from m3desk.domain.evidence import Box
 COLOURS = ("dark", "white", "red", "yellow", "green", "blue", "purple")
 
 RAISED_HAND = "raised hand"
+
+GLASSES = "glasses"
 
 
 def clothing_label(colour: str) -> str:
@@ -22,7 +24,7 @@ def clothing_colour(label: str) -> str | None:
 
 def of_a_person(label: str) -> bool:
     """Return whether a label is of these: it belongs to a face, and is no thing by itself."""
-    return label == RAISED_HAND or clothing_colour(label) is not None
+    return label in (RAISED_HAND, GLASSES) or clothing_colour(label) is not None
 
 
 def chest_below(face: Box) -> Box:

@@ -90,10 +90,12 @@ class ColourEmbedder:
 
 
 class LaptopEverywhere:
+    """Sees a laptop in the corner of each whole picture; a part of one shows none."""
+
     name = "laptop everywhere"
 
     def detect(self, picture: Picture) -> list[DetectedObject]:
-        return [DetectedObject("laptop", 0.9, (10.0, 10.0, 40.0, 30.0))]
+        return [DetectedObject("laptop", 0.9, (10.0, 10.0, 40.0, 30.0))] if picture.shape[:2] == draw([]).shape[:2] else []
 
 
 class CaptionReader:

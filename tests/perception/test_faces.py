@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from m3desk.domain.appearance import of_a_person
 from m3desk.domain.evidence import media_id
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
@@ -104,7 +105,8 @@ def test_a_caption_that_comes_in_the_middle_is_read_with_its_times() -> None:
 
 def test_things_and_a_thumbnail_and_facts_come_along() -> None:
     result = seen(walking(10))
-    assert [(o.label, o.start, o.end) for o in result.objects] == [("laptop", 60_000_000, 90_000_000)]
+    things = [(o.label, o.start, o.end) for o in result.objects if not of_a_person(o.label)]  # a drawn face has lines across it
+    assert things == [("laptop", 60_000_000, 90_000_000)]
     assert result.thumbnail in result.media
     assert result.scene["cuts"] == 0
 
@@ -172,7 +174,7 @@ def test_a_still_empty_scene_is_searched_once_a_second() -> None:
             return super().detect(picture)
 
     found = seen(room(50), Models(faces=detector, objects=CountingThings()))
-    assert found.faces == () and detector.calls == 10 and len(things) == 1
+    assert found.faces == () and detector.calls == 10 and len(things) == 3  # the whole picture and its halves
     assert found.objects and found.objects[0].end >= 69_000_000  # still there, though it was looked for only once
 
 
