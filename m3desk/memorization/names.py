@@ -65,7 +65,7 @@ _ADDRESSED_ZH = (
     re.compile(rf"(?:^|[，。,.!！?？\s])({_HAN}{{2,4}}?){_ROLE_ZH}[，,](?:你|您|请|谢谢|感谢|欢迎)"),
 )
 
-_WITH_ROLE, _WITH_ROLE_LINE, _BARE = 0.8, 0.75, 0.5
+_WITH_ROLE, _WITH_ROLE_LINE, _BARE, _FIRST_NAME = 0.8, 0.75, 0.5, 0.5
 _ADDRESS_SCORE = 0.35
 _AGREED = 0.15
 """What a caption's score gains where speech says nearly the same."""
@@ -118,6 +118,8 @@ def in_caption(text: str, lines: Sequence[str] = ()) -> Read | None:
     """
     parts = [p.strip() for line in (lines or (text,)) for p in re.split(r"\s*[|•·—–,;:/，、：]\s*|\s+-\s+", line) if p.strip()]
     candidates = [(p, found) for p in parts if (found := _name_in(p))]
+    if not candidates:
+        return _first_name(lines)
     if len({c[1].name for c in candidates}) != 1 or len(text) > 90:
         return None
     part, found = candidates[0]
@@ -148,6 +150,16 @@ def _name_in(part: str) -> Read | None:
     name = " ".join(_capitals(w) for w in stripped)
     bare = _BARE if len(stripped) == 2 else _BARE - 0.1
     return Read(name, _WITH_ROLE if had_role else bare)
+
+
+def _first_name(lines: Sequence[str]) -> Read | None:
+    """Return the one word that stands alone above what somebody does: "OMAR" over "Software Engineer"."""
+    if len(lines) < 2 or len(lines) > 4:
+        return None
+    name, *rest = (line.strip() for line in lines)
+    does = re.findall(r"[a-z]+", " ".join(rest).lower())
+    plain = len(name) >= 3 and _name_word(name) and _plain(name) not in ROLES and not name.lower().endswith(DEMONYM_ENDINGS)
+    return Read(_capitals(name), _FIRST_NAME) if plain and any(w in ROLES_ONLY for w in does) else None
 
 
 def _without_roles(words: Sequence[str]) -> list[str]:

@@ -81,10 +81,10 @@ def plain(sentences: Sequence[StoredSentence], language: str) -> Iterable[Senten
 
 
 def captioned(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
-    """Conclude from a caption with a name, shown with one person, how they are introduced."""
+    """Conclude from a caption that introduces one person how; other texts are told of nobody."""
     for s in sentences:
         tags = speakers(s)
-        if s.event == "text" and len(tags) == 1 and s.quoted and names.in_caption(quote(s)):
+        if s.event == "text" and len(tags) == 1 and s.quoted:
             line = say("knows_caption", language, who=[Who(observations_of([s], tags[0]))], said=[quote(s)])
             yield semantic(line, "attribute", [s], language)
 
