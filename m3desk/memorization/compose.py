@@ -14,7 +14,7 @@ from m3desk.memorization import names, scenery, speaking
 from m3desk.memorization.candidates import CandidateSentence
 from m3desk.memorization.people import people
 from m3desk.memorization.phrases import Who, say, writing_language
-from m3desk.memorization.reading import texts
+from m3desk.memorization.reading import as_subtitled, texts
 from m3desk.memorization.telling import QuotedSpeech, told
 from m3desk.ports import ClipView
 
@@ -23,6 +23,9 @@ MOST = 20
 
 REMARK = 10
 """Letters of a remark ("Yeah, okay.") that a full clip can do without."""
+
+CLEAR_CROSSTALK = 0.75
+"""Confidence of the words of several people at once from which they are quoted: recognition mixes them."""
 
 LONG_SILENCE = 12 * MICROSECOND
 
@@ -40,14 +43,15 @@ class ComposedWriter:
     """
 
     only: frozenset[str] | None = None
-    name: str = field(default="composed-2", init=False)
+    name: str = field(default="composed-3", init=False)
 
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Compose a clip's sentences, votes and names; in milliseconds, so `cancelled` is not asked."""
         p = view.perceived
         language = language_of(view)
         votes, heard = speaking.votes(p, view.clip.end), names.heard(p)
-        items = [*people(view, language, votes), *speech(view, language), *texts(view, language), *scenery.things(view, language)]
+        spelled = as_subtitled(view)
+        items = [*people(view, language, votes), *speech(spelled, language), *texts(spelled, language), *scenery.things(view, language)]
         items = _without_fillers(items, view, votes)
         items += _quiet(view, language, items)
         if self.only is not None:
@@ -108,10 +112,13 @@ def speech(view: ClipView, language: str) -> list[CandidateSentence]:
     """Return the candidate sentences that quote a clip's speech."""
     items: list[CandidateSentence] = []
     before: QuotedSpeech | None = None
+    confidence = {u.id: u.confidence for u in view.perceived.utterances}
     for one in told(speaking.crosstalk(view.perceived, view.clip)):
         rank = 0 if len(one.text) > REMARK else 2
         if one.cluster == speaking.NOBODY:
-            items.append(CandidateSentence(one.start, one.end, say("at_once", language, said=[one.text]), "says", rank, one.utterances))
+            clear = all(confidence[u] >= CLEAR_CROSSTALK for u in one.utterances)
+            line = say("at_once", language, said=[one.text]) if clear else say("at_once_unclear", language)
+            items.append(CandidateSentence(one.start, one.end, line, "says" if clear else "shown", rank, one.utterances))
             continue
         on = before is not None and before.cluster == one.cluster and one.start - before.end < 10 * MICROSECOND
         line = say("goes_on" if on else "says", language, who=[Who(one.utterances)], said=[one.text])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from m3desk.domain.appearance import RAISED_HAND, beside_head, chest_below, clothing_colour
+from m3desk.domain.appearance import GLASSES, RAISED_HAND, beside_head, chest_below, clothing_colour
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.equivalence import SUFFICIENT
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, Utterance
@@ -66,13 +66,16 @@ def people(view: ClipView, language: str, votes: Sequence[Vote]) -> list[Candida
             if stay not in at_once:
                 items += _enters(scene, stay)
             scene.gone[stay.cluster] = max(scene.gone.get(stay.cluster, 0), stay.end)
+    items += _in_turn(scene)
     items += _bare(scene)
     items += _alternates(scene)
     items += _dressed(scene)
+    items += _glasses(scene)
     items += _listeners(scene, votes)
     items += _gestures(scene)
-    items += _departures(scene, edges)
-    items += _movements(p.faces, width, height, language)
+    moved = [(s, m) for s in stays for part in presence.within_shots(s, edges) for m in presence.moves(part, width, height)]
+    items += _departures(scene, edges, moved)
+    items += _movements(scene, moved)
     return items
 
 
@@ -230,6 +233,9 @@ def _enters(scene: _Scene, stay: Stay) -> Iterable[CandidateSentence]:
     elif past == "known":
         line = say("known", language, who=who, how=_how(scene, [stay], [stay]))
         yield CandidateSentence(stay.start, stay.end, line, "returns", 0)
+    elif not presence.comes_in(stay, scene.width):
+        # Somebody who was there turned to the camera, or was found late; they are told with what they do.
+        scene.bare.append(stay)
     elif there and len(there) <= 3:
         line = say("joins", language, who=who, others=[Who(s.observations) for s in there])
         yield CandidateSentence(stay.start, stay.end, line, "appears", 0)
@@ -240,6 +246,31 @@ def _enters(scene: _Scene, stay: Stay) -> Iterable[CandidateSentence]:
 
 def _already_there(there: Stay, stay: Stay) -> bool:
     return there.start < stay.start - presence.NEAR and there.end > stay.start + presence.NEAR
+
+
+IN_TURN = (3, 8)
+"""Fewest and most people, each alone in view, of whom is told that they follow one another."""
+
+
+def _in_turn(scene: _Scene) -> Iterable[CandidateSentence]:
+    """Tell of people of whom each is alone in view that they are shown one after another, and whether each of them speaks."""
+    runs: list[list[Stay]] = [[]]
+    for stay in scene.stays:
+        if runs[-1] and not runs[-1][-1].end - presence.NEAR <= stay.start < runs[-1][-1].end + presence.CUT_GAP:
+            runs.append([])
+        if stay.quality >= presence.CLEAR and not any(presence.together(stay, o) for o in scene.stays if o is not stay):
+            runs[-1].append(stay)
+        else:
+            runs.append([])
+    for run in runs:
+        clusters = list(dict.fromkeys(s.cluster for s in run))
+        if IN_TURN[0] <= len(clusters) <= IN_TURN[1]:
+            who = [Who(tuple(o for s in run if s.cluster == c for o in s.observations)) for c in clusters]
+            speak = all(any(_speaks(scene, s) for s in run if s.cluster == c) for c in clusters)
+            count = number(len(clusters), scene.language)
+            line = say("in_turn" if speak else "one_after_another", scene.language, who=who, count=count)
+            yield CandidateSentence(run[0].start, run[-1].end, line, "shown", 1)
+            scene.bare = [b for b in scene.bare if b not in run]
 
 
 def _bare(scene: _Scene) -> Iterable[CandidateSentence]:
@@ -306,6 +337,27 @@ def _told_before(scene: _Scene) -> bool:
     return before is not None and any(clothing_colour(o.label) for o in before.objects)
 
 
+def _glasses(scene: _Scene) -> Iterable[CandidateSentence]:
+    """Tell who wears glasses, in one sentence; not of those who go on from a clip in which it was told."""
+    p, before = scene.view.perceived, scene.view.previous
+    told = before is not None and any(o.label == GLASSES for o in before.objects)
+    wearing = {
+        f.cluster
+        for thing in p.objects
+        if thing.label == GLASSES
+        for f in p.faces
+        if f.start == thing.start and f.end == thing.end and share_of_smaller(f.boxes[0].box, thing.box) >= 0.9
+    }
+    stays: dict[int, Stay] = {}
+    for s in scene.stays:
+        if s.cluster in wearing and not (told and any(t.continues for t in s.tracks)):
+            stays.setdefault(s.cluster, s)
+    if stays:
+        shown = list(stays.values())[:6]
+        line = say("wears_glasses", scene.language, who=[Who(s.observations) for s in shown])
+        yield CandidateSentence(min(s.start for s in shown), max(s.end for s in shown), line, "object", 1, entities=(GLASSES,))
+
+
 def _listeners(scene: _Scene, votes: Sequence[Vote]) -> Iterable[CandidateSentence]:
     """Tell who keeps silent while another speaks: beside the speaker with still lips, or shown alone with still lips."""
     p, language = scene.view.perceived, scene.language
@@ -352,20 +404,31 @@ def _overlap(said: Sequence[Utterance], tracks: Sequence[FaceTrack]) -> float:
 # ---------------------------------------------------------------- who goes, and how they move
 
 
-def _departures(scene: _Scene, edges: Sequence[int]) -> Iterable[CandidateSentence]:
-    """Describe who goes out of view within a shot (a cut away, or the clip's end, is no departure)."""
+def _departures(scene: _Scene, edges: Sequence[int], moved: Sequence[tuple[Stay, presence.FaceMovement]]) -> Iterable[CandidateSentence]:
+    """Describe who goes out of view within a shot (a cut away, or the clip's end, is no departure), unless they rise out of it."""
+    rise = {(s.cluster, s.end) for s, m in moved if m.kind == "rises_out" and s.end - m.end < MICROSECOND}
     for stay in scene.stays:
+        if (stay.cluster, stay.end) in rise:
+            continue
         cut = any(stay.end - presence.NEAR < e <= stay.end + presence.NEAR for e in edges)
         if cut or stay.end > scene.view.clip.end - MICROSECOND or stay.end - stay.start < 2 * MICROSECOND:
             continue
         side = presence.exit_side(stay, scene.width)
-        line = say(f"leaves_{side}" if side else "leaves", scene.language, who=[Who((stay.tracks[-1].id,))])
+        if side is None:
+            continue  # a face that is lost within the picture turned away, or was not found; nobody left
+        line = say(f"leaves_{side}", scene.language, who=[Who((stay.tracks[-1].id,))])
         yield CandidateSentence(stay.end - MICROSECOND, stay.end, line, "leaves", 2)
 
 
-def _movements(faces: Sequence[FaceTrack], width: float, height: float, language: str) -> list[CandidateSentence]:
+RISING = ("rises", "rises_out")
+
+SAT = 3 * MICROSECOND // 2
+"""Who stands up was seen before for this long, level: they sat."""
+
+
+def _movements(scene: _Scene, moved: Sequence[tuple[Stay, presence.FaceMovement]]) -> list[CandidateSentence]:
     """Describe movements; people who stand up together share a sentence."""
-    found = sorted((m for t in faces for m in presence.moves(t, width, height)), key=lambda m: (m.start, m.track.id))
+    found = sorted((m for _, m in moved), key=lambda m: (m.start, m.track.id))
     groups: list[list[presence.FaceMovement]] = []
     for move in found:
         home = next((g for g in groups if _at_once(g, move)), None)
@@ -373,14 +436,27 @@ def _movements(faces: Sequence[FaceTrack], width: float, height: float, language
             groups.append([move])
         else:
             home.append(move)
-    items = []
+    items = [*_sat(scene, moved)]
     for group in groups[:6]:
         one = group[0]
-        origin, goal = (word(w, language) if w else "" for w in (one.origin, one.goal))
+        origin, goal = (word(w, scene.language) if w else "" for w in (one.origin, one.goal))
         who = [Who((m.track.id,)) for m in group]
-        line = say(one.kind, language, who=who, origin=origin, goal=goal)
+        line = say(one.kind, scene.language, who=who, origin=origin, goal=goal)
         items.append(CandidateSentence(one.start, max(m.end for m in group), line, "moves", 2))
     return items
+
+
+def _sat(scene: _Scene, moved: Sequence[tuple[Stay, presence.FaceMovement]]) -> Iterable[CandidateSentence]:
+    """Tell that those sat whose first movement is to stand up."""
+    first: dict[int, tuple[Stay, presence.FaceMovement]] = {}
+    for stay, move in sorted(moved, key=lambda sm: (sm[1].start, sm[1].track.id)):
+        first.setdefault(stay.cluster, (stay, move))
+    sat = [(s, m) for s, m in first.values() if m.kind in RISING and m.start - s.start >= SAT]
+    for when in sorted({m.start // (2 * MICROSECOND) for _, m in sat}):
+        together = [(s, m) for s, m in sat if m.start // (2 * MICROSECOND) == when]
+        start, end = min(s.start for s, _ in together), min(m.start for _, m in together)
+        who = [Who((s.tracks[0].id,)) for s, _ in together]
+        yield CandidateSentence(start, end, say("sat", scene.language, who=who, when=clock(end)), "present", 2)
 
 
 def _gestures(scene: _Scene) -> Iterable[CandidateSentence]:
@@ -399,5 +475,5 @@ def _raises(face: FaceTrack, hand: ObjectSeen) -> bool:
 
 
 def _at_once(group: Sequence[presence.FaceMovement], move: presence.FaceMovement) -> bool:
-    same = group[0].kind == move.kind in ("rises", "sinks") and move.start - group[0].start < 2 * MICROSECOND
+    same = group[0].kind == move.kind in ("rises", "sinks", "rises_out", "sinks_in") and move.start - group[0].start < 2 * MICROSECOND
     return same and all(m.track.cluster != move.track.cluster for m in group)

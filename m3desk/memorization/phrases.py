@@ -63,6 +63,11 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
         "上次出现在{when}的{who}再次出现{how}。",
     ),
     "turns_back": ("{who} is back in view after a moment.", "", "{who}片刻后又回到画面中。"),
+    "in_turn": (
+        "",
+        "{Count} people are shown one after another, each of them speaking: {who}.",
+        "画面中先后出现{count}个人，每个人都在说话：{who}。",
+    ),
     "alternates": ("", "The picture goes back and forth between {who}.", "画面在{who}之间来回切换。"),
     "known": (
         "{who}, known from before, comes into view{how}.",
@@ -73,9 +78,19 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "listens": ("{who} keeps silent while {others} speaks.", "", "{others}说话时，{who}没有说话。"),
     "many": ("", "{Count} people are in view: {who}.", "画面中有{count}个人：{who}。"),
     "crowd": ("", "{Count} people are in view, among them {who}.", "画面中有{count}个人，其中有{who}。"),
-    "leaves": ("{who} goes out of view or turns away.", "{who} go out of view or turn away.", "{who}离开画面或转过脸去。"),
     "leaves_left": ("{who} leaves the picture to the left.", "{who} leave the picture to the left.", "{who}从左侧离开画面。"),
     "leaves_right": ("{who} leaves the picture to the right.", "{who} leave the picture to the right.", "{who}从右侧离开画面。"),
+    "rises_out": (
+        "{who} rises out of view, as if standing up.",
+        "{who} rise out of view, as if standing up.",
+        "{who}向上移出画面，像是站了起来。",
+    ),
+    "sinks_in": (
+        "{who} sinks into view from above, as if sitting down.",
+        "{who} sink into view from above, as if sitting down.",
+        "{who}从上方回到画面中，像是坐了下来。",
+    ),
+    "sat": ("{who} seems to sit until {when}.", "{who} seem to sit until {when}.", "{when}之前，{who}似乎坐着。"),
     "moves": ("{who} moves from the {origin} to the {goal} of the picture.", "", "{who}从画面{origin}移到{goal}。"),
     "closer": ("{who} comes closer to the camera.", "", "{who}走近镜头。"),
     "farther": ("{who} moves away from the camera.", "", "{who}远离镜头。"),
@@ -84,6 +99,7 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "sinks": ("{who} sinks, as if sitting down.", "{who} sink, as if sitting down.", "{who}的位置降低，像是坐了下来。"),
     "says": ("{who} says: “{said}”", "", "{who}说：“{said}”"),
     "goes_on": ("{who} goes on: “{said}”", "", "{who}继续说：“{said}”"),
+    "at_once_unclear": ("Several people speak at once.", "", "几个人同时说话。"),
     "at_once": ("Several people speak at once: “{said}”", "", "几个人同时说话：“{said}”"),
     "writing": ("The text “{said}” can be read.", "", "画面上可以读到“{said}”。"),
     "writings": ("These texts can be read: {saids}.", "", "画面上可以读到这些文字：{saids}。"),
@@ -97,16 +113,18 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "things": ("In view: {what}.", "", "画面中可以看到{what}。"),
     "things_outdoors": ("Outdoors, {what} can be seen.", "", "室外可以看到{what}。"),
     "things_indoors": ("Indoors, {what} can be seen.", "", "室内可以看到{what}。"),
+    "pictured": ("{What}, or a picture or figure of one, can be seen.", "", "画面中可以看到{what}，也可能是图画或模型。"),
     "thing_enters": ("{What} comes into view.", "{What} come into view.", "{what}进入画面。"),
     "with": ("{who} is seen with {what}.", "", "{who}身边有{what}。"),
+    "wears_glasses": ("{who} wears glasses.", "{who} wear glasses.", "{who}戴着眼镜。"),
     "wears_tie": ("{who} wears a tie.", "", "{who}系着领带。"),
     "wears_backpack": ("{who} carries a backpack.", "", "{who}背着背包。"),
-    "faceless_one": ("A person is in view, their face not readable.", "", "画面中有一个人，看不清脸。"),
+    "faceless_one": ("A person is in view{where}, their face not readable.", "", "画面{where}有一个人，看不清脸。"),
     "faceless_some": ("Several people are in view, their faces not readable.", "", "画面中有好几个人，看不清脸。"),
     "faceless": ("{Count} people are in view, their faces not readable.", "", "画面中有{count}个人，看不清脸。"),
-    "faceless_one_enters": ("A person comes into view, their face not readable.", "", "有一个人进入画面，看不清脸。"),
+    "faceless_one_enters": ("A person comes into view{where}, their face not readable.", "", "有一个人进入画面{where}，看不清脸。"),
     "faceless_enters": ("{Count} people come into view, their faces not readable.", "", "有{count}个人进入画面，看不清脸。"),
-    "another_one": ("Another person is in view, their face not readable.", "", "画面中还有一个人，看不清脸。"),
+    "another_one": ("Another person is in view{where}, their face not readable.", "", "画面{where}还有一个人，看不清脸。"),
     "another": ("{Count} more people are in view, their faces not readable.", "", "画面中还有{count}个人，看不清脸。"),
     "knows_about": ("{who} talks about {what}.", "", "{who}谈到{what}。"),
     "knows_is": ("{who} is {what}.", "", "{who}是{what}。"),
@@ -135,6 +153,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "middle": ("middle", "中间"),
     "right": ("right", "右侧"),
     "others": ("others", "其他人"),
+    "at_left": (" on the left", "左侧"),
+    "at_middle": (" in the middle", "中间"),
+    "at_right": (" on the right", "右侧"),
+    "distant": (", far off", "远处"),
 }
 
 _COLOURS = {
@@ -203,7 +225,7 @@ def fill(template: str, language: str, people: Mapping[str, Sequence[Who]], said
             value = words[piece.lower()]
             put(value[0].upper() + value[1:])
         else:
-            put(words.get(piece, "") if piece == "how" else words[piece])
+            put(words.get(piece, "") if piece in ("how", "where") else words[piece])
     return FilledPhrase("".join(parts), tuple(spans), tuple(quoted))
 
 

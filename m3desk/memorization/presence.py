@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from m3desk.domain.clip import MICROSECOND, Clip, Source
@@ -86,11 +87,12 @@ def stays(perceived: Perceived, cuts: Sequence[int]) -> list[Stay]:
             group.append(track)
         found.append(Stay(cluster, group[0].start, end, tuple(group)))
     lasting = [s for s in found if s.end - s.start >= SHORTEST]
-    told = [s for s in lasting if s.quality >= UNCLEAR or not any(_together(s, o) and o.quality >= CLEAR for o in lasting)]
+    told = [s for s in lasting if s.quality >= UNCLEAR or not any(together(s, o) and o.quality >= CLEAR for o in lasting)]
     return sorted(told, key=lambda s: (s.start, s.cluster))
 
 
-def _together(a: Stay, b: Stay) -> bool:
+def together(a: Stay, b: Stay) -> bool:
+    """Return whether two stays overlap."""
     return a.start < b.end and b.start < a.end
 
 
@@ -114,6 +116,15 @@ def distance(stay: Stay, height: float) -> str | None:
     return "close" if share > 0.60 else "far" if share < 0.09 else None
 
 
+def comes_in(stay: Stay, width: float) -> bool:
+    """Return whether a face that is found within a shot comes from outside: it is first seen near a side, and goes inwards or grows."""
+    first = stay.boxes[0]
+    later = stay.boxes[min(len(stay.boxes) - 1, 5)]
+    inwards = later.x - first.x if first.x < width - first.x - first.width else first.x - later.x
+    near = min(first.x, width - first.x - first.width) < first.width
+    return (near and inwards > 0.1 * first.width) or later.height > 1.15 * first.height
+
+
 def exit_side(stay: Stay, width: float) -> str | None:
     """Return "left" or "right" when the last box touches that edge (closer than half its width), else None."""
     box = stay.boxes[-1]
@@ -126,7 +137,10 @@ def exit_side(stay: Stay, width: float) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class FaceMovement:
-    """One face moving through a shot. `kind`: "moves" (with `origin`, `goal`), "closer", "farther", "rises", "sinks"."""
+    """One face moving through a shot.
+
+    `kind`: "moves" (with `origin`, `goal`), "closer", "farther", "rises", "sinks", and over the upper edge "rises_out", "sinks_in".
+    """
 
     kind: str
     track: FaceTrack
@@ -136,27 +150,70 @@ class FaceMovement:
     goal: str = ""
 
 
-def moves(track: FaceTrack, width: float, height: float) -> list[FaceMovement]:
-    """Return how a face moves, in time order: risings and sinkings within WINDOW, or else one movement over the whole track.
+SCALE = 1.7
+"""How many times larger (or smaller) a face becomes that comes closer (or moves away), within WALK."""
+
+WALK = 8 * MICROSECOND
+"""Coming closer takes less than this; a slower change is the camera's."""
+
+
+def moves(stay: Stay, width: float, height: float) -> list[FaceMovement]:
+    """Return how a face moves, in time order: risings and sinkings within WINDOW, comings and goings within WALK, or else one movement.
 
     Positions are medians over three fifths of a second, which keeps detection's jitter out. A rise or fall counts from 1.2 face
-    heights on (and an eighth of the picture), coming closer from 1.7 times the size.
+    heights on (and an eighth of the picture).
     """
+    track = replace(stay.tracks[0], start=stay.start, end=stay.end, quality=stay.quality, boxes=tuple(stay.boxes))
     if track.end - track.start < 2 * MICROSECOND or track.quality < UNCLEAR:
         return []
     typical = [_typical(track.boxes[i : i + 3]) for i in range(len(track.boxes) - 2)]
     if not typical:
         return []
-    if jumps := [*_jumps(track, typical, height), *_over_the_edge(track)]:
-        return sorted(jumps, key=lambda m: m.start)
-    first, last = typical[0], typical[-1]
-    scale = last.height / max(first.height, 1.0)
-    if scale > 1.7 or scale < 1 / 1.7:
-        return [FaceMovement("closer" if scale > 1 else "farther", track, track.start, track.end)]
+    found = [*_jumps(track, typical, height), *(m for t in stay.tracks for m in _over_the_edge(t))]
+    found += [m for m in _approaches(track, typical) if all(m.end <= j.start or m.start >= j.end for j in found)]
+    for one in stay.tracks:
+        if one.end - one.start >= 2 * MICROSECOND and not any(_during(stay, m) is one for m in found):
+            found += _across(one, width)
+    return sorted((replace(m, track=_during(stay, m)) for m in found), key=lambda m: (m.start, m.end, m.kind))
+
+
+def _across(track: FaceTrack, width: float) -> list[FaceMovement]:
+    """Return the movement of a face that is in another third of the picture in the end, and by a fifth of its width."""
+    first, last = _typical(track.boxes[:3]), _typical(track.boxes[-3:])
     origin, goal = place(first, width), place(last, width)
-    if origin != goal and abs((last.x + last.width / 2) - (first.x + first.width / 2)) > 0.2 * width:
-        return [FaceMovement("moves", track, track.start, track.end, origin, goal)]
-    return []
+    if origin == goal or abs((last.x + last.width / 2) - (first.x + first.width / 2)) <= 0.2 * width:
+        return []
+    return [FaceMovement("moves", track, track.start, track.end, origin, goal)]
+
+
+def within_shots(stay: Stay, edges: Sequence[int]) -> list[Stay]:
+    """Return the parts of a stay by shot: over a cut a face jumps and changes its size, and nobody moves."""
+    parts: list[list[FaceTrack]] = []
+    for track in stay.tracks:
+        if parts and not any(parts[-1][-1].end - NEAR < e <= track.start + NEAR for e in edges):
+            parts[-1].append(track)
+        else:
+            parts.append([track])
+    return [Stay(stay.cluster, p[0].start, max(t.end for t in p), tuple(p)) for p in parts]
+
+
+def _during(stay: Stay, move: FaceMovement) -> FaceTrack:
+    """Return the track that shows most of a movement."""
+    return max(stay.tracks, key=lambda t: (min(t.end, move.end) - max(t.start, move.start), -t.start))
+
+
+def _approaches(track: FaceTrack, typical: Sequence[TimedBox]) -> list[FaceMovement]:
+    """Return the times in which a face becomes much larger or smaller, the greatest changes first chosen."""
+    found: list[tuple[float, int, FaceMovement]] = []
+    for i, a in enumerate(typical):
+        for b in typical[i + 1 :]:
+            if b.at - a.at > WALK:
+                break
+            scale = b.height / max(a.height, 1.0)
+            if scale > SCALE or scale < 1 / SCALE:
+                kind = "closer" if scale > 1 else "farther"
+                found.append((-abs(math.log(scale)), b.at - a.at, FaceMovement(kind, track, a.at, b.at)))
+    return _apart(found)
 
 
 def _jumps(track: FaceTrack, typical: Sequence[TimedBox], height: float) -> list[FaceMovement]:
@@ -170,6 +227,11 @@ def _jumps(track: FaceTrack, typical: Sequence[TimedBox], height: float) -> list
             size = (a.height + b.height) / 2
             if abs(up) > 1.2 * size and abs(up) > height / 8:
                 found.append((-abs(up) / size, b.at - a.at, FaceMovement("rises" if up > 0 else "sinks", track, a.at, b.at)))
+    return _apart(found)
+
+
+def _apart(found: Sequence[tuple[float, int, FaceMovement]]) -> list[FaceMovement]:
+    """Return movements that do not overlap, those that come first in the order chosen first."""
     chosen: list[FaceMovement] = []
     for _, _, move in sorted(found, key=lambda m: (m[0], m[1], m[2].start)):
         if all(move.end <= c.start or move.start >= c.end for c in chosen):
@@ -183,7 +245,7 @@ def _over_the_edge(track: FaceTrack) -> list[FaceMovement]:
     Such a face can't rise by its own height: its last (first) look touches the edge, half a face away from where it was (is) soon.
     """
     found = []
-    for kind, boxes in (("rises", track.boxes[::-1]), ("sinks", track.boxes)):
+    for kind, boxes in (("rises_out", track.boxes[::-1]), ("sinks_in", track.boxes)):
         edge = boxes[0]
         near = [b for b in boxes if abs(b.at - edge.at) <= WINDOW // 2]
         lowest = max(near, key=lambda b: (b.y + b.height / 2, -abs(b.at - edge.at)))

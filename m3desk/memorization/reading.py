@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import groupby
 
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import TextOnScreen, Utterance
-from m3desk.memorization import captions, names, presence
+from m3desk.memorization import captions, names, presence, subtitled
 from m3desk.memorization.candidates import CandidateSentence
 from m3desk.memorization.captions import Caption
 from m3desk.memorization.phrases import Who, say
@@ -21,6 +22,9 @@ from m3desk.ports import ClipView
 
 SURE = 0.9
 """Recognition score of a text that is told; a line of a group may have less (captions.LEAST_SCORE)."""
+
+EXACT = 0.95
+"""Recognition score of a subtitle that is taken for what was said."""
 
 BRIEF = MICROSECOND
 """A text that is read for less than this is told only if its score is near 1, and is no title."""
@@ -44,12 +48,21 @@ LONGEST = 200
 MOST_SUBTITLES = 8
 
 
+def as_subtitled(view: ClipView) -> ClipView:
+    """Return the view with the speech spelled as the clip's subtitles write it."""
+    p = view.perceived
+    width, height = presence.picture_size(view.source, p)
+    low = [c for c in _captions(p.texts, width) if c.box[1] >= LOW * height and not _named(c)]
+    # Line by line: of two lines one may be a translation, or no subtitle.
+    low = [Caption((t,), t.start, t.end) for c in low for t in c.lines if t.score >= EXACT]
+    return replace(view, perceived=replace(p, utterances=subtitled.corrected(p.utterances, low))) if low else view
+
+
 def texts(view: ClipView, language: str) -> list[CandidateSentence]:
     """Return the candidate sentences about a clip's text on screen."""
     p = view.perceived
     width, height = presence.picture_size(view.source, p)
-    clear = [t for t in p.texts if not _cut_off(t, width) and t.end - t.start > 0]
-    there = [c for c in captions.group(clear) if _plausible(c)]
+    there = _captions(p.texts, width)
     subtitles = [c for c in there if _is_subtitle(c, p.utterances, height)]
     still = [c.text for c in captions.group(view.previous.texts) if c.end >= view.clip.start - 3 * MICROSECOND] if view.previous else []
     items = _subtitles(subtitles, p.utterances, language)
@@ -60,7 +73,7 @@ def texts(view: ClipView, language: str) -> list[CandidateSentence]:
         if caption in subtitles or known or _is_mark(caption, view, width, height):
             continue
         told.append(caption)
-        face = captions.captioned(caption, p.faces) if names.in_caption(caption.text) else None
+        face = captions.captioned(caption, p.faces) if _named(caption) else None
         if face:
             line = say("caption", language, who=[Who((face.id,))], said=[_short(caption.text)])
             items.append(CandidateSentence(caption.start, caption.end, line, "text", 0))
@@ -71,6 +84,15 @@ def texts(view: ClipView, language: str) -> list[CandidateSentence]:
         line = say(key + ("s" if len(together) > 1 else ""), language, said=[_short(c.text) for c in together])
         items.append(CandidateSentence(together[0].start, max(c.end for c in together), line, "text", 1))
     return items
+
+
+def _captions(found: Sequence[TextOnScreen], width: float) -> list[Caption]:
+    clear = [t for t in found if not _cut_off(t, width) and t.end - t.start > 0]
+    return [c for c in captions.group(clear) if _plausible(c)]
+
+
+def _named(caption: Caption) -> bool:
+    return names.in_caption(caption.text, tuple(t.text for t in caption.lines)) is not None
 
 
 def _cut_off(text: TextOnScreen, width: float) -> bool:
@@ -104,7 +126,7 @@ def _is_mark(caption: Caption, view: ClipView, width: float, height: float) -> b
 
 def _is_subtitle(caption: Caption, utterances: Sequence[Utterance], height: float) -> bool:
     """Return whether a text gives the words that are spoken: they are heard at that time."""
-    if caption.box[1] < LOW * height or names.in_caption(caption.text):
+    if caption.box[1] < LOW * height or _named(caption):
         return False
     return _said(caption.text, caption, utterances) >= SPOKEN
 

@@ -9,7 +9,7 @@ from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TimedBox
 from m3desk.memorization import presence
 from m3desk.memorization.candidates import CandidateSentence
-from m3desk.memorization.phrases import Who, say
+from m3desk.memorization.phrases import Who, say, word
 from m3desk.memorization.things import HELD, WORN, counted, named, number
 from m3desk.ports import ClipView
 
@@ -40,8 +40,14 @@ SMALL = 0.35
 """Of the picture's height: where the tallest body is smaller, there are more people than are found, so they are not counted."""
 
 OUTDOORS = frozenset({"car", "bus", "truck", "train", "motorcycle", "traffic light", "stop sign", "fire hydrant", "parking meter"})
-INDOORS = frozenset({"tv", "keyboard", "microwave", "oven", "refrigerator", "bed", "sink", "toilet", "couch"})
+INDOORS = frozenset({"tv", "keyboard", "microwave", "oven", "refrigerator", "bed", "sink", "toilet", "couch", "laptop"})
 """Things that say where a scene is."""
+
+PICTURED = frozenset({"bird", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe", "teddy bear"})
+"""What stands on walls and shelves as a picture or a figure: beside a face nobody can tell it from the real thing here."""
+
+PASSING = 8 * MICROSECOND
+"""Somebody in view for longer may have moved: the box is of one moment, so their place is not told."""
 
 
 def things(view: ClipView, language: str) -> list[CandidateSentence]:
@@ -60,14 +66,14 @@ def things(view: ClipView, language: str) -> list[CandidateSentence]:
         found.append(handled)
     for shot in shots:
         here = [o for o in seen if shot.start <= o.start < shot.end]
-        found += _shown(shot, here, told, used, language)
+        found += _shown(shot, here, told, used, p.faces, language)
         found += _comings(shot, here, told, used, language)
     return found + _faceless(view, language)
 
 
 def _clear(thing: ObjectSeen) -> bool:
     if thing.label in WORN:
-        return True  # it must hang below a face to be told
+        return thing.score >= SURE  # it must hang below a face to be told
     lasts = thing.end - thing.start >= LASTING
     if thing.label in LOOKALIKES:
         return thing.score >= SUREST and lasts
@@ -81,9 +87,17 @@ def _still_there(view: ClipView) -> set[str]:
     return {o.label for o in view.previous.objects if o.end >= view.clip.start - 3 * MICROSECOND and _clear(o)}
 
 
-def _shown(shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], language: str) -> Iterable[CandidateSentence]:
+def _shown(
+    shot: presence.Shot, here: Sequence[ObjectSeen], told: set[str], used: set[str], faces: Sequence[FaceTrack], language: str
+) -> Iterable[CandidateSentence]:
     """List the objects of a shot, once."""
     listed = [o for o in here if o.start <= shot.start + SHOT_NEAR or o.label not in STIRRING]
+    if pictured := [o for o in listed if o.label in PICTURED and any(f.start < o.end and f.end > o.start for f in faces)]:
+        listed = [o for o in listed if o not in pictured]
+        if fresh := [o for o in pictured if o.label not in told]:
+            what = named(fresh[0].label, 1, language)
+            told.update(o.label for o in pictured)
+            yield CandidateSentence(shot.start, shot.end, say("pictured", language, what=what), "object", 2, entities=(fresh[0].label,))
     counts = {
         label: presence.most_at_once([o for o in listed if o.label == label])
         for label in dict.fromkeys(o.label for o in listed)
@@ -151,20 +165,19 @@ def _below(thing: ObjectSeen, face: TimedBox) -> bool:
 
 
 def _faceless(view: ClipView, language: str) -> list[CandidateSentence]:
-    """Count, shot by shot, the people in view whose faces can't be read: bodies without a face in them.
+    """Count, shot by shot, the people in view whose faces can't be read: bodies without a face in them; a single one with their place.
 
-    The same number in the next shots is not told again.
+    What was told of a clip is not told again.
     """
     p = view.perceived
-    _, height = presence.picture_size(view.source, p)
+    width, height = presence.picture_size(view.source, p)
     found: list[CandidateSentence] = []
-    before = ""
+    told: set[str] = set()
     for shot in presence.shots(view.clip, p.cuts):
         faces = any(f.start < shot.end - presence.SHORTEST and f.end > shot.start + presence.SHORTEST for f in p.faces)
         bodies = [o for o in p.objects if o.label == "person" and shot.start <= o.start < shot.end and _is_body(o, shot, beside=faces)]
         alone = [o for o in bodies if not any(_within(f, o) for f in p.faces)]
         if not alone:
-            before = ""
             continue
         count = presence.most_at_once(alone)
         key = ("another" if faces else "faceless") + ("_one" if count == 1 else "")
@@ -173,12 +186,22 @@ def _faceless(view: ClipView, language: str) -> list[CandidateSentence]:
         start, end = min(o.start for o in alone), max(o.end for o in alone)
         if not faces and key != "faceless_some" and start > shot.start + SHOT_NEAR:
             key += "_enters"
-        same = f"{key} {count}"
-        if same != before:
-            line = say(key, language, count=number(count, language))
+        where = _where(alone[0], width, height, language) if len(alone) == 1 else ""
+        line = say(key, language, count=number(count, language), where=where)
+        if line.text not in told:
+            told.add(line.text)
             found.append(CandidateSentence(start, end, line, "object", 2 if faces else 1, entities=("person",)))
-        before = same
     return found
+
+
+def _where(body: ObjectSeen, width: float, height: float, language: str) -> str:
+    """Return where in the picture somebody is who does not stay long, and whether far away."""
+    if body.end - body.start > PASSING:
+        return ""
+    x, _, wide, high = body.box
+    middle = (x + wide / 2) / width
+    side = word("at_left" if middle < 0.4 else "at_right" if middle > 0.6 else "at_middle", language)
+    return side + (word("distant", language) if high < SMALL * height else "")
 
 
 def _is_body(thing: ObjectSeen, shot: presence.Shot, *, beside: bool) -> bool:
