@@ -3963,6 +3963,10 @@
             <source>(speech not understood)</source>
             <translation>（听不清内容）</translation>
         </message>
+        <message>
+            <source>(no sentence tells of it)</source>
+            <translation>（没有提到它的语句）</translation>
+        </message>
     </context>
     <context>
         <name>Deeds</name>
@@ -4081,10 +4085,6 @@
         <message>
             <source>they speak at the same time at %1</source>
             <translation>他们在 %1 同时说话</translation>
-        </message>
-        <message>
-            <source>this replaces an earlier correction: %1</source>
-            <translation>这会取代之前的更正：%1</translation>
         </message>
         <message>
             <source>it was the basis of: %1</source>
@@ -4217,6 +4217,14 @@
         <message>
             <source>%1 about %2</source>
             <translation>%1（关于 %2）</translation>
+        </message>
+        <message>
+            <source>this changes an earlier correction: %1</source>
+            <translation>这改变了之前的一次更正：%1</translation>
+        </message>
+        <message>
+            <source>Gave %1 of %2 to somebody new</source>
+            <translation>把%2的%1归给了一位新人物</translation>
         </message>
     </context>
     <context>

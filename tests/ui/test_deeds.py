@@ -36,6 +36,11 @@ def chinese(qapp: QApplication) -> Iterator[None]:
         ("takes back step 1 (1 memory reads differently)", "Taken back: Named Person 1 “Ann” (1 memory read differently)"),
         ("takes back step 9; step 1 rested on it", "Taken back: a correction; it was the basis of: Named Person 1 “Ann”"),
         ("says that 1 face and 3 utterances are not Ann", "Noted that 1 face and 3 utterances are not Ann"),
+        (
+            "takes 5 faces and 19 utterances from Person 15 (5 faces are reassigned); overrides step 1 (takes 1 face from Person 0)",
+            "Gave 5 faces and 19 utterances of Person 15 to somebody new (5 faces reassigned); "
+            "this changes an earlier correction: Gave 1 face of Person 0 to somebody new",
+        ),
         ("an unknown line (of another kind); with more", "an unknown line (of another kind); with more"),
     ],
 )

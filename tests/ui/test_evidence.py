@@ -43,6 +43,22 @@ def test_in_a_sentence_others_are_called_by_their_names(world: World) -> None:
     assert f"{MEANT} greets Bob" in shown.told
 
 
+def test_a_sentence_that_only_joins_a_face_and_a_voice_is_no_evidence_of_who_they_are(hub: Hub, qtbot: QtBot, world: World) -> None:
+    without_words(world)
+    voice = next(r for r in world.speech if r.person == "person_2")
+    mine = [n for n, s in enumerate(world.sentences) if any(voice.utterance.id in span.observations for span in s.spans)]
+    world.sentences = [
+        replace(s, text="Equivalence: someone", spans=(replace(s.spans[0], start=13, end=20),)) if n in mine else s
+        for n, s in enumerate(world.sentences)
+    ]
+    (shown,) = read_evidence(FakeReader(world), [voice.utterance.id])
+    assert shown.told == () and shown.bare
+    view = EvidenceList(hub)
+    qtbot.addWidget(view)
+    view.fill([shown], movable=True)
+    assert "(no sentence tells of it)" in view.item(0).text()
+
+
 def test_space_moves_what_is_selected_and_answers_stay_keys_of_the_card(qtbot: QtBot, hub: Hub, world: World) -> None:
     view = EvidenceList(hub)
     qtbot.addWidget(view)

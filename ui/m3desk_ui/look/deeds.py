@@ -108,7 +108,7 @@ def _warning(line: str, steps: Steps) -> str:
     patterns: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         (r"they are seen together in one frame at ([\d:]+)", lambda m: tr("they are seen together in one picture at %1", m[1])),
         (r"they speak at the same time at ([\d:]+)", lambda m: tr("they speak at the same time at %1", m[1])),
-        (r"overrides step \d+(?: of [^(]*)?\((.*)\)", lambda m: tr("this replaces an earlier correction: %1", _deed(m[1].strip(), steps))),
+        (r"overrides step \d+(?: of [^(]*)? ?\((.*)\)", lambda m: tr("this changes an earlier correction: %1", _deed(m[1].strip(), steps))),
         (r"(step \d+(?:, step \d+)*) rested on it", lambda m: tr("it was the basis of: %1", _earlier(m[1], steps))),
     )
     return _first(line, patterns)
@@ -143,6 +143,7 @@ def _deed(line: str, steps: Steps) -> str:
         (r"merges (.+?) into (.+)", lambda m: tr("Merged %1 into %2", _people(m[1]), p(m[2]))),
         (r"keeps (.+?) and (.+) apart", lambda m: tr("Noted that %1 and %2 are two people", p(m[1]), p(m[2]))),
         (rf"moves ({_THINGS}) from (.+?) to (.+)", lambda m: tr("Moved %1 from %2 to %3", things(m[1]), p(m[2]), p(m[3]))),
+        (rf"takes ({_THINGS}) from (.+)", lambda m: tr("Gave %1 of %2 to somebody new", things(m[1]), p(m[2]))),
         (rf"says that ({_THINGS}) (?:is|are) not (.+)", lambda m: tr("Noted that %1 are not %2", things(m[1]), p(m[2]))),
         (rf"sets ({_THINGS}) aside", lambda m: tr("Set %1 aside", things(m[1]))),
         (r"links a face of (.+?) and a voice of (.+)", lambda m: tr("Joined the face of %1 and the voice of %2", p(m[1]), p(m[2]))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 MEANT = "◆"
 """Stands in a sentence for the face or voice that the sentence is shown for: all others are called by name."""
 
+JOINED = re.compile(r"Equivalence: ")
+"""How a sentence of an imported graph begins that only joins a face and a voice: whether they are one is what is asked."""
+
 TOLD = 12
 """Sentences that are read for one face or voice at most."""
 
@@ -26,7 +30,7 @@ class Evidence:
     """A face track or utterance; or, of an imported graph, all of a face's or voice's clips together (`observations`).
 
     `crop`: media id of a face, None for a voice; `words`: what is said; `told`: sentences that rest on it, with MEANT in place of its
-    person. `at`: microseconds of `source`, where it begins.
+    person. `at`: microseconds of `source`, where it begins. `bare`: only that somebody is in the clip is known.
     """
 
     observations: tuple[str, ...]
@@ -37,6 +41,7 @@ class Evidence:
     told: tuple[str, ...] = ()
     kind: str = "face"
     node: str | None = None
+    bare: bool = False
 
     @property
     def observation(self) -> str:
@@ -61,7 +66,7 @@ def read_evidence(reader: Any, observations: Sequence[str]) -> tuple[Evidence, .
     for o in there:
         mine = by_node[bare[o] or o] if o in bare else [o]
         if mine[0] == o:
-            found.append(_evidence(tracks, speech, tuple(mine), told.get(bare[o] or o, ()) if o in bare else ()))
+            found.append(_evidence(tracks, speech, tuple(mine), told.get(bare[o] or o, ()) if o in bare else (), o in bare))
     return tuple(found)
 
 
@@ -76,13 +81,15 @@ def _node(tracks: dict[str, TrackRow], speech: dict[str, SpeechRow], o: str) -> 
     return tracks[o].node if o in tracks else speech[o].node
 
 
-def _evidence(tracks: dict[str, TrackRow], speech: dict[str, SpeechRow], mine: tuple[str, ...], told: tuple[str, ...]) -> Evidence:
+def _evidence(
+    tracks: dict[str, TrackRow], speech: dict[str, SpeechRow], mine: tuple[str, ...], told: tuple[str, ...], bare: bool
+) -> Evidence:
     first = mine[0]
     if first in tracks:
         crop = next((c for o in mine for c in tracks[o].track.crops), None)
-        return Evidence(mine, source_of(first), tracks[first].track.start, crop, told=told, node=tracks[first].node)
+        return Evidence(mine, source_of(first), tracks[first].track.start, crop, told=told, node=tracks[first].node, bare=bare)
     said = speech[first].utterance
-    return Evidence(mine, source_of(first), said.start, None, said.text, told, "voice", speech[first].node)
+    return Evidence(mine, source_of(first), said.start, None, said.text, told, "voice", speech[first].node, bare)
 
 
 def sentences_on(reader: Any, groups: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
@@ -90,7 +97,7 @@ def sentences_on(reader: Any, groups: dict[str, list[str]]) -> dict[str, tuple[s
     group_of = {o: name for name, mine in groups.items() for o in mine}
     found: dict[str, list[tuple[tuple[Any, ...], str]]] = defaultdict(list)
     for clip in sorted({clip_of(o) for o in group_of}):
-        rows = reader.memories(clip=clip)
+        rows = [row for row in reader.memories(clip=clip) if not JOINED.match(row.text)]
         names = _names(reader, rows)
         for row in rows:
             for name in {group_of[o] for span in row.spans for o in span.observations if o in group_of}:

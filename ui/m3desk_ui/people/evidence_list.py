@@ -88,7 +88,9 @@ class EvidenceList(QListWidget):
             return f"{when}  “{plain.line(item.words, SHOWN_WORDS)}”"
         if item.told:
             return "\n".join((when, *(plain.line(text, SHOWN_WORDS) for text in item.told[:SHOWN_SENTENCES])))
-        return when if item.crop else when + "  " + self.tr("(speech not understood)")
+        if item.crop:
+            return when
+        return when + "  " + (self.tr("(no sentence tells of it)") if item.bare else self.tr("(speech not understood)"))
 
     def _picture(self, row: QListWidgetItem, media: str) -> None:
         import shiboken6
