@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from m3desk_ui.graph import style
 from m3desk_ui.look import theme
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMessageBox, QStyle
@@ -29,6 +30,16 @@ def test_names_in_the_colours_of_people_can_be_read(qapp: QApplication, name: st
     for number in range(3 * len(c.people)):
         shown = theme.readable(theme.person_colour(f"person_{number + 1}"))
         assert min(theme.contrast(shown, QColor(g)) for g in (c.window, c.surface, c.raised)) >= theme.LEAST_CONTRAST, number
+    theme.apply(qapp, "light")
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_a_person_has_one_colour_in_the_graph_and_everywhere_else(qapp: QApplication, name: str) -> None:
+    theme.apply(qapp, name)
+    cells = style.look().cells()
+    for number in (0, 1, 12, 13, 25, 36, 37):
+        person = f"person_{number}"
+        assert cells[style.cell_of("person", person)][1] == theme.person_colour(person), person
     theme.apply(qapp, "light")
 
 

@@ -131,7 +131,7 @@ def look() -> GraphPalette:
         chosen=QColor("#ffffff") if c.dark else QColor("#000000"),
         path=QColor("#ffd34d") if c.dark else QColor("#b35900"),
         kinds=kinds,
-        people=tuple(QColor(p) for p in c.people),
+        people=theme.people_colours(),
     )
 
 

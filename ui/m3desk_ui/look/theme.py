@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
@@ -111,11 +112,18 @@ def person_colour(person: str | None) -> QColor:
 
     There are a dozen hues; the next dozen people have them lighter, those after them darker, so that two in one picture differ.
     """
-    if not person:
-        return QColor(_now.muted)
-    colour = QColor(_now.people[person_place(person)])
-    round_ = (numbered(person) - 1) // len(_now.people) % 3
-    return colour if round_ == 0 else colour.lighter(LIGHTER) if round_ == 1 else colour.darker(DARKER)
+    return people_colours()[person_place(person)] if person else QColor(_now.muted)
+
+
+def people_colours() -> tuple[QColor, ...]:
+    """Return the colours that people have, by `person_place`."""
+    return _shades(_now.people)
+
+
+@lru_cache(maxsize=2)
+def _shades(people: tuple[str, ...]) -> tuple[QColor, ...]:
+    hues = [QColor(hue) for hue in people]
+    return (*hues, *(hue.lighter(LIGHTER) for hue in hues), *(hue.darker(DARKER) for hue in hues))
 
 
 def contrast(one: QColor, other: QColor) -> float:
@@ -141,7 +149,7 @@ def readable(colour: QColor) -> QColor:
 
 def person_place(person: str) -> int:
     """Return the place of a person's colour among those of people."""
-    return (numbered(person) - 1) % len(_now.people)
+    return (numbered(person) - 1) % (3 * len(_now.people))
 
 
 def system_is_dark() -> bool:
