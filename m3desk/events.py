@@ -175,7 +175,10 @@ class AskText:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The evidence of one part of an answer. Times: microseconds of `source`. `mark`: its mark in the answer, such as "[06:14]"."""
+    """The evidence of one part of an answer. Times: microseconds of `source`. `mark`: its mark in the answer, such as "[06:14]".
+
+    `said`: what the node said when the answer was given (`domain.basis.said_by`), "" where that is unknown.
+    """
 
     clip: str
     source: str
@@ -183,11 +186,15 @@ class Citation:
     end: int
     node: str | None
     mark: str
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AskDone:
-    """`quoted`: no language model answered, so the best-supported memories are quoted. `problem`: why the model failed."""
+    """`quoted`: no language model answered, so the best-supported memories are quoted. `problem`: why the model failed.
+
+    `called`: (person, what they are called) of those whom the answer or its citations name.
+    """
 
     ask: str
     answer: str
@@ -198,6 +205,7 @@ class AskDone:
     quoted: bool = False
     error: str | None = None
     problem: str = ""
+    called: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

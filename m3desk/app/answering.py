@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 from m3desk import events
 from m3desk.backends import Backends
 from m3desk.control import loop, parity
+from m3desk.control.basis import with_basis
 from m3desk.control.search import Search
 from m3desk.control.searching import Searching
 from m3desk.control.unwritten import unmemorized_from, with_unwritten, without_ids
@@ -154,7 +155,7 @@ class Answering:
                     if isinstance(event, events.AskRound):
                         rounds.append(event)
                     if isinstance(event, events.AskDone):
-                        done = event
+                        event = done = with_basis(event, search.people, reader)
                     yield event
         except M3DeskError as error:
             done = events.AskDone(ask, "", False, (), "", time.monotonic() - began, error=error.line())

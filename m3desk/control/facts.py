@@ -305,7 +305,8 @@ def _when(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     if role := in_role(asked, search, before):
         asked = replace(asked, people=role)
     elif beyond(asked, search):
-        best = _holding(search.hits(asked, 20, kinds=("episodic",), before=before))
+        hits = search.hits(asked, 20, kinds=("episodic",), before=before)
+        best = _holding([h for h in hits if not asked.people or set(asked.people) & set(h.sentence.people)])
         return _told(sorted(best, key=lambda h: (h.sentence.source, h.sentence.start)), asked.language) if best else None
     if not asked.people:
         return None

@@ -296,4 +296,5 @@ def as_json(done: AskDone, rounds: Sequence[AskRound]) -> dict[str, Any]:
 def as_chat(question: str, rounds: Sequence[AskRound], done: AskDone, at: str) -> dict[str, Any]:
     """Return a question with its answer and rounds in the form that a memory stores."""
     marks = [c.mark for c in done.citations]
-    return {"question": question, "at": at, "quoted": done.quoted, "marks": marks, **as_json(done, rounds)}
+    basis = {"said": [c.said for c in done.citations], "called": dict(done.called)}
+    return {"question": question, "at": at, "quoted": done.quoted, "marks": marks, **basis, **as_json(done, rounds)}

@@ -3675,6 +3675,14 @@
             <source>(stopped)</source>
             <translation>（已停止）</translation>
         </message>
+        <message>
+            <source>What this answer rests on was corrected since.</source>
+            <translation>这个回答的依据后来被更正过。</translation>
+        </message>
+        <message>
+            <source>Ask again</source>
+            <translation>重新提问</translation>
+        </message>
     </context>
     <context>
         <name>TrialPicture</name>

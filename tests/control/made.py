@@ -166,6 +166,12 @@ class MadeReader:
         start, clip = (row.track.start, row.track.clip) if row else (0, "s1.c0")
         return NodeRow(id_, kind, id_, id_, 1.0, clip, "s1", start, start + S, f"person_{number}")
 
+    def memories_of(self, ids: Collection[str]) -> list[StoredSentence]:
+        return [s for s in self._sentences if s.id in ids]
+
+    def nodes_of(self, ids: Collection[str]) -> list[NodeRow]:
+        return [n for n in self.graph().nodes if n.id in ids]
+
     def graph(self) -> GraphSnapshot:
         things = {o.label: o for o in self._objects}
         rows = [NodeRow(f"object_{n}", "object", t, t, 1.0, o.clip, "s1", o.start, o.end) for n, (t, o) in enumerate(things.items())]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from m3desk.control.basis import with_basis
 from m3desk.control.loop import answer, as_chat, as_json
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.events import AskDone, AskRound, AskText
@@ -50,6 +51,16 @@ def test_what_the_evidence_answers_is_read_from_it(tmp_path, question, holds, ti
     assert holds in done.answer and done.found and not done.quoted
     assert at(done) == times and all(c.mark in done.answer for c in done.citations)
     assert rounds[0].action == "search" and rounds[0].query == question
+
+
+def test_when_somebody_does_something_is_told_of_them_alone(tmp_path):
+    reader = MadeReader(person(1), person(2))
+    for who, at_ in (([2], 11), ([2, 1], 20), ([1], 36)):
+        reader.tell(" and ".join("@" * len(who)) + " rise, as if standing up.", at_, at_ + 2, who=who)
+    done, _ = run(reader, tmp_path, "When does Person 1 stand up?")
+    assert at(done) == [20, 36] and done.found
+    done, _ = run(reader, tmp_path, "When does somebody stand up?")
+    assert at(done) == [11, 20, 36]
 
 
 @pytest.mark.parametrize(
@@ -259,6 +270,13 @@ def test_the_json_is_the_contracts(tmp_path):
     assert out["citations"] == [{"clip": "s1.c3", "source": "s1", "start": 93.0, "end": 96.0, "node": "episodic_11"}]
     assert set(out["rounds"][0]) == {"action", "query", "results", "seconds"}
     assert as_chat("q", rounds, done, "2026-01-01")["question"] == "q"
+
+
+def test_an_answer_is_kept_with_what_it_rests_on(tmp_path):
+    reader = english()
+    done, rounds = run(reader, tmp_path, "Who says bin blue?")
+    kept = as_chat("q", rounds, with_basis(done, reader.people(), reader), "2026-01-01")
+    assert kept["said"] == ["Ann Lee says: “Bin blue at F two now.”"] and kept["called"] == {"person_1": "Ann Lee"}
 
 
 def host() -> MadeReader:

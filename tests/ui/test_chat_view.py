@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from dataclasses import replace
 
 import pytest
 from m3desk_ui.chat.turn import ChatTurn, Round, answer_html, beside, from_chat, marked, sentences
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from m3desk import events
 from m3desk.control.loop import READ
+from m3desk.domain.changed import Changed
 from m3desk.errors import M3DeskError
 from tests.ui.fakes import FakeDesk, World
 
@@ -109,6 +111,65 @@ def test_stop_works_at_once_and_late_pieces_change_nothing(
     qtbot.wait(150)
     assert turns(view)[0].answer.text() == said
     assert "stopped" in said
+
+
+def rename(world: World, person: str, name: str) -> None:
+    """Give a person a name, in the list and in every sentence."""
+    old = next(p.shown for p in world.people if p.id == person)
+    world.people = [replace(p, name=name, shown=name) if p.id == person else p for p in world.people]
+    world.sentences = [replace(s, shown=s.shown.replace(old, name)) for s in world.sentences]
+
+
+def old_answer(world: World) -> dict[str, object]:
+    """Return a stored chat whose answer names a person without a name, and cites a sentence about them."""
+    cited = next(s for s in world.sentences if s.people == ("person_3",))
+    (who,) = (p.shown for p in world.people if p.id == "person_3")
+    return {
+        "question": "Who?", "answer": f"{who} speaks. [00:01]", "found": True, "marks": ["[00:01]"], "said": [cited.shown],
+        "called": {"person_3": who}, "rounds": [], "model": "m", "seconds": 1.0,
+        "citations": [{"clip": cited.clip, "source": cited.source, "start": 1.0, "end": 2.0, "node": cited.id}],
+    }  # fmt: skip
+
+
+def test_old_answers_call_people_as_they_are_called_now(qtbot: QtBot, view: ChatView, desk: FakeDesk, world: World) -> None:
+    world.chats = [old_answer(world)]
+    view.refresh()
+    qtbot.waitUntil(lambda: len(turns(view)) == 1 and view.standing.loaded, timeout=5000)
+    turn = turns(view)[0]
+    assert "Steen" in turn.answer.text() and "corrected" not in turn.foot.text()
+    rename(world, "person_3", "Omar")
+    view.hub.changed.emit(Changed(0, 1, people=frozenset({"person_3"})))
+    qtbot.waitUntil(lambda: "Omar speaks" in turn.answer.text(), timeout=5000)
+    assert "corrected" not in turn.foot.text() and "m3://play/s1/1000000" in turn.answer.text()
+
+
+def test_an_answer_whose_evidence_was_corrected_says_so_and_can_be_asked_again(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, world: World
+) -> None:
+    world.chats = [old_answer(world)]
+    view.refresh()
+    qtbot.waitUntil(lambda: len(turns(view)) == 1 and view.standing.loaded, timeout=5000)
+    turn, before = turns(view)[0], list(world.sentences)
+    node = next(s.id for s in world.sentences if s.people == ("person_3",))
+    world.sentences = [replace(s, shown="Ann speaks.", people=("person_1",)) if s.id == node else s for s in world.sentences]
+    view.hub.changed.emit(Changed(0, 1, nodes=frozenset({node})))
+    qtbot.waitUntil(lambda: "corrected since" in turn.foot.text(), timeout=5000)
+    world.sentences = before  # undone
+    view.hub.changed.emit(Changed(0, 1, nodes=frozenset({node})))
+    qtbot.waitUntil(lambda: "corrected since" not in turn.foot.text(), timeout=5000)
+    world.people = [p for p in world.people if p.id != "person_3"]
+    view.hub.changed.emit(Changed(0, 1, people=frozenset({"person_3"})))
+    qtbot.waitUntil(lambda: "corrected since" in turn.foot.text(), timeout=5000)
+    turn.foot.linkActivated.emit("again")
+    assert desk.called("ask")[0][0] == ("Who?",)
+
+
+def test_a_name_with_a_space_is_completed_too(qtbot: QtBot, view: ChatView) -> None:
+    qtbot.keyClicks(view.question, "When does @Grace Hop")
+    qtbot.keyClick(view.question, Qt.Key.Key_Return)
+    assert view.question.text() == "When does Grace Hopper"
+    qtbot.keyClicks(view.question, " sit @ the table?")
+    assert not view.question._popup.isVisible()
 
 
 def test_not_in_this_memory_looks_different(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from m3desk import events
+from m3desk.domain.basis import renamed, said_by
 from m3desk.domain.clip import clock
-from m3desk_ui.look import links, plain, theme
+from m3desk.errors import CorrectionError
+from m3desk_ui.look import links, plain, texts, theme
+
+if TYPE_CHECKING:
+    from m3desk.domain.people import Person
 
 SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[”\"’)\]]*|\n|$)(?:\s*\[[^\]\n]{1,40}\][.。]?)*\s*")
 """A sentence with the marks that follow it: "Ann drinks tea. [00:10] [00:20]"."""
@@ -70,11 +75,12 @@ def from_chat(chat: dict[str, Any]) -> tuple[str, list[events.AskRound], events.
         return round(value * 1_000_000) if isinstance(value, float) else int(value or 0)
 
     cited = []
-    marks = list(chat.get("marks") or ())
+    marks, said = list(chat.get("marks") or ()), list(chat.get("said") or ())
     for number, c in enumerate(chat.get("citations") or ()):
         start = at(c.get("start"))
         mark = marks[number] if number < len(marks) else c.get("mark") or f"[{clock(start)}]"
-        cited.append(events.Citation(c.get("clip") or "", c.get("source") or "", start, at(c.get("end")), c.get("node"), mark))
+        words = str(said[number]) if number < len(said) else ""
+        cited.append(events.Citation(c.get("clip") or "", c.get("source") or "", start, at(c.get("end")), c.get("node"), mark, words))
     rounds = []
     for number, r in enumerate(chat.get("rounds") or (), 1):
         results, shown = tuple(r.get("results") or ()), tuple(r.get("shown") or ())
@@ -84,8 +90,52 @@ def from_chat(chat: dict[str, Any]) -> tuple[str, list[events.AskRound], events.
     done = events.AskDone(
         "", chat.get("answer") or "", bool(chat.get("found", True)), tuple(cited), chat.get("model") or "",
         float(chat.get("seconds") or 0), bool(chat.get("quoted", False)), chat.get("error"), str(chat.get("problem") or ""),
+        tuple((str(id_), str(name)) for id_, name in dict(chat.get("called") or {}).items()),
     )  # fmt: skip
     return chat.get("question") or "", rounds, done
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What answers rest on as the memory has it now.
+
+    `people`: person → (who that is now, what they are called in the memory); who is gone is missing. `called`: the same in the window's
+    language; `said`: node → what it says.
+    """
+
+    people: Mapping[str, tuple[str, str]]
+    called: Mapping[str, str]
+    said: Mapping[str, str]
+
+    def outdated(self, done: events.AskDone) -> bool:
+        """Return whether an answer names somebody who is gone, two who are one now, or cites what says something else now."""
+        then = dict(done.called)
+        now = [self.people[id_][0] for id_ in then if id_ in self.people]
+        if len(set(now)) < len(then):
+            return True
+        names = {id_: name for id_, (_, name) in self.people.items()}
+        return any(c.said and renamed(c.said, then, names) != self.said.get(c.node or "") for c in done.citations)
+
+
+def read_standing(reader: Any, people: Collection[str], nodes: Collection[str]) -> Standing:
+    """Read what answers rest on. Runs in the reading thread."""
+    found, called = {}, {}
+    for id_ in people:
+        try:
+            person = reader.person(id_)
+        except CorrectionError:
+            continue
+        called[id_] = person.shown
+        found[id_] = (person.id, _stored(person))
+    rows = reader.nodes_of(nodes)
+    holders = {p.id: _stored(p) for p in reader.people_of({r.person for r in rows if r.person})}
+    return Standing(found, called, said_by(reader.memories_of(nodes), rows, holders))
+
+
+def _stored(person: Person) -> str:
+    """Return what somebody is called in the memory, whatever the window's language."""
+    numbered = f"Person {person.number}"
+    return numbered if person.shown == texts.person(numbered) else person.shown
 
 
 class Round(QWidget):
@@ -151,11 +201,14 @@ class ChatTurn(QFrame):
     hovered = Signal(str, object)
     """A link under the pointer ("" = none any more) and the citation it stands for, or None."""
     download_wanted = Signal()
+    again_wanted = Signal(str)
+    """The question of an answer that is out of date."""
 
     def __init__(self, question: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.question = question
         self.done: events.AskDone | None = None
+        self._now: Standing | None = None
         self._pieces: list[str] = []
         self.asked = plain.Label(question, self, most=ASKED)
         self.asked.setWordWrap(True)
@@ -169,7 +222,7 @@ class ChatTurn(QFrame):
         self.answer.linkHovered.connect(self._hover)
         self.foot = plain.RichLabel(self)
         self.foot.setWordWrap(True)
-        self.foot.linkActivated.connect(lambda _url: self.download_wanted.emit())
+        self.foot.linkActivated.connect(lambda url: self.again_wanted.emit(question) if url == "again" else self.download_wanted.emit())
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 8, 10, 10)
         column.setSpacing(5)
@@ -247,8 +300,17 @@ class ChatTurn(QFrame):
         if self.done is None:
             self.answer.say("".join(self._pieces))
 
+    def follow(self, now: Standing) -> None:
+        """Call people as they are called now, and say so where a correction changed what the answer rests on."""
+        if self.done is not None and now != self._now:
+            self._now = now
+            self._show_done(self.done)
+
     def _show_done(self, done: events.AskDone) -> None:
         c = theme.colours()
+        if self._now is not None:
+            then = dict(done.called)
+            done = replace(done, answer=renamed(done.answer, then, self._now.called))
         if done.error:
             self.answer.setText(f'<span style="color:{c.bad}">{plain.html(done.error)}</span>')
         elif not done.found:
@@ -259,6 +321,9 @@ class ChatTurn(QFrame):
         else:
             self.answer.setText(answer_html(done.answer, done.citations, c.muted))
         notes = []
+        if self._now is not None and self._now.outdated(done):
+            why = self.tr("What this answer rests on was corrected since.")
+            notes.append(f'<b style="color:{c.warn}">{plain.html(why)}</b> <a href="again">{plain.html(self.tr("Ask again"))}</a>')
         if done.quoted and done.problem:
             why = self.tr("The language model did not answer, so the best matching memories are quoted: %1")
             notes.append(plain.html(why.replace("%1", done.problem)))

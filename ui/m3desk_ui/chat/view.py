@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from m3desk import events
 from m3desk.domain.clip import clock
-from m3desk_ui.chat.turn import ChatTurn, Peek, from_chat
+from m3desk_ui.chat.turn import ChatTurn, Peek, Standing, from_chat, read_standing
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
 from m3desk_ui.look.pictures import whole
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 HISTORY = 40
 PEEK = 192  # width in pixels of the picture of a cited moment
 """Turns of the history that are shown at once; earlier ones on demand."""
-AT_NAME = re.compile(r"@(\w*)$")
+AT_NAME = re.compile(r"@(\w[^@]{0,60}|)$")
 
 
 class QuestionBox(QLineEdit):
@@ -107,6 +107,9 @@ class ChatView(QWidget):
         """What is offered for @, by person."""
         self.following = Following(
             hub, "chat people", load=lambda: _read_people, show=self._take_people, patch=self._changed, apply=self._patch, parent=self
+        )
+        self.standing = Following(
+            hub, "chat standing", load=self._read_standing, show=self._stand, patch=self._corrected, apply=self._stand, parent=self
         )
         hub.themed.connect(self._themed)
         hub.engine_lost.connect(self._lost)
@@ -252,6 +255,27 @@ class ChatView(QWidget):
         self._past = list(chats)
         self._show_earlier()
 
+    # ------------------------------------------------------------ what answers rest on
+
+    def _rests(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the people that the shown answers name, and the nodes that they cite."""
+        done = [turn.done for turn in self._list.findChildren(ChatTurn) if turn.done is not None]
+        return frozenset(id_ for d in done for id_, _ in d.called), frozenset(c.node for d in done for c in d.citations if c.node)
+
+    def _read_standing(self) -> Read[Standing]:
+        people, nodes = self._rests()
+        return lambda reader: read_standing(reader, people, nodes)
+
+    def _corrected(self, changed: Changed) -> Read[Standing] | None:
+        people, nodes = self._rests()
+        if not people & changed.people and not nodes & changed.nodes:
+            return None
+        return lambda reader: read_standing(reader, people, nodes)
+
+    def _stand(self, now: Standing) -> None:
+        for turn in self._list.findChildren(ChatTurn):
+            turn.follow(now)
+
     def _show_earlier(self) -> None:
         """Show the newest part of the hidden history above the shown one."""
         now, self._past = self._past[-HISTORY:], self._past[:-HISTORY]
@@ -261,6 +285,7 @@ class ChatView(QWidget):
             for happened in (*rounds, done):
                 turn.take(happened)
         self.earlier.setVisible(bool(self._past))
+        self.standing.restart()
 
     def _new_turn(self, question: str, at: int | None = None) -> ChatTurn:
         self.hint.hide()
@@ -268,6 +293,7 @@ class ChatView(QWidget):
         turn.followed.connect(lambda url: links.follow(self.hub, url))
         turn.hovered.connect(self._hover)
         turn.download_wanted.connect(self.download_model)
+        turn.again_wanted.connect(self.ask)
         self._column.insertWidget(self._column.count() - 1 if at is None else at, turn)
         return turn
 
@@ -324,6 +350,7 @@ class ChatView(QWidget):
                 self._show_go()
                 if event.error and not self.question.text():
                     self.question.setText(turn.question)  # to be put in another way
+            self.standing.restart()
             self.hub.selection.highlighted.emit(tuple((c.source, c.start, c.end) for c in event.citations))
 
     def _lost(self, _event: object) -> None:
