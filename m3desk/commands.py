@@ -437,8 +437,8 @@ class Export:
     format: str | None
     source: str | None
 
-    def run(self, engine: Engine) -> None:
-        engine.app.export(self.path, format_=self.format, source=self.source, overwrite=True)  # the dialog of files has asked
+    def run(self, engine: Engine) -> bool:
+        return engine.app.export(self.path, format_=self.format, source=self.source, overwrite=True)  # the dialog of files has asked
 
 
 @dataclass(frozen=True, slots=True)

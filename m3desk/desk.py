@@ -301,7 +301,7 @@ class EngineDesk:
     def stop_import(self) -> None:
         self._order(commands.StopImport())
 
-    def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]:
+    def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[bool]:
         return self._call(commands.Export(path, format_, source))
 
     def export_clip(self, path: str, source: str, start: int, end: int) -> Future[bool]:

@@ -318,11 +318,11 @@ class App:
         """
         return self.importing.run(Path(path))
 
-    def export(self, output: str | Path, **how: Any) -> None:
+    def export(self, output: str | Path, **how: Any) -> bool:
         """Write this memory to a file in another format, or to standard output for `-`; see `interop.exports.export`."""
         try:
             with self.reader() as reader:
-                exports.export(reader, output, **how)
+                return exports.export(reader, output, **how)
         except BrokenPipeError:
             raise
         except OSError as error:

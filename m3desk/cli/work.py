@@ -214,9 +214,9 @@ def export(options: Any, out: Out) -> int:
         confirm(f"Overwrite {' and '.join(map(str, taken))}?", options.force, option="--force")
     how = {"format_": options.format, "source": options.source, "with_media": options.with_media}
     with App(options.memory, write=False) as app:
-        app.export(options.output, overwrite=True, stdout=exact(), **how)
+        holds = app.export(options.output, overwrite=True, stdout=exact(), **how)
     if options.output != "-":
-        out.line(f"Wrote {options.output}.")
+        out.line(f"Wrote {options.output}." if holds else f"Wrote {options.output}, but it is empty: no speech is known.")
     return 0
 
 

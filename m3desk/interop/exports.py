@@ -67,9 +67,10 @@ def export(
     with_media: bool = False,
     overwrite: bool = False,
     stdout: TextIO | None = None,
-) -> None:
+) -> bool:
     """Write a memory to a file, or to `stdout` for `-`; the file is written atomically, an existing one stays until then.
 
+    Return whether there was anything to write: subtitles of a silent film are empty.
     Raises UsageError for an invalid format, source or path, and without `overwrite` for an existing file.
     """
     path = None if str(output) == "-" else Path(output)
@@ -85,7 +86,7 @@ def export(
         text = WRITERS[name](reader, source)
         if path is None:
             (stdout or sys.stdout).write(text)
-            return
+            return _holds(name, text)
         place = placing.target(path)
         with placing.beside(place) as folder:
             placing.write_text(folder / "text", text)
@@ -95,6 +96,12 @@ def export(
                 write_media(reader, folder / "media")
                 placing.put(folder / "media", media_folder(place), folder / "old")
             placing.put(folder / "text", place, folder / "old text")
+    return _holds(name, text)
+
+
+def _holds(name: str, text: str) -> bool:
+    """Return whether a file of speech holds any."""
+    return name not in ("srt", "vtt", "rttm") or bool(text.removeprefix("WEBVTT\n").strip())
 
 
 # ---------------------------------------------------------------- json

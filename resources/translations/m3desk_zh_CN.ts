@@ -807,6 +807,10 @@
             <source>all</source>
             <translation>全部</translation>
         </message>
+        <message>
+            <source>Find</source>
+            <translation>查找</translation>
+        </message>
     </context>
     <context>
         <name>GraphCanvas</name>
@@ -1587,6 +1591,38 @@
             <source>Start page</source>
             <translation>起始页</translation>
         </message>
+        <message>
+            <source>Subtitles with names</source>
+            <translation>带人名的字幕</translation>
+        </message>
+        <message>
+            <source>Subtitles with names for web pages</source>
+            <translation>带人名的网页字幕</translation>
+        </message>
+        <message>
+            <source>Table of memories</source>
+            <translation>记忆表格</translation>
+        </message>
+        <message>
+            <source>Graph for other programs</source>
+            <translation>供其他程序使用的图</translation>
+        </message>
+        <message>
+            <source>Who speaks when</source>
+            <translation>谁在何时说话</translation>
+        </message>
+        <message>
+            <source>Whole memory, to import it elsewhere</source>
+            <translation>完整记忆，可在别处导入</translation>
+        </message>
+        <message>
+            <source>%1 is empty: no speech is known.</source>
+            <translation>%1 是空的：没有已知的讲话。</translation>
+        </message>
+        <message>
+            <source>It holds what is memorized so far.</source>
+            <translation>其中只有目前已记忆的内容。</translation>
+        </message>
     </context>
     <context>
         <name>MemoryModel</name>
@@ -2087,6 +2123,10 @@
             <source>Same person</source>
             <translation>同一人</translation>
         </message>
+        <message>
+            <source>Filter</source>
+            <translation>筛选</translation>
+        </message>
     </context>
     <context>
         <name>PersonDelegate</name>
@@ -2278,14 +2318,6 @@
             <translation>同意</translation>
         </message>
         <message>
-            <source>What this person agreed to, and when</source>
-            <translation>此人同意了什么，何时同意</translation>
-        </message>
-        <message>
-            <source>A note on consent, for your own records; it is removed when the person is forgotten</source>
-            <translation>关于同意的备注，供您自己留存；忘记此人时会一并删除</translation>
-        </message>
-        <message>
             <source>Knowledge</source>
             <translation>知识</translation>
         </message>
@@ -2300,6 +2332,18 @@
         <message>
             <source>Speech</source>
             <translation>说话</translation>
+        </message>
+        <message>
+            <source>Name of %1</source>
+            <translation>%1的名字</translation>
+        </message>
+        <message>
+            <source>Note on consent</source>
+            <translation>同意备注</translation>
+        </message>
+        <message>
+            <source>What this person agreed to, and when, for your own records; removed when the person is forgotten</source>
+            <translation>此人同意了什么、何时同意；仅供您自己记录，遗忘此人时会一并删除</translation>
         </message>
     </context>
     <context>
@@ -3301,10 +3345,6 @@
             <translation>缺少模型权重（%1）：%2</translation>
         </message>
         <message>
-            <source>without the language model it answers by quoting: m3desk models pull --llm</source>
-            <translation>没有语言模型时以引用原文作答：m3desk models pull --llm</translation>
-        </message>
-        <message>
             <source>%1: %2</source>
             <translation>%1：%2</translation>
         </message>
@@ -3439,6 +3479,14 @@
         <message>
             <source>Memories are not encrypted. Anyone who can read a memory's folder can read names, faces and speech in it.</source>
             <translation>记忆未加密。任何能读取记忆文件夹的人，都能读取其中的姓名、人脸和语音。</translation>
+        </message>
+        <message>
+            <source>answers quote memories until the language model is there (File → Models)</source>
+            <translation>下载语言模型之前，回答只引用记忆（文件 → 模型）</translation>
+        </message>
+        <message>
+            <source>video %1, %2</source>
+            <translation>视频 %1，%2</translation>
         </message>
     </context>
     <context>
@@ -5205,6 +5253,49 @@ Licences: %3</source>
         <message>
             <source>No bookmarks yet. B marks the moment that the picture shows, or the span that is chosen on the timeline.</source>
             <translation>还没有书签。按 B 标记画面所示的时刻，或时间轴上选定的时段。</translation>
+        </message>
+    </context>
+    <context>
+        <name>Findings</name>
+        <message>
+            <source>%1 has %2 faces and %3 voices</source>
+            <translation>%1有 %2 张脸和 %3 个声音</translation>
+        </message>
+        <message>
+            <source>%1; one face and one voice are joined by little evidence (%2)</source>
+            <translation>%1；其中一张脸和一个声音的关联证据很少（%2）</translation>
+        </message>
+        <message>
+            <source>A face and a voice are taken for one person, but sentences of %1 clips speak of two</source>
+            <translation>一张脸和一个声音被当作同一个人，但有 %1 个片段的语句说的是两个人</translation>
+        </message>
+        <message>
+            <source>%1 is known from %2 alone</source>
+            <translation>%1只出现在%2中</translation>
+        </message>
+        <message>
+            <source>Nothing speaks of this %1</source>
+            <translation>没有任何语句提到这个%1</translation>
+        </message>
+        <message>
+            <source>A memory names %1, which refers to nobody</source>
+            <translation>一条记忆提到 %1，但它不指任何人</translation>
+        </message>
+        <message>
+            <source>%1 was memorized after %2: its conclusions (%3) may rest on later clips</source>
+            <translation>%1在%2之后才被记忆：它的 %3 条结论可能依据了后面的片段</translation>
+        </message>
+        <message>
+            <source>A memory speaks of a face that is nobody's</source>
+            <translation>一条记忆提到一张不属于任何人的脸</translation>
+        </message>
+        <message>
+            <source>Forgetting somebody was begun and is not finished: traces of them may be left in this memory's files</source>
+            <translation>遗忘某人的操作开始了但没有完成：这份记忆的文件里可能还留有其痕迹</translation>
+        </message>
+        <message>
+            <source>clip %1</source>
+            <translation>片段 %1</translation>
         </message>
     </context>
 </TS>

@@ -164,6 +164,16 @@ def test_rttm_names_speakers_without_spaces(memory: Memory, tmp_path: Path) -> N
     assert {line.split()[1] for line in lines} == {"a", "b"}
 
 
+def test_an_export_tells_whether_a_film_has_speech(memory: Memory, tmp_path: Path) -> None:
+    for ending in ("srt", "vtt", "rttm"):
+        assert exports.export(memory, tmp_path / f"a.{ending}", source="s1")
+    for row in memory.speech("s1"):
+        memory.correct("set-aside", {"observations": [row.utterance.id]})
+    for ending in ("srt", "vtt", "rttm"):
+        assert not exports.export(memory, tmp_path / f"b.{ending}", source="s1"), ending
+    assert exports.export(memory, tmp_path / "b.csv")
+
+
 def test_subtitles_need_one_source_and_say_who_speaks(memory: Memory, tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         exports.export(memory, tmp_path / "x.vtt")

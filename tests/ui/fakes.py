@@ -763,9 +763,9 @@ class FakeDesk(LiveCalls):
     def stop_import(self) -> None:
         self._note("stop_import")
 
-    def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[None]:
+    def export(self, path: str, format_: str | None = None, source: str | None = None) -> Future[bool]:
         self._note("export", path, format_, source)
-        return _done(None)
+        return _done(bool(self.world.speech))
 
     def export_clip(self, path: str, source: str, start: int, end: int) -> Future[bool]:
         self._note("export_clip", path, source, start, end)

@@ -26,9 +26,9 @@ from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.models_dialog import ModelsDialog
 from m3desk_ui.window.settings_dialog import SettingsDialog
 from m3desk_ui.window.window_state import WindowState
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QToolButton
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -127,6 +127,21 @@ def test_no_two_actions_share_a_key_where_both_could_be_meant(window: MainWindow
     assert {keys: names for keys, names in everywhere.items() if len(names) > 1} == {}
     assert [names for names in near.values() if len(names) > 1] == []
     assert {keys for _, keys in near} & set(everywhere) == set()
+
+
+def test_no_action_of_the_window_has_a_key_that_a_line_of_text_takes_for_itself(window: MainWindow, qtbot: QtBot) -> None:
+    line = QLineEdit()
+    qtbot.addWidget(line)
+    taken = []
+    for name, action in window.actions_.all.items():
+        if action.shortcutContext() != Qt.ShortcutContext.WindowShortcut or name in ("undo", "redo"):
+            continue  # those two mean the text while one writes
+        for keys in action.shortcuts():
+            event = QKeyEvent(QEvent.Type.ShortcutOverride, keys[0].key(), keys[0].keyboardModifiers())
+            event.ignore()
+            QApplication.sendEvent(line, event)
+            taken += [name] * event.isAccepted()
+    assert taken == []
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

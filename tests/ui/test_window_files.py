@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from m3desk import config
 from m3desk.app import default_memory
 from m3desk.errors import MemoryProblem, SourceError
-from tests.ui.fakes import FakePlayer
+from tests.ui.fakes import FakeDesk, FakePlayer
 
 KINDS = "JSON (*.json);;WebVTT (*.vtt)"
 
@@ -50,6 +50,31 @@ def press(text: str) -> list[str]:
 
     QTimer.singleShot(100, now)
     return said
+
+
+def test_subtitles_are_offered_by_that_name_and_those_of_a_silent_film_are_told_of(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    desk = FakeDesk()
+    window = MainWindow(Services(lambda _path: desk, FakePlayer, lambda v: v + ".m3desk", dict), WindowState())
+    qtbot.addWidget(window)
+    offered: list[str] = []
+
+    def ask(_parent: object, _head: str, _suggested: str, kinds: str) -> str:
+        offered.append(kinds)
+        return str(tmp_path / "x.srt")
+
+    monkeypatch.setattr(files, "where_to_write", ask)
+    told: list[tuple[str, str]] = []
+    window.hub.notice.connect(lambda level, text, *_: told.append((level, text)))
+    window.show_desk(desk, str(tmp_path / "m.m3desk"))
+    window.export()
+    qtbot.waitUntil(lambda: any("Exported to" in text for _, text in told), timeout=5000)
+    assert "Subtitles with names (*.srt)" in offered[0] and "(*.csv)" in offered[0]
+    desk.world.speech = []
+    window.export()
+    qtbot.waitUntil(lambda: ("warning", f"{tmp_path / 'x.srt'} is empty: no speech is known.") in told, timeout=5000)
+    window.close()
 
 
 def test_a_new_file_is_written_where_the_user_says_with_an_ending_of_its_kind(

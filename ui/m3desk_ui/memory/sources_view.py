@@ -221,6 +221,11 @@ class SourcesView(QWidget):
     add_wanted = Signal()
     dropped = Signal(list)
 
+    @property
+    def at_work(self) -> bool:
+        """Return whether a source is not memorized to its end yet."""
+        return any(row.source.state in ("working", "queued", "paused") for row in self.model.rows)
+
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._hub = hub

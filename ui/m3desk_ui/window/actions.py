@@ -130,7 +130,7 @@ class Actions:
         m.addSeparator()
         self._add(m, "add", translate("Actions", "Add videos to this memory…"), w.add_videos, "Ctrl+Shift+A")
         self._add(m, "folder", translate("Actions", "Add a folder…"), w.add_folder)
-        self._add(m, "export", translate("Actions", "Export…"), w.export, "Ctrl+E")
+        self._add(m, "export", translate("Actions", "Export…"), w.export, "Ctrl+Shift+E")  # a line of text takes Ctrl+E
         m.addSeparator()
         self._add(m, "models", translate("Actions", "Models…"), w.show_models)
         self._add(m, "settings", translate("Actions", "Settings…"), w.show_settings, "Ctrl+,")

@@ -426,12 +426,29 @@ class MainWindow(QMainWindow):
     def export(self) -> None:
         desk = self.hub.desk
         name = str(Path(self.hub.path).with_suffix(""))
-        kinds = self.tr("Report") + " (*.html);;JSON (*.json);;GraphML (*.graphml);;WebVTT (*.vtt);;SubRip (*.srt);;RTTM (*.rttm)"
+        kinds = ";;".join(
+            f"{what} (*.{ending})"
+            for what, ending in (
+                (self.tr("Report"), "html"),
+                (self.tr("Subtitles with names"), "srt"),
+                (self.tr("Subtitles with names for web pages"), "vtt"),
+                (self.tr("Table of memories"), "csv"),
+                (self.tr("Graph for other programs"), "graphml"),
+                (self.tr("Who speaks when"), "rttm"),
+                (self.tr("Whole memory, to import it elsewhere"), "json"),
+            )
+        )
         path = files.where_to_write(self, self.tr("Export"), name + ".html", kinds)
         if path is not None and desk is not None:
             source = self.video.source if Path(path).suffix in (".vtt", ".srt", ".rttm") else None
             done = self.tr("Exported to %1").replace("%1", path)
-            self.hub.when(desk.export(path, None, source), lambda _n: self.hub.notice.emit("info", done, "", ""))
+            empty = self.tr("%1 is empty: no speech is known.").replace("%1", path)
+            waiting = self.tr("It holds what is memorized so far.") if self.sources.at_work else ""
+
+            def told(holds: bool) -> None:
+                self.hub.notice.emit("info" if holds else "warning", done if holds else empty, waiting, "")
+
+            self.hub.when(desk.export(path, None, source), told)
 
     def show_models(self) -> None:
         self._dialog("window.models_dialog", "ModelsDialog")
