@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
+from m3desk_ui.window import settings_dialog
 from m3desk_ui.window.settings_dialog import SettingsDialog
 from m3desk_ui.window.start_page import StartPage
 from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea
@@ -68,6 +69,14 @@ def test_cancel_writes_nothing(dialog: SettingsDialog) -> None:
     choose(dialog, "theme", "dark")
     dialog.reject()
     assert config.get_value("theme") == "system"
+
+
+def test_the_installed_writers_are_not_looked_for_while_the_window_waits(qtbot: QtBot, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_dialog, "entry_points", lambda **_group: pytest.fail("read on the GUI thread"))
+    dialog = SettingsDialog(hub)
+    qtbot.addWidget(dialog)
+    box = dialog.fields["writer"]
+    assert {box.itemData(i) for i in range(box.count())} >= {"rules", *settings_dialog.WRITERS}  # type: ignore[attr-defined]
 
 
 def test_a_broken_settings_file_is_said(qtbot: QtBot, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,8 @@ def marked(text: str, citations: Sequence[events.Citation]) -> tuple[str, bool]:
     parts, last, any_ = [], 0, False
     for hit in pattern.finditer(text):
         c = by_mark[hit.group()]
-        parts += [plain.html(text[last : hit.start()]), links.link(hit.group(), "play", c.source, c.start)]
+        shown = f"[{texts.moment(plain.line(c.source), c.start)}]" if hit.group() == f"[{c.source} {clock(c.start)}]" else hit.group()
+        parts += [plain.html(text[last : hit.start()]), links.link(shown, "play", c.source, c.start)]
         last, any_ = hit.end(), True
     parts.append(plain.html(text[last:]))
     return "".join(parts), any_

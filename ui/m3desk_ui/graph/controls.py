@@ -137,7 +137,7 @@ class GraphBar(QWidget):
 
     def dress(self) -> None:
         """Set every text and icon."""
-        self.search.say(self.tr("Find in the graph"))
+        self.search.say(self.tr("Find in the graph"), short=self.tr("Find"))
         tips = {
             self.everything: self.tr("Show everything, not only the strongest memories"),
             self.back: self.tr("Back (Alt+Left)"),

@@ -107,7 +107,7 @@ def profile(name: str, reason: str) -> str:
         reason = text.replace("%2", missing.group(2)).replace("%1", missing.group(1))
     reasons = {
         "without the language model it answers by quoting: m3desk models pull --llm": QCoreApplication.translate(
-            "Texts", "without the language model it answers by quoting: m3desk models pull --llm"
+            "Texts", "answers quote memories until the language model is there (File → Models)"
         ),
     }
     return (
@@ -179,6 +179,12 @@ def person(shown: str) -> str:
     """Return what somebody is called in the window's language: only who has no name, "Person 3", is called otherwise there."""
     found = re.fullmatch(r"Person (\d+)", shown)
     return QCoreApplication.translate("Texts", "Person %1").replace("%1", found.group(1)) if found else shown
+
+
+def moment(source: str, at: int) -> str:
+    """Return a time of one of several sources in words. `at`: microseconds."""
+    told = QCoreApplication.translate("Texts", "video %1, %2")
+    return told.replace("%2", clock(at)).replace("%1", source.removeprefix("s"))
 
 
 def topic(name: str | None) -> str:

@@ -221,7 +221,7 @@ class MemoryModel(QAbstractTableModel):
 
     def _shown(self, row: StoredSentence, column: int) -> str:
         if column == TIME:
-            return f"{row.source} {clock(row.start)}" if self.many_sources else clock(row.start)
+            return texts.moment(row.source, row.start) if self.many_sources else clock(row.start)
         if column == TEXT:
             return row.shown
         if column == PEOPLE:
@@ -410,7 +410,7 @@ class MemoryView(QWidget):
     def _size_columns(self) -> None:
         """Give the sentences at least half of the width; hide columns that do not fit, the least important first."""
         wide, room = self.fontMetrics().averageCharWidth(), self.width()
-        wanted = ((TIME, 13 if self.model.many_sources else 9), (PEOPLE, 16), (KIND, 17), (WEIGHT, 11))
+        wanted = ((TIME, 17 if self.model.many_sources else 9), (PEOPLE, 16), (KIND, 17), (WEIGHT, 11))
         left = room // 2
         for column, chars in wanted:
             fits = wide * chars <= left

@@ -150,7 +150,7 @@ class PeopleView(QWidget):
         outer.addWidget(self.stack)
 
     def _themed(self) -> None:
-        self.filter.say(self.tr("Filter people"))
+        self.filter.say(self.tr("Filter people"), short=self.tr("Filter"))
         self.list.setAccessibleName(self.tr("People"))
         self._several()
         for button, icon, tip in (

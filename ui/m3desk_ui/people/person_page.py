@@ -169,8 +169,8 @@ class PersonPage(QWidget):
         self.name.setAccessibleName(self.tr("Name"))
         self.name.setPlaceholderText(self.tr("Who is this?"))
         self.consent.setAccessibleName(self.tr("Consent"))
-        self.consent.setPlaceholderText(self.tr("What this person agreed to, and when"))
-        plain.tip(self.consent, self.tr("A note on consent, for your own records; it is removed when the person is forgotten"))
+        self.consent.setPlaceholderText(self.tr("Note on consent"))
+        plain.tip(self.consent, self.tr("What this person agreed to, and when, for your own records; removed when the person is forgotten"))
         self.relations.dress()
         if self.page is not None:
             page, self.page = self.page, None
@@ -251,7 +251,8 @@ class PersonPage(QWidget):
     def _show_person(self, person: Person) -> None:
         if not self.name.hasFocus():
             self.name.setText(self._name_shown())
-            self.name.setPlaceholderText(plain.line(person.shown) if person.name is None else self.tr("Who is this?"))
+            asked = self.tr("Name of %1").replace("%1", plain.line(person.shown, plain.ENTRY))
+            self.name.setPlaceholderText(asked if person.name is None else self.tr("Who is this?"))
         parts = [self.tr("Person %1").replace("%1", str(person.number))] if person.name else []
         if person.screen_time:
             parts.append(self.tr("seen for %1").replace("%1", texts.duration(person.screen_time)))

@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QPushButton, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from m3desk_ui.look import deeds, plain
+from m3desk_ui.look import deeds, findings, plain
 
 if TYPE_CHECKING:
     from m3desk.domain.correction import Effect
@@ -166,10 +166,10 @@ class ProblemsDialog(QDialog):
         self.rows.blockSignals(True)
         self.rows.clear()
         for problem in found:
-            texts = [kind(problem.kind), plain.line(problem.text), plain.line(how(problem), plain.ENTRY)]
+            texts = [kind(problem.kind), plain.line(findings.found(problem.text)), plain.line(how(problem), plain.ENTRY)]
             item = QTreeWidgetItem(texts)
             item.setData(0, PROBLEM, problem)
-            for place, text in ((1, problem.text), (2, problem.fix)):
+            for place, text in ((1, findings.found(problem.text)), (2, problem.fix)):
                 item.setData(place, Qt.ItemDataRole.ToolTipRole, plain.tip_text(text))
             self.rows.addTopLevelItem(item)
             if problem == kept:
@@ -192,7 +192,7 @@ class ProblemsDialog(QDialog):
         """Show the chosen problem in all views."""
         self._enable()
         problem = self._current()
-        self.whole.setText("" if problem is None else plain.paragraph(f"{problem.text}\n{how(problem)}"))
+        self.whole.setText("" if problem is None else plain.paragraph(f"{findings.found(problem.text)}\n{how(problem)}"))
         if problem is None:
             return
         if problem.people:
@@ -214,7 +214,7 @@ class ProblemsDialog(QDialog):
 
         def previewed(effect: Effect) -> None:
             if isValid(self) and self.isVisible():
-                question = plain.line(problem.text)
+                question = plain.line(findings.found(problem.text))
                 if plain.sure(self, self.tr("Mend a problem"), question, deeds.would(effect.text), self.tr("Mend")):
                     self.hub.when(cure.apply(desk), lambda done: self.hub.offer.emit(deeds.done(done.text), "undo", self.hub.undo))
 

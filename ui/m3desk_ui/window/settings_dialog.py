@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 TITLE_BAR = 60
 """Pixels of a screen's height that the dialog leaves free: its own title bar, and a panel of the desktop."""
+WRITERS = tuple(sorted(e.name for e in entry_points(group="m3desk.watcher")))
+"""Installed memory writers that are models. Reading them takes long on a slow disk; this module is imported in a thread."""
 HOURS = ("24", "168", "720")
 """Hours that recordings may be kept, to choose from."""
 ORDER = (
@@ -244,7 +246,7 @@ class SettingsDialog(QDialog):
         if key.name == "profile":
             choices = tuple(dict.fromkeys(("embedded", *config.offered_profiles(), outgoing.SERVER, *sorted(own_profiles), str(value))))
         if key.name == "writer":
-            choices = tuple(dict.fromkeys(("rules", *sorted(e.name for e in entry_points(group="m3desk.watcher")), str(value))))
+            choices = tuple(dict.fromkeys(("rules", *WRITERS, str(value))))
         if key.name == "keep_recordings":
             choices = tuple(dict.fromkeys(("always", "remembered", *HOURS, str(value))))
         if choices:
