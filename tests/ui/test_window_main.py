@@ -71,6 +71,27 @@ def test_the_first_page_needs_no_engine_and_says_what_the_machine_can_do(window,
     assert not window.actions_.all["undo"].isEnabled()
 
 
+def test_single_pictures_both_ways_and_speeds_from_a_quarter_to_four_times_are_reached_by_keys(window, desks, qtbot):
+    window.open_memory("/videos/kitchen.m3desk")
+    qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=5000)
+    player, canvas = desks.players[0], window.video.canvas
+    window.activateWindow()
+    canvas.setFocus()
+    qtbot.waitUntil(canvas.hasFocus, timeout=3000)
+    for key, step in ((Qt.Key.Key_Period, 1), (Qt.Key.Key_Comma, -1)):
+        qtbot.keyClick(canvas, key)
+        assert player.calls[-1] == ("step", step)
+    for key, speeds in (
+        (Qt.Key.Key_BracketLeft, [0.75, 0.5, 0.25]),
+        (Qt.Key.Key_BracketRight, [0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0]),
+    ):
+        for speed in speeds:
+            qtbot.keyClick(canvas, key, Qt.KeyboardModifier.ControlModifier)
+            assert player.calls[-1] == ("speed", speed)
+        qtbot.keyClick(canvas, key, Qt.KeyboardModifier.ControlModifier)
+        assert window.video.transport.speed_now() == speeds[-1]  # there it ends
+
+
 def test_opening_a_memory_shows_its_video_people_and_words(window, desks, qtbot, tmp_path):
     (tmp_path / "kitchen.m3desk").mkdir()  # what is gone is not listed among the recent ones
     window.open_memory(str(tmp_path / "kitchen.m3desk"))
