@@ -37,7 +37,7 @@ def opened(qtbot: QtBot, hub: Hub) -> GraphView:
     view.resize(900, 700)
     view.show()
     qtbot.waitUntil(lambda: len(view.canvas.scene.nodes) > 0, timeout=5000)
-    qtbot.waitUntil(lambda: not view._clock.isActive(), timeout=15000)
+    qtbot.waitUntil(lambda: not view.placing.clock.isActive(), timeout=15000)
     return view
 
 
@@ -232,7 +232,7 @@ def test_a_committed_clip_grows_the_graph_and_keeps_what_stands(
     monkeypatch.setattr(World, "graph", grown)
     desk.emit(events.ClipCommitted("s1.c4", "done"))
     qtbot.waitUntil(lambda: "fresh" in shown(view), timeout=5000)
-    qtbot.waitUntil(lambda: not view._clock.isActive(), timeout=15000)
+    qtbot.waitUntil(lambda: not view.placing.clock.isActive(), timeout=15000)
     drift = [np.hypot(*(view.canvas.at[view.canvas.scene.row_of[i]] - at)) for i, at in before.items()]
     assert np.median(drift) / width < 0.03
 

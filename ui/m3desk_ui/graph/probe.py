@@ -115,7 +115,7 @@ def stream(nodes: int, batches: int) -> dict[str, float]:
     view.whole.change(_batch(len(people), nodes - len(people), len(people), dice))
     view.bar.everything.setChecked(True)
     view._rescene()
-    _until(lambda: not view._clock.isActive(), 300)
+    _until(lambda: not view.placing.clock.isActive(), 300)
     canvas, began = view.canvas, time.thread_time()
     start = dict(zip(canvas.scene.row_of, canvas.camera.to_screen(canvas.at), strict=True))
     moved = []

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QMenu,
@@ -24,11 +22,10 @@ from m3desk_ui.graph import scene as scenes
 from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
 from m3desk_ui.graph.controls import GraphBar, Legend
 from m3desk_ui.graph.exports import Exports
-from m3desk_ui.graph.layout import scatter
-from m3desk_ui.graph.layout_process import LayoutProcess
 from m3desk_ui.graph.mini_map import MiniMap
 from m3desk_ui.graph.node_list import MOST as LIST_MOST
 from m3desk_ui.graph.node_list import NodeList
+from m3desk_ui.graph.placing import Placing
 from m3desk_ui.graph.selection_bar import SelectionBar
 from m3desk_ui.graph.trail import Stop, Trail
 from m3desk_ui.graph.whole import Part, Whole, read_part
@@ -42,11 +39,8 @@ if TYPE_CHECKING:
     from m3desk.domain.clip import Source
     from m3desk_ui.hub.bridge import Hub
 
-FRAME_MS = 33
 MANY = 1000
 """Appearances of people in clips from which the people are shown before the rest is read."""
-ROOM = {"person": 2.2, "clip": 1.4, "topic": 1.4}
-"""How much harder than other nodes people and groups push: they are drawn large, with labels."""
 
 
 class GraphView(QWidget):
@@ -57,21 +51,17 @@ class GraphView(QWidget):
         self.hub = hub
         self.whole = Whole()
         self.wish = scenes.Wish()
-        self.layouting = LayoutProcess()
-        self._laid_out = 0
         self._kinds_there: set[str] | None = None
         self._people_there: list[tuple[str, str]] | None = None
-        self._places: dict[str, tuple[float, float]] = {}
         self.trail = Trail()
         self._found: frozenset[str] = frozenset()
         self.canvas = GraphCanvas(self)
+        self.placing = Placing(self.canvas, self)
         self.map = MiniMap(self.canvas)
         self._build(hub)
-        self._clock = QTimer(self, interval=FRAME_MS)
-        self._clock.timeout.connect(self._take_layout)
         self.canvas.chosen.connect(self._choose)
         self.canvas.opened.connect(self._play)
-        self.canvas.dragged.connect(self._drag)
+        self.canvas.dragged.connect(self.placing.pin)
         self.canvas.menu_wanted.connect(self._menu)
         self.canvas.key_wanted.connect(self._key)
         self.canvas.many.connect(self._marked)
@@ -89,7 +79,6 @@ class GraphView(QWidget):
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
         hub.selection.found.connect(self._mark_found)
-        self.destroyed.connect(self.layouting.stop)
         self._themed()
         self._enable_trail()
         if hub.desk is not None:
@@ -167,7 +156,7 @@ class GraphView(QWidget):
 
     def _forget(self, _path: str) -> None:
         self.whole = Whole()
-        self._places.clear()
+        self.placing.forget()
         self.canvas.pinned.clear()
         self.earlier.forget()
         self._reset()
@@ -231,54 +220,14 @@ class GraphView(QWidget):
 
     def _rescene(self) -> None:
         shown = scenes.scene(self.whole, self.wish, self._group_words)
-        before = self.canvas.scene
-        if shown.same(before):
+        if shown.same(self.canvas.scene):
             return
-        same = shown.row_of.keys() == before.row_of.keys() and np.array_equal(shown.links, before.links)
-        standing = self._standing(shown)
-        self.canvas.show_scene(shown, np.where(np.isnan(standing), self._first_places(shown, standing), standing))
+        self.placing.show(shown)
         for media in self.canvas.wanted_pictures():
             self._want_picture(media)
-        if not same:
-            ties = shown.ties
-            links = np.concatenate([shown.links, ties]) if len(ties) else shown.links
-            pull = np.concatenate([np.minimum(shown.pull, 4.0) ** 0.5, np.full(len(ties), 0.15, np.float32)]).astype(np.float32)
-            room = np.array([ROOM.get(kind, 1.0) for kind in scenes.CODES], np.float32)[shown.codes]
-            self._laid_out = self.layouting.show(list(shown.row_of), links, pull, room, standing.astype(np.float32))
-            self._clock.start()
         self._fill_controls()
         if self.list.isVisible():
             self._fill_list()
-
-    def _standing(self, shown: scenes.Scene) -> NDArray[np.float64]:
-        """Return where nodes stand, or stood when they were last on show; NaN for new ones."""
-        before, at = self.canvas.scene, self.canvas.at
-        if len(at) == len(before.nodes):
-            if not before.row_of.keys() <= shown.row_of.keys():
-                gone = [(id_, row) for id_, row in before.row_of.items() if id_ not in shown.row_of]
-                self._places.update((id_, (float(at[row, 0]), float(at[row, 1]))) for id_, row in gone)
-        else:
-            at = np.full((len(before.nodes), 2), np.nan)
-        rows = np.fromiter(map(before.row_of.get, shown.row_of, repeat(-1)), np.intp, len(shown.row_of))
-        standing = np.concatenate([at, [[np.nan, np.nan]]])[rows]
-        for row in np.flatnonzero(rows < 0).tolist() if self._places else ():
-            place = self._places.get(shown.nodes[row].id)
-            if place is not None:
-                standing[row] = place
-        return standing
-
-    def _first_places(self, shown: scenes.Scene, standing: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return where nodes are drawn until the layout answers: beside a neighbour that stands, else scattered."""
-        known = ~np.isnan(standing[:, 0])
-        first = np.zeros_like(standing)
-        new = np.flatnonzero(~known)
-        if len(new):
-            first[new] = scatter([shown.nodes[row].id for row in new.tolist()], 300.0)
-        if known.any() and len(shown.links):
-            for a, b in ((0, 1), (1, 0)):
-                ends = shown.links[~known[shown.links[:, a]] & known[shown.links[:, b]]]
-                first[ends[:, a]] = standing[ends[:, b]]
-        return first
 
     def _group_words(self, kind: str, node: scenes.SceneNode, first: int, last: int) -> str:
         """Return what a group of clips or a topic is called."""
@@ -294,28 +243,13 @@ class GraphView(QWidget):
         if here is not None:
             self.canvas.set_picture(media, here)
 
-    def _take_layout(self) -> None:
-        news = self.layouting.take()
-        if news is None:
-            return
-        serial, at, final = news
-        if serial != self._laid_out or len(at) != len(self.canvas.scene.nodes):
-            return
-        if final:
-            self._clock.stop()
-        places = at.astype(np.float64)
-        held = self.canvas.grabbed
-        if held >= 0:
-            places[held] = self.canvas.at[held]
-        self.canvas.move_nodes(places)
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._clock.start()
+        self.placing.clock.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._clock.stop()
+        self.placing.clock.stop()
 
     # ------------------------------------------------------------ pointing
 
@@ -382,14 +316,9 @@ class GraphView(QWidget):
         row = self.canvas.scene.row_of.get(id_)
         return self.whole.get(id_) if row is None else self.canvas.scene.nodes[row]
 
-    def _drag(self, id_: str, x: float, y: float) -> None:
-        self.layouting.pin(id_, x, y)
-        self._clock.start()
-
     def _arrange(self) -> None:
         self.canvas.camera.own = False
-        self.layouting.arrange()
-        self._clock.start()
+        self.placing.arrange()
 
     def _key(self, key: str, id_: str) -> None:
         """Do what a key, or a button of the strip over the graph, stands for."""
@@ -513,11 +442,10 @@ class GraphView(QWidget):
             return
         if id_ in self.canvas.pinned:
             self.canvas.pinned.discard(id_)
-            self.layouting.release([id_])
+            self.placing.release([id_])
         else:
             self.canvas.pinned.add(id_)
-            self.layouting.pin(id_, *map(float, self.canvas.at[row]))
-        self._clock.start()
+            self.placing.pin(id_, *map(float, self.canvas.at[row]))
         self.canvas.update()
 
     def _menu(self, id_: str, where: QPoint) -> None:
@@ -568,9 +496,8 @@ class GraphView(QWidget):
         self._rescene()
 
     def _release_all(self) -> None:
-        self.layouting.release(list(self.canvas.pinned))
+        self.placing.release(list(self.canvas.pinned))
         self.canvas.pinned.clear()
-        self._clock.start()
         self.canvas.update()
 
     # ------------------------------------------------------------ find as you type
