@@ -897,6 +897,29 @@
             <translation>%1；连接：%2</translation>
         </message>
         <message>
+            <source>Clip %1 · %3</source>
+            <translation>片段 %1 · %3</translation>
+        </message>
+        <message>
+            <source>Clips %1–%2 · %3</source>
+            <translation>片段 %1–%2 · %3</translation>
+        </message>
+        <message>
+            <source>%1 (video %2)</source>
+            <translation>%1（视频 %2）</translation>
+        </message>
+        <message>
+            <source>Graph as a list</source>
+            <translation>列表形式的图</translation>
+        </message>
+        <message>
+            <source>People and memories appear here as the video is memorized.</source>
+            <translation>随着视频被记忆，人物和记忆会出现在这里。</translation>
+        </message>
+    </context>
+    <context>
+        <name>NodeCommands</name>
+        <message>
             <source>Merge the selected people… (M)</source>
             <translation>合并所选人物… (M)</translation>
         </message>
@@ -927,26 +950,6 @@
         <message>
             <source>This is an earlier state: return to now to correct it.</source>
             <translation>这是较早的状态：请返回现在再更正。</translation>
-        </message>
-        <message>
-            <source>Clip %1 · %3</source>
-            <translation>片段 %1 · %3</translation>
-        </message>
-        <message>
-            <source>Clips %1–%2 · %3</source>
-            <translation>片段 %1–%2 · %3</translation>
-        </message>
-        <message>
-            <source>%1 (video %2)</source>
-            <translation>%1（视频 %2）</translation>
-        </message>
-        <message>
-            <source>Graph as a list</source>
-            <translation>列表形式的图</translation>
-        </message>
-        <message>
-            <source>People and memories appear here as the video is memorized.</source>
-            <translation>随着视频被记忆，人物和记忆会出现在这里。</translation>
         </message>
         <message>
             <source>Play this moment</source>

@@ -93,7 +93,7 @@ class Window:
         )  # fmt: skip
         for view in self.views:
             qtbot.addWidget(view)
-        self.graph.layouting.show = lambda *_: 0  # type: ignore[method-assign]
+        self.graph.placing.layout.show = lambda *_: 0  # type: ignore[method-assign]
 
     def _read(self, _key: str, fn: Callable[[Any], Any], then: Callable[[Any], None], failed: Any = None) -> None:
         try:

@@ -115,12 +115,12 @@ def test_memories_without_a_person_hang_on_their_clips_which_open_on_demand(qtbo
     view.canvas.choose(tens)
     qtbot.keyClick(view.canvas, Qt.Key.Key_Return)
     single = next(n for n in view.canvas.scene.nodes if n.clip is not None and n.kind == "clip")
-    view.expand(single.id)
+    view.commands.expand(single.id)
     loose = [id_ for id_ in shown(view) if id_.startswith("loose")]
     assert 5 <= len(loose) <= 8
     hub_row = view.canvas.scene.row_of[single.id]
     assert {view.canvas.scene.row_of[id_] for id_ in loose} <= set(view.canvas.painting.neighbours(hub_row).tolist())
-    view.collapse(tens)
+    view.commands.collapse(tens)
     assert not any(id_.startswith("loose") for id_ in shown(view))
 
 
@@ -286,9 +286,9 @@ def test_the_legend_hides_kinds_and_the_bar_filters(qtbot: QtBot, hub: Hub) -> N
     view = opened(qtbot, hub)
     view.legend.chips["episodic"].setChecked(False)
     assert "episodic" not in {n.kind for n in view.canvas.scene.nodes}
-    view._only("person_1")
+    view.commands.only("person_1")
     assert view.wish.person == "person_1"
-    view._reset()
+    view.reset()
     assert view.legend.chips["episodic"].isChecked()
     assert view.wish == scenes.Wish()
 
@@ -378,7 +378,7 @@ def test_a_path_between_two_nodes_is_shown_and_lit(qtbot: QtBot, hub: Hub, world
     hidden = next(n.id for n in view.whole if n.id not in shown(view) and n.id.startswith("x"))
     near = {view.whole.node(row).id for row in view.whole.near[view.whole.row_of[hidden]]}
     other = next(n.id for n in view.whole if n.kind == "person" and n.id not in near)
-    view.show_path([hidden, other])
+    view.commands.show_path([hidden, other])
     assert view.canvas.path[0] == hidden
     assert view.canvas.path[-1] == other
     assert set(view.canvas.path) <= shown(view)
@@ -390,7 +390,7 @@ def test_back_and_forward_show_again_what_was_on_show(qtbot: QtBot, hub: Hub, wo
     view = opened(qtbot, hub)
     first = shown(view)
     assert not view.bar.back.isEnabled()
-    view.expand("person_1")
+    view.commands.expand("person_1")
     more = shown(view)
     view.legend.chips["episodic"].setChecked(False)
     assert first < more
@@ -443,7 +443,7 @@ def test_an_earlier_state_is_read_only_and_has_a_way_back_to_now(qtbot: QtBot, h
     qtbot.waitUntil(view.earlier.bar.isVisible, timeout=5000)
     assert desk.called("earlier") == [((("s1", 2), None), {})]
     with qtbot.waitSignal(hub.notice):
-        view.merge(["person_1", "person_2"])
+        view.commands.merge(["person_1", "person_2"])
     desk.emit(events.ClipCommitted("s1.c4", "done"))
     qtbot.wait(400)
     assert view.is_past

@@ -25,12 +25,12 @@ class Placing(QObject):
     def __init__(self, canvas: GraphCanvas, parent: QObject) -> None:
         super().__init__(parent)
         self.canvas = canvas
-        self._layout = LayoutProcess()
+        self.layout = LayoutProcess()
         self._laid_out = 0
         self._places: dict[str, tuple[float, float]] = {}
         self.clock = QTimer(self, interval=FRAME_MS)
         self.clock.timeout.connect(self._take)
-        parent.destroyed.connect(self._layout.stop)
+        parent.destroyed.connect(self.layout.stop)
 
     def show(self, shown: scenes.Scene) -> None:
         """Put a scene on the canvas: nodes that were there stay, and the layout finds places for the others."""
@@ -43,7 +43,7 @@ class Placing(QObject):
             links = np.concatenate([shown.links, ties]) if len(ties) else shown.links
             pull = np.concatenate([np.minimum(shown.pull, 4.0) ** 0.5, np.full(len(ties), 0.15, np.float32)]).astype(np.float32)
             room = np.array([ROOM.get(kind, 1.0) for kind in scenes.CODES], np.float32)[shown.codes]
-            self._laid_out = self._layout.show(list(shown.row_of), links, pull, room, standing.astype(np.float32))
+            self._laid_out = self.layout.show(list(shown.row_of), links, pull, room, standing.astype(np.float32))
             self.clock.start()
 
     def forget(self) -> None:
@@ -52,17 +52,17 @@ class Placing(QObject):
 
     def pin(self, id_: str, x: float, y: float) -> None:
         """Hold a node at a place."""
-        self._layout.pin(id_, x, y)
+        self.layout.pin(id_, x, y)
         self.clock.start()
 
     def release(self, ids: Iterable[str]) -> None:
         """Let the layout move nodes that were held."""
-        self._layout.release(ids)
+        self.layout.release(ids)
         self.clock.start()
 
     def arrange(self) -> None:
         """Lay everything out anew."""
-        self._layout.arrange()
+        self.layout.arrange()
         self.clock.start()
 
     def _standing(self, shown: scenes.Scene) -> NDArray[np.float64]:
@@ -96,7 +96,7 @@ class Placing(QObject):
         return first
 
     def _take(self) -> None:
-        news = self._layout.take()
+        news = self.layout.take()
         if news is None:
             return
         serial, at, final = news

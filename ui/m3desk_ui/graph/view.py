@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
-    QMenu,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -23,6 +22,7 @@ from m3desk_ui.graph.canvas import PICTURE_SIZE, GraphCanvas
 from m3desk_ui.graph.controls import GraphBar, Legend
 from m3desk_ui.graph.exports import Exports
 from m3desk_ui.graph.mini_map import MiniMap
+from m3desk_ui.graph.node_commands import NodeCommands
 from m3desk_ui.graph.node_list import MOST as LIST_MOST
 from m3desk_ui.graph.node_list import NodeList
 from m3desk_ui.graph.placing import Placing
@@ -32,7 +32,6 @@ from m3desk_ui.graph.whole import Part, Whole, read_part
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, texts
 from m3desk_ui.memory.order import number
-from m3desk_ui.people import merging
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -57,13 +56,14 @@ class GraphView(QWidget):
         self._found: frozenset[str] = frozenset()
         self.canvas = GraphCanvas(self)
         self.placing = Placing(self.canvas, self)
+        self.commands = NodeCommands(self)
         self.map = MiniMap(self.canvas)
         self._build(hub)
         self.canvas.chosen.connect(self._choose)
-        self.canvas.opened.connect(self._play)
+        self.canvas.opened.connect(self.play)
         self.canvas.dragged.connect(self.placing.pin)
-        self.canvas.menu_wanted.connect(self._menu)
-        self.canvas.key_wanted.connect(self._key)
+        self.canvas.menu_wanted.connect(self.commands.open_menu)
+        self.canvas.key_wanted.connect(self.commands.key)
         self.canvas.many.connect(self._marked)
         self.following = Following(
             hub,
@@ -92,7 +92,7 @@ class GraphView(QWidget):
         self.bar.typed.connect(self._offer)
         self.bar.hit.connect(self._go)
         self.bar.fit.clicked.connect(self.canvas.fit)
-        self.bar.arrange.clicked.connect(self._arrange)
+        self.bar.arrange.clicked.connect(self.arrange)
         self.bar.as_list.toggled.connect(self._show_list)
         self.bar.back.clicked.connect(lambda: self.go(back=True))
         self.bar.forward.clicked.connect(lambda: self.go(back=False))
@@ -101,15 +101,15 @@ class GraphView(QWidget):
         self.exports = Exports(hub, self.canvas, self)
         self.exports.add_to(self.bar.export.menu())
         self.strip = SelectionBar(self.canvas)
-        self.strip.wanted.connect(lambda key: self._key(key, self.canvas.selected))
+        self.strip.wanted.connect(lambda key: self.commands.key(key, self.canvas.selected))
         self.earlier = past.Earlier(hub, _read_whole, self.bar.past.menu(), self)
         self.earlier.changed.connect(self.show_earlier)
         self.legend = Legend(self)
         self.legend.wished.connect(self._rewish)
         self.list = NodeList(self)
         self.list.marked.connect(self._chosen_in_list)
-        self.list.opened.connect(self._play)
-        self.list.key_wanted.connect(lambda key: self._key(key, self.canvas.selected))
+        self.list.opened.connect(self.play)
+        self.list.key_wanted.connect(lambda key: self.commands.key(key, self.canvas.selected))
         self.list.hide()
         split = QSplitter(self)
         split.addWidget(self.canvas)
@@ -159,7 +159,7 @@ class GraphView(QWidget):
         self.placing.forget()
         self.canvas.pinned.clear()
         self.earlier.forget()
-        self._reset()
+        self.reset()
         self.trail.clear()
         self._enable_trail()
         self._read()
@@ -202,7 +202,7 @@ class GraphView(QWidget):
     # ------------------------------------------------------------ what is on show
 
     def _rewish(self) -> None:
-        self._wish(
+        self.want(
             everything=self.bar.everything.isChecked(),
             kinds=self.legend.kinds(),
             person=self.bar.person.currentData(),
@@ -211,7 +211,7 @@ class GraphView(QWidget):
             span=self.bar.span(),
         )
 
-    def _wish(self, **changes: Any) -> None:
+    def want(self, **changes: Any) -> None:
         wish = replace(self.wish, **changes)
         if wish != self.wish:
             self._leave()
@@ -266,7 +266,7 @@ class GraphView(QWidget):
 
     def _describe(self, id_: str) -> None:
         """Tell a screen reader what is selected, and how many nodes it is linked to."""
-        node, row = self._node(id_), self.canvas.scene.row_of.get(id_, -1)
+        node, row = self.node(id_), self.canvas.scene.row_of.get(id_, -1)
         if node is None or row < 0:
             self.canvas.setAccessibleDescription("")
             return
@@ -278,7 +278,7 @@ class GraphView(QWidget):
         self.canvas.choose(id_)
         self.canvas.fly_to_node(id_)
 
-    def _inspect(self, id_: str) -> None:
+    def inspect(self, id_: str) -> None:
         self._pick(id_)
         self.hub.selection.wanted.emit("inspector")
 
@@ -287,7 +287,7 @@ class GraphView(QWidget):
         if kind not in ("person", "node", "") or id_ == self.canvas.selected:
             return
         if id_ and id_ in self.whole.row_of and id_ not in self.canvas.scene.row_of:
-            self._wish(extra=self.wish.extra | {id_})
+            self.want(extra=self.wish.extra | {id_})
         self.canvas.choose(id_ if id_ in self.canvas.scene.row_of else "", tell=False)
         row = self.canvas.scene.row_of.get(id_, -1)
         if row >= 0 and not self.canvas.camera.shows(self.canvas.at[row]):
@@ -303,79 +303,29 @@ class GraphView(QWidget):
             self._rescene()
         self.canvas.update()
 
-    def _play(self, id_: str) -> None:
+    def play(self, id_: str) -> None:
         """Play the moment of a node, a person's first; open or close a group."""
-        node = self._node(id_)
+        node = self.node(id_)
         if node is not None and node.kind in ("clip", "topic"):
-            (self.collapse if id_ in self.wish.unfolded else self.expand)(id_)
+            (self.commands.collapse if id_ in self.wish.unfolded else self.commands.expand)(id_)
         elif node is not None:
             self.hub.selection.play(node.source, node.start)
 
-    def _node(self, id_: str) -> scenes.SceneNode | None:
+    def node(self, id_: str) -> scenes.SceneNode | None:
         """Return a node of the graph, or a group on show."""
         row = self.canvas.scene.row_of.get(id_)
         return self.whole.get(id_) if row is None else self.canvas.scene.nodes[row]
 
-    def _arrange(self) -> None:
+    def arrange(self) -> None:
+        """Lay everything out anew, and show all of it."""
         self.canvas.camera.own = False
         self.placing.arrange()
 
-    def _key(self, key: str, id_: str) -> None:
-        """Do what a key, or a button of the strip over the graph, stands for."""
-        selected = [i for i in self.canvas.marked if i in self.canvas.scene.row_of] or ([id_] if id_ else [])
-        if key in ("back", "forward"):
-            self.go(back=key == "back")
-        elif key == "o":
-            self.bar.map.toggle()
-        elif key == "m":
-            self.merge(selected)
-        elif key == "t":
-            self.show_path(selected)
-        elif key == "clear":
-            self.canvas.choose("")
-            self.canvas.setFocus()
-        elif key == "e" and selected:
-            self._wish(unfolded=self.wish.unfolded | set(selected), closed=self.wish.closed - set(selected))
-        elif key == "c" and selected:
-            for one in selected:
-                self.collapse(one)
-        elif key == "p":
-            for one in selected:
-                self.toggle_pin(one)
-
-    # ------------------------------------------------------------ several nodes
-
     def _marked(self, ids: list[str]) -> None:
-        people = sum(1 for id_ in ids if (node := self._node(id_)) is not None and node.kind == "person")
+        people = sum(1 for id_ in ids if (node := self.node(id_)) is not None and node.kind == "person")
         self.strip.tell(len(ids), 0 if self.is_past else people)
         if self.list.isVisible():
             self.list.mark(ids)
-
-    def merge(self, ids: list[str]) -> None:
-        """Ask whether the people among these nodes are one person."""
-        people = [id_ for id_ in ids if (node := self._node(id_)) is not None and node.kind == "person"]
-        if self.is_past:
-            self.hub.notice.emit("info", self.tr("This is an earlier state: return to now to correct it."), "", "")
-        elif len(people) < 2:
-            hint = self.tr("Shift+click people, or drag a box with Shift held; then press M.")
-            self.hub.notice.emit("info", self.tr("Select two or more people to merge."), hint, "")
-        else:
-            merging.ask(self.hub, self, people)
-
-    def show_path(self, ids: list[str]) -> None:
-        """Show a shortest path between two nodes, and light it."""
-        if len(ids) != 2:
-            self.hub.notice.emit(
-                "info", self.tr("Select two nodes to see a path between them."), self.tr("Shift+click the second one."), ""
-            )
-            return
-        way = scenes.path(self.whole, *ids)
-        if not way:
-            self.hub.notice.emit("info", self.tr("There is no path between these two."), "", "")
-            return
-        self._wish(extra=self.wish.extra | set(way))
-        self.canvas.light_path(way)
-        self.canvas.fit()
 
     # ------------------------------------------------------------ back and forward
 
@@ -427,65 +377,7 @@ class GraphView(QWidget):
             self._show_whole(whole)
         self._marked(self.canvas.marked)
 
-    def expand(self, id_: str) -> None:
-        """Show all that a node is linked to."""
-        self._wish(unfolded=self.wish.unfolded | {id_}, closed=self.wish.closed - {id_})
-
-    def collapse(self, id_: str) -> None:
-        """Hide what hangs on this node alone; close a group."""
-        group = id_ not in self.whole.row_of
-        self._wish(unfolded=self.wish.unfolded - {id_}, closed=self.wish.closed | (frozenset() if group else {id_}))
-
-    def toggle_pin(self, id_: str) -> None:
-        row = self.canvas.scene.row_of.get(id_)
-        if row is None:
-            return
-        if id_ in self.canvas.pinned:
-            self.canvas.pinned.discard(id_)
-            self.placing.release([id_])
-        else:
-            self.canvas.pinned.add(id_)
-            self.placing.pin(id_, *map(float, self.canvas.at[row]))
-        self.canvas.update()
-
-    def _menu(self, id_: str, where: QPoint) -> None:
-        menu = QMenu(self)
-        if id_:
-            node = self.canvas.scene.nodes[self.canvas.scene.row_of[id_]]
-            if node.source is not None and node.start is not None:
-                menu.addAction(self.tr("Play this moment"), lambda: self._play(id_))
-            menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(id_))
-            if node.kind not in ("clip", "topic"):
-                menu.addAction(self.tr("Ask about this"), lambda: self.hub.selection.asked_about.emit(self._question(node)))
-            menu.addSeparator()
-            menu.addAction(self.tr("Expand (E)"), lambda: self.expand(id_))
-            menu.addAction(self.tr("Collapse (C)"), lambda: self.collapse(id_))
-            pinned = id_ in self.canvas.pinned
-            menu.addAction(self.tr("Unpin (P)") if pinned else self.tr("Pin here (P)"), lambda: self.toggle_pin(id_))
-            if node.kind == "person":
-                menu.addAction(plain.entry(self.tr("Only what is linked to %1").replace("%1", node.label)), lambda: self._only(id_))
-            menu.addSeparator()
-        if len(self.canvas.marked) > 1:
-            menu.addAction(self.tr("Merge the selected people… (M)"), lambda: self._key("m", id_))
-            menu.addAction(self.tr("Path between the two (T)"), lambda: self._key("t", id_)).setEnabled(len(self.canvas.marked) == 2)
-            menu.addSeparator()
-        menu.addAction(self.tr("Fit to view"), self.canvas.fit)
-        menu.addAction(self.tr("Reset view"), self._reset)
-        if self.canvas.pinned:
-            menu.addAction(self.tr("Unpin all"), self._release_all)
-        self.exports.add_to(menu)
-        menu.popup(where)
-
-    def _question(self, node: scenes.SceneNode) -> str:
-        if node.kind == "person":
-            return self.tr("What is known about %1?").replace("%1", node.label)
-        return self.tr("What led to this: “%1”?").replace("%1", node.content or node.label)
-
-    def _only(self, id_: str) -> None:
-        self.bar.person.setCurrentIndex(max(0, self.bar.person.findData(id_)))
-        self.canvas.camera.own = False
-
-    def _reset(self) -> None:
+    def reset(self) -> None:
         """Reset the view: all filters off, nothing expanded, everything in view."""
         self.bar.reset()
         self.legend.reset()
@@ -494,11 +386,6 @@ class GraphView(QWidget):
         self.canvas.light_path([])
         self.canvas.camera.own = False
         self._rescene()
-
-    def _release_all(self) -> None:
-        self.placing.release(list(self.canvas.pinned))
-        self.canvas.pinned.clear()
-        self.canvas.update()
 
     # ------------------------------------------------------------ find as you type
 
@@ -516,7 +403,7 @@ class GraphView(QWidget):
     def fly_to(self, id_: str) -> None:
         """Bring a node into view, showing it first where it was hidden."""
         if id_ not in self.canvas.scene.row_of:
-            self._wish(extra=self.wish.extra | {id_})
+            self.want(extra=self.wish.extra | {id_})
         self.canvas.hovered = id_ if id_ in self.canvas.scene.row_of else ""
         self.canvas.fly_to_node(id_)
 
