@@ -36,8 +36,8 @@ class Relation:
     known: tuple[str, ...]
 
 
-def read_relations(reader: Any, person: str, memories: Sequence[StoredSentence]) -> tuple[Person, list[Relation]]:
-    """Return the person, and whom they share most memories with (in the reading thread)."""
+def read_relations(reader: Any, person: str, memories: Sequence[StoredSentence]) -> tuple[Person | None, list[Relation]]:
+    """Return the person (None: became part of somebody else), and whom they share most memories with (in the reading thread)."""
     together = Counter(p for m in memories for p in set(m.people) if p != person)
     most = [p for p, _ in together.most_common(MOST)]
     there = {p.id: p for p in reader.people_of([*most, person])}
@@ -47,7 +47,7 @@ def read_relations(reader: Any, person: str, memories: Sequence[StoredSentence])
             both = [m for m in memories if m.topic == "relationship" and id_ in m.people]
             known = tuple(dict.fromkeys(m.shown for m in sorted(both, key=lambda m: -m.weight)))
             found.append(Relation(there[id_], together[id_], known))
-    return there[person], found
+    return there.get(person), found
 
 
 class RelationsPlot(QWidget):
