@@ -42,7 +42,7 @@ _NAMES = {
     "live_window": "the window beside a live source (a film at real time) under Xvfb: intervals of its event loop [FILE] [SECONDS]",
     "gpu": "real architectures in full size with random weights on this machine's GPU: seconds a clip, tokens a second, peak memory "
     "--random-weights [--tiny] [ARCHITECTURE …]",
-    "ui": "the window's views, row by row: frames, opening, growing [ROW …]",
+    "ui": "the window's views, row by row: frames, opening, growing, all at once, seeking, scrubbing, due pictures [ROW …]",
     "window": "the window playing and memorizing under Xvfb: longest stall, 99th percentile, first window [FILE]",
 }
 

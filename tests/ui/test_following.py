@@ -96,6 +96,8 @@ class Window:
         self.graph.placing.layout.show = lambda *_: 0  # type: ignore[method-assign]
 
     def _read(self, _key: str, fn: Callable[[Any], Any], then: Callable[[Any], None], failed: Any = None) -> None:
+        if self.closed:  # as the hub: what is delivered later reads nothing any more
+            return
         try:
             answer = fn(self.reader)
         except (M3DeskError, LookupError) as error:
@@ -111,7 +113,10 @@ class Window:
         if told:
             self.hub._say_changed()
 
+    closed = False
+
     def close(self) -> None:
+        self.closed = True
         self.hub.close()
         self.reader.close()
 
