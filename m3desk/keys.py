@@ -43,11 +43,15 @@ class Key:
         raise TypeError("a key is not stored")
 
 
+def of_variable() -> bool:
+    """Return whether the variable holds a key."""
+    return bool(os.environ.get(VARIABLE, "").strip())
+
+
 def get(origin: str) -> Key | None:
     """Return the key of a server (`Address.origin`), None if there is none. Raises UsageError, M3DeskError."""
-    given = os.environ.get(VARIABLE, "").strip()
-    if given:
-        return Key(given)
+    if of_variable():
+        return Key(os.environ[VARIABLE].strip())
     keyring = _keyring()
     if keyring is None:
         return None

@@ -181,8 +181,12 @@ class App:
             self.write(lambda m: m.keep_copy())
 
     def missing(self) -> dict[str, str]:
-        """Return the models of the embedded profile that are not on this machine: name → what it is and how to download it."""
-        lacking = _lacking()
+        """Return the models of the embedded profile that are not on this machine: name → what it is and how to download it.
+
+        Its language model only where the chosen profile uses it.
+        """
+        language = self.no_language()
+        lacking = [r for r in _lacking() if r["profile"] != "llm" or r["name"] == language]
         how = {"llm": "m3desk models pull --llm"}
         return {r["name"]: f"{r['title']} ({r['bytes'] / 1e6:.0f} MB): {how.get(r['profile'], 'm3desk models pull')}" for r in lacking}
 

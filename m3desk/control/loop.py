@@ -83,7 +83,7 @@ def answer(
     try:
         yield from _converse(ask, asked, hits, search, language, rounds, before, cancelled, begun)
     except ModelError as error:
-        composed = quote(asked, hits, search)
+        composed = quote(asked, hits, search, instead=True)
         yield from _give(ask, _with_notes(composed, asked), search, QUOTED, begun, quoted=True, problem=error.line())
 
 

@@ -57,16 +57,17 @@ def wants_all(asked: ParsedQuestion, search: Search) -> bool:
     return (asked.intent == "summary" or (asked.intent is None and bool(asked.spans))) and not search.telling(asked.plain)
 
 
-def quote(asked: ParsedQuestion, hits: Sequence[Hit], search: Search) -> Answer:
-    """Quote the best-supported of some hits; not found where none is near enough."""
+def quote(asked: ParsedQuestion, hits: Sequence[Hit], search: Search, *, instead: bool = False) -> Answer:
+    """Quote the best-supported of some hits; not found where none is near enough. `instead`: of a language model that failed."""
+    lead = say("quoting_instead" if instead else "quoting", asked.language)
     if wants_all(asked, search):
-        return scene(asked, search)
+        return scene(asked, search, lead)
     good = supported(hits, asked, search)
     if not good:
         return absent(asked, search, hits)
     best = good[0].score
     chosen = [h.sentence for h in good if h.score >= best - MARGIN][:MOST]
-    return Answer((Part(say("quoting", asked.language)), *quoted(chosen)))
+    return Answer((Part(lead), *quoted(chosen)))
 
 
 def quoted(sentences: Sequence[StoredSentence]) -> list[Part]:
@@ -74,14 +75,14 @@ def quoted(sentences: Sequence[StoredSentence]) -> list[Part]:
     return [Part(("\n" if n else "") + s.shown.strip(), (moment_of(s),)) for n, s in enumerate(sentences)]
 
 
-def scene(asked: ParsedQuestion, search: Search) -> Answer:
+def scene(asked: ParsedQuestion, search: Search, lead: str = "") -> Answer:
     """Answer what happens, in order: the sentences of the time span, evenly sampled if there are many."""
     told = search.story(asked.spans, ("says", "appears", "text"))
     step = max(1.0, len(told) / MOST_OF_A_SCENE)
     chosen = [s for n in range(min(MOST_OF_A_SCENE, len(told))) if (s := search.sentence(told[int(n * step)])) is not None]
     if not chosen:
         return Answer((Part(say("absent" if asked.spans else "empty", asked.language)),), found=False)
-    lead = say("quoting", asked.language) + say("scene", asked.language) + "\n"
+    lead = (lead or say("quoting", asked.language)) + say("scene", asked.language) + "\n"
     return Answer((Part(lead), *quoted(chosen)))
 
 

@@ -45,6 +45,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "more_texts": ("{n} more texts", "另外{n}段文字"),
     "things": ("In view: ", "画面中可以看到："),
     "quoting": ("No language model is here, so this quotes what fits best. ", "这里没有语言模型，以下引用最相关的记忆。"),
+    "quoting_instead": ("The language model did not answer, so this quotes what fits best. ", "语言模型没有回答，以下引用最相关的记忆。"),
     "nearest": ("These memories are nearest. ", "以下是最相近的记忆。"),
     "scene": ("In order: ", "按时间顺序："),
 }  # fmt: skip

@@ -29,6 +29,13 @@ class Door:
         return f"m3desk config set backends.{self.backend}.{option} {value}"
 
     @property
+    def another(self) -> str:
+        """Return what to do where what answers is no model server."""
+        if self.backend == "server":
+            return f"Is it a model server? If not, set another address: {self.setting('url', 'URL')}"
+        return "It was started by M3Desk: see its log."
+
+    @property
     def start(self) -> str:
         """Return what to do where nobody answers."""
         if self.backend == "server":

@@ -8,6 +8,7 @@ import re
 import time
 from typing import Any
 
+from m3desk import keys
 from m3desk.domain.visible import visible
 from m3desk.errors import ModelFailed, ModelMissing
 from m3desk.keys import Key
@@ -54,7 +55,7 @@ def refusal(door: Door, head: Head, body: bytes, model: str) -> ModelFailed | Mo
         case 401 | 403:
             if key is None:
                 return made(f"{where} wants a key.", "Set it: m3desk backends key server")
-            return made(f"{where} does not accept the key{quoted}.", "Set another: m3desk backends key server")
+            return made(f"{where} does not accept the key{quoted}.", _another_key())
         case 402:
             return made(f"{where} wants to be paid first{quoted}.", "Look at your account there.")
         case 404 if "model" in words.casefold():
@@ -88,6 +89,12 @@ def refusal(door: Door, head: Head, body: bytes, model: str) -> ModelFailed | Mo
             )
         case status:
             return made(f"{where} refuses the request with {status}{quoted}.", "See its log.")
+
+
+def _another_key() -> str:
+    if keys.of_variable():
+        return f"It is the one of the variable {keys.VARIABLE}, which goes before the keyring: set another there."
+    return "Set another: m3desk backends key server"
 
 
 def _wait(head: Head) -> float | None:

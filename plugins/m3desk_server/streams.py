@@ -51,7 +51,7 @@ def pieces(
         document = None
     if not isinstance(document, dict):
         kind = head.kind or "no type"
-        raise ModelFailed(f"what {door.shown} sends is not a chat completion ({kind}).", f"Check the address: {door.start}")
+        raise ModelFailed(f"what {door.shown} sends is not a chat completion ({kind}).", door.another)
     yield from _chunk(door, document, model, told)
 
 
@@ -132,9 +132,7 @@ def _count(value: Any) -> int:
 
 
 def _garbage(door: Door) -> ModelFailed:
-    return ModelFailed(
-        f"the answer of {door.shown} can't be read: it is not a stream of chat completions.", f"Check the address: {door.start}"
-    )
+    return ModelFailed(f"the answer of {door.shown} can't be read: it is not a stream of chat completions.", door.another)
 
 
 def _failed(door: Door, body: bytes, model: str) -> ModelFailed:

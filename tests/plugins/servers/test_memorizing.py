@@ -67,6 +67,7 @@ def test_a_clip_that_the_server_fails_at_is_kept_and_told_later(tmp_path: Path, 
         server.faults += [scripted.killed_in_mid_answer]
         (failed,) = (e for e in app.answering.ask("Why is the parrot on the piano?") if isinstance(e, AskDone))
         assert failed.quoted and "closed the connection" in failed.problem and "parrot" in failed.answer
+        assert failed.answer.startswith("The language model did not answer")
         (done,) = (e for e in app.answering.ask("Why is the parrot on the piano?") if isinstance(e, AskDone))
         assert not done.problem and done.model.startswith("tiny (")
     assert not [path for path in (tmp_path / "m.m3desk").rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]

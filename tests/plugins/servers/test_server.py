@@ -305,6 +305,15 @@ def test_a_reply_that_its_limit_cuts_short_is_the_callers_to_judge() -> None:
 # ---------------------------------------------------------------- the key
 
 
+def test_a_key_that_is_refused_is_to_be_changed_where_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ModelServer("plain", key="another") as server:
+        for variable, says in ((KEY, "M3DESK_SERVER_KEY"), ("", "m3desk backends key server")):
+            monkeypatch.setenv("M3DESK_SERVER_KEY", variable)
+            with pytest.raises(ModelFailed, match="does not accept the key") as caught:
+                ask(behind(server.url, key=KEY))
+            assert says in caught.value.hint
+
+
 def test_the_key_is_sent_and_shown_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with ModelServer(key=KEY) as server:
