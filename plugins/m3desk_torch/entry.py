@@ -36,6 +36,17 @@ def insightface_pack(weights: Weights, threads: int) -> Any:
     return InsightFacePack(_own("insightface", "pack") or weights("buffalo-l"), environments.python("insightface"), 1)
 
 
+def insightface_detector(weights: Weights, threads: int) -> Any:
+    from m3desk.children import environments
+    from m3desk.errors import ModelMissing
+    from m3desk_torch.vectors import InsightFaceDetector
+
+    if (pack := _own("insightface", "pack")) is None:
+        hint = "Set it: m3desk config set backends.insightface.pack FOLDER"
+        raise ModelMissing("no InsightFace pack with a detector is chosen.", hint)
+    return InsightFaceDetector(pack, environments.python("insightface"), 1)
+
+
 def ecapa(weights: Weights, threads: int) -> Any:
     from m3desk.children import environments
     from m3desk_torch.vectors import Ecapa

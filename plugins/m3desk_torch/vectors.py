@@ -27,8 +27,10 @@ AT_ONCE = 16
 class _Loaded:
     """A model in a process of its own, which is loaded again after a crash."""
 
-    def __init__(self, backend: str, python: Path, program: str, file: Path, threads: int) -> None:
-        self._file, self._threads = file, threads
+    def __init__(self, backend: str, python: Path, program: str, file: Path, threads: int, call: str = "load", **more: Any) -> None:
+        """`call`, `more`: the request that loads it."""
+        self._file, self._call = file, call
+        self._request = {"file": str(file), "threads": threads, **more}
         self._worker = Worker(backend, python, CHILD / program)
         self._process: object = None
         self.dimension = 0
@@ -37,14 +39,15 @@ class _Loaded:
     def load(self) -> None:
         """Load the model, if its process is a new one. Raises ModelError."""
         if self._process is None or self._worker.process is not self._process or not self._worker.alive:
-            self.dimension = int(self._worker.ask("load", {"file": str(self._file), "threads": self._threads}).body["dimension"])
+            self.dimension = int(self._worker.ask(self._call, self._request).body["dimension"])
             self._process = self._worker.process
 
-    def rows(self, arrays: Sequence[Any], count: int) -> Floats:
-        """Return (count, dimension) float32 unit rows. Raises ModelError."""
+    def rows(self, arrays: Sequence[Any], count: int | None, call: str = "embed") -> Floats:
+        """Return (count, dimension) float32 rows, as many as there are for None. Raises ModelError."""
         self.load()
-        answer = self._worker.ask("embed", {}, arrays).arrays
-        if len(answer) != 1 or answer[0].shape != (count, self.dimension) or not np.isfinite(answer[0]).all():
+        answer = self._worker.ask(call, {}, arrays).arrays
+        expected = (answer[0].shape[0] if answer and count is None else count, self.dimension)
+        if len(answer) != 1 or answer[0].shape != expected or not np.isfinite(answer[0]).all():
             raise ModelFailed(f"The process of {self._worker.name} gave no vectors of {self.dimension} numbers.")
         return np.asarray(answer[0], np.float32)
 
@@ -68,6 +71,30 @@ class InsightFacePack:
             return np.zeros((0, self.dimension), np.float32)
         landmarks = np.stack([np.asarray(face.landmarks, np.float32).reshape(5, 2) for face in faces])
         return self._model.rows([np.ascontiguousarray(picture), landmarks], len(faces))
+
+    def close(self) -> None:
+        self._model.close()
+
+
+class InsightFaceDetector:
+    """The detector of a pack (SCRFD) by the insightface package: faces with the same five landmarks as YuNet's."""
+
+    def __init__(self, place: Path, python: Path, threads: int = 1, score: float = 0.5) -> None:
+        """`place`: a pack's folder, or its detector. `score`: faces below it are not returned. Raises ModelError."""
+        file = detector_file(place)
+        self.name = f"scrfd-{file.stem}-{fingerprint(file)}"
+        self._model = _Loaded("insightface", python, "insightface_pack.py", file, threads, "load_detector", score=score)
+
+    def detect(self, picture: Picture) -> list[DetectedFace]:
+        """Find faces, best score first."""
+        if min(picture.shape[:2]) < 8:
+            return []
+        found = [
+            DetectedFace((float(r[0]), float(r[1]), float(r[2] - r[0]), float(r[3] - r[1])), float(r[4]), r[5:].reshape(5, 2).copy())
+            for r in self._model.rows([np.ascontiguousarray(picture)], None, "detect")
+            if r[2] > r[0] and r[3] > r[1]
+        ]
+        return sorted(found, key=lambda f: (-f.score, f.box))
 
     def close(self) -> None:
         self._model.close()
@@ -115,4 +142,19 @@ def recognition_file(place: Path) -> Path:
     return known[0]
 
 
-__all__ = ["Ecapa", "InsightFacePack", "fingerprint", "recognition_file"]
+def detector_file(place: Path) -> Path:
+    """Return the detector of a pack: the file itself, or the one in the folder that has its name. Raises ModelMissing."""
+    folder = place if place.is_dir() else place.parent
+    if not place.is_dir() and place.stem.startswith(_DETECTORS):
+        return place
+    known = [file for file in sorted(folder.glob("*.onnx")) if file.stem.startswith(_DETECTORS)]
+    if len(known) != 1:
+        raise ModelMissing(
+            f"{folder} holds {len(known)} detectors of a pack (det_10g.onnx).", "Set the folder of a whole pack: pack = “FOLDER”."
+        )
+    return known[0]
+
+
+_DETECTORS = ("det_", "scrfd")
+
+__all__ = ["Ecapa", "InsightFaceDetector", "InsightFacePack", "detector_file", "fingerprint", "recognition_file"]

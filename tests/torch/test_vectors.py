@@ -14,7 +14,7 @@ import pytest
 from m3desk_cpu.arcface import ArcFace
 from m3desk_cpu.faces import ALIGNED
 from m3desk_torch import vectors
-from m3desk_torch.vectors import Ecapa, InsightFacePack, recognition_file
+from m3desk_torch.vectors import Ecapa, InsightFaceDetector, InsightFacePack, detector_file, recognition_file
 
 from m3desk.children import child as children
 from m3desk.children import environments
@@ -23,9 +23,9 @@ from m3desk.domain.evidence import Utterance
 from m3desk.errors import ModelFailed, ModelMissing
 from m3desk.paths import data_dir
 from m3desk.perception.voices import flac
-from m3desk.ports import DetectedFace, FaceEmbedder, Sound, VoiceEmbedder
+from m3desk.ports import DetectedFace, FaceDetector, FaceEmbedder, Sound, VoiceEmbedder
 from m3desk.samples.reembedding import voice_rows
-from tests.torch.tiny_vectors import arcface, ecapa
+from tests.torch.tiny_vectors import POINTS, SIDE, arcface, ecapa, scrfd
 
 STAND_IN = """
 import os, pathlib
@@ -144,6 +144,36 @@ def test_the_insightface_package_and_onnx_runtime_alone_give_the_same_vectors(tm
     by_package.close()
     assert isinstance(by_package, FaceEmbedder) and by_package.name == alone.name and a.shape == b.shape == (3, 512)
     assert np.einsum("ij,ij->i", a, b).min() > 0.9999
+
+
+@pytest.mark.slow
+def test_the_detector_of_a_pack_finds_faces_with_landmarks_as_ours_does(tmp_path: Path) -> None:
+    python = _environment("insightface")
+    arcface(tmp_path / "w600k_r50.onnx", 64)
+    detector = InsightFaceDetector(scrfd(tmp_path / "det_10g.onnx").parent, python)
+    assert isinstance(detector, FaceDetector) and detector.name.startswith("scrfd-det_10g-")
+    picture = np.zeros((320, 320, 3), np.uint8)
+    for left, top in ((64, 96), (224, 32)):
+        picture[top : top + SIDE, left : left + SIDE] = 255
+    found = detector.detect(picture)
+    assert sorted(f.box for f in found) == [(64, 96, 32, 32), (224, 32, 32, 32)] and all(0.8 < f.score <= 1 for f in found)
+    for face in found:
+        assert np.allclose(face.landmarks, (np.array(POINTS) * SIDE + face.box[:2]), atol=0.01)
+    large = detector.detect(np.repeat(np.repeat(picture, 4, 0), 4, 1))  # 1280 pixels are fitted into 640
+    assert {tuple(round(n) for n in f.box[2:]) for f in large} == {(2 * SIDE, 2 * SIDE)} and len(large) == 8
+    assert detector.detect(np.zeros((200, 320, 3), np.uint8)) == [] and detector.detect(np.zeros((4, 4, 3), np.uint8)) == []
+    rows = InsightFacePack(tmp_path, python).embed(picture, found)
+    assert rows.shape == (2, 64)
+    with pytest.raises(ModelFailed, match="is no detector"):
+        InsightFaceDetector(arcface(tmp_path / "wrong" / "det_x.onnx"), python)
+    detector.close()
+
+
+def test_the_detector_of_a_pack_is_found_beside_its_recognition_model(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing, match="holds 0 detectors"):
+        detector_file(tmp_path)
+    file = scrfd(tmp_path / "det_500m.onnx")
+    assert detector_file(tmp_path) == detector_file(arcface(tmp_path / "w600k_mbf.onnx")) == detector_file(file) == file
 
 
 def test_the_entries_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
