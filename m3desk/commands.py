@@ -17,6 +17,7 @@ from m3desk.errors import CorrectionError
 if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
+    from m3desk.domain.forgetting import PersonForgotten, Way
     from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.memory import StoredSentence, Version
     from m3desk.domain.questions.types import Suggestion, Verdict
@@ -321,6 +322,31 @@ class Revert:
         return effect
 
 
+@dataclass(frozen=True, slots=True)
+class ForgetPerson:
+    person: str
+    way: Way
+    sources: bool
+    dry_run: bool
+
+    def run(self, engine: Engine) -> PersonForgotten:
+        from m3desk.domain.forgetting import PersonForgotten
+
+        app = engine.app
+        if self.dry_run:
+            plan = app.may_forget(self.person, self.way)
+            return PersonForgotten(dict(plan.counts), plan.sources, tuple(app.sources_of(plan)) if self.sources else ())
+        report = app.forget(self.person, self.way, sources=self.sources)
+        engine.wake()  # sentences that were masked want new vectors
+        return PersonForgotten(
+            report["removed"],
+            tuple(report["still_shown_by"]),
+            searched=report["searched"],
+            found=(*report["findings"], *report["not_searched"]),
+            alike=tuple((a["observation"], a["person"]) for a in report["look_alikes"]),
+        )
+
+
 # ---------------------------------------------------------------- other writers
 
 
@@ -501,7 +527,7 @@ class Close:
 
 
 SLOW: frozenset[type] = frozenset({
-    Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetSpan, ForgetRecent, Retention, SearchNodes,
+    Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetPerson, ForgetSpan, ForgetRecent, Retention, SearchNodes,
     SearchSample,
     ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, ExportClip, Import, Check, Relink, Retry, Ask, RemoveSource,
     Picture, ReadWriters, CompareVersions, Rewrite,

@@ -29,6 +29,7 @@ from m3desk.errors import M3DeskError, ModelFailed, line_of
 if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
+    from m3desk.domain.forgetting import PersonForgotten, Way
     from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.memory import StoredSentence, Version
     from m3desk.domain.questions.types import Suggestion, Verdict
@@ -201,6 +202,9 @@ class EngineDesk:
 
     def retention(self, *, hours: float | None = None, dry_run: bool = False) -> Future[list[Outdated]]:
         return self._call(commands.Retention(hours, dry_run))
+
+    def forget_person(self, person: str, way: Way = "forget", *, sources: bool = False, dry_run: bool = False) -> Future[PersonForgotten]:
+        return self._call(commands.ForgetPerson(person, way, sources, dry_run))
 
     def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:
         return self._call(commands.ForgetSpan(source, start, end, dry_run))

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
+from m3desk.domain.forgetting import PersonForgotten, Way
 from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
 from m3desk.domain.memory import StoredSentence, Version
 from m3desk.domain.questions.types import Suggestion, Verdict
@@ -72,6 +73,13 @@ class Desk(Protocol):
 
     def retention(self, *, hours: float | None = None, dry_run: bool = False) -> Future[list[Outdated]]:
         """Delete what recordings hold beyond the time that they are kept, or beyond `hours`; return what went (dry run: would go)."""
+        ...
+
+    def forget_person(self, person: str, way: Way = "forget", *, sources: bool = False, dry_run: bool = False) -> Future[PersonForgotten]:
+        """Forget a person for good, then search what is left for traces of them; in a dry run, return what that would remove.
+
+        `sources`: the sources that show them are removed, too. The future raises CorrectionError if there is nobody of this id.
+        """
         ...
 
     def forget_span(self, source: str, start: int, end: int, *, dry_run: bool = False) -> Future[SpanForgotten]:

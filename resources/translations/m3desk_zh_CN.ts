@@ -4,6 +4,18 @@
     <context>
         <name>Actions</name>
         <message>
+            <source>Pe&amp;ople</source>
+            <translation>人物(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Forget a person…</source>
+            <translation>遗忘某个人…</translation>
+        </message>
+        <message>
+            <source>The selected person, or one whom you choose; shows first what would be deleted</source>
+            <translation>当前选中的人物，或由您选择；会先显示将删除的内容</translation>
+        </message>
+        <message>
             <source>Bookmark this moment</source>
             <translation>为这一时刻添加书签</translation>
         </message>
@@ -2148,6 +2160,10 @@
     </context>
     <context>
         <name>PersonPage</name>
+        <message>
+            <source>More about this person</source>
+            <translation>更多操作</translation>
+        </message>
         <message>
             <source>With (%1)</source>
             <translation>与谁（%1）</translation>
@@ -5299,6 +5315,156 @@ Licences: %3</source>
         <message>
             <source>clip %1</source>
             <translation>片段 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>PersonMenu</name>
+        <message>
+            <source>Forget…</source>
+            <translation>遗忘…</translation>
+        </message>
+        <message>
+            <source>Who is to be forgotten?</source>
+            <translation>要遗忘谁？</translation>
+        </message>
+        <message>
+            <source>Choose a person</source>
+            <translation>选择人物</translation>
+        </message>
+    </context>
+    <context>
+        <name>ForgetPerson</name>
+        <message>
+            <source>Forget a person</source>
+            <translation>遗忘人物</translation>
+        </message>
+        <message>
+            <source>Forget %1 for good?</source>
+            <translation>永久遗忘 %1？</translation>
+        </message>
+        <message>
+            <source>Forget. Seen again, they are somebody new.</source>
+            <translation>遗忘。再次出现时会被当作新人物。</translation>
+        </message>
+        <message>
+            <source>Forget, and never remember them again. One template of face and voice is kept for that.</source>
+            <translation>遗忘，并且以后不再记住此人。为此会保留一份人脸和声音模板。</translation>
+        </message>
+        <message>
+            <source>Forget, with everything else that was remembered while they were there.</source>
+            <translation>遗忘，并删除此人在场时记住的其他一切内容。</translation>
+        </message>
+        <message>
+            <source>Also remove the sources that show them from this memory</source>
+            <translation>同时从这个记忆中移除出现此人的来源</translation>
+        </message>
+        <message>
+            <source>What is deleted</source>
+            <translation>将删除的内容</translation>
+        </message>
+        <message>
+            <source>This can't be undone. Afterwards every file of the memory is searched for traces of them.</source>
+            <translation>此操作无法撤销。之后会在记忆的所有文件中搜索此人的痕迹。</translation>
+        </message>
+        <message>
+            <source>Forgetting, and searching for traces</source>
+            <translation>正在遗忘并搜索痕迹</translation>
+        </message>
+        <message>
+            <source>Forget</source>
+            <translation>遗忘</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Checking what would be deleted …</source>
+            <translation>正在检查将删除的内容……</translation>
+        </message>
+        <message>
+            <source>This would be deleted:</source>
+            <translation>将删除：</translation>
+        </message>
+        <message>
+            <source>The files themselves stay where they are, and still show or let hear them: %1</source>
+            <translation>文件本身保留在原处，其中仍能看到或听到此人：%1</translation>
+        </message>
+        <message>
+            <source>Forgetting, and searching every file of the memory for traces …</source>
+            <translation>正在遗忘，并在记忆的所有文件中搜索痕迹……</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Forgotten.</source>
+            <translation>已遗忘。</translation>
+        </message>
+        <message>
+            <source>Forgotten, but something is left.</source>
+            <translation>已遗忘，但还有残留。</translation>
+        </message>
+        <message>
+            <source>Your own backups and exports, and the files themselves, are not reached.</source>
+            <translation>您自己的备份和导出文件，以及视频文件本身，不受影响。</translation>
+        </message>
+        <message>
+            <source>Deleted:</source>
+            <translation>已删除：</translation>
+        </message>
+        <message>
+            <source>Still shown or heard in: %1</source>
+            <translation>仍能在以下文件中看到或听到：%1</translation>
+        </message>
+        <message>
+            <source>These look or sound alike. If they are the same person, forget that person, too:</source>
+            <translation>以下内容看起来或听起来相似。如果是同一个人，请也遗忘该人物：</translation>
+        </message>
+        <message>
+            <source>nobody's</source>
+            <translation>不属于任何人</translation>
+        </message>
+        <message>
+            <source>Searched %1 tables, %2 files (%3), %4 pictures and %5 sounds:</source>
+            <translation>已搜索 %1 个表、%2 个文件（%3）、%4 张图片和 %5 段声音：</translation>
+        </message>
+        <message>
+            <source>nothing of them is left.</source>
+            <translation>没有任何残留。</translation>
+        </message>
+        <message>
+            <source>this is left:</source>
+            <translation>残留如下：</translation>
+        </message>
+        <message>
+            <source>faces and utterances: %1</source>
+            <translation>人脸和话语：%1</translation>
+        </message>
+        <message>
+            <source>memories that rest on them: %1</source>
+            <translation>以此人为依据的记忆：%1</translation>
+        </message>
+        <message>
+            <source>pictures and sounds: %1</source>
+            <translation>图片和声音：%1</translation>
+        </message>
+        <message>
+            <source>names: %1</source>
+            <translation>名字：%1</translation>
+        </message>
+        <message>
+            <source>corrections that name them, emptied and final from then on: %1</source>
+            <translation>提到此人的更正（内容被清空，之后不能再撤销）：%1</translation>
+        </message>
+        <message>
+            <source>questions and answers about them: %1</source>
+            <translation>关于此人的问答：%1</translation>
+        </message>
+        <message>
+            <source>and %1 more</source>
+            <translation>还有 %1 项</translation>
         </message>
     </context>
 </TS>

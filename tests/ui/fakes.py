@@ -22,6 +22,7 @@ from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
+from m3desk.domain.forgetting import PersonForgotten, Way
 from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
 from m3desk.domain.live import WatchRule
 from m3desk.domain.memory import Sentence, Span, StoredSentence, TimelineSentence, Version
@@ -460,6 +461,9 @@ class FakeDesk(LiveCalls):
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.fail: dict[str, Exception] = {}
         self.versions: dict[str, Version] = {}
+        self.forgotten = PersonForgotten(
+            {}, (), searched={"tables": 30, "cells": 1200, "index_rows": 40, "files": 20, "bytes": 4_200_000, "pictures": 80, "sounds": 12}
+        )
         self.importing: Future[dict[str, Any]] | None = None
         self._heard: list[Callable[[Any], None]] = []
         self._lock = threading.Lock()
@@ -753,6 +757,18 @@ class FakeDesk(LiveCalls):
                 "microphones": [],
             }
         )
+
+    def forget_person(self, person: str, way: Way = "forget", *, sources: bool = False, dry_run: bool = False) -> Future[PersonForgotten]:
+        self._note("forget_person", person, way, sources=sources, dry_run=dry_run)
+        if "forget_person" in self.fail:
+            return _done(self.fail["forget_person"])
+        counts = {"observations": 12, "memories": 9, "pictures_and_sounds": 15, "names": 1, "steps": 2}
+        shown = tuple(s.uri for s in self.world.sources)
+        if dry_run:
+            return _done(PersonForgotten(counts, shown, ("removes 6 clips and 22 memories",) if sources else ()))
+        self.world.people = [p for p in self.world.people if p.id != person]
+        self.emit(events.Corrected(0, "forget", f"forgets {person}", False, False))
+        return _done(replace(self.forgotten, counts=counts, sources=() if sources else shown))
 
     def import_file(self, path: str) -> Future[dict[str, Any]]:
         self._note("import_file", path)

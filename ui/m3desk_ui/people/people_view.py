@@ -22,7 +22,7 @@ from m3desk.domain.changed import Changed
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
 from m3desk_ui.look.search_field import SearchField
-from m3desk_ui.people import merging
+from m3desk_ui.people import merging, person_menu
 from m3desk_ui.people.people_list import PERSON, PeopleList, PeopleModel, PersonDelegate
 from m3desk_ui.people.person_page import PersonPage
 from m3desk_ui.people.person_picker import PersonPicker, likely_first, name_person
@@ -322,6 +322,8 @@ class PeopleView(QWidget):
             menu.addAction(self.tr("Remove the name"), lambda: self.hub.correct("name", {"person": person.id, "name": None}))
         hide = self.tr("Show person again") if person.ignored else self.tr("Hide person")
         menu.addAction(hide, lambda: self.hub.correct("ignore", {"person": person.id, "ignored": not person.ignored}))
+        menu.addSeparator()
+        person_menu.fill(menu, self.hub, person.id, self)
         menu.popup(self.list.viewport().mapToGlobal(where))
 
     # ------------------------------------------------------------ correcting

@@ -24,6 +24,7 @@ from m3desk.domain.clip import clock
 from m3desk.domain.ids import is_person, source_of
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, texts, theme
+from m3desk_ui.people import person_menu
 from m3desk_ui.people.activity_plot import ActivityPlot
 from m3desk_ui.people.page_reading import Part, PersonDetails, patched, read_page, read_part
 from m3desk_ui.people.people_list import NAME, fallback_head, initial
@@ -91,7 +92,8 @@ class PersonPage(QWidget):
         buttons.addWidget(self.to_list)
         buttons.addStretch(1)
         self.split = self._button(self._split_off)
-        for button in (self.first, self.ask, self.graph, self.merge, self.split):
+        self.more = self._button(self._show_more)
+        for button in (self.first, self.ask, self.graph, self.merge, self.split, self.more):
             buttons.addWidget(button)
         words = QVBoxLayout()
         words.setSpacing(3)
@@ -152,6 +154,7 @@ class PersonPage(QWidget):
             (self.ask, "mdi6.chat-question-outline", self.tr("Ask about this person")),
             (self.graph, "mdi6.graph-outline", self.tr("Show in the graph")),
             (self.merge, "mdi6.account-multiple-plus-outline", self.tr("Same person as…")),
+            (self.more, "mdi6.dots-vertical", self.tr("More about this person")),
             (self.split, "mdi6.call-split", self.tr("Several people? Separate them (or split off the selected faces)")),
         ):
             button.setIcon(theme.icon(icon))
@@ -534,6 +537,16 @@ class PersonPage(QWidget):
     def _name_shown(self) -> str:
         """Return the name as the editor shows it: control characters as visible signs."""
         return plain.line(self.page.person.name or "", NAME) if self.page is not None else ""
+
+    def more_menu(self) -> QMenu:
+        """Return what else can be done with the person."""
+        menu = QMenu(self)
+        person_menu.fill(menu, self.hub, self.person_id, self)
+        return menu
+
+    def _show_more(self) -> None:
+        if self.page is not None:
+            self.more_menu().popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
 
     def _play_first(self) -> None:
         if self.page is not None and self.page.person.first_seen is not None:

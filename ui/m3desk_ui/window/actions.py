@@ -64,6 +64,7 @@ class Actions:
         self._play()
         self._live()
         self._memory()
+        self._people()
         self._view()
         self._help()
         self.enable(self.window.hub.desk is not None)
@@ -73,7 +74,8 @@ class Actions:
         for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
                      "step_on", "faster", "slower", "mute", "play_anywhere",
                      "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search", "problems",
-                     "bookmark", "bookmark_note", "next_bookmark", "last_bookmark", "bookmarks"):  # fmt: skip
+                     "bookmark", "bookmark_note", "next_bookmark", "last_bookmark", "bookmarks",
+                     "forget_person"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
         for action in self.window.dock_area.actions():
@@ -235,6 +237,12 @@ class Actions:
         plain.tip(span, translate("Actions", "The span that is selected on the timeline; shows first what would be deleted"))
         old = self._add(m, "retention", translate("Actions", "Delete old recordings…"), w.live.show_retention)
         plain.tip(old, translate("Actions", "Recordings of live sources older than some hours or days; shows first which"))
+
+    def _people(self) -> None:
+        w, translate = self.window, QCoreApplication.translate
+        m = self._menu(translate("Actions", "Pe&ople"))
+        forget = self._add(m, "forget_person", translate("Actions", "Forget a person…"), lambda: w.about_people("forget"))
+        plain.tip(forget, translate("Actions", "The selected person, or one whom you choose; shows first what would be deleted"))
 
     def _view(self) -> None:
         w, translate = self.window, QCoreApplication.translate

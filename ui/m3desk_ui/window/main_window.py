@@ -468,6 +468,10 @@ class MainWindow(QMainWindow):
         """Show what a check of the memory finds, beside the window."""
         self._dialog("window.problems_dialog", "ProblemsDialog", modal=False)
 
+    def about_people(self, act: str) -> None:
+        """Do something with the selected person: a function of `people.person_menu`."""
+        self.hub.work(lambda: importlib.import_module("m3desk_ui.people.person_menu"), lambda menu: getattr(menu, act)(self.hub, self))
+
     def search_everywhere(self, sample: str = "") -> None:
         """Open the search over the whole window; `sample`: a picture or recording to search people by."""
         if self.hub.desk is None:
