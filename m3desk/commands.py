@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from m3desk.app import App
     from m3desk.domain.correction import Effect
     from m3desk.domain.forgetting import PersonForgotten, Way
+    from m3desk.domain.insight import Belonging, VoiceLink, Wall
     from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.memory import StoredSentence, Version
+    from m3desk.domain.questions.scorecard import Score
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -269,6 +271,70 @@ class Why:
 
     def run(self, engine: Engine) -> Verdict:
         return engine.app.questions.why(self.observation)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWalls:
+    def run(self, engine: Engine) -> list[Wall]:
+        from m3desk.app import judging
+
+        with engine.app.reader() as reader:
+            return judging.walls(reader)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLinks:
+    person: str
+
+    def run(self, engine: Engine) -> list[VoiceLink]:
+        from m3desk.app import judging
+
+        with engine.app.reader() as reader:
+            return judging.links_of(reader, self.person)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBelonging:
+    person: str
+
+    def run(self, engine: Engine) -> Belonging:
+        from m3desk.app import judging
+
+        with engine.app.reader() as reader:
+            return judging.belonging_of(reader, self.person)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawPairs:
+    count: int
+
+    def run(self, engine: Engine) -> list[tuple[str, str]]:
+        from m3desk.app import judging
+
+        with engine.app.reader() as reader:
+            return judging.pairs(reader, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePairs:
+    answers: Mapping[tuple[str, str], bool]
+
+    def run(self, engine: Engine) -> Score:
+        from m3desk.app import judging
+
+        with engine.app.reader() as reader:
+            return judging.score(reader, self.answers)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    files: tuple[str, ...]
+
+    def run(self, engine: Engine) -> dict[str, Any]:
+        from m3desk.app import judging
+
+        with engine.app.reader() as reader:
+            return judging.evaluate(reader, self.files)
 
 
 # ---------------------------------------------------------------- corrections
@@ -529,7 +595,8 @@ class Close:
 SLOW: frozenset[type] = frozenset({
     Memorize, FindDevices, StartLive, StopLive, PauseLive, Approve, ForgetPerson, ForgetSpan, ForgetRecent, Retention, SearchNodes,
     SearchSample,
-    ReadSuggestions, Why, ListModels, Pull, RemoveModel, Doctor, Export, ExportClip, Import, Check, Relink, Retry, Ask, RemoveSource,
+    ReadSuggestions, Why, ReadWalls, ReadLinks, ReadBelonging, DrawPairs, ScorePairs, Evaluate,
+    ListModels, Pull, RemoveModel, Doctor, Export, ExportClip, Import, Check, Relink, Retry, Ask, RemoveSource,
     Picture, ReadWriters, CompareVersions, Rewrite,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, side by side."""

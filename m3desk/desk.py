@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from m3desk import ports
     from m3desk.domain.correction import Effect
     from m3desk.domain.forgetting import PersonForgotten, Way
+    from m3desk.domain.insight import Belonging, VoiceLink, Wall
     from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
     from m3desk.domain.memory import StoredSentence, Version
+    from m3desk.domain.questions.scorecard import Score
     from m3desk.domain.questions.types import Suggestion, Verdict
     from m3desk.ports import FoundNode
 
@@ -242,6 +244,24 @@ class EngineDesk:
     def why(self, observation: str) -> Future[Verdict]:
         """Return why an observation is bound to its person."""
         return self._call(commands.Why(observation))
+
+    def walls(self) -> Future[list[Wall]]:
+        return self._call(commands.ReadWalls())
+
+    def links_of(self, person: str) -> Future[list[VoiceLink]]:
+        return self._call(commands.ReadLinks(person))
+
+    def belonging(self, person: str) -> Future[Belonging]:
+        return self._call(commands.ReadBelonging(person))
+
+    def scorecard_pairs(self, count: int = 20) -> Future[list[tuple[str, str]]]:
+        return self._call(commands.DrawPairs(count))
+
+    def score(self, answers: Mapping[tuple[str, str], bool]) -> Future[Score]:
+        return self._call(commands.ScorePairs(dict(answers)))
+
+    def evaluate(self, files: Sequence[str]) -> Future[dict[str, Any]]:
+        return self._call(commands.Evaluate(tuple(files)))
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]:
         return self._call(commands.Correct(kind, dict(args), why, dry_run))

@@ -8,8 +8,10 @@ from typing import Any, Protocol
 
 from m3desk.domain.correction import Effect
 from m3desk.domain.forgetting import PersonForgotten, Way
+from m3desk.domain.insight import Belonging, VoiceLink, Wall
 from m3desk.domain.live import Device, Keep, Outdated, SpanForgotten, WatchKind, WatchRule
 from m3desk.domain.memory import StoredSentence, Version
+from m3desk.domain.questions.scorecard import Score
 from m3desk.domain.questions.types import Suggestion, Verdict
 from m3desk.ports.memory import FoundNode, Reader
 
@@ -106,6 +108,30 @@ class Desk(Protocol):
 
     def why(self, observation: str) -> Future[Verdict]:
         """Return why an observation is assigned to its person. The future raises CorrectionError if the id is unknown."""
+        ...
+
+    def walls(self) -> Future[list[Wall]]:
+        """Return whom corrections keep apart, the newest first. `revert` of a wall's step removes it."""
+        ...
+
+    def links_of(self, person: str) -> Future[list[VoiceLink]]:
+        """Return the pairs of a face and a voice with votes, of which this person has at least one."""
+        ...
+
+    def belonging(self, person: str) -> Future[Belonging]:
+        """Return how sure it is that a person's faces and utterances belong together."""
+        ...
+
+    def scorecard_pairs(self, count: int = 20) -> Future[list[tuple[str, str]]]:
+        """Return the pairs of observations whose answers tell most about how right the memory is."""
+        ...
+
+    def score(self, answers: Mapping[tuple[str, str], bool]) -> Future[Score]:
+        """Return precision and recall of the identities by these answers (pair → one person?)."""
+        ...
+
+    def evaluate(self, files: Sequence[str]) -> Future[dict[str, Any]]:
+        """Return the report of `evaluate identity` against truth files. The future raises M3DeskError if they are none of this memory."""
         ...
 
     def correct(self, kind: str, args: Mapping[str, Any], *, why: str | None = None, dry_run: bool = False) -> Future[Effect]: ...

@@ -6,6 +6,7 @@ kind's own resolved args; `domain.log.in_force` gives it to the fold as that kin
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -216,6 +217,20 @@ def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
         mine = [(o, h.person) for o, h in state.who.held.items() if h.person and observation_type(o) == type_]
         items += [OwnedObservation(o, type_, p, means.get(o)) for o, p in mine if only is None or o in only]
     return card(items, rules)
+
+
+def own_pairs(db: DB, state: State, person: str) -> Card:
+    """Return the pairs of observations of one person that have an embedding."""
+    items: list[OwnedObservation] = []
+    rules = {}
+    for type_ in TYPES:
+        model = reading.setting(db, f"{type_}_vectors") or ""
+        rules[type_] = calibration(model, type_)
+        mine = [o for o, h in state.who.held.items() if h.person == person and not h.set_aside and observation_type(o) == type_]
+        query = "SELECT e.* FROM embedding e JOIN json_each(?) j ON e.owner = j.value WHERE e.kind = ? AND e.model = ?"
+        for r in db.execute(query, (json.dumps(mine), type_, model)):
+            items.append(OwnedObservation(r["owner"], type_, person, mean_of(rows.vectors(r))))
+    return card([i for i in items if rules[i.type] is not None], rules)
 
 
 # ---------------------------------------------------------------- reasons

@@ -111,6 +111,12 @@ class Records(Reader):
         with self.snapshot() as db:
             return questions.scorecard(db, self._present(db)[0], only)
 
+    def own_pairs(self, person: str) -> Card:
+        """Return the pairs of one person's observations that have an embedding. Raises CorrectionError if there is nobody of this id."""
+        id_ = self.person(person).id
+        with self.snapshot() as db:
+            return questions.own_pairs(db, self._present(db)[0], id_)
+
     # ------------------------------------------------------------------ search
 
     def outlines(self, ids: Collection[str] | None = None) -> Iterator[Outline]:

@@ -4,6 +4,38 @@
     <context>
         <name>Actions</name>
         <message>
+            <source>Teach a person…</source>
+            <translation>教会识别某个人…</translation>
+        </message>
+        <message>
+            <source>From photos of a face or recordings of a voice; recognised from then on</source>
+            <translation>用人脸照片或语音录音；之后即可识别此人</translation>
+        </message>
+        <message>
+            <source>Face and voice of a person…</source>
+            <translation>某个人的人脸与声音…</translation>
+        </message>
+        <message>
+            <source>What joins the selected person's face and voice; separate or join them</source>
+            <translation>是什么把选中人物的人脸和声音联系在一起；可以分开或连接它们</translation>
+        </message>
+        <message>
+            <source>Who is kept apart…</source>
+            <translation>被区分开的人…</translation>
+        </message>
+        <message>
+            <source>The people whom your corrections keep apart; take one of these back</source>
+            <translation>因您的更正而被区分开的人物；可以撤回其中一项</translation>
+        </message>
+        <message>
+            <source>How right is this memory?…</source>
+            <translation>这个记忆有多准确？…</translation>
+        </message>
+        <message>
+            <source>Answer 20 pairs, or choose a truth file: how many people are told apart rightly</source>
+            <translation>回答 20 组问题，或选择真值文件：看人物区分得有多准确</translation>
+        </message>
+        <message>
             <source>Pe&amp;ople</source>
             <translation>人物(&amp;O)</translation>
         </message>
@@ -4046,6 +4078,22 @@
     <context>
         <name>Deeds</name>
         <message>
+            <source>Taught %1 from %2 files</source>
+            <translation>已用 %2 个文件教会识别 %1</translation>
+        </message>
+        <message>
+            <source>Taught %1, who is new, from %2 files</source>
+            <translation>已用 %2 个文件教会识别新人物 %1</translation>
+        </message>
+        <message>
+            <source>the face is like that of %1; if they are one person, merge them</source>
+            <translation>这张脸很像 %1；如果是同一个人，请合并</translation>
+        </message>
+        <message>
+            <source>the voice is like that of %1; if they are one person, merge them</source>
+            <translation>这个声音很像 %1；如果是同一个人，请合并</translation>
+        </message>
+        <message>
             <source>Added a bookmark at %1: “%2”</source>
             <translation>在 %1 添加了书签：“%2”</translation>
         </message>
@@ -5320,6 +5368,18 @@ Licences: %3</source>
     <context>
         <name>PersonMenu</name>
         <message>
+            <source>Teach from photos or speech…</source>
+            <translation>用照片或语音教会识别…</translation>
+        </message>
+        <message>
+            <source>Face and voice…</source>
+            <translation>人脸与声音…</translation>
+        </message>
+        <message>
+            <source>Whose face and voice?</source>
+            <translation>谁的人脸与声音？</translation>
+        </message>
+        <message>
             <source>Forget…</source>
             <translation>遗忘…</translation>
         </message>
@@ -5465,6 +5525,484 @@ Licences: %3</source>
         <message>
             <source>and %1 more</source>
             <translation>还有 %1 项</translation>
+        </message>
+    </context>
+    <context>
+        <name>Sureness</name>
+        <message>
+            <source>%1 that all of this is one person</source>
+            <translation>%1这些都属于同一个人</translation>
+        </message>
+        <message>
+            <source>How sure it is that this is one person</source>
+            <translation>属于同一个人的把握</translation>
+        </message>
+        <message>
+            <source>fits least:</source>
+            <translation>最不像的：</translation>
+        </message>
+        <message>
+            <source>The mean probability that two of these faces, or two of these utterances, are of one person, by how alike they are.</source>
+            <translation>根据相似程度，这些人脸（或这些话语）两两属于同一个人的平均概率。</translation>
+        </message>
+        <message>
+            <source>%1 pairs compared. A click on a time shows it with why it was taken for this person.</source>
+            <translation>比较了 %1 对。点击时间可查看它以及为何被认作此人。</translation>
+        </message>
+        <message>
+            <source>Very sure</source>
+            <translation>非常确定</translation>
+        </message>
+        <message>
+            <source>Sure</source>
+            <translation>确定</translation>
+        </message>
+        <message>
+            <source>Fairly sure</source>
+            <translation>比较确定</translation>
+        </message>
+        <message>
+            <source>Not sure</source>
+            <translation>不确定</translation>
+        </message>
+    </context>
+    <context>
+        <name>KeptApart</name>
+        <message>
+            <source>Who is kept apart</source>
+            <translation>被区分开的人</translation>
+        </message>
+        <message>
+            <source>These are never taken for one person, because you said so.</source>
+            <translation>因为您的说明，这些人物永远不会被当作同一个人。</translation>
+        </message>
+        <message>
+            <source>People who are seen in one picture together are kept apart by themselves, and not listed.</source>
+            <translation>同时出现在一个画面中的人会自动区分开，不在此列出。</translation>
+        </message>
+        <message>
+            <source>One</source>
+            <translation>一方</translation>
+        </message>
+        <message>
+            <source>The other</source>
+            <translation>另一方</translation>
+        </message>
+        <message>
+            <source>Because</source>
+            <translation>原因</translation>
+        </message>
+        <message>
+            <source>Since</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>People who are kept apart</source>
+            <translation>被区分开的人物</translation>
+        </message>
+        <message>
+            <source>Nobody is kept apart. A “No” to “the same person?”, a split, or “not their voice” does it.</source>
+            <translation>没有被区分开的人物。对“是同一个人吗？”回答“否”、拆分，或“不是此人的声音”会把人物区分开。</translation>
+        </message>
+        <message>
+            <source>Take back…</source>
+            <translation>撤回…</translation>
+        </message>
+        <message>
+            <source>They may be one person again; shows first what that changes, and can be undone (Enter)</source>
+            <translation>之后他们又可能被当作同一个人；会先显示会改变什么，并且可以撤销（回车）</translation>
+        </message>
+        <message>
+            <source>(%1) %2</source>
+            <translation>（%1）%2</translation>
+        </message>
+        <message>
+            <source>Take back “%1”?</source>
+            <translation>撤回“%1”？</translation>
+        </message>
+        <message>
+            <source>Take back</source>
+            <translation>撤回</translation>
+        </message>
+        <message>
+            <source>replaced by a later correction</source>
+            <translation>已被之后的更正取代</translation>
+        </message>
+        <message>
+            <source>its evidence is missing now</source>
+            <translation>目前缺少依据</translation>
+        </message>
+    </context>
+    <context>
+        <name>TeachPerson</name>
+        <message>
+            <source>Teach a person</source>
+            <translation>教会识别人物</translation>
+        </message>
+        <message>
+            <source>From a photo (one face) or a recording (one voice), somebody is recognised from now on.</source>
+            <translation>提供一张照片（一张脸）或一段录音（一个声音），之后即可识别此人。</translation>
+        </message>
+        <message>
+            <source>To teach a face or words of this video, click them there: This is…</source>
+            <translation>若要用这个视频里的人脸或话语，请在视频中点击它们：这是…</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名字</translation>
+        </message>
+        <message>
+            <source>Name of the person</source>
+            <translation>人物的名字</translation>
+        </message>
+        <message>
+            <source>Photos and recordings</source>
+            <translation>照片和录音</translation>
+        </message>
+        <message>
+            <source>Drop photos and recordings here.</source>
+            <translation>把照片和录音拖到这里。</translation>
+        </message>
+        <message>
+            <source>Add files…</source>
+            <translation>添加文件…</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>Take the selected files from this list (Delete)</source>
+            <translation>从列表中移除选中的文件（Delete 键）</translation>
+        </message>
+        <message>
+            <source>What went wrong</source>
+            <translation>出错原因</translation>
+        </message>
+        <message>
+            <source>Looking at the files</source>
+            <translation>正在查看文件</translation>
+        </message>
+        <message>
+            <source>Teach</source>
+            <translation>教会识别</translation>
+        </message>
+        <message>
+            <source>Pictures and recordings</source>
+            <translation>图片和录音</translation>
+        </message>
+        <message>
+            <source>All files</source>
+            <translation>所有文件</translation>
+        </message>
+        <message>
+            <source>Photos and recordings of the person</source>
+            <translation>此人的照片和录音</translation>
+        </message>
+    </context>
+    <context>
+        <name>VoiceLinks</name>
+        <message>
+            <source>Face and voice of %1</source>
+            <translation>%1 的人脸与声音</translation>
+        </message>
+        <message>
+            <source>Face</source>
+            <translation>人脸</translation>
+        </message>
+        <message>
+            <source>Voice</source>
+            <translation>声音</translation>
+        </message>
+        <message>
+            <source>What speaks for it</source>
+            <translation>依据</translation>
+        </message>
+        <message>
+            <source>Now</source>
+            <translation>目前</translation>
+        </message>
+        <message>
+            <source>Faces and voices</source>
+            <translation>人脸与声音</translation>
+        </message>
+        <message>
+            <source>Play</source>
+            <translation>播放</translation>
+        </message>
+        <message>
+            <source>Play the voice beside the moving face (Enter)</source>
+            <translation>在动态的人脸旁播放声音（回车）</translation>
+        </message>
+        <message>
+            <source>Another voice…</source>
+            <translation>另一个声音…</translation>
+        </message>
+        <message>
+            <source>Choose the person whose voice belongs to this face</source>
+            <translation>选择其声音属于这张脸的人物</translation>
+        </message>
+        <message>
+            <source>one person</source>
+            <translation>同一个人</translation>
+        </message>
+        <message>
+            <source>not joined</source>
+            <translation>未连接</translation>
+        </message>
+        <message>
+            <source>No face and no voice of theirs was ever seen to go together.</source>
+            <translation>从未发现此人的人脸和声音相互对应。</translation>
+        </message>
+        <message>
+            <source>Only a voice is known of them; no face was seen to go with it.</source>
+            <translation>只知道此人的声音，没有发现与之对应的人脸。</translation>
+        </message>
+        <message>
+            <source>Not their voice</source>
+            <translation>不是此人的声音</translation>
+        </message>
+        <message>
+            <source>This is their voice</source>
+            <translation>这是此人的声音</translation>
+        </message>
+        <message>
+            <source>Separate this face and this voice; can be undone</source>
+            <translation>把这张脸和这个声音分开；可以撤销</translation>
+        </message>
+        <message>
+            <source>Join this face and voice; can be undone</source>
+            <translation>把这张脸和这个声音连接起来；可以撤销</translation>
+        </message>
+        <message>
+            <source>Whose voice belongs to %1?</source>
+            <translation>谁的声音属于 %1？</translation>
+        </message>
+        <message>
+            <source>Another voice</source>
+            <translation>另一个声音</translation>
+        </message>
+        <message>
+            <source>the lips move with the voice</source>
+            <translation>嘴唇随声音而动</translation>
+        </message>
+        <message>
+            <source>the mouth moves when it is this voice's turn</source>
+            <translation>轮到这个声音时嘴在动</translation>
+        </message>
+        <message>
+            <source>alone in view while the voice speaks</source>
+            <translation>声音响起时画面中只有此人</translation>
+        </message>
+        <message>
+            <source>the mouth is still while the voice speaks</source>
+            <translation>声音响起时嘴没有动</translation>
+        </message>
+        <message>
+            <source>nothing but your word</source>
+            <translation>仅依据您的说明</translation>
+        </message>
+    </context>
+    <context>
+        <name>_Side</name>
+        <message>
+            <source>(no longer there)</source>
+            <translation>（已不存在）</translation>
+        </message>
+        <message>
+            <source>(speech not understood)</source>
+            <translation>（未听懂的话语）</translation>
+        </message>
+        <message>
+            <source>Play %1 (%2)</source>
+            <translation>播放 %1（%2）</translation>
+        </message>
+        <message>
+            <source>Face at %1</source>
+            <translation>%1 处的人脸</translation>
+        </message>
+        <message>
+            <source>Voice at %1</source>
+            <translation>%1 处的声音</translation>
+        </message>
+    </context>
+    <context>
+        <name>Scorecard</name>
+        <message>
+            <source>How right is this memory?</source>
+            <translation>这个记忆有多准确？</translation>
+        </message>
+        <message>
+            <source>Choosing the pairs that tell most …</source>
+            <translation>正在挑选最能说明问题的组合……</translation>
+        </message>
+        <message>
+            <source>Pairs answered</source>
+            <translation>已回答的组数</translation>
+        </message>
+        <message>
+            <source>Measure</source>
+            <translation>指标</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>数值</translation>
+        </message>
+        <message>
+            <source>What it means</source>
+            <translation>含义</translation>
+        </message>
+        <message>
+            <source>Result</source>
+            <translation>结果</translation>
+        </message>
+        <message>
+            <source>One person (Y)</source>
+            <translation>同一个人 (Y)</translation>
+        </message>
+        <message>
+            <source>Two (N)</source>
+            <translation>两个人 (N)</translation>
+        </message>
+        <message>
+            <source>Don't know (D)</source>
+            <translation>不知道 (D)</translation>
+        </message>
+        <message>
+            <source>Back</source>
+            <translation>上一组</translation>
+        </message>
+        <message>
+            <source>Enough: show the result</source>
+            <translation>够了：显示结果</translation>
+        </message>
+        <message>
+            <source>Compare with a truth file…</source>
+            <translation>与真值文件比较…</translation>
+        </message>
+        <message>
+            <source>RTTM, a timeline or boxes .json, or lines of “start end speaker”</source>
+            <translation>RTTM、时间线或人脸框 .json，或“开始 结束 说话人”形式的文本</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>There is nothing to compare yet: no two faces, and no two utterances, of anybody.</source>
+            <translation>还没有可比较的内容：没有任何人的两张脸或两段话。</translation>
+        </message>
+        <message>
+            <source>Are these one person? %1 of %2</source>
+            <translation>这是同一个人吗？第 %1 组，共 %2 组</translation>
+        </message>
+        <message>
+            <source>No pair was answered, so nothing can be said.</source>
+            <translation>没有回答任何一组，因此无法得出结果。</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>精确率</translation>
+        </message>
+        <message>
+            <source>Recall</source>
+            <translation>召回率</translation>
+        </message>
+        <message>
+            <source>of what is taken for one person, so much is one person</source>
+            <translation>被当作同一个人的内容中，确实是同一个人的比例</translation>
+        </message>
+        <message>
+            <source>of what is one person, so much is taken for one person</source>
+            <translation>确实是同一个人的内容中，被当作同一个人的比例</translation>
+        </message>
+        <message>
+            <source>%1 pairs answered. In brackets: the 95 % interval.</source>
+            <translation>已回答 %1 组。括号内是 95 % 区间。</translation>
+        </message>
+        <message>
+            <source>Truth files</source>
+            <translation>真值文件</translation>
+        </message>
+        <message>
+            <source>All files</source>
+            <translation>所有文件</translation>
+        </message>
+        <message>
+            <source>Who was really seen and heard when</source>
+            <translation>实际上何时看到、听到了谁</translation>
+        </message>
+        <message>
+            <source>Comparing …</source>
+            <translation>正在比较……</translation>
+        </message>
+        <message>
+            <source>Compared with the truth file.</source>
+            <translation>与真值文件的比较结果。</translation>
+        </message>
+        <message>
+            <source>Faces</source>
+            <translation>人脸</translation>
+        </message>
+        <message>
+            <source>Voices</source>
+            <translation>声音</translation>
+        </message>
+        <message>
+            <source>none has a true person</source>
+            <translation>没有已知真实身份的内容</translation>
+        </message>
+        <message>
+            <source>%1 compared, of %2 people; of what is taken for one person, so much is one person</source>
+            <translation>比较了 %2 个人的 %1 项；被当作同一个人的内容中，确实是同一个人的比例</translation>
+        </message>
+        <message>
+            <source>%1: precision</source>
+            <translation>%1：精确率</translation>
+        </message>
+        <message>
+            <source>%1: recall</source>
+            <translation>%1：召回率</translation>
+        </message>
+        <message>
+            <source>%1: people for each</source>
+            <translation>%1：每人对应的人物数</translation>
+        </message>
+        <message>
+            <source>as how many people one true person is listed; best is 1</source>
+            <translation>一个真实的人被列为几个人物；1 最好</translation>
+        </message>
+        <message>
+            <source>Speaking time told wrongly</source>
+            <translation>判断错误的说话时间</translation>
+        </message>
+        <message>
+            <source>missed, invented, or given to somebody else (diarization error rate)</source>
+            <translation>遗漏、虚构或归给他人（话者分离错误率）</translation>
+        </message>
+        <message>
+            <source>right for %1 of %2 people, wrong for %3</source>
+            <translation>%2 个人中 %1 个正确，%3 个错误</translation>
+        </message>
+        <message>
+            <source>Face and voice</source>
+            <translation>人脸与声音</translation>
+        </message>
+        <message>
+            <source>of %1 sentences, so many name the right person</source>
+            <translation>%1 个句子中，人物正确的比例</translation>
+        </message>
+        <message>
+            <source>Sentences</source>
+            <translation>句子</translation>
+        </message>
+        <message>
+            <source>listed as %1</source>
+            <translation>列为 %1</translation>
+        </message>
+        <message>
+            <source>not found</source>
+            <translation>未找到</translation>
         </message>
     </context>
 </TS>

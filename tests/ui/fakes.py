@@ -24,9 +24,11 @@ from m3desk.domain.correction import Effect, Step
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
 from m3desk.domain.forgetting import PersonForgotten, Way
 from m3desk.domain.graph import EdgeRow, GraphSnapshot, NodeRow
+from m3desk.domain.insight import Belonging, VoiceLink, Wall
 from m3desk.domain.live import WatchRule
 from m3desk.domain.memory import Sentence, Span, StoredSentence, TimelineSentence, Version
 from m3desk.domain.people import Binding, Person, PresenceSpan, SpeechRow, SuggestedName, TrackRow
+from m3desk.domain.questions.scorecard import Score
 from m3desk.domain.questions.types import Reason, Suggestion, Verdict
 from m3desk.errors import CorrectionError
 from m3desk.ports import FoundNode
@@ -464,6 +466,11 @@ class FakeDesk(LiveCalls):
         self.forgotten = PersonForgotten(
             {}, (), searched={"tables": 30, "cells": 1200, "index_rows": 40, "files": 20, "bytes": 4_200_000, "pictures": 80, "sounds": 12}
         )
+        self.kept_apart = [Wall(1, "2026-11-20T11:00:00+00:00", "keeps Ann and Bob apart", "twins", "person_1", "person_2", "kept")]
+        joined = VoiceLink("n1", "n2", 3.0, (("lips", 2.0), ("alone in view", 1.0)), True)
+        self.linked = [joined, VoiceLink("n1", "n4", 0.5, (("in turn", 0.5),), False)]
+        self.sure = Belonging(0.97, 66, (("s1.c1.f0", 0.62), ("s1.c0.f0", 0.9)))
+        self.report_of_truth: dict[str, Any] = {}
         self.importing: Future[dict[str, Any]] | None = None
         self._heard: list[Callable[[Any], None]] = []
         self._lock = threading.Lock()
@@ -757,6 +764,31 @@ class FakeDesk(LiveCalls):
                 "microphones": [],
             }
         )
+
+    def walls(self) -> Future[list[Wall]]:
+        self._note("walls")
+        return _done(list(self.kept_apart))
+
+    def links_of(self, person: str) -> Future[list[VoiceLink]]:
+        self._note("links_of", person)
+        return _done(list(self.linked))
+
+    def belonging(self, person: str) -> Future[Belonging]:
+        self._note("belonging", person)
+        return _done(self.fail.get("belonging", self.sure))
+
+    def scorecard_pairs(self, count: int = 20) -> Future[list[tuple[str, str]]]:
+        self._note("scorecard_pairs", count)
+        seen, heard = [r.track.id for r in self.world.tracks], [r.utterance.id for r in self.world.speech]
+        return _done([(seen[0], seen[1]), (seen[0], seen[2]), (heard[0], heard[1])][:count])
+
+    def score(self, answers: Mapping[tuple[str, str], bool]) -> Future[Score]:
+        self._note("score", dict(answers))
+        return _done(Score((0.88, 0.97, 1.0), (0.7, 0.85, 0.93), len(answers)))
+
+    def evaluate(self, files: Sequence[str]) -> Future[dict[str, Any]]:
+        self._note("evaluate", tuple(files))
+        return _done(self.fail.get("evaluate", self.report_of_truth))
 
     def forget_person(self, person: str, way: Way = "forget", *, sources: bool = False, dry_run: bool = False) -> Future[PersonForgotten]:
         self._note("forget_person", person, way, sources=sources, dry_run=dry_run)

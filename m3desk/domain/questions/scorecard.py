@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.evidence import Floats
+from m3desk.domain.insight import Belonging
 from m3desk.domain.log import ObservationType
 
 STRATA = 3
@@ -44,6 +45,9 @@ assigned to one person (two persons) need to be one person: a binding rests on m
 
 MOST = 1200
 """Most observations of one kind that are used; of more, so many are drawn at random."""
+
+LEAST_SHOWN = 6
+"""Observations of a person that are named because they fit the others least."""
 
 Interval = tuple[float, float, float]
 Answers = Mapping[tuple[str, str], bool]
@@ -166,6 +170,22 @@ def _allocate(of: Card, side: Sequence[NDArray[np.intp]], count: int) -> list[in
         best = max(empty or open_, key=lambda k: (spread[k] / (given[k] + 0.5), k))
         given[best] += 1
     return given
+
+
+# ---------------------------------------------------------------- one person
+
+
+def belonging(of: Card) -> Belonging:
+    """Return how sure it is that the observations of one person, of whom all pairs of `of` are, belong together."""
+    if not len(of.likely):
+        return Belonging(None, 0)
+    total, count = np.zeros(len(of.ids)), np.zeros(len(of.ids), np.intp)
+    for end in (of.a, of.b):
+        np.add.at(total, end, of.likely)
+        np.add.at(count, end, 1)
+    mean = np.divide(total, count, out=np.ones(len(of.ids)), where=count > 0)
+    worst = [i for i in np.argsort(mean, kind="stable") if count[i]][:LEAST_SHOWN]
+    return Belonging(float(of.likely.mean()), len(of.likely), tuple((of.ids[i], float(mean[i])) for i in worst))
 
 
 # ---------------------------------------------------------------- the estimate

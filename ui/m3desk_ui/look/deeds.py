@@ -158,6 +158,9 @@ def _deed(line: str, steps: Steps) -> str:
         (rf"corrects the words of ({_THINGS}) to “(.*)”", lambda m: tr("Corrected the words of %1 to “%2”", things(m[1]), m[2])),
         (r"adds a face at ([\d:]+), recognized as (.+)", lambda m: tr("Added a face at %1, recognized as %2", m[1], p(m[2]))),
         (r"adds a face at ([\d:]+)", lambda m: tr("Added a face at %1", m[1])),
+        (r"teaches (.+?), who is (.+?), from (\d+) files?(.*)", lambda m: _taught(tr("Taught %1 from %2 files", m[1], m[3]), m[4])),
+        (r"teaches (.+?), somebody new, from (\d+) files?(.*)",
+         lambda m: _taught(tr("Taught %1, who is new, from %2 files", m[1], m[2]), m[3])),
         (r"takes the version “(.*)” of (\S+)", lambda m: tr("Took the version “%1” of clip %2", m[1], m[2])),
         (r"adds a bookmark at ([\d:]+): “(.*)”", lambda m: tr("Added a bookmark at %1: “%2”", m[1], m[2])),
         (r"adds a bookmark at ([\d:]+)", lambda m: tr("Added a bookmark at %1", m[1])),
@@ -175,6 +178,17 @@ def _taken_back(found: re.Match[str], steps: Steps) -> str:
         said = tr("%1; %2", said, tr("with it: %1", _earlier(found[2], steps)))
     if found[3]:
         said = tr("%1; %2", said, tr("it was the basis of: %1", _earlier(found[3], steps)))
+    return said
+
+
+def _taught(said: str, notes: str) -> str:
+    """Add what else was noticed: "; the face is like Person 3’s (0.61): if they are one person, merge them"."""
+    for note in filter(None, notes.split("; ")):
+        like = re.fullmatch(r"the (face|voice) is like (.+)’s \(([\d.]+)\): if they are one person, merge them", note)
+        if like is not None:
+            what = tr("the face is like that of %1; if they are one person, merge them", texts.person(like[2]))
+            heard = tr("the voice is like that of %1; if they are one person, merge them", texts.person(like[2]))
+            said = tr("%1; %2", said, what if like[1] == "face" else heard)
     return said
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
-from m3desk_ui.people import forget_person
+from m3desk_ui.people import forget_person, teach_person, voice_links
 from m3desk_ui.people.person_picker import PersonPicker, everybody
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 def fill(menu: QMenu, hub: Hub, person: str, parent: QWidget) -> None:
     """Add the entries to a menu about a person."""
     translate = QCoreApplication.translate
+    menu.addAction(translate("PersonMenu", "Teach from photos or speech…"), lambda: teach_person.ask(hub, person, parent))
+    menu.addAction(translate("PersonMenu", "Face and voice…"), lambda: voice_links.ask(hub, person, parent))
+    menu.addSeparator()
     menu.addAction(translate("PersonMenu", "Forget…"), lambda: forget_person.ask(hub, person, parent))
 
 
@@ -27,6 +30,18 @@ def forget(hub: Hub, parent: QWidget) -> None:
     """Forget the selected person, or one whom the user chooses."""
     question = QCoreApplication.translate("PersonMenu", "Who is to be forgotten?")
     with_person(hub, parent, question, lambda person: forget_person.ask(hub, person, parent))
+
+
+def teach(hub: Hub, parent: QWidget) -> None:
+    """Teach the selected person, or somebody whose name is typed."""
+    kind, id_ = hub.selection.current
+    teach_person.ask(hub, id_ if kind == "person" else "", parent)
+
+
+def join_voice(hub: Hub, parent: QWidget) -> None:
+    """Show the faces and voices of the selected person, or of one whom the user chooses."""
+    question = QCoreApplication.translate("PersonMenu", "Whose face and voice?")
+    with_person(hub, parent, question, lambda person: voice_links.ask(hub, person, parent))
 
 
 def with_person(hub: Hub, parent: QWidget, question: str, then: Callable[[str], object]) -> None:

@@ -31,6 +31,7 @@ from m3desk_ui.people.people_list import NAME, fallback_head, initial
 from m3desk_ui.people.person_picker import PersonPicker, everybody, likely_first, name_person
 from m3desk_ui.people.relations import RelationsView
 from m3desk_ui.people.split_board import SplitBoard
+from m3desk_ui.people.sureness import Sureness
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -99,6 +100,8 @@ class PersonPage(QWidget):
         words.setSpacing(3)
         words.addWidget(self.name)
         words.addWidget(self.times)
+        self.sureness = Sureness(self.hub, self)
+        words.addWidget(self.sureness)
         words.addWidget(self.suggested)
         words.addWidget(self.consent)
         head = QHBoxLayout()
@@ -175,6 +178,7 @@ class PersonPage(QWidget):
         self.consent.setPlaceholderText(self.tr("Note on consent"))
         plain.tip(self.consent, self.tr("What this person agreed to, and when, for your own records; removed when the person is forgotten"))
         self.relations.dress()
+        self.sureness.dress()
         if self.page is not None:
             page, self.page = self.page, None
             self._fill(page)
@@ -198,6 +202,7 @@ class PersonPage(QWidget):
         self.consent.clear()
         self.times.clear()
         self.suggested.clear()
+        self.sureness.forget()
 
     def _forget(self, _path: str) -> None:
         """Drop what is shown of another memory, before the page is hidden: its editors would write to the one that is open now."""
@@ -233,6 +238,8 @@ class PersonPage(QWidget):
         if old is None or (old.tracks, old.speech, old.durations) != (page.tracks, page.speech, page.durations):
             self._show_plot(page)
             self._show_moments(page)
+        if old is None or (old.person.id, old.tracks, old.speech) != (person.id, page.tracks, page.speech):
+            self.sureness.read(person.id, page.tracks, page.speech)
         if old is None or old.memories != page.memories:
             self._show_known(page)
             self.relations.read(person.id, page.memories)

@@ -75,7 +75,7 @@ class Actions:
                      "step_on", "faster", "slower", "mute", "play_anywhere",
                      "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search", "problems",
                      "bookmark", "bookmark_note", "next_bookmark", "last_bookmark", "bookmarks",
-                     "forget_person"):  # fmt: skip
+                     "teach", "voices", "walls", "scorecard", "forget_person"):  # fmt: skip
             if name in self.all:
                 self.all[name].setEnabled(memory_open)
         for action in self.window.dock_area.actions():
@@ -241,6 +241,16 @@ class Actions:
     def _people(self) -> None:
         w, translate = self.window, QCoreApplication.translate
         m = self._menu(translate("Actions", "Pe&ople"))
+        teach = self._add(m, "teach", translate("Actions", "Teach a person…"), lambda: w.about_people("teach"))
+        plain.tip(teach, translate("Actions", "From photos of a face or recordings of a voice; recognised from then on"))
+        voice = self._add(m, "voices", translate("Actions", "Face and voice of a person…"), lambda: w.about_people("join_voice"))
+        plain.tip(voice, translate("Actions", "What joins the selected person's face and voice; separate or join them"))
+        apart = self._add(m, "walls", translate("Actions", "Who is kept apart…"), w.show_kept_apart)
+        plain.tip(apart, translate("Actions", "The people whom your corrections keep apart; take one of these back"))
+        m.addSeparator()
+        card = self._add(m, "scorecard", translate("Actions", "How right is this memory?…"), w.show_scorecard)
+        plain.tip(card, translate("Actions", "Answer 20 pairs, or choose a truth file: how many people are told apart rightly"))
+        m.addSeparator()
         forget = self._add(m, "forget_person", translate("Actions", "Forget a person…"), lambda: w.about_people("forget"))
         plain.tip(forget, translate("Actions", "The selected person, or one whom you choose; shows first what would be deleted"))
 

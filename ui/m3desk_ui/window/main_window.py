@@ -468,6 +468,14 @@ class MainWindow(QMainWindow):
         """Show what a check of the memory finds, beside the window."""
         self._dialog("window.problems_dialog", "ProblemsDialog", modal=False)
 
+    def show_kept_apart(self) -> None:
+        """Show whom corrections keep apart, beside the window."""
+        self._dialog("people.kept_apart", "KeptApart", modal=False)
+
+    def show_scorecard(self) -> None:
+        """Ask some pairs and say how right the memory is, beside the window."""
+        self._dialog("people.scorecard", "Scorecard", modal=False)
+
     def about_people(self, act: str) -> None:
         """Do something with the selected person: a function of `people.person_menu`."""
         self.hub.work(lambda: importlib.import_module("m3desk_ui.people.person_menu"), lambda menu: getattr(menu, act)(self.hub, self))

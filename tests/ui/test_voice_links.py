@@ -1,0 +1,57 @@
+"""What joins a person's face and voice is shown, and separated or joined; another voice is chosen by its person."""
+
+from __future__ import annotations
+
+import pytest
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.people.person_picker import PersonPicker
+from m3desk_ui.people.voice_links import VoiceLinks
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.ui.fakes import FakeDesk, World
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, hub: Hub, world: World) -> VoiceLinks:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    made = VoiceLinks(hub, next(p for p in world.people if p.id == "person_1"), parent)
+    made.keep = parent  # type: ignore[attr-defined]
+    made.show()
+    qtbot.waitUntil(lambda: made.rows.topLevelItemCount() == 2, timeout=3000)
+    return made
+
+
+def test_each_pair_tells_what_speaks_for_it(dialog: VoiceLinks) -> None:
+    first, second = (dialog.rows.topLevelItem(i) for i in range(2))
+    assert first is not None and second is not None
+    assert first.text(0) == "Ann" and first.text(1).startswith("Ann") and first.text(3) == "one person"
+    assert first.text(2) == "the lips move with the voice (2.0); alone in view while the voice speaks (1.0)"
+    assert second.text(1).startswith("Bob") and second.text(3) == "not joined"
+
+
+def test_a_pair_is_separated_or_joined(dialog: VoiceLinks, desk: FakeDesk, qtbot: QtBot) -> None:
+    assert dialog.toggle.text() == "Not their voice"
+    dialog.toggle.click()
+    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
+    assert dialog.toggle.text() == "This is their voice"
+    dialog.toggle.click()
+    done = [args for args, kw in desk.called("correct")]
+    assert done == [("unlink", {"face": "n1", "voice": "n2"}), ("link", {"face": "n1", "voice": "n4"})]
+
+
+def test_another_persons_voice_is_chosen_for_the_face(dialog: VoiceLinks, desk: FakeDesk, world: World, qtbot: QtBot) -> None:
+    dialog.other.click()
+
+    def picker() -> PersonPicker | None:
+        return next((w for w in dialog.findChildren(PersonPicker) if w.isVisible()), None)
+
+    qtbot.waitUntil(lambda: picker() is not None, timeout=3000)
+    chosen = picker()
+    assert chosen is not None
+    chosen.search.setText("Bob")
+    chosen.accept()
+    bob = next(p for p in world.people if p.shown == "Bob")
+    ann = next(p for p in world.people if p.id == "person_1")
+    assert desk.called("correct")[-1][0] == ("link", {"face": ann.faces[0], "voice": bob.voices[0]})
