@@ -2798,6 +2798,14 @@
     <context>
         <name>ShortcutList</name>
         <message>
+            <source>Scroll through the people of the timeline</source>
+            <translation>滚动时间轴上的人物</translation>
+        </message>
+        <message>
+            <source>wheel over their names or lanes; Ctrl + wheel zooms there</source>
+            <translation>在名字或轨道上滚动滚轮；Ctrl + 滚轮在此缩放</translation>
+        </message>
+        <message>
             <source>drag on the timeline, or [ and ] at its start and end</source>
             <translation>在时间线上拖动，或在起点和终点按 [ 和 ]</translation>
         </message>
@@ -3542,6 +3550,14 @@
     </context>
     <context>
         <name>TimelineCanvas</name>
+        <message>
+            <source>From %1 to %2. People in view: %3</source>
+            <translation>从 %1 到 %2。可见的人：%3</translation>
+        </message>
+        <message>
+            <source>forgotten</source>
+            <translation>已忘记</translation>
+        </message>
         <message>
             <source>sound</source>
             <translation>声音</translation>

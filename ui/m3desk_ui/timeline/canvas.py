@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QContextMenuEvent,
     QFontMetricsF,
@@ -27,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from m3desk.domain.clip import clock
 from m3desk_ui.look import plain, texts, theme
-from m3desk_ui.timeline import flags, marking, wave
+from m3desk_ui.timeline import flags, in_view, marking, wave
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.damage import changed_times, moved_lanes
 from m3desk_ui.timeline.rows import Lane, Plan, Rows
@@ -54,6 +55,15 @@ LEFT, RIGHT = 16, FRAME * 16 // 9 + 16
 BESIDE = 24
 """Pixels beside a part that is painted again whose data is painted too: ticks and bars that reach into it."""
 
+SCROLLS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -5, Qt.Key.Key_PageDown: 5}
+"""Lanes that a key scrolls by."""
+
+TOLD = 8
+"""People whom a screen reader is told of, at most."""
+
+REST_MS = 200
+"""Milliseconds after which a view that moved counts as at rest: only then lanes change places."""
+
 VISIBLE_STEP = 0.4
 """Pixels that the play head moves at least before it is painted again."""
 
@@ -66,6 +76,8 @@ class TimelineCanvas(QWidget):
     clicked = Signal(object, str, str)
     """microseconds, kind and id of what was hit ("", "" = nothing)."""
     spanned = Signal(object, object)
+    scroll_wanted = Signal(int)
+    """By how many lanes."""
     rows_changed = Signal()
 
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
@@ -84,6 +96,8 @@ class TimelineCanvas(QWidget):
         """How far each clip in work is watched: microseconds of the source. Pictures are watched up to two clips ahead of the commits."""
         self.hits: tuple[tuple[str, int, int], ...] = ()
         self.wave: Wave | None = None
+        self.forgotten: tuple[tuple[int, int], ...] = ()
+        """Spans of the source on show that were forgotten, in order of time."""
         self.bookmarks: tuple[Bookmark, ...] = ()
         """Of the source on show, in order of time."""
         self.span: tuple[int, int] | None = None
@@ -96,6 +110,12 @@ class TimelineCanvas(QWidget):
         self._parts: list[QRect] = []
         self._moves: dict[int, int] = {}
         """The parts of the picture that are to be painted again; before that, rows of lanes (as places on show) that move: to → from."""
+        self._in_view: frozenset[str] | None = None
+        self._ordered: tuple[Rows, frozenset[str] | None, tuple[Lane, ...]] = (self.rows, None, ())
+        self._lanes_painted: list[tuple[str, str]] = []
+        """Who is in view (None: all are alike); the lanes in that order; those in the picture."""
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._rest.timeout.connect(self.arrange)
         self._press: QPointF | None = None
         self._dragging = self._panning = False
 
@@ -114,11 +134,12 @@ class TimelineCanvas(QWidget):
 
     def refresh(self) -> None:
         """Paint again what another plan and other rows changed."""
+        self._in_view = in_view.people(self.plan, self.rows, self.start, self.end)
         part = self._changed_part()
         if part is None or self._painted is None:
             self.redraw()
             return
-        self._moves, others = self._changed_lanes(self._painted[1])
+        self._moves, others = self._changed_lanes()
         self._parts = [r for r in (part, *map(self._row_of_lane, others)) if not r.isEmpty()]
         region = QRegion()
         for rect in (*self._parts, *map(self._row_of_lane, self._moves)):
@@ -147,13 +168,36 @@ class TimelineCanvas(QWidget):
         first, last = self.plan.between(self.start, self.end)
         return (last - first) * 4 > self.room()
 
-    def _lanes_on_show(self, rows: Rows) -> list[tuple[str, str]]:
-        first, room = self.scrolled // LANE, (self.height() - self.lanes_top()) // LANE + 2
-        return [(lane.person, lane.name) for lane in rows.lanes[first : first + room]]
+    def lanes(self) -> tuple[Lane, ...]:
+        """Return the lanes from above: first those of people in view."""
+        if self._ordered[0] is not self.rows or self._ordered[1] is not self._in_view:
+            self._ordered = self.rows, self._in_view, in_view.ordered(self.rows, self._in_view)
+        return self._ordered[2]
 
-    def _changed_lanes(self, painted: Rows) -> tuple[dict[int, int], list[int]]:
+    def arrange(self) -> None:
+        """Put the lanes of people in view first, and tell a screen reader what is on show."""
+        self._rest.stop()
+        self._in_view = in_view.people(self.plan, self.rows, self.start, self.end)
+        if self._lanes_on_show() != self._lanes_painted:
+            self.redraw()
+        names = [lane.name for lane in self.lanes()[:TOLD] if self._in_view is None or lane.person in self._in_view]
+        told = self.tr("From %1 to %2. People in view: %3").replace("%3", plain.line(", ".join(names) or "–"))
+        self.setAccessibleDescription(told.replace("%2", clock(self.end)).replace("%1", clock(self.start)))
+
+    def _on_show(self) -> tuple[Lane, ...]:
+        first, room = self.scrolled // LANE, (self.height() - self.lanes_top()) // LANE + 2
+        return self.lanes()[first : first + room]
+
+    def _lanes_on_show(self) -> list[tuple[str, str]]:
+        return [(lane.person, lane.name + (" " if self._is_away(lane) else "")) for lane in self._on_show()]
+
+    def _is_away(self, lane: Lane) -> bool:
+        """Say whether somebody is neither seen nor heard in what is on show."""
+        return self._in_view is not None and lane.person not in self._in_view
+
+    def _changed_lanes(self) -> tuple[dict[int, int], list[int]]:
         """Return the lanes that moved since they were painted (place on show now → place then), and places to paint from left to right."""
-        moves, others = moved_lanes(self._lanes_on_show(painted), self._lanes_on_show(self.rows))
+        moves, others = moved_lanes(self._lanes_painted, self._lanes_on_show())
         cut = [to for to, place in moves.items() if not (self._is_whole(to) and self._is_whole(place))]
         return {to: place for to, place in moves.items() if to not in cut}, sorted([*others, *cut])
 
@@ -181,6 +225,7 @@ class TimelineCanvas(QWidget):
     def fit(self) -> None:
         """Show the whole source."""
         self.start, self.end = 0, self.duration
+        self._rest.start()
         self.redraw()
 
     def zoom(self, factor: float, at: float | None = None) -> None:
@@ -197,6 +242,7 @@ class TimelineCanvas(QWidget):
     def _go(self, start: int, span: int) -> None:
         start = max(0, min(start, self.duration - span))
         self.start, self.end = start, start + span
+        self._rest.start()
         self.redraw()
 
     def room(self) -> int:
@@ -254,6 +300,7 @@ class TimelineCanvas(QWidget):
 
     def resizeEvent(self, event: Any) -> None:
         self._picture = None
+        self._rest.start()
         self.rows_changed.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -265,7 +312,7 @@ class TimelineCanvas(QWidget):
         else:
             if self._moves:
                 self._move_lanes(self._picture)
-            self._painted = self.plan, self.rows
+            self._painted, self._lanes_painted = (self.plan, self.rows), self._lanes_on_show()
             for part in self._parts:
                 self._paint_still(self._picture, part)
         self._parts, self._moves = [], {}
@@ -293,7 +340,7 @@ class TimelineCanvas(QWidget):
     def _paint_still(self, target: QPixmap, part: QRect) -> None:
         """Paint a part of what stands still."""
         c = theme.colours()
-        self._painted = self.plan, self.rows
+        self._painted, self._lanes_painted = (self.plan, self.rows), self._lanes_on_show()
         if part.top() < self.lanes_top():
             self._strip = []
         p = QPainter(target)
@@ -313,10 +360,12 @@ class TimelineCanvas(QWidget):
                     self._paint_clip(p, clip)
             if part.top() < self.memories_top() and self.wave_height():
                 self._paint_wave(p)
+            self._paint_forgotten(p)
             self._paint_memories(p, part)
             top = self.lanes_top() - self.scrolled
             p.setClipRect(part & QRect(0, self.lanes_top(), self.width(), self.height()))
-            for i, lane in enumerate(self.rows.lanes):
+            first = self.scrolled // LANE
+            for i, lane in enumerate(self._on_show(), first):
                 y = top + i * LANE
                 if y + LANE > max(self.lanes_top(), part.top()) and y < min(self.height(), part.top() + part.height()):
                     self._paint_lane(p, lane, y, part)
@@ -411,6 +460,24 @@ class TimelineCanvas(QWidget):
             p.setPen(QColor(c.muted if clip.state == "queued" else colour))
             p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state(clip.state))
 
+    def _paint_forgotten(self, p: QPainter) -> None:
+        """Hatch what was forgotten: nothing is kept of it, and nothing will be."""
+        c = theme.colours()
+        for start, end in self.forgotten:
+            if end <= self.start or start >= self.end:
+                continue
+            a, b = self.x_of(max(start, self.start)), self.x_of(min(end, self.end))
+            r = QRectF(a, RULER + 2, max(2.0, b - a), self.memories_top() - RULER - 6)
+            p.fillRect(r, QColor(c.surface))
+            p.fillRect(r, QBrush(QColor(c.muted), Qt.BrushStyle.BDiagPattern))
+            text, metrics = self.tr("forgotten"), p.fontMetrics()
+            box = QRectF(r.center().x() - metrics.horizontalAdvance(text) / 2 - 4, r.center().y() - metrics.height() / 2,
+                         metrics.horizontalAdvance(text) + 8, metrics.height())  # fmt: skip
+            if box.width() < r.width():
+                p.fillRect(box, QColor(c.surface))
+                p.setPen(QColor(c.muted))
+                p.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
     def _paint_wave(self, p: QPainter) -> None:
         assert self.wave is not None
         ratio, height = self.devicePixelRatioF(), WAVE - 4
@@ -471,7 +538,7 @@ class TimelineCanvas(QWidget):
         p.drawLine(QPointF(0, y + LANE - 0.5), QPointF(self.width(), y + LANE - 0.5))
         p.fillRect(QRectF(0, y, GUTTER - 1, LANE - 1), QColor(c.raised if self.selected == ("person", lane.person) else c.surface))
         p.fillRect(QRectF(4, y + 5, 4, LANE - 10), colour)
-        p.setPen(QColor(c.text))
+        p.setPen(QColor(c.muted if self._is_away(lane) else c.text))
         name = QFontMetricsF(self.font()).elidedText(plain.line(lane.name), Qt.TextElideMode.ElideRight, GUTTER - 20)
         p.drawText(QRectF(13, y, GUTTER - 18, LANE), Qt.AlignmentFlag.AlignVCenter, name)
 
@@ -506,8 +573,8 @@ class TimelineCanvas(QWidget):
                 return "node", best[2], best[0]
         if y >= self.lanes_top():
             row = int((y - self.lanes_top() + self.scrolled) // LANE)
-            if 0 <= row < len(self.rows.lanes):
-                return "person", self.rows.lanes[row].person, at
+            if 0 <= row < len(self.lanes()):
+                return "person", self.lanes()[row].person, at
         if RULER <= y < RULER + CLIPS and x >= GUTTER:
             clip = next((c for c in self.plan.clips if c.start <= at < c.end), None)
             if clip is not None:
@@ -565,11 +632,17 @@ class TimelineCanvas(QWidget):
         turn = event.angleDelta()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(turn.x()) > abs(turn.y()):
             self.pan(-(turn.x() or turn.y()) / 2)
-        elif event.position().x() < GUTTER:
-            event.ignore()
+        elif not event.modifiers() & Qt.KeyboardModifier.ControlModifier and self._scrolls(event.position()):
+            event.ignore()  # the view scrolls the lanes
+            return
         else:
-            self.zoom(0.999 ** turn.y(), event.position().x())
+            self.zoom(0.999 ** turn.y(), max(event.position().x(), GUTTER))
         event.accept()
+
+    def _scrolls(self, point: QPointF) -> bool:
+        """Say whether the wheel scrolls the lanes at a place: over names, and over lanes that don't all fit."""
+        hidden = self.lanes_height() > self.height() - self.lanes_top()
+        return hidden and (point.x() < GUTTER or point.y() >= self.lanes_top())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
@@ -585,6 +658,8 @@ class TimelineCanvas(QWidget):
                 self.span = first, last
                 self.spanned.emit(first, last)
                 self.update()
+        elif event.key() in SCROLLS:
+            self.scroll_wanted.emit(SCROLLS[Qt.Key(event.key())])
         elif event.key() == Qt.Key.Key_Escape and self.span is not None:
             self.span = None
             self.spanned.emit(0, 0)
@@ -600,8 +675,9 @@ class TimelineCanvas(QWidget):
         elif kind == "bookmark":
             text = next((f"{marking.times(b)} {b.note}" for b in self.bookmarks if b.id == id_), "")
         elif event.position().x() >= GUTTER:
-            text = texts.precise_clock(at)
+            gone = any(start <= at < end for start, end in self.forgotten)
+            text = texts.precise_clock(at) + (" " + self.tr("forgotten") if gone else "")
         elif kind == "person":
-            text = next((lane.name for lane in self.rows.lanes if lane.person == id_), "")
+            text = self.rows.lane_of[id_].name if id_ in self.rows.lane_of else ""
         if text:
             plain.show_tip(event.globalPosition().toPoint() + QPoint(0, 8), text, self)

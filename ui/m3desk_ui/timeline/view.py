@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
 
+Marks = tuple["Sequence[Bookmark]", "Sequence[tuple[str, int, int]]"]
+"""Bookmarks, and spans that were forgotten: source, start, end."""
+
+
 class Legend(plain.Label):
     """What the marks mean: cut with an ellipsis where there is no room; all of it is the tip."""
 
@@ -72,6 +76,7 @@ class TimelineView(QWidget):
         """The source whose waveform is shown or was asked for, and its content."""
         self.bookmarks: tuple[Bookmark, ...] = ()
         """Of all sources."""
+        self._forgotten: tuple[tuple[str, int, int], ...] = ()
         self.canvas = TimelineCanvas(hub)
         self._stale: set[str] = set()
         """Clips whose pieces are to be read (again)."""
@@ -154,9 +159,10 @@ class TimelineView(QWidget):
         canvas.spanned.connect(self._spanned)
         canvas.rows_changed.connect(self._size_bar)
         canvas.asked.connect(self._menu)
+        canvas.scroll_wanted.connect(lambda lanes: self.bar.setValue(self.bar.value() + lanes * LANE))
         self.marked = Following(
-            hub, "timeline.bookmarks", load=lambda: _bookmarks, show=self._take_bookmarks, apply=self._take_bookmarks,
-            patch=lambda changed: _bookmarks if changed.steps or changed.sources else None, parent=self,
+            hub, "timeline.bookmarks", load=lambda: _marks, show=self._take_marks, apply=self._take_marks,
+            patch=lambda changed: _marks if changed.steps or changed.sources else None, parent=self,
         )  # fmt: skip
         self.following = Following(
             hub, "timeline.plan", load=self._load, show=self._take_plan, patch=self._changed, apply=self._patch, parent=self
@@ -212,18 +218,19 @@ class TimelineView(QWidget):
         self.clear_span()
         self.canvas.fit()
         self._waved, self.canvas.wave = ("", None), None
-        self._take_bookmarks(())
+        self._take_marks(((), ()))
         self.following.restart()
         self.marked.restart()
 
-    def _take_bookmarks(self, found: Sequence[Bookmark]) -> None:
-        self.bookmarks = tuple(found)
-        self._show_bookmarks()
+    def _take_marks(self, found: Marks) -> None:
+        self.bookmarks, self._forgotten = tuple(found[0]), tuple(found[1])
+        self._show_marks()
 
-    def _show_bookmarks(self) -> None:
+    def _show_marks(self) -> None:
         mine = tuple(b for b in self.bookmarks if b.source == self._source)
-        if mine != self.canvas.bookmarks:
-            self.canvas.bookmarks = mine
+        gone = tuple((start, end) for source, start, end in self._forgotten if source == self._source)
+        if (mine, gone) != (self.canvas.bookmarks, self.canvas.forgotten):
+            self.canvas.bookmarks, self.canvas.forgotten = mine, gone
             self.canvas.redraw()
 
     def _want_wave(self, source: Source | None) -> None:
@@ -298,7 +305,7 @@ class TimelineView(QWidget):
         before = self.canvas.duration
         self.canvas.plan = plan
         self._source = plan.source.id if plan.source else ""
-        self._show_bookmarks()
+        self._show_marks()
         self._want_wave(plan.source)
         if old.sources != plan.sources:
             self._show_sources(plan)
@@ -465,5 +472,5 @@ class TimelineView(QWidget):
             self.canvas.update()
 
 
-def _bookmarks(reader: Reader) -> list[Bookmark]:
-    return reader.bookmarks()
+def _marks(reader: Reader) -> Marks:
+    return reader.bookmarks(), reader.forgotten_spans()

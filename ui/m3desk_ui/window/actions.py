@@ -350,6 +350,7 @@ class ShortcutList(QDialog):
             (self.tr("Hold moving boxes still"), self.tr("point at a face")),
             (self.tr("Enlarge the picture"), self.tr("Ctrl + wheel; then drag to move it")),
             (self.tr("Zoom the timeline"), self.tr("wheel")),
+            (self.tr("Scroll through the people of the timeline"), self.tr("wheel over their names or lanes; Ctrl + wheel zooms there")),
             (self.tr("Move along the timeline"), self.tr("Shift + wheel, or drag with the middle button")),
             (self.tr("Ask or search only in a time span"), self.tr("drag on the timeline, or [ and ] at its start and end")),
             (self.tr("Go to a word"), self.tr("click it in the transcript")),
