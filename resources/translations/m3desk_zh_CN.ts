@@ -3578,6 +3578,10 @@
     <context>
         <name>TimelineView</name>
         <message>
+            <source>All sources</source>
+            <translation>全部来源</translation>
+        </message>
+        <message>
             <source>Bookmark this moment, or the chosen span (B)</source>
             <translation>为这一时刻或选定的时段添加书签（B）</translation>
         </message>

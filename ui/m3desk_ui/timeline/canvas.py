@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from m3desk.domain.clip import clock
 from m3desk_ui.look import plain, texts, theme
-from m3desk_ui.timeline import flags, in_view, marking, wave
+from m3desk_ui.timeline import flags, in_view, wave
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.damage import changed_times, moved_lanes
 from m3desk_ui.timeline.rows import Lane, Plan, Rows
@@ -66,6 +66,11 @@ REST_MS = 200
 
 VISIBLE_STEP = 0.4
 """Pixels that the play head moves at least before it is painted again."""
+
+
+def file_name(uri: str) -> str:
+    """Return what a source is called on the ruler."""
+    return plain.line(uri.replace("\\", "/").rsplit("/", 1)[-1], plain.ENTRY)
 
 
 class TimelineCanvas(QWidget):
@@ -378,23 +383,46 @@ class TimelineCanvas(QWidget):
         first, end = self.time_at(part.left() - BESIDE), self.time_at(part.right() + 1 + BESIDE)
         return max(self.start, first), min(self.end, end)
 
+    def _segments(self) -> list[tuple[str, int, int]]:
+        """Return what is on show: the name of each source ("" where there is one only), and where it begins and ends."""
+        axis = self.plan.axis
+        if axis is None:
+            return [("", 0, max(self.end, self.duration))]
+        called = {s.id: s.uri for s in self.plan.sources}
+        return [
+            (file_name(called.get(source, source)), start, start + length)
+            for source, start, length in axis.parts
+            if start < self.end and start + length > self.start
+        ]
+
     def _paint_ruler(self, p: QPainter, part: QRect) -> None:
         c = theme.colours()
         per = (self.end - self.start) / SECOND / self.room()
         step = next((s for s in STEPS if s / per >= 74), STEPS[-1])
-        p.setPen(QColor(c.muted))
-        first = int(self.start / SECOND / step)
-        for k in range(first, first + int(self.room() * per / step) + 2):
-            at = round(k * step * SECOND)
-            x = self.x_of(at)
-            if not part.left() - 100 < x < part.right() + 2:
-                continue
-            p.setPen(QColor(c.line))
-            p.drawLine(QPointF(x, 14), QPointF(x, self.height()))
-            p.setPen(QColor(c.muted))
-            text = texts.precise_clock(at) if step < 1 else clock(at)
-            if x + 4 + p.fontMetrics().horizontalAdvance(text) < self.width():
-                p.drawText(QPointF(x + 4, 14), text)
+        for name, begin, finish in self._segments():
+            left = self.x_of(begin)
+            first = max(0, int((self.start - begin) / SECOND / step))
+            for k in range(first, first + int(self.room() * per / step) + 2):
+                at = begin + round(k * step * SECOND)
+                x = self.x_of(at)
+                if not part.left() - 100 < x < part.right() + 2 or at > finish:
+                    continue
+                p.setPen(QColor(c.line))
+                p.drawLine(QPointF(x, 14), QPointF(x, self.height()))
+                p.setPen(QColor(c.muted))
+                text = texts.precise_clock(at - begin) if step < 1 else clock(at - begin)
+                room = min(self.width(), self.x_of(finish)) if name else self.width()
+                if x + 4 + p.fontMetrics().horizontalAdvance(text) < room and not (name and k == 0):
+                    p.drawText(QPointF(x + 4, 14), text)
+            if name:
+                wide = min(self.x_of(begin + round(step * SECOND)), self.x_of(finish)) - max(left, GUTTER) - 8
+                p.setPen(QPen(QColor(c.muted), 1.4))
+                p.drawLine(QPointF(left, 0), QPointF(left, self.height()))
+                if wide > 20 and left >= GUTTER - 100:
+                    p.setPen(QColor(c.text))
+                    p.drawText(
+                        QPointF(max(left, GUTTER) + 4, 14), p.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, int(wide))
+                    )
 
     def _paint_many_clips(self, p: QPainter, part: QRect) -> None:
         """Draw clips that are too narrow for pictures as one strip per state."""
@@ -557,6 +585,14 @@ class TimelineCanvas(QWidget):
 
     # ------------------------------------------------------------ mouse and keys
 
+    def told_time(self, at: int) -> str:
+        """Return a time on show in words: of its source, and which, where several are shown."""
+        if self.plan.axis is None:
+            return texts.precise_clock(at)
+        source, own = self.plan.axis.at(at)
+        called = next((s.uri for s in self.plan.sources if s.id == source), source)
+        return f"{texts.precise_clock(own)} {file_name(called)}"
+
     def hit(self, point: QPointF) -> tuple[str, str, int]:
         """Return kind, id and time of what lies at a point."""
         x, y = point.x(), point.y()
@@ -671,12 +707,12 @@ class TimelineCanvas(QWidget):
         kind, id_, at = self.hit(event.position())
         text = ""
         if kind == "node":
-            text = next((f"{clock(m[0])} {m[4]}" for m in self.rows.memories if m[2] == id_), "")
+            text = next((f"{self.told_time(m[0])} {m[4]}" for m in self.rows.memories if m[2] == id_), "")
         elif kind == "bookmark":
-            text = next((f"{marking.times(b)} {b.note}" for b in self.bookmarks if b.id == id_), "")
+            text = next((f"{self.told_time(b.start)} {b.note}" for b in self.bookmarks if b.id == id_), "")
         elif event.position().x() >= GUTTER:
             gone = any(start <= at < end for start, end in self.forgotten)
-            text = texts.precise_clock(at) + (" " + self.tr("forgotten") if gone else "")
+            text = self.told_time(at) + (" " + self.tr("forgotten") if gone else "")
         elif kind == "person":
             text = self.rows.lane_of[id_].name if id_ in self.rows.lane_of else ""
         if text:

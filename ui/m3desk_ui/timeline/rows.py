@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from m3desk.domain.ids import clip_of
 from m3desk_ui.memory.order import sentences
+from m3desk_ui.timeline.axis import ALL, Axis, together
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -44,6 +45,8 @@ class Plan:
     pictures: dict[str, str]
     names: dict[str, str]
     sources: tuple[Source, ...] = ()
+    axis: Axis | None = None
+    """Where all sources are shown: `source` stands for them then, and the times of `clips` are the axis'."""
 
     @cached_property
     def spans(self) -> Spans:
@@ -252,12 +255,18 @@ def ticks(times: NDArray[np.int64], start: int, end: int, width: int, room: int)
 
 
 def plan(reader: Reader, source: str) -> Plan:
-    """Read what there is to show of a source (the first one, without a wish)."""
-    sources = reader.sources()
+    """Read what there is to show of a source (the first one, without a wish), or of all (`ALL`)."""
+    sources, names = reader.sources(), {p.id: p.shown for p in reader.people()}
+    if source == ALL and sources:
+        own = reader.clips()
+        axis = Axis.of(sources, own)
+        placed = sorted((axis.on(c) for c in own if axis.start_of(c.source) is not None), key=lambda c: c.start)
+        pictured = reader.thumbnails([c.id for c in placed if is_kept(c)])
+        return Plan(together(axis), tuple(placed), pictured, names, tuple(sources), axis)
     chosen = next((s for s in sources if s.id == source), sources[0] if sources else None)
     clips = reader.clips(chosen.id) if chosen is not None else []
     pictures = reader.thumbnails([c.id for c in clips if is_kept(c)])
-    return Plan(chosen, tuple(clips), pictures, {p.id: p.shown for p in reader.people()}, tuple(sources))
+    return Plan(chosen, tuple(clips), pictures, names, tuple(sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +287,7 @@ class Part:
 
 def read_part(reader: Reader, source: str, changed: Changed, stale: frozenset[str]) -> Part:
     """Read what a commit changed of a plan. `stale`: the clips of changed things that were known before."""
-    mine = f"{source}."
+    mine = "" if source == ALL else f"{source}."
     clips = {c.id: c for c in reader.clips_of([c for c in changed.clips if c.startswith(mine)])} if changed.clips else {}
     told = sentences(changed)
     stale |= {m.clip for m in reader.memories_of(told)} if told else set()
@@ -295,12 +304,19 @@ def read_part(reader: Reader, source: str, changed: Changed, stale: frozenset[st
 
 
 def patched(plan: Plan, part: Part) -> Plan:
-    """Return a plan after a change."""
+    """Return a plan after a change. Where all sources are shown and one of them moved, there is no source in it: read it again."""
+    axis = plan.axis
+    if axis is not None:
+        later = axis.after(part.sources, part.clips.values())
+        if later is None:
+            return replace(plan, source=None)
+        part = replace(part, clips={id_: later.on(clip) for id_, clip in part.clips.items()})
+        axis = later
     if part.gone & plan.place_of.keys() or not all(_stays(plan, clip) for clip in part.clips.values()):
         kept = [part.clips.get(c.id, c) for c in plan.clips if c.id not in part.gone]
         new = [c for c in part.clips.values() if c.id not in plan.place_of]
         pictures = {c: media for c, media in plan.pictures.items() if c not in part.clips and c not in part.gone} | part.pictures
-        plan = replace(plan, clips=tuple(sorted((*kept, *new), key=lambda c: c.index)), pictures=pictures)
+        plan = replace(plan, clips=tuple(sorted((*kept, *new), key=lambda c: (c.start, c.index))), pictures=pictures)
     elif part.clips:
         plan = plan.with_clips(part.clips.values(), part.pictures)
     names = plan.names
@@ -308,7 +324,9 @@ def patched(plan: Plan, part: Part) -> Plan:
         names = {p: name for p, name in names.items() if p not in part.people} | part.names
     sources = plan.sources if part.sources is None else part.sources
     source = next((s for s in sources if plan.source is not None and s.id == plan.source.id), None)
-    found = replace(plan, source=source, names=names, sources=sources)
+    if axis is not None:
+        source = plan.source if axis is plan.axis else together(axis)
+    found = replace(plan, source=source, names=names, sources=sources, axis=axis)
     found.__dict__.update({name: value for name, value in plan.__dict__.items() if name in ("place_of", "spans", "states", "pictured")})
     return found
 
@@ -327,24 +345,29 @@ def is_kept(clip: Clip) -> bool:
     return clip.state in ("episodic", "done")
 
 
-def read_on(reader: Reader, clips: Sequence[Clip], rows: Rows, gone: Collection[str], names: Mapping[str, str]) -> tuple[Rows, list[Clip]]:
+def read_on(
+    reader: Reader, clips: Sequence[Clip], rows: Rows, gone: Collection[str], names: Mapping[str, str], axis: Axis | None = None
+) -> tuple[Rows, list[Clip]]:
     """Read clips for at most `SLICE` seconds and put them into the rows; return these and the clips still to read."""
     until, done = time.monotonic() + SLICE, 0
     read: dict[str, Piece] = {}
     while done < len(clips) and (not done or time.monotonic() < until):
-        read |= pieces(reader, clips[done : done + AT_ONCE])
+        read |= pieces(reader, clips[done : done + AT_ONCE], axis)
         done += AT_ONCE
     return rows.changed(read, gone, names), list(clips[done:])
 
 
-def pieces(reader: Reader, clips: Sequence[Clip]) -> dict[str, Piece]:
-    """Read some clips (clip → piece)."""
-    ids = [c.id for c in clips]
+def pieces(reader: Reader, clips: Sequence[Clip], axis: Axis | None = None) -> dict[str, Piece]:
+    """Read some clips (clip → piece). On an axis their times are the axis'."""
+    begin = {c.id: (axis.start_of(c.source) or 0) if axis is not None else 0 for c in clips}
+    ids = list(begin)
     seen: dict[str, list[tuple[str, int, int]]] = {id_: [] for id_ in ids}
     heard: dict[str, list[tuple[str, int, int]]] = {id_: [] for id_ in ids}
     told: dict[str, list[MemoryRow]] = {id_: [] for id_ in ids}
     for row in reader.presence(ids):
-        (heard if row.heard else seen)[row.clip].append((row.person, row.start, row.end))
+        at = begin[row.clip]
+        (heard if row.heard else seen)[row.clip].append((row.person, row.start + at, row.end + at))
     for m in reader.moments(ids):
-        told[m.clip].append((m.start, m.end, m.node, m.kind, m.shown))
+        at = begin[m.clip]
+        told[m.clip].append((m.start + at, m.end + at, m.node, m.kind, m.shown))
     return {id_: Piece(id_, tuple(seen[id_]), tuple(heard[id_]), tuple(told[id_])) for id_ in ids}

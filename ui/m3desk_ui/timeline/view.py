@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from m3desk_ui.look import plain, theme
 from m3desk_ui.look.more_button import MoreButton
 from m3desk_ui.timeline import marking
 from m3desk_ui.timeline import rows as timeline_rows
+from m3desk_ui.timeline.axis import ALL
 from m3desk_ui.timeline.canvas import GUTTER, LANE, TimelineCanvas
 from m3desk_ui.timeline.rows import Part, Plan, Rows
 from m3desk_ui.timeline.wave import Wave
@@ -76,6 +78,7 @@ class TimelineView(QWidget):
         """The source whose waveform is shown or was asked for, and its content."""
         self.bookmarks: tuple[Bookmark, ...] = ()
         """Of all sources."""
+        self._hits: tuple[tuple[str, int, int], ...] = ()
         self._forgotten: tuple[tuple[str, int, int], ...] = ()
         self.canvas = TimelineCanvas(hub)
         self._stale: set[str] = set()
@@ -212,6 +215,7 @@ class TimelineView(QWidget):
         self.canvas.rows = Rows()
         self.canvas.plan = Plan(None, (), {}, {})
         self.canvas.watched = {}
+        self._hits = ()
         self.canvas.hits, self.canvas.selected = (), ("", "")  # ids mean something else in another memory
         self._begin_anew()
         self.sources.clear()
@@ -226,9 +230,33 @@ class TimelineView(QWidget):
         self.bookmarks, self._forgotten = tuple(found[0]), tuple(found[1])
         self._show_marks()
 
+    def _place(self, source: str, at: int) -> int | None:
+        """Return where a time of a source is on the canvas; None if that source is not on show."""
+        axis = self.canvas.plan.axis
+        start = axis.start_of(source) if axis is not None else 0 if source and source == self._source else None
+        return None if start is None else start + at
+
+    def _own(self, at: int) -> tuple[str, int]:
+        """Return the source and its own time at a place of the canvas."""
+        axis = self.canvas.plan.axis
+        return axis.at(at) if axis is not None else (self._source, at)
+
+    def _show_hits(self) -> None:
+        source = self.canvas.plan.source
+        placed = ((self._place(s, a), self._place(s, b)) for s, a, b in self._hits)
+        found = () if source is None else tuple((source.id, a, b) for a, b in placed if a is not None and b is not None)
+        if found != self.canvas.hits:
+            self.canvas.hits = found
+            self.canvas.redraw()
+
     def _show_marks(self) -> None:
-        mine = tuple(b for b in self.bookmarks if b.source == self._source)
-        gone = tuple((start, end) for source, start, end in self._forgotten if source == self._source)
+        mine = tuple(
+            b if not (at := self._place(b.source or "", 0)) else replace(b, start=b.start + at, end=b.end + at)
+            for b in self.bookmarks
+            if self._place(b.source or "", 0) is not None
+        )
+        placed = ((self._place(source, start), self._place(source, end)) for source, start, end in self._forgotten)
+        gone = tuple((start, end) for start, end in placed if start is not None and end is not None)
         if (mine, gone) != (self.canvas.bookmarks, self.canvas.forgotten):
             self.canvas.bookmarks, self.canvas.forgotten = mine, gone
             self.canvas.redraw()
@@ -274,7 +302,7 @@ class TimelineView(QWidget):
 
     def to_bookmark(self, *, back: bool = False) -> None:
         """Go to the bookmark of this source that comes next, or to the one before."""
-        if (found := marking.next_of(self.bookmarks, self._source, self.canvas.head, back=back)) is not None:
+        if (found := marking.next_of(self.bookmarks, *self._own(self.canvas.head), back=back)) is not None:
             marking.go(self._hub, found)
 
     def _take_plan(self, plan: Plan) -> None:
@@ -289,8 +317,8 @@ class TimelineView(QWidget):
 
     def _patch(self, part: Part) -> None:
         plan = timeline_rows.patched(self.canvas.plan, part)
-        if plan.source is None:  # it was removed
-            self._source = ""
+        if plan.source is None:  # it was removed, or one of all moved
+            self._source = ALL if plan.axis is not None else ""
             self.following.restart()
             return
         kept = {c.id for c in plan.kept(part.stale)}
@@ -306,6 +334,7 @@ class TimelineView(QWidget):
         self.canvas.plan = plan
         self._source = plan.source.id if plan.source else ""
         self._show_marks()
+        self._show_hits()
         self._want_wave(plan.source)
         if old.sources != plan.sources:
             self._show_sources(plan)
@@ -326,6 +355,8 @@ class TimelineView(QWidget):
 
     def _show_sources(self, plan: Plan) -> None:
         self.sources.clear()
+        if len(plan.sources) > 1:
+            self.sources.addItem(self.tr("All sources"), ALL)
         for s in plan.sources:
             self.sources.addItem(plain.line(s.uri.replace("\\", "/").rsplit("/", 1)[-1], plain.ENTRY), s.id)
         self.sources.setCurrentIndex(max(0, self.sources.findData(self._source)))
@@ -336,10 +367,10 @@ class TimelineView(QWidget):
         if self._reading or not (self._stale or self._gone or self._renamed):
             return
         plan, rows, gone = self.canvas.plan, self.canvas.rows, frozenset(self._gone)
-        todo = plan.kept(self._stale)
+        todo, axis = plan.kept(self._stale), plan.axis
         self._stale, self._gone, self._renamed, self._reading = set(), set(), False, True
         self._hub.read(
-            "timeline.pieces", lambda r: timeline_rows.read_on(r, todo, rows, gone, plan.names), self._take_pieces, self._not_read
+            "timeline.pieces", lambda r: timeline_rows.read_on(r, todo, rows, gone, plan.names, axis), self._take_pieces, self._not_read
         )
 
     def _take_pieces(self, found: tuple[Rows, list[Clip]]) -> None:
@@ -384,34 +415,39 @@ class TimelineView(QWidget):
 
     def _choose(self, index: int) -> None:
         source = self.sources.itemData(index)
-        if source:
+        if source == ALL:
+            self.show_source(source)
+        elif source:
             self._hub.selection.seek.emit(source, 0, False)
             self.show_source(source)
 
     def _progress(self, event: events.Progress) -> None:
-        if event.source == self._source and event.stage != "knowledge":
-            self.canvas.set_watched(event.clip, event.done)
+        at = self._place(event.source, event.done)
+        if at is not None and event.stage != "knowledge":
+            self.canvas.set_watched(event.clip, at)
 
     def _evidence(self, event: events.EvidenceSeen) -> None:
-        if event.source == self._source and event.faces:
-            self.canvas.set_watched(event.clip, max(face[0] for face in event.faces))
+        at = self._place(event.source, max((face[0] for face in event.faces), default=0))
+        if at is not None and event.faces:
+            self.canvas.set_watched(event.clip, at)
 
     def _source_changed(self, event: events.SourceChanged | events.SourceQueued) -> None:
-        if event.source == self._source and (isinstance(event, events.SourceQueued) or event.state in ("queued", "cancelled")):
+        if self._place(event.source, 0) is not None and (isinstance(event, events.SourceQueued) or event.state in ("queued", "cancelled")):
             self.canvas.forget_watched()
 
     def _watch(self, source: str, at: int) -> None:
-        if source != self._source:
+        if source != self._source and self._source != ALL:
             self.show_source(source)
-        self.canvas.set_head(at)
+        place = self._place(source, at)
+        self.canvas.set_head(at if place is None else place)
 
     def _select(self, kind: str, id_: str) -> None:
         self.canvas.selected = (kind, id_)
         self.canvas.redraw()
 
     def _highlight(self, hits: Any) -> None:
-        self.canvas.hits = tuple(hits)
-        self.canvas.redraw()
+        self._hits = tuple(hits)
+        self._show_hits()
 
     def _clicked(self, at: int | None, kind: str, id_: str) -> None:
         if kind == "bookmark":
@@ -420,14 +456,19 @@ class TimelineView(QWidget):
             self._hub.selection.select(kind, id_)
         if at is not None and self._source:
             self.canvas.set_head(at)  # at once: the picture of that time comes a moment later
-            self._hub.selection.seek.emit(self._source, at, bool(kind))
+            self._hub.selection.seek.emit(*self._own(at), bool(kind))
 
     def _spanned(self, start: int, end: int) -> None:
         if not self._source or end <= start:
             self.clear_span()
             return
-        self._hub.selection.span.emit(self._source, start, end)
-        self.length.setText(f"{clock(start)} – {clock(end)}")
+        source, first, last = self._source, start, end
+        if (axis := self.canvas.plan.axis) is not None:  # what begins in a source ends with it
+            source, first, last = axis.within(start, end)
+            self.canvas.span = start, start + last - first
+            self.canvas.update()
+        self._hub.selection.span.emit(source, first, last)
+        self.length.setText(f"{clock(first)} – {clock(last)}")
         self.tools.show()
         self._place_tools(start)
 
@@ -441,7 +482,7 @@ class TimelineView(QWidget):
         super().resizeEvent(event)
         span = self._hub.selection.chosen_span
         if span is not None and not self.tools.isHidden():
-            self._place_tools(span[1])
+            self._place_tools(self._place(span[0], span[1]) or span[1])
 
     def _search_span(self) -> None:
         """Show the memories of the chosen span, and only these."""
