@@ -133,6 +133,6 @@ def test_moments_of_an_answer_are_not_shown_in_another_memory(qtbot: QtBot) -> N
     qtbot.addWidget(view)
     hub.selection.highlighted.emit((("s1", 0, 9_000_000),))
     hub.selection.select("person", "person_1")
-    assert view.canvas.hits and view.canvas.selected == ("person", "person_1")
+    assert view._hits and view.canvas.selected == ("person", "person_1")
     hub.opened.emit("/memories/other.m3desk")
-    assert view.canvas.hits == () and view.canvas.selected == ("", "")
+    assert view._hits == () and view.canvas.hits == () and view.canvas.selected == ("", "")

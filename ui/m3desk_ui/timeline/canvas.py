@@ -32,6 +32,7 @@ from m3desk_ui.timeline import flags, in_view, wave
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.damage import changed_times, moved_lanes
 from m3desk_ui.timeline.rows import Lane, Plan, Rows
+from m3desk_ui.timeline.strip import Moment, Strip
 from m3desk_ui.timeline.wave import Wave
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
 SECOND = 1_000_000
 FRAME = CLIPS - 14
 """Height of a clip's picture among many, in pixels."""
+PICTURE = CLIPS - 10
+"""Height of a clip's picture among few, in pixels."""
 LEFT, RIGHT = 16, FRAME * 16 // 9 + 16
 """Pixels that what is at a time reaches to its left and right, at most: a tick or the mark of the chosen one, a picture."""
 BESIDE = 24
@@ -101,6 +104,8 @@ class TimelineCanvas(QWidget):
         """How far each clip in work is watched: microseconds of the source. Pictures are watched up to two clips ahead of the commits."""
         self.hits: tuple[tuple[str, int, int], ...] = ()
         self.wave: Wave | None = None
+        self.strip = Strip(hub, self)
+        self.strip.came.connect(self.redraw)
         self.forgotten: tuple[tuple[int, int], ...] = ()
         """Spans of the source on show that were forgotten, in order of time."""
         self.bookmarks: tuple[Bookmark, ...] = ()
@@ -185,9 +190,39 @@ class TimelineCanvas(QWidget):
         self._in_view = in_view.people(self.plan, self.rows, self.start, self.end)
         if self._lanes_on_show() != self._lanes_painted:
             self.redraw()
+        self._want_pictures()
         names = [lane.name for lane in self.lanes()[:TOLD] if self._in_view is None or lane.person in self._in_view]
         told = self.tr("From %1 to %2. People in view: %3").replace("%3", plain.line(", ".join(names) or "–"))
         self.setAccessibleDescription(told.replace("%2", clock(self.end)).replace("%1", clock(self.start)))
+
+    def _want_pictures(self) -> None:
+        """Ask for the pictures between those of the clips that are on show."""
+        if self._are_many() or self.plan.source is None:
+            self.strip.want((), self._picture_width())
+            return
+        first, last = self.plan.between(self.start, self.end)
+        moments = [m for clip in self.plan.clips[first:last] for _, m in self._slots(clip)]
+        self.strip.want(moments, self._picture_width())
+
+    def _picture_width(self) -> int:
+        return round(PICTURE * 16 / 9 * self.devicePixelRatioF())
+
+    def _slots(self, clip: Clip) -> list[tuple[int, Moment]]:
+        """Return where pictures of a memorized clip are on show after its first one: the place, and the source's own time.
+
+        As many as have room; none where the source has no picture, or where its time was forgotten.
+        """
+        if not timeline_rows.is_kept(clip) or clip.id not in self.plan.pictures:
+            return []
+        per = (self.end - self.start) / SECOND / self.room()
+        step = round(next((s for s in STEPS if s / per >= PICTURE * 16 / 9 + 4), STEPS[-1]) * SECOND)
+        begin = (self.plan.axis.start_of(clip.source) or 0) if self.plan.axis is not None else 0
+        found = []
+        for k in range(max(1, (self.start - clip.start) // step), max(0, min(clip.end, self.end) - clip.start) // step + 1):
+            at = clip.start + k * step
+            if at < clip.end and not any(a <= at < b for a, b in self.forgotten):
+                found.append((at, (clip.source, at - begin)))
+        return found
 
     def _on_show(self) -> tuple[Lane, ...]:
         first, room = self.scrolled // LANE, (self.height() - self.lanes_top()) // LANE + 2
@@ -473,6 +508,13 @@ class TimelineCanvas(QWidget):
                 p.save()
                 p.setClipRect(r.intersected(QRectF(GUTTER, 0, self.width(), self.height())))
                 p.drawPixmap(QRectF(r.x(), r.y(), w, h), pixmap, QRectF(pixmap.rect()))
+                p.restore()
+        for at, moment in self._slots(clip) if r.width() > 2 * PICTURE else ():
+            if (picture := self.strip.get(moment)) is not None:
+                x, wide = self.x_of(at), PICTURE * picture.width() / max(1, picture.height())
+                p.save()
+                p.setClipRect(r.intersected(QRectF(GUTTER, 0, self.width(), self.height())))
+                p.drawPixmap(QRectF(x, r.y(), wide, PICTURE), picture, QRectF(picture.rect()))
                 p.restore()
         colour, dense = {
             "done": (c.good, True), "episodic": (c.accent, True), "failed": (c.bad, True), "skipped": (c.muted, True),

@@ -222,6 +222,7 @@ class TimelineView(QWidget):
         self.clear_span()
         self.canvas.fit()
         self._waved, self.canvas.wave = ("", None), None
+        self.canvas.strip.clear()
         self._take_marks(((), ()))
         self.following.restart()
         self.marked.restart()
@@ -258,6 +259,8 @@ class TimelineView(QWidget):
         placed = ((self._place(source, start), self._place(source, end)) for source, start, end in self._forgotten)
         gone = tuple((start, end) for start, end in placed if start is not None and end is not None)
         if (mine, gone) != (self.canvas.bookmarks, self.canvas.forgotten):
+            if gone != self.canvas.forgotten:
+                self.canvas.strip.clear()
             self.canvas.bookmarks, self.canvas.forgotten = mine, gone
             self.canvas.redraw()
 

@@ -1,0 +1,67 @@
+"""The strip of pictures: as many as the zoom has room for, asked for at rest, one at a time, and never of what was forgotten."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+import pytest
+from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.timeline.strip import Strip
+from m3desk_ui.timeline.view import TimelineView
+from pytestqt.qtbot import QtBot
+
+from tests.ui.fakes import FakeDesk
+
+S = 1_000_000
+
+
+def asked(desk: FakeDesk) -> list[tuple[str, int]]:
+    return [args for args, _ in desk.called("picture")]  # type: ignore[misc]
+
+
+def test_a_clip_that_is_wide_gets_more_pictures_and_a_narrow_one_none(hub: Hub, desk: FakeDesk, qtbot: QtBot) -> None:
+    desk.world.forgotten = [("s1", 20 * S, 25 * S)]
+    view = TimelineView(hub)
+    qtbot.addWidget(view)
+    view.resize(800, 220)
+    with qtbot.waitExposed(view):
+        view.show()
+    canvas = view.canvas
+    qtbot.waitUntil(lambda: canvas.plan.source is not None and bool(canvas.forgotten), timeout=30_000)
+    canvas.fit()
+    canvas.arrange()
+    assert canvas._slots(canvas.plan.clips[5]) == []  # it waits
+    canvas._go(0, 30 * S)
+    canvas.arrange()
+    slots = canvas._slots(canvas.plan.clips[0])
+    gap = canvas.x_of(slots[1][0]) - canvas.x_of(slots[0][0])
+    assert 71 <= gap < 200 and all(not 20 * S <= at < 25 * S for at, _ in slots)
+    assert [m for _, m in slots] == [("s1", at) for at, _ in slots]
+    qtbot.waitUntil(lambda: all(canvas.strip.get(m) is not None for _, m in slots), timeout=30_000)
+    count = len(asked(desk))
+    canvas.arrange()
+    canvas._go(0, 15 * S)  # finer ones share some
+    canvas.arrange()
+    assert canvas.strip.get(slots[0][1]) is not None and len(asked(desk)) >= count
+    assert len(set(asked(desk))) == len(asked(desk))
+
+
+def test_one_picture_is_asked_for_at_a_time_and_those_no_longer_wanted_are_dropped(
+    hub: Hub, desk: FakeDesk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[tuple[tuple[str, int], Future[bytes | None]]] = []
+
+    def picture(source: str, at: int, width: int = 480) -> Future[bytes | None]:
+        waiting.append(((source, at), Future()))
+        return waiting[-1][1]
+
+    monkeypatch.setattr(desk, "picture", picture)
+    strip = Strip(hub)
+    strip.want([("s1", 1), ("s1", 2), ("s1", 3)], 70)
+    strip.want([("s1", 9)], 70)
+    assert [m for m, _ in waiting] == [("s1", 1)]
+    waiting[0][1].set_result(None)  # the file is not there
+    qtbot.wait(50)
+    assert len(waiting) == 1
+    strip.want([("s1", 5), ("s2", 5)], 70)
+    assert [m for m, _ in waiting] == [("s1", 1), ("s2", 5)]
