@@ -86,7 +86,11 @@ UPRIGHT = Orientation()
 
 
 def orientation(frame: Any) -> Orientation:
-    """Read the display matrix of a decoded frame: x' = a·x + c·y, y' = b·x + d·y, numbers in 16.16 fixed point (ISO 14496-12)."""
+    """Read the display matrix of a decoded frame: x' = a·x + c·y, y' = b·x + d·y, numbers in 16.16 fixed point (ISO 14496-12).
+
+    Not for every frame of a stream (`Showing.orientation` is): PyAV's `side_data` and its frame refer to each other, so that each frame
+    once read keeps its picture until Python's garbage collector runs.
+    """
     try:
         data = frame.side_data.get("DISPLAYMATRIX")
     except ValueError:  # PyAV 18 stumbles over kinds of side data that are newer than it, such as EXIF
@@ -374,20 +378,29 @@ class Showing:
     def __init__(self, opened: OpenContainer) -> None:
         self._aspect = opened.picture.sample_aspect_ratio if opened.picture is not None else None
         self._reformatter = VideoReformatter()
+        self._orientations: dict[int, Orientation] = {}
+
+    def orientation(self, frame: Any) -> Orientation:
+        """Return a frame's orientation; the display matrix is read once for each angle by which the stream's frames are turned."""
+        angle = frame.rotation
+        known = self._orientations.get(angle)
+        if known is None:
+            known = self._orientations[angle] = orientation(frame)
+        return known
 
     def size(self, frame: Any) -> tuple[int, int]:
         """Return the displayed (width, height) of a frame."""
-        return orientation(frame).size(*square_size(frame.width, frame.height, self._aspect))
+        return self.orientation(frame).size(*square_size(frame.width, frame.height, self._aspect))
 
     def bgr(self, frame: Any) -> NDArray[np.uint8]:
         """Return (h, w, 3) uint8 BGR as displayed, at full size."""
         width, height = square_size(frame.width, frame.height, self._aspect)
-        return orientation(frame).apply(self._converted(frame, "bgr24", width, height, "BILINEAR"))
+        return self.orientation(frame).apply(self._converted(frame, "bgr24", width, height, "BILINEAR"))
 
     def bgra(self, frame: Any, fit: tuple[int, int] | None = None) -> NDArray[np.uint8]:
         """Return (h, w, 4) uint8 BGRA as displayed, shrunk (never enlarged) to fit within `fit` = (width, height)."""
         width, height = square_size(frame.width, frame.height, self._aspect)
-        turn = orientation(frame)
+        turn = self.orientation(frame)
         if fit:
             shown = turn.size(width, height)
             scale = min(fit[0] / shown[0], fit[1] / shown[1], 1.0)

@@ -11,7 +11,7 @@ from m3desk.domain.live import DeviceKind
 from m3desk.errors import SourceError
 from m3desk.media.capture.inputs import CaptureError, Form, Taking
 from m3desk.media.capture.network import ALONE, STILL_STEP
-from m3desk.media.streams import UPRIGHT, Showing, open_media, orientation
+from m3desk.media.streams import UPRIGHT, Showing, open_media
 
 _BEHIND = 2_000_000
 
@@ -80,6 +80,6 @@ class FileInput:
 
 def upright(frame: Any, showing: Showing) -> Any:
     """Return a picture as it is displayed, with square pixels."""
-    if showing.size(frame) == (frame.width, frame.height) and orientation(frame) == UPRIGHT:
+    if showing.size(frame) == (frame.width, frame.height) and showing.orientation(frame) == UPRIGHT:
         return frame
     return av.VideoFrame.from_ndarray(showing.bgr(frame), format="bgr24")
