@@ -7,6 +7,7 @@ seeks to a position computed from the clip's start only, and keeps no state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -18,7 +19,7 @@ from m3desk.domain.clip import MICROSECOND, Clip, Source, clock
 from m3desk.domain.ids import clip_id
 from m3desk.domain.live import HALF_OF_PICTURES, MOST_PICTURES
 from m3desk.media.streams import Kind, OpenContainer, Showing, audible, frame_time, open_media
-from m3desk.ports import SAMPLE_RATE, Frame, Sound
+from m3desk.ports import SAMPLE_RATE, Frame, GreyFrame, Sound
 
 SHORTEST_TAIL = MICROSECOND
 """What is left at the end joins the clip before when it is shorter."""
@@ -41,6 +42,12 @@ HELD = MICROSECOND
 # Pictures and sound of the same time are at most this far from each other in a recording: having read sound this far past the clip, no
 # picture of it can follow.
 APART = 4 * MICROSECOND
+
+FINE = 33_000
+"""Microseconds at least between two of the pictures of `Frame.between`: all of a source with up to 30 a second, half of one with 60."""
+
+FINE_FROM = 5.0
+"""Pictures a second from which `Frame.between` is given: where fewer are looked at, memorizing is behind."""
 
 # A time stamp this far from where the last frame ended is a gap; nearer, it is the container's rounding (Matroska: 1 ms).
 _GAP_SECONDS = 0.02
@@ -124,15 +131,19 @@ class FileClip:
         shown: Any = None
         since = 0
         picture: NDArray[np.uint8] | None = None
+        passed: list[tuple[int, Any]] = []
+        finest = -FINE
+        whole = self._fps >= FINE_FROM
 
         def due(until: int) -> Iterator[Frame]:
-            nonlocal moment, picture
+            nonlocal moment, picture, passed
             while moment < min(until, self.clip.end):
                 if shown is not None and (held is None or moment - since < held):
                     if not self._gives(moment):
                         return
                     picture = showing.bgr(shown) if picture is None else picture
-                    yield Frame(moment, picture)
+                    finer, passed = passed, []
+                    yield Frame(moment, picture, partial(_grey, showing, finer)) if finer else Frame(moment, picture)
                 moment = next(moments)
 
         for at, frame in reader.frames():
@@ -141,6 +152,9 @@ class FileClip:
             if moment >= self.clip.end:
                 break
             shown, since, picture = frame, at, None
+            if whole and at >= self.clip.start and at - finest >= FINE:
+                passed.append((at, frame))
+                finest = at
         else:
             if shown is not None:
                 yield from due(reader.end if opened.recording is None else opened.recording.end)
@@ -196,6 +210,10 @@ class FileClip:
         if declared is None or end >= min(declared, self.clip.end) - _TOLERATED_END:
             return ()
         return (f"the {kind} cannot be read from {clock(max(end, 0))} on",)
+
+
+def _grey(showing: Showing, frames: Sequence[tuple[int, Any]]) -> list[GreyFrame]:
+    return [(at, showing.grey(frame)) for at, frame in frames]
 
 
 def _grid(fps: float, start: int) -> Iterator[int]:

@@ -397,6 +397,11 @@ class Showing:
         width, height = square_size(frame.width, frame.height, self._aspect)
         return self.orientation(frame).apply(self._converted(frame, "bgr24", width, height, "BILINEAR"))
 
+    def grey(self, frame: Any) -> NDArray[np.uint8]:
+        """Return (h, w) uint8 as displayed, at full size."""
+        width, height = square_size(frame.width, frame.height, self._aspect)
+        return self.orientation(frame).apply(self._converted(frame, "gray", width, height, "BILINEAR"))
+
     def bgra(self, frame: Any, fit: tuple[int, int] | None = None) -> NDArray[np.uint8]:
         """Return (h, w, 4) uint8 BGRA as displayed, shrunk (never enlarged) to fit within `fit` = (width, height)."""
         width, height = square_size(frame.width, frame.height, self._aspect)

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.memory import Decision, Draft, StoredSentence
@@ -25,13 +28,28 @@ from m3desk.ports.models import (
     WatchingModel,
 )
 
+Grey = NDArray[np.uint8]
+"""(height, width) uint8, as displayed."""
+
+GreyFrame = tuple[int, Grey]
+"""Time in microseconds and picture."""
+
+
+def _nothing() -> Sequence[GreyFrame]:
+    return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One decoded picture at `at` microseconds of the source."""
+    """One decoded picture at `at` microseconds of the source.
+
+    `between`: returns the pictures decoded since the one before (up to 30 a second, in grey, in time order, with their own times; the last
+    may be this one); only until the next frame is asked for. Nothing is converted unless it is called.
+    """
 
     at: int
     picture: Picture
+    between: Callable[[], Sequence[GreyFrame]] = field(default=_nothing, compare=False, repr=False)
 
 
 class ClipMedia(Protocol):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from m3desk.domain.clip import Clip, Source
+from m3desk.domain.live import HALF_OF_PICTURES
 from m3desk.media.cutter import FileClip, plan
 from m3desk.media.file import probe, readable_until
 
@@ -209,3 +210,23 @@ def test_a_decoded_frame_is_free_once_it_was_shown(video: Video) -> None:
         assert alive() <= before + 2
     finally:
         gc.enable()
+
+
+def test_between_two_looks_a_frame_gives_every_picture_in_grey_with_its_own_time(video: Video) -> None:
+    [clip] = clips_of(video("film.mp4", frames=50))
+    seen = [(frame.at, frame.between(), frame.picture) for frame in clip.frames()]
+    times = [at for _, pictures, _ in seen for at, _ in pictures]
+    assert times == [40_000 * k for k in range(46)]
+    assert all(pictures and pictures[-1][0] <= at for at, pictures, _ in seen)
+    grey, shown = seen[1][1][-1][1], seen[1][2]
+    assert grey.shape == shown.shape[:2] and grey.dtype == np.uint8
+    assert np.abs(grey.astype(float) - shown.astype(float).mean(2)).mean() < 30
+
+
+def test_of_a_fast_film_at_most_30_pictures_a_second_lie_between_and_none_where_memorizing_is_behind(video: Video) -> None:
+    file = video("fast.mp4", frames=120, fps=60)
+    [clip] = clips_of(file)
+    times = [at for frame in clip.frames() for at, _ in frame.between()]
+    assert 26 <= len(times) / 2 <= 30 and min(np.diff(times)) >= 33_000
+    behind = FileClip(clip.source, replace(clip.clip, given_up=(HALF_OF_PICTURES,)), str(file))
+    assert behind._fps < 5 and not any(frame.between() for frame in behind.frames())
