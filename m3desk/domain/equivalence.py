@@ -28,7 +28,7 @@ MATE = 3.0
 """A face that has a voice gets a second one (the same voice, split in two by a poor recording) only for votes that come to a third of the
 first's: else a narrator, who speaks once over somebody's silent picture, would become them."""
 
-PHYSICAL = frozenset({"alone in view", "lips", "lips in turn", "in turn", "mouth still"})
+PHYSICAL = frozenset({"lips in step", "alone in view", "lips", "lips in turn", "in turn", "mouth still"})
 """`by` of physical votes, cast by memorization.speaking. Any other name is an opinion."""
 
 SAME_NAME = "named alike"

@@ -125,6 +125,16 @@ class TextOnScreen:
     box: Box
 
 
+@dataclass(frozen=True, slots=True)
+class LipMatch:
+    """Whether the mouth of a face moves with a voice (clusters of one clip): a log-likelihood ratio, over so many seconds of both."""
+
+    face: int
+    voice: int
+    seconds: float
+    evidence: float
+
+
 Observation = FaceTrack | Utterance
 
 
@@ -150,6 +160,8 @@ class Perceived:
     thumbnail: str | None = None
     cuts: tuple[int, ...] = ()
     scene: Mapping[str, float] = field(default_factory=dict)
+    lips: tuple[LipMatch, ...] = ()
+    """For the votes, which are stored; itself it is not."""
 
     def observation(self, id_: str) -> Observation:
         """Return the face track or utterance with this id. Raises KeyError when the clip has none."""

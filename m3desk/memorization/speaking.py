@@ -1,6 +1,8 @@
 """Who is speaking: votes that a voice and a face of one clip are one person, and no vote where that would be a guess.
 
-Four kinds of evidence. *Alone in view*: while a voice speaks, one face and no other is in view. *Lips*: several faces are in view, one
+Five kinds of evidence. *In step*: lips at 25 pictures a second move as the sound says (perception.in_step); where that was measured it
+also says whether the other kinds hold: a voice over somebody who says something else (a dub, a translator, a narrator) is not theirs,
+whoever is in view. *Alone in view*: while a voice speaks, one face and no other is in view. *Lips*: several faces are in view, one
 mouth moves while the voice speaks and all others are still. *Lips in turn*: of several that all move, one moves more under this voice
 and none of the others does. *In turn*: the picture changes between faces, and one is shown when this voice speaks and not when others do;
 a weak vote, which needs a second clip. A film shows listeners too (an audience, the other side of a debate, the picture under a
@@ -17,7 +19,7 @@ from typing import TypeVar
 
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.equivalence import SAME_NAME
-from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, Utterance
+from m3desk.domain.evidence import FaceTrack, LipMatch, ObjectSeen, Perceived, Utterance
 from m3desk.domain.memory import HeardName, Vote
 from m3desk.memorization import mouths
 
@@ -66,6 +68,23 @@ TURN_SHOWN, TURN_HIDDEN = 0.7, 0.3
 TURN_LEAST = 2.0
 """Seconds that a voice, and the others together, must speak for turns to be told."""
 
+IN_STEP = 3.0
+"""Log-likelihood ratio from which lips are in step with a voice. Of calibration's 2,137 pieces with others' sound one reaches it, of its
+54 exchanged clips none."""
+
+OUT_OF_STEP = -1.0
+"""The same, under which they are not: 75 % of those with somebody else's sound, 7 % of those with their own. In between a link needs a
+second clip, unless the clip's sound is plainly that of its pictures."""
+
+OWN_SOUND = 2
+"""Voices with lips in step that show that a clip's sound is that of its pictures: one may be a presenter's, before a translated guest."""
+
+LIKELY_IN_STEP = 1.5
+"""IN_STEP where that is shown: 58 % of the pieces with their own sound reach it, 1.6 % of the others."""
+
+AHEAD = 2.0
+"""By how much the face in step must be ahead of every other face in view, and of every other voice in step with it."""
+
 AGAINST = 0.5
 """Most that a still mouth, alone in view for STRONG seconds, counts against a face."""
 
@@ -99,6 +118,8 @@ class _Clip:
     voices: dict[int, list[Utterance]]
     faces: dict[int, list[FaceTrack]]
     bodies: tuple[ObjectSeen, ...]
+    lips: dict[tuple[int, int], LipMatch]
+    """(voice, face) → whether the lips are in step."""
 
     def others(self, voice: int) -> list[Utterance]:
         return [u for v, said in self.voices.items() if v != voice for u in said]
@@ -116,7 +137,11 @@ def votes(perceived: Perceived, end: int) -> tuple[Vote, ...]:
     `end`: the clip's, microseconds; what is said after it is heard without the picture, so it counts for nothing here.
     """
     clip = _clip(perceived, end)
-    claims = [c for v in clip.voices if (c := _claim(v, clip))]
+    sure = {v: c for v in clip.voices if (c := _in_step(v, clip, IN_STEP))}
+    own_sound = len(sure) >= OWN_SOUND
+    if own_sound:
+        sure |= {v: c for v in clip.voices if v not in sure and (c := _in_step(v, clip, LIKELY_IN_STEP))}
+    claims = [c for v in clip.voices if (c := sure.get(v) or _claim(v, clip, own_sound=own_sound))]
     believed = [c for c in claims if all(c.seconds >= LEAD * o.seconds for o in claims if o is not c and o.face == c.face)]
     against = [c for v in clip.voices for c in _against(v, clip)]
     return tuple(Vote(c.track, c.utterance, c.by, c.weight) for c in (*believed, *against))
@@ -185,7 +210,7 @@ def explain(perceived: Perceived, end: int, voice: int) -> Iterator[str]:
 def _clip(perceived: Perceived, end: int) -> _Clip:
     voices = _by_cluster(replace(u, end=min(u.end, end)) for u in perceived.utterances if not u.overlapped and u.start < end)
     bodies = tuple(o for o in perceived.objects if o.label == "person" and o.score >= BODY)
-    return _Clip(voices, _by_cluster(perceived.faces), bodies)
+    return _Clip(voices, _by_cluster(perceived.faces), bodies, {(m.voice, m.face): m for m in perceived.lips})
 
 
 def _by_cluster(observations: Iterable[AnyObservation]) -> dict[int, list[AnyObservation]]:
@@ -195,12 +220,41 @@ def _by_cluster(observations: Iterable[AnyObservation]) -> dict[int, list[AnyObs
     return groups
 
 
-def _claim(voice: int, clip: _Clip) -> _Claim | None:
-    """Return the best evidence for a voice and a face; None if kinds of evidence contradict each other."""
+def _claim(voice: int, clip: _Clip, *, own_sound: bool) -> _Claim | None:
+    """Return the best evidence for a voice and a face whose lips are not surely in step; None if kinds of evidence contradict each other.
+
+    `own_sound`: other lips of the clip are in step, so that its sound is that of its pictures.
+    """
     found = [c for kind in (_alone, _lips, _lips_in_turn, _in_turn) if (c := kind(voice, clip))]
     if len({c.face for c in found}) != 1:
         return None
-    return max(found, key=lambda c: c.weight)
+    best = max(found, key=lambda c: c.weight)
+    match = clip.lips.get((voice, best.face))
+    if match is None:
+        return best
+    if match.evidence <= OUT_OF_STEP:
+        return None
+    return best if own_sound else replace(best, weight=min(best.weight, LESS))
+
+
+# ---------------------------------------------------------------- in step
+
+
+def _in_step(voice: int, clip: _Clip, least: float) -> _Claim | None:
+    """Return the evidence for the one face whose lips move as the voice says, well ahead of every other face and every other voice."""
+    said = clip.voices[voice]
+    here = {f: m.evidence for f in clip.under(voice) if (m := clip.lips.get((voice, f)))}
+    if not here:
+        return None
+    face = max(sorted(here), key=lambda f: here[f])
+    rivals = [e for f, e in here.items() if f != face]
+    rivals += [m.evidence for (v, f), m in clip.lips.items() if f == face and v != voice and v in clip.voices]
+    if here[face] < least or any(here[face] < AHEAD + e for e in rivals):
+        return None
+    seconds = _shared(mouths.spans(said), _times(clip.faces[face]))
+    if seconds < PRESENT * _seconds(said):
+        return None
+    return _Claim(voice, face, seconds, 1.0, "lips in step", *_longest(said, clip.faces[face]))
 
 
 # ---------------------------------------------------------------- nobody else

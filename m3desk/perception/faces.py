@@ -15,6 +15,7 @@ from m3desk.events import EvidenceSeen
 from m3desk.perception import closer, glasses
 from m3desk.perception.clothing import clothing_seen
 from m3desk.perception.gestures import hands_raised
+from m3desk.perception.lips import LipSeries, followed, series
 from m3desk.perception.objects import Glance, objects_seen
 from m3desk.perception.scenes import THUMBNAIL, FrameSummary, crop_file, cut_between, cuts, facts, jpeg, look, shrink, still, worth
 from m3desk.perception.scenes import change as change_of
@@ -58,6 +59,8 @@ class VisualEvidence:
     thumbnail: str | None = None
     cuts: tuple[int, ...] = ()
     scene: Mapping[str, float] = field(default_factory=dict)
+    lips: Mapping[str, LipSeries] = field(default_factory=dict)
+    """Face track → its mouth at 25 pictures a second; compared with the sound, then dropped."""
 
 
 @dataclass(slots=True)
@@ -122,6 +125,7 @@ def see(
         thumbnail=None if picture is None else media_id(picture, ".jpg"),
         cuts=cut_times,
         scene=facts(gathered.looks, cut_times),
+        lips={face.id: s for face, track in zip(faces, found, strict=True) if (s := series(track.seen)) is not None},
     )
     watch.lap("joining")
     return seen
@@ -166,6 +170,10 @@ def _watch_through(
         else:
             faces = [] if models.faces is None else sightings(models.faces, frame.picture, number, frame.at)
             gathered.searched = brief
+            if faces and gathered.sighted and gathered.sighted[-1]:
+                watch.lap("faces")
+                faces = followed(gathered.sighted[-1], faces, frame.between())
+                watch.lap("lips")
         gathered.sighted.append(faces)
         watch.lap("faces")
         # The first picture of a shot may still be blended with the previous shot: use the second.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
@@ -19,6 +19,9 @@ from m3desk.perception.embedding import face_row
 from m3desk.perception.gestures import Beside, skin_beside
 from m3desk.perception.scenes import shrink
 from m3desk.ports import DetectedFace, FaceDetector, FaceEmbedder, Picture
+
+if TYPE_CHECKING:
+    from m3desk.perception.lips import LipSamples
 
 SIDE = 960
 """Longest side of the picture that faces are detected in: a face of 18 pixels in 1280 × 720 has 13 pixels there."""
@@ -42,7 +45,7 @@ class Sighting:
 
     `crop`: the face with half its size around it, at most CROP pixels; `marks`: (5, 2) landmarks in the crop's pixels.
     `quality`: how useful for recognition, 0–1; `steady`: (64, 64) grey face, turned upright, for lip movement. `wears`: the plain colour
-    below the face, if there is one; `beside`: skin beside it (`gestures`).
+    below the face, if there is one; `beside`: skin beside it (`gestures`). `lips`: its mouth since the look before, if measured.
     """
 
     frame: int
@@ -56,6 +59,7 @@ class Sighting:
     steady: NDArray[np.uint8]
     wears: str | None = None
     beside: Beside = (None, None)
+    lips: LipSamples | None = None
 
     @property
     def size(self) -> float:

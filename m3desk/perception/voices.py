@@ -42,6 +42,8 @@ class SpeechEvidence:
     vectors: Mapping[str, Floats] = field(default_factory=dict)
     media: Mapping[str, bytes] = field(default_factory=dict)
     cannot_link: frozenset[tuple[str, str]] = frozenset()
+    bands: Floats | None = None
+    """The clip's sound for lips (`in_step.bands`), if anybody speaks."""
 
 
 def hear(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from m3desk.domain.equivalence import enough, weigh
-from m3desk.domain.evidence import Perceived
+from m3desk.domain.evidence import LipMatch, Perceived
 from m3desk.memorization.names import heard
 from m3desk.memorization.speaking import explain, same_name, votes
 from tests.memorization.evidence import face, speech, thing, us, writing
@@ -13,6 +13,12 @@ from tests.memorization.evidence import face, speech, thing, us, writing
 
 def cast(faces, utterances, end=30, objects=()):
     seen = Perceived("s1.c0", tuple(faces), tuple(utterances), tuple(objects))
+    return [(v.a, v.b, v.by, v.weight) for v in votes(seen, us(end))]
+
+
+def lips(faces, utterances, *matches, end=30):
+    """Votes where these (face, voice, log-likelihood ratio) were measured at 25 pictures a second."""
+    seen = Perceived("s1.c0", tuple(faces), tuple(utterances), lips=tuple(LipMatch(f, v, 4.0, e) for f, v, e in matches))
     return [(v.a, v.b, v.by, v.weight) for v in votes(seen, us(end))]
 
 
@@ -178,3 +184,38 @@ def test_it_is_said_what_was_measured_of_each_face_under_a_voice():
     assert "in view 4.0 of 4.0 s" in line and "mouth still" in line
     assert list(explain(seen, us(30), 1)) == ["no face in view in 2.0 s"]
     assert list(explain(seen, us(30), 9)) == ["overlapped, or after the picture's end"]
+
+
+def test_lips_in_step_with_a_voice_link_at_once_also_among_several_faces():
+    faces, said = [face(0, 0, 10, x=60), face(1, 0, 10, x=480)], [speech(0, 1, 3, "a b")]
+    assert lips(faces, said, (0, 0, 4.0), (1, 0, 0.5)) == [("s1.c0.f0", "s1.c0.u0", "lips in step", 1.0)]
+    assert lips(faces, said, (0, 0, 4.0), (1, 0, 3.0)) == []
+
+
+def test_somebody_elses_sound_over_a_moving_mouth_alone_in_view_links_nobody():
+    faces, said = [face(0, 0, 10, motion=talks)], [speech(0, 1, 9, "a b")]
+    assert [v[3] for v in lips(faces, said)] == [1.0]
+    assert lips(faces, said, (0, 0, -2.0)) == []
+    ((_, _, by, weight),) = lips(faces, said, (0, 0, 1.0))
+    assert by == "alone in view" and not enough(weigh([("s1.c0", by, weight)]), 0.0)
+
+
+def test_a_translator_over_the_lips_that_are_in_step_with_the_original_gets_no_vote():
+    faces = [face(0, 0, 20)]
+    said = [speech(0, 0, 4, "hola"), speech(1, 4, 20, "hello", cluster=1)]
+    assert [v[:2] for v in lips(faces, said, (0, 0, 5.0), (0, 1, -3.0))] == [("s1.c0.f0", "s1.c0.u0")]
+
+
+def test_two_voices_in_step_with_one_face_get_no_vote_for_it_from_that():
+    said = [speech(0, 0, 4, "a b"), speech(1, 5, 9, "c d", cluster=1)]
+    assert lips([face(0, 0, 10)], said, (0, 0, 3.0), (0, 1, 3.5)) == []
+
+
+def test_where_the_lips_of_two_others_are_in_step_a_doubtful_pair_counts_as_if_lips_were_not_measured():
+    faces = [face(i, 4 * i, 4 * i + 3.8, motion=talks) for i in range(3)]
+    said = [speech(i, 4 * i, 4 * i + 3.6, "a b", cluster=i) for i in range(3)]
+    assert [v[3] for v in lips(faces, said, (0, 0, 4.0), (1, 1, 4.0), (2, 2, 0.2))] == [1.0, 1.0, 1.0]
+    assert [v[3] for v in lips(faces, said, (0, 0, 4.0), (1, 1, 4.0), (2, 2, -1.5))] == [1.0, 1.0]
+    assert [v[3] for v in lips(faces, said, (0, 0, 4.0), (1, 1, 0.5), (2, 2, 0.2))] == [1.0, 0.45, 0.45]
+    assert [v[2:] for v in lips(faces, said, (0, 0, 4.0), (1, 1, 4.0), (2, 2, 2.0))][2] == ("lips in step", 1.0)
+    assert [v[2:] for v in lips(faces, said, (0, 0, 4.0), (1, 1, 2.0), (2, 2, 2.0))][2] == ("alone in view", 0.45)
