@@ -36,9 +36,27 @@ VALIDATION_RECORDINGS = (
 )  # fmt: skip
 
 
+LIPS: dict[str, tuple[str, ...]] = {
+    "calibration": (
+        "video/grid/bbaf2n.mpg", "video/grid/brbk7n.mpg", "video/grid/id2_vcd_swwp2s.mpg", "video/grid/lbax4n.mpg",
+        "video/grid/pwij3p.mpg", "video/hdtf/WDA_BobMenendez_000.mp4", "video/hdtf/WDA_AlexandriaOcasioCortez_000.mp4",
+        "video/mie/sample-video.mp4",
+    ),
+    "validation": (
+        "video/grid/lwbsza.mpg", "video/grid/sbia1a.mpg", "video/hdtf/RD_Radio2_000.mp4", "video/hdtf/RD_Radio34_000.mp4",
+        "video/obama/obama_speech.mp4", *(f"video2/drama_zh/sample_0000{n}.mp4" for n in ("0167", "0338", "0694", "1073", "2422", "3462",
+        "4671")), "video2/googlework/googlework_short.mp4", "video2/talkshow/interview.mp4", "video2/debate_split/debate_split.mp4",
+        "video2/hyland_careers/hyland_careers.mp4",
+    ),
+}  # fmt: skip
+"""Clips of people who speak to be seen. Calibration: what the map and figures of `perception.in_step` were fitted to; the reel and the
+collage contain pieces of both."""
+
+
 def told() -> dict[str, list[str]]:
     """Return the division as the benchmark prints it."""
     return {
         "calibration": [*(f"{folder}: {', '.join(who)}" for folder, who in SPEAKERS.items()), *CALIBRATION_RECORDINGS],
         "validation": [*(f"speech2/{name}" for name in VALIDATION_SETS), *VALIDATION_RECORDINGS],
+        **{f"lips, {side}": list(clips) for side, clips in LIPS.items()},
     }

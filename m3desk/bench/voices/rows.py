@@ -15,13 +15,14 @@ from typing import Any
 from m3desk.bench.identity import reel_links
 from m3desk.bench.identity_material import Workshop
 from m3desk.bench.material import data
-from m3desk.bench.voices import division, material
+from m3desk.bench.voices import division, dubbing, lips_map, material
 from m3desk.bench.voices.cached_models import ResultCache, folder, opened
 from m3desk.bench.voices.hearing import HearingResult, found, mixed_share, pairs, rates, remembered, summary, wrongly_given
 from m3desk.bench.voices.material import Recording
 from m3desk.bench.voices.simulated import Conversation, conversation
 from m3desk.domain.questions.types import Suggestion
 from m3desk.evaluation.grouping import pairwise
+from m3desk.memorization.speaking import IN_STEP
 from m3desk.ports import Models, Sound
 from m3desk.store.memory import Memory
 
@@ -295,9 +296,34 @@ def links(bench: Bench) -> dict[str, Any]:
     return {"goals": goals, "links": rows}
 
 
+def dubbed(bench: Bench) -> dict[str, Any]:
+    """Clips of people who speak, with the sound of another and with their own; silent people with somebody's speech over them."""
+    found = dubbing.measured("calibration" if bench.calibrating else "validation", bench.models(words=True))
+    own = found["own"]
+    goals: list[Goal] = [
+        (f"clips with another's sound that link a face, of {found['dubbed']['clips']}", found["dubbed"]["linked"], "==", 0),
+        (f"silent clips with speech over them that do, of {found['narrated']['clips']}", found["narrated"]["linked"], "==", 0),
+        (f"clips with their own sound that do, of {own['clips']}", _share(own["linked"], own["clips"]), ">=", 0.75),
+    ]
+    return {"goals": goals, **found}
+
+
+def lips(bench: Bench) -> dict[str, Any]:
+    """How far mouths follow their own sound and that of others, each speaker left out of the fit."""
+    found = lips_map.measured(bench.models(words=True))
+    own, others = ([r["evidence"] for r in found[k].values()] for k in ("own", "others"))
+    goals: list[Goal] = [
+        (f"own sound in step, of {len(own)}", _share(sum(e >= IN_STEP for e in own), len(own)), ">=", 0.75),
+        (f"others' in step, of {len(others)}", _share(sum(e >= IN_STEP for e in others), len(others)), "<=", 0.02),
+        ("fit of all speakers: most that it differs from the program's", found["off"], "<=", 0.01),
+    ]
+    return {"goals": goals, **found}
+
+
 Row = Callable[[Bench], dict[str, Any]]
 ROWS: dict[str, Row] = {
     "sets": sets, "simulated": simulated, "fast-cut": fast_cut, "meetings": meetings, "across": across, "counts": counts, "links": links,
+    "dubbed": dubbed,
 }  # fmt: skip
-CALIBRATION: dict[str, Row] = {n: ROWS[n] for n in ("sets", "simulated", "meetings", "across", "counts")}
+CALIBRATION: dict[str, Row] = {n: ROWS[n] for n in ("sets", "simulated", "meetings", "across", "counts", "dubbed")} | {"lips": lips}
 """The rows that can be measured on the calibration side."""
