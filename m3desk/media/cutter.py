@@ -144,6 +144,7 @@ class FileClip:
                     picture = showing.bgr(shown) if picture is None else picture
                     finer, passed = passed, []
                     yield Frame(moment, picture, partial(_grey, showing, finer)) if finer else Frame(moment, picture)
+                    finer.clear()  # who keeps the frame must not keep these
                 moment = next(moments)
 
         for at, frame in reader.frames():

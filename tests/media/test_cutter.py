@@ -218,6 +218,7 @@ def test_between_two_looks_a_frame_gives_every_picture_in_grey_with_its_own_time
     times = [at for _, pictures, _ in seen for at, _ in pictures]
     assert times == [40_000 * k for k in range(46)]
     assert all(pictures and pictures[-1][0] <= at for at, pictures, _ in seen)
+    assert not any(frame.between() for frame in list(clip.frames())[:-1]), "a frame that is kept keeps the pictures before it"
     grey, shown = seen[1][1][-1][1], seen[1][2]
     assert grey.shape == shown.shape[:2] and grey.dtype == np.uint8
     assert np.abs(grey.astype(float) - shown.astype(float).mean(2)).mean() < 30
