@@ -17,8 +17,13 @@ from m3desk_ui.live.start_dialog import StartDialog
 from m3desk_ui.live.watch_dialog import WatchDialog
 from m3desk_ui.look import theme
 from m3desk_ui.memory.versions_dialog import VersionsDialog
+from m3desk_ui.people.forget_person import ForgetPerson
+from m3desk_ui.people.kept_apart import KeptApart
 from m3desk_ui.people.person_picker import BothFaces, PersonPicker
+from m3desk_ui.people.scorecard import Scorecard
 from m3desk_ui.people.split_board import SplitBoard
+from m3desk_ui.people.teach_person import TeachPerson
+from m3desk_ui.people.voice_links import VoiceLinks
 from m3desk_ui.timeline.bookmarks_dialog import BookmarksDialog
 from m3desk_ui.window.actions import ShortcutList
 from m3desk_ui.window.history_dialog import HistoryDialog
@@ -77,6 +82,11 @@ DIALOGS: dict[str, Callable[[MainWindow], QDialog]] = {
     "versions": lambda w: VersionsDialog(w.hub, clip_id("s1", 0), w),
     "split": lambda w: SplitBoard(w.hub, "person_2", w),
     "picker": lambda w: PersonPicker(w.hub, "This is…", "Who is this?", _people(w), w, new=True),
+    "forget person": lambda w: ForgetPerson(w.hub, _people(w)[0], w),
+    "kept apart": lambda w: KeptApart(w.hub, w),
+    "scorecard": lambda w: Scorecard(w.hub, w),
+    "teach": lambda w: TeachPerson(w.hub, _people(w)[0], w),
+    "voices": lambda w: VoiceLinks(w.hub, _people(w)[0], w),
     "both": lambda w: BothFaces(w.hub, "Same person", "Are they one?", _people(w)[:2], w),
 }
 

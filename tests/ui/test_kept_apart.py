@@ -8,7 +8,9 @@ import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from m3desk_ui.people.kept_apart import KeptApart
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from tests.ui.fakes import FakeDesk
 
@@ -35,8 +37,8 @@ def test_each_wall_tells_who_why_and_since_when(dialog: KeptApart) -> None:
 
 def test_the_chosen_pair_is_shown_in_all_views(dialog: KeptApart, hub: Hub, qtbot: QtBot) -> None:
     with qtbot.waitSignal(hub.selection.found) as told:
-        dialog.rows.setCurrentItem(dialog.rows.topLevelItem(0))
-    assert told.args[0] == ("person_1", "person_2") and hub.selection.current == ("person", "person_1")
+        dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
+    assert told.args[0] == ("person_1", "person_3") and hub.selection.current == ("person", "person_1")
 
 
 def test_a_wall_is_taken_back_after_its_effect_was_shown_and_undo_is_offered(
@@ -56,3 +58,13 @@ def test_without_walls_it_says_how_they_come(dialog: KeptApart, desk: FakeDesk, 
     dialog.read()
     qtbot.waitUntil(lambda: dialog.none.isVisible(), timeout=3000)
     assert not dialog.back.isEnabled()
+
+
+def test_a_correction_after_it_was_closed_is_no_fault(hub: Hub, desk: FakeDesk, qtbot: QtBot) -> None:
+    closed = KeptApart(hub)
+    closed.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    closed.show()
+    closed.close()
+    qtbot.waitUntil(lambda: not isValid(closed), timeout=3000)
+    with qtbot.waitSignal(hub.corrected):
+        hub.correct("name", {"person": "person_1", "name": "Anne"})

@@ -8,6 +8,7 @@ from m3desk_ui.people.person_picker import PersonPicker
 from m3desk_ui.people.voice_links import VoiceLinks
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from tests.ui.fakes import FakeDesk, World
 
@@ -55,3 +56,10 @@ def test_another_persons_voice_is_chosen_for_the_face(dialog: VoiceLinks, desk: 
     bob = next(p for p in world.people if p.shown == "Bob")
     ann = next(p for p in world.people if p.id == "person_1")
     assert desk.called("correct")[-1][0] == ("link", {"face": ann.faces[0], "voice": bob.voices[0]})
+
+
+def test_a_correction_after_it_was_closed_is_no_fault(dialog: VoiceLinks, hub: Hub, qtbot: QtBot) -> None:
+    dialog.close()
+    qtbot.waitUntil(lambda: not isValid(dialog), timeout=3000)
+    with qtbot.waitSignal(hub.corrected):
+        hub.correct("name", {"person": "person_1", "name": "Anne"})

@@ -70,9 +70,13 @@ class KeptApart(QDialog):
         for widget in (about, self.rows, self.none, buttons):
             column_.addWidget(widget, 1 if widget in (self.rows, self.none) else 0)
         hub.opened.connect(self.reject)
-        hub.corrected.connect(lambda _event: self.read() if self.isVisible() else None)
+        hub.corrected.connect(self._corrected)  # a method, not a function: it ends with the dialog
         self._enable()
         self.read()
+
+    def _corrected(self, _event: object) -> None:
+        if self.isVisible():
+            self.read()
 
     def read(self) -> None:
         """Ask the engine for the walls, then read who these people are."""

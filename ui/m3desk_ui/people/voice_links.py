@@ -92,9 +92,13 @@ class VoiceLinks(QDialog):
         for widget in (self.rows, self.none, buttons):
             column_.addWidget(widget, 0 if widget is buttons else 1)
         hub.opened.connect(self.reject)
-        hub.corrected.connect(lambda _event: self.read() if self.isVisible() else None)
+        hub.corrected.connect(self._corrected)  # a method, not a function: it ends with the dialog
         self._enable()
         self.read()
+
+    def _corrected(self, _event: object) -> None:
+        if self.isVisible():
+            self.read()
 
     def read(self) -> None:
         """Ask the engine for the pairs, then read what they look and sound like."""
