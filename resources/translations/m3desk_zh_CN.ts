@@ -5826,6 +5826,10 @@ Licences: %3</source>
     <context>
         <name>_Side</name>
         <message>
+            <source>Play</source>
+            <translation>播放</translation>
+        </message>
+        <message>
             <source>(no longer there)</source>
             <translation>（已不存在）</translation>
         </message>

@@ -63,7 +63,7 @@ class _Side(QWidget):
         self.words.setWordWrap(True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
         self.words.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
-        self.play = QPushButton()
+        self.play = QPushButton(self.tr("Play"))
         self.play.setAutoDefault(False)
         self.play.clicked.connect(self._play)
         column = QVBoxLayout(self)
