@@ -1,4 +1,4 @@
-"""Switching the face model: the preview shows what it binds differently, user corrections stay, and one can switch back."""
+"""Switching the face or voice model: the preview shows what it binds differently, user corrections stay, and one can switch back."""
 
 from __future__ import annotations
 
@@ -129,3 +129,42 @@ def test_a_belief_from_before_the_switch_is_the_old_models(memory: Memory) -> No
         assert derived.stored(db)["now_binding"] != {}
     with Memory.open(memory.path, believed_at="2026-11-24") as then:
         assert people(then) == people(memory) != before and then.settings()["face_vectors"] == SHARP
+
+
+ECAPA = "ecapa 1"
+
+
+def embed_voices(memory: Memory, hears: dict[int, int] | None = None) -> int:
+    """Store a second voice model's vectors: of whoever speaks, or, by `hears`, of somebody else whom it takes them for."""
+    found = {}
+    for said in (row.utterance for row in memory.speech("s1")):
+        who = ((1, 2), (1, 3), (3, 2))[int(said.clip.rsplit("c", 1)[1])][said.cluster]
+        found[said.id] = direction((hears or {}).get(who, who), 0.2, seed=hash_of(said.id), d=32, modality=6)
+    memory.store_vectors("voice", ECAPA, list(found), list(found.values()))
+    return len(found)
+
+
+def speakers(memory: Memory) -> dict[str, str | None]:
+    return {s.utterance.id: s.person for s in memory.speech("s1")}
+
+
+def test_a_second_voice_model_binds_the_voices_again_and_faces_stay(memory: Memory) -> None:
+    assert embed_voices(memory) == 6
+    spoke, seen = speakers(memory), people(memory)
+    shown = memory.reembed("voice", ECAPA)
+    assert (shown.moved, shown.joined, shown.parted) == ((), 0, 0) and shown.people == (3, 3)
+    memory.reembed("voice", ECAPA, dry_run=False)
+    assert speakers(memory) == spoke and people(memory) == seen
+    assert [b.by for b in memory.bindings("s1.c1.u0")] == [MODELS["voice_vectors"], ECAPA]
+    assert memory.settings()["voice_vectors"] == ECAPA and memory.settings()["face_vectors"] == MODELS["face_vectors"]
+    check(memory)
+
+
+def test_a_second_voice_model_that_confuses_two_is_shown_before_it_is_used_and_can_be_switched_back(memory: Memory) -> None:
+    embed_voices(memory, {3: 2})
+    before = speakers(memory)
+    assert memory.reembed("voice", ECAPA).moved and speakers(memory) == before
+    memory.reembed("voice", ECAPA, dry_run=False)
+    memory.reembed("voice", MODELS["voice_vectors"], dry_run=False)
+    assert speakers(memory) == before and memory.settings()["voice_vectors"] == MODELS["voice_vectors"]
+    check(memory)
