@@ -150,21 +150,29 @@ def _interrupts() -> Iterator[Any]:
 
 
 class _Told:
-    """Shows the events of a live source: the clips as `memorize` does, and its state on a line whenever that changes."""
+    """Shows the events of a live source: the clips as `memorize` does, and its state on a line whenever that changes.
+
+    Of an address that delivers nothing only the error is told.
+    """
 
     def __init__(self, out: Out, follow: Follower) -> None:
         self._out, self._follow = out, follow
         self._last = ""
         self._warned = ""
+        self._address = ""
+        self._records = False
 
     def __call__(self, event: Any) -> None:
         if isinstance(event, events.LiveStarted):
-            self._out.line(f"Recording {event.address}. Ctrl-C ends it.")
+            self._address, self._records = event.address, False
+            self._out.line(f"Opening {event.address} …")
         elif isinstance(event, events.LiveStatus):
             self._status(event)
         elif isinstance(event, events.LiveEnded) and event.reason:
-            ending = "Recording ended" if event.reason == self._warned else f"Recording ended: {event.reason}"
-            self._out.line(f"{ending.removesuffix('.')}.")
+            if event.reason != self._warned:
+                self._out.line(f"Recording ended: {event.reason.removesuffix('.')}.")
+            elif self._records:
+                self._out.line("Recording ended.")
         elif isinstance(event, events.Notice) and event.level == "error":
             self._warned = event.text
             self._out.warn(f"{event.text} {event.hint}".strip())
@@ -172,6 +180,11 @@ class _Told:
             self._follow(event)
 
     def _status(self, status: events.LiveStatus) -> None:
+        if not self._records:
+            if status.state in ("starting", "stopping") and not status.recorded:
+                return
+            self._records = True
+            self._out.line(f"Recording {self._address}. Ctrl-C ends it.")
         given_up = f", without {', '.join(status.given_up)}" if status.given_up else ""
         late = f", {status.behind:.0f} s behind" if status.given_up else ""
         text = f"{status.state}{late}{given_up}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,9 +32,19 @@ def test_a_file_that_shall_be_delivered_live_needs_its_scheme(tmp_path: Path, ca
 def test_why_a_recording_ended_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     out = Out()
     told = _Told(out, Follower(out))
+    status = events.LiveStatus("s1", "starting", 0, 0, 0.0, 0, (), None, "off", "off", None, 0, None)
+    told(events.LiveStarted("s1", "camera:0", ""))
+    told(status)
     told(events.Notice("error", "There is no camera '0': none is connected.", "List the cameras with: m3desk devices."))
+    told(replace(status, state="stopping"))
+    told(events.LiveEnded("s1", "There is no camera '0': none is connected."))
+    said = capsys.readouterr()
+    assert "There is no camera '0': none is connected. List the cameras with: m3desk devices." in said.err
+    assert said.out == "Opening camera:0 …\n"
+    told(replace(status, state="recording", recorded=1_000_000))
     told(events.LiveEnded("s1", "There is no camera '0': none is connected."))
     told(events.LiveEnded("s1", "the disk budget is used up."))
     said = capsys.readouterr()
-    assert "There is no camera '0': none is connected. List the cameras with: m3desk devices." in said.err
-    assert said.out == "Recording ended.\nRecording ended: the disk budget is used up.\n"
+    assert said.out == (
+        "Recording camera:0. Ctrl-C ends it.\n00:01 recording\nRecording ended.\nRecording ended: the disk budget is used up.\n"
+    )
