@@ -22,6 +22,8 @@ class SearchField(QLineEdit):
     def say(self, words: str, name: str = "", *, short: str = "") -> None:
         """Set what stands in it while it is empty; `short` where it is narrow. `name`: what a screen reader says of it, if that is more."""
         self._words = (words, short or words)
+        if short:
+            self.setMinimumWidth(self.fontMetrics().horizontalAdvance(short) + ROOM)
         self._fit()
         self.setAccessibleName(name or words)
         plain.tip(self, name or words)  # a narrow line cuts its placeholder
