@@ -6,17 +6,24 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractScrollArea,
     QAbstractSpinBox,
+    QApplication,
     QComboBox,
     QLabel,
     QLineEdit,
     QMenu,
     QMenuBar,
     QTabBar,
+    QTabWidget,
     QWidget,
 )
+
+MOST_PARTS = 8
+"""Parts of a date and a time, which Tab goes through before it leaves them."""
 
 OWN_PARTS = (QComboBox, QAbstractSpinBox)
 """Widgets that speak for the parts that Qt puts into them."""
@@ -116,3 +123,35 @@ def cut(top: QWidget) -> list[str]:
             if need > room:
                 faults.append(f"{where(widget)} “{widget.placeholderText()}” needs {need}, has {room}")
     return faults
+
+
+def tabbed(most: int = 150) -> list[QWidget]:
+    """Press Tab from the widget that has the focus until it has it again, and return the stops. Raises AssertionError for a trap."""
+    first = QApplication.focusWidget()
+    assert first is not None
+    stops = [first]
+    for _ in range(most):
+        at = QApplication.focusWidget()
+        QTest.keyClick(at, Qt.Key.Key_Tab)  # type: ignore[call-overload]
+        now = QApplication.focusWidget()
+        for _ in range(MOST_PARTS):  # of a time: its hours, its minutes
+            if now is at and isinstance(at, QAbstractSpinBox):
+                QTest.keyClick(at, Qt.Key.Key_Tab)
+                now = QApplication.focusWidget()
+        if now is first:
+            return stops
+        assert now is not None and now is not at, f"Tab leads nowhere from {where(stops[-1])}"
+        assert now not in stops, f"Tab never comes back to {where(first)}: it goes round from {where(now)}"
+        stops.append(now)
+    raise AssertionError(f"more than {most} stops")
+
+
+def unreached(top: QWidget, stops: list[QWidget]) -> list[str]:
+    """Return what is on the screen and takes the focus by Tab, but is none of these stops."""
+    found = []
+    for widget in widgets(top):
+        seen = widget.isVisible() and widget.isEnabled() and not widget.visibleRegion().isEmpty()
+        inner = isinstance(widget.parentWidget(), QTabWidget | QAbstractScrollArea)  # the tabs and the view of a stop
+        if seen and widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None and widget not in stops and not inner:
+            found.append(where(widget))
+    return found

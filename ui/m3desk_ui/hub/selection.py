@@ -13,6 +13,8 @@ class Selection(QObject):
 
     seek = Signal(str, object, bool)
     """source, microseconds, play: the video view goes there (and plays it)."""
+    toggled = Signal()
+    """Play or pause, wanted by a view that has the focus."""
     selected = Signal(str, str)
     """kind, id: the inspector shows it and the views mark it. ("", "") = nothing."""
     span = Signal(str, object, object)

@@ -25,7 +25,7 @@ class ForgetDialog(QDialog):
     def __init__(self, hub: Hub, *, minutes: int = 5, span: tuple[str, int, int] | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.hub, self.span = hub, span
-        self._number = 0
+        self._number = self._shown = 0
         self.setMinimumWidth(460)
         self.setWindowTitle(self.tr("Forget a span of time") if span else self.tr("Forget the last minutes"))
         self.minutes = QSpinBox()
@@ -74,10 +74,14 @@ class ForgetDialog(QDialog):
         self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settle.timeout.connect(self.preview)
         self.minutes.valueChanged.connect(lambda _v: self._changed())
+        for before, after in ((self.minutes, self.go), (self.go, self.cancel)):
+            self.setTabOrder(before, after)
         self.cancel.setFocus()
         self.preview()
 
     def _changed(self) -> None:
+        if self.minutes.value() == self._shown:
+            return
         self.go.setEnabled(False)
         self._settle.start()
 
@@ -86,7 +90,7 @@ class ForgetDialog(QDialog):
         if self.hub.desk is None:
             return
         self._number += 1
-        number = self._number
+        number, self._shown = self._number, self.minutes.value()
         self.effect.setText(self.tr("Checking what would be deleted …"))
         self.go.setEnabled(False)
         self.hub.when(self._call(dry_run=True), lambda found: self._show(number, found), lambda error: self._failed(number, error))

@@ -30,6 +30,7 @@ from m3desk_ui.graph import style
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.play_keys import PlayKeys
 from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.memory.filtered_rows import FilteredRows
 from m3desk_ui.memory.order import in_time, number, sentences
@@ -342,6 +343,7 @@ class MemoryView(QWidget):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.table.setTabKeyNavigation(False)  # Tab leaves the table; the arrow keys go through it
         self.table.setShowGrid(False)
         self.table.setStyleSheet("QTableView::item { padding: 0 6px; }")
         self.table.setWordWrap(False)
@@ -357,6 +359,7 @@ class MemoryView(QWidget):
         header.setMinimumSectionSize(24)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table.clicked.connect(self._clicked)
+        PlayKeys(self.table, self.hub.selection.toggled.emit)
         self.table.doubleClicked.connect(lambda index: self._play(index.data(SENTENCE)))
         self.table.activated.connect(lambda index: self._play(index.data(SENTENCE)))
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -38,6 +38,7 @@ from m3desk.domain.people import SpeechRow
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, theme
+from m3desk_ui.look.play_keys import PlayKeys
 from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.video.face_chip import FaceChip
 from m3desk_ui.video.line_list import LineList
@@ -256,6 +257,7 @@ class TranscriptView(QWidget):
         self.list = LineList(lambda row: self.paint.height(self.lines.rows[row]), lambda: self.paint.heights())
         self.paint = _Paint(self.list, self.lines)
         self.list.setModel(self.lines)
+        PlayKeys(self.list, hub.selection.toggled.emit)
         self.list.setAccessibleName(self.tr("Transcript"))
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.list.setMouseTracking(True)

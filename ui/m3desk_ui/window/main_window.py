@@ -35,6 +35,7 @@ from m3desk_ui.live import choices
 from m3desk_ui.live.stage import LiveStage
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.look.focus_ring import FocusRing
+from m3desk_ui.look.play_keys import plays
 from m3desk_ui.memory.sources_view import VIDEO_FILTER, SourcesView
 from m3desk_ui.timeline.view import TimelineView
 from m3desk_ui.video.transcript_view import TranscriptView
@@ -134,6 +135,7 @@ class MainWindow(QMainWindow):
         self.video.full_screen.connect(self.toggle_full_screen)
         self.video.locate.clicked.connect(self.locate_video)
         self.hub.selection.wanted.connect(self.dock_area.bring_forward)
+        self.hub.selection.toggled.connect(self.video.toggle)
         self.hub.selection.asked_about.connect(lambda _q: self.dock_area.bring_forward("chat"))
         self.trail.moved.connect(self.actions_.enable_trail)
         self.hub.opened.connect(lambda _path: self.trail.clear())
@@ -634,12 +636,16 @@ class MainWindow(QMainWindow):
             self._ring.moving(False)
 
     def _is_behind(self, widget: QWidget) -> bool:
+        if widget.parentWidget() is self and not widget.geometry().intersects(self.rect()):
+            return True  # Qt keeps bars of tabs that no docks need any more beside the window
         dock = next((d for d in self.docks.values() if d.isAncestorOf(widget)), None)
         return dock is not None and dock.visibleRegion().isEmpty()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.isFullScreen():
             self.toggle_full_screen()
+        elif plays(event) and self.hub.desk is not None and self.pages.currentWidget() is self.video:
+            self.video.toggle()  # nothing that has the focus uses the key
         else:
             super().keyPressEvent(event)
 

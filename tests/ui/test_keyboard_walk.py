@@ -1,0 +1,274 @@
+"""The window without a mouse: from the first page through every layout and dialog to each kind of correction, and its undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from m3desk_ui.hub.services import Services
+from m3desk_ui.look import theme
+from m3desk_ui.people.person_picker import PersonPicker
+from m3desk_ui.window.main_window import MainWindow
+from m3desk_ui.window.window_state import WindowState
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.ui import walking
+from tests.ui.fakes import FakeDesk, FakePlayer
+from tests.ui.test_accessible import DIALOGS
+
+Key, Mods = Qt.Key, Qt.KeyboardModifier
+
+
+class Walk:
+    """Somebody at the keyboard: keys go to what has the focus."""
+
+    def __init__(self, qtbot: QtBot, window: MainWindow, desk: FakeDesk) -> None:
+        self.qtbot, self.window, self.desk = qtbot, window, desk
+
+    def press(self, *keys: Qt.Key, held: Qt.KeyboardModifier = Mods.NoModifier) -> None:
+        for key in keys:
+            QTest.keyClick(self._focus(), key, held)
+
+    def write(self, text: str) -> None:
+        QTest.keyClicks(self._focus(), text)
+
+    @staticmethod
+    def _focus() -> QWidget:
+        popup = QApplication.activePopupWidget()
+        found = popup or QApplication.focusWidget() or QApplication.activeWindow()
+        assert found is not None, "nothing has the focus"
+        return found
+
+    def to(self, widget: QWidget) -> None:
+        """Press Tab until a widget has the focus."""
+        for _ in range(150):
+            if QApplication.focusWidget() is widget:
+                return
+            self.press(Key.Key_Tab)
+        raise AssertionError(f"Tab does not lead to {walking.where(widget)}")
+
+    def from_menu(self, text: str) -> None:
+        """Open the context menu by its key and take an entry."""
+        at = self._focus()
+        point = at.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()  # as Qt does when the key comes from the screen
+        QApplication.sendEvent(at, QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, point, at.mapToGlobal(point)))
+        self.qtbot.waitUntil(lambda: isinstance(QApplication.activePopupWidget(), QMenu), timeout=20_000)
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        for _ in menu.actions():
+            self.press(Key.Key_Down)
+            if (at := menu.activeAction()) is not None and at.text() == text:
+                self.press(Key.Key_Return)
+                return
+        raise AssertionError(f"no “{text}” among {[a.text() for a in menu.actions()]}")
+
+    def dialog(self, kind: type[QWidget]) -> QWidget:
+        """Wait for a dialog, which gets the focus as a desktop would give it."""
+        shown = lambda: next((w for w in QApplication.topLevelWidgets() if isinstance(w, kind) and w.isVisible()), None)  # noqa: E731
+        self.qtbot.waitUntil(lambda: shown() is not None, timeout=20_000)
+        found = shown()
+        assert found is not None
+        found.activateWindow()
+        self.qtbot.waitUntil(found.isActiveWindow, timeout=20_000)
+        return found
+
+    def corrected(self, kind: str, **expected: Any) -> None:
+        """Wait for a correction, and undo it by its key."""
+
+        def done() -> bool:
+            return any(
+                args[0] == kind and all(args[1].get(k) == v for k, v in expected.items())
+                for args, how in self.desk.called("correct")
+                if not how.get("dry_run")
+            )
+
+        self.qtbot.waitUntil(done, timeout=20_000)
+        self.undone()
+
+    def undone(self) -> None:
+        before = len(self.desk.called("undo"))
+        self.window.activateWindow()
+        self.qtbot.waitUntil(self.window.isActiveWindow, timeout=20_000)
+        self.qtbot.waitUntil(lambda: self.window.actions_.all["undo"].isEnabled(), timeout=20_000)
+        self.press(Key.Key_Z, held=Mods.ControlModifier)
+        self.qtbot.waitUntil(lambda: len(self.desk.called("undo")) == before + 1, timeout=20_000)
+
+
+@pytest.fixture
+def walk(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Walk]:
+    """The window on its first page, active."""
+    theme.apply(qapp, "light")
+    desk = FakeDesk()
+    video = tmp_path / "meeting.mp4"
+    video.write_bytes(b"x")
+    desk.world.sources[0] = replace(desk.world.sources[0], uri=str(video))
+    services = Services(lambda _path: desk, FakePlayer, lambda v: v + ".m3desk", lambda: desk.doctor().result())
+    window = MainWindow(services, WindowState())
+    qtbot.addWidget(window)
+    window.resize(1500, 920)
+    window.show()
+    window.dock_area.load_rest()
+    qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=60_000)
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    yield Walk(qtbot, window, desk)
+    window.close()
+
+
+@pytest.fixture
+def opened(walk: Walk, tmp_path: Path) -> Walk:
+    """The same with a memory open."""
+    walk.window.open_memory(str(tmp_path / "kitchen.m3desk"))
+    walk.qtbot.waitUntil(lambda: walk.window.video.canvas.image is not None, timeout=60_000)
+    walk.qtbot.waitUntil(lambda: walk.window.dock_area.views["people"].model.rowCount() == 8, timeout=60_000)  # type: ignore[attr-defined]
+    walk.qtbot.waitUntil(lambda: QApplication.focusWidget() is walk.window.video.canvas, timeout=20_000)
+    return walk
+
+
+def test_from_the_first_page_a_memory_is_opened(walk: Walk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "kitchen.m3desk"
+    folder.mkdir()
+    (folder / "memory.sqlite").write_bytes(b"x")
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
+    if QApplication.focusWidget() is None:
+        walk.press(Key.Key_Tab)
+    stops = walking.tabbed()
+    assert walking.unreached(walk.window, stops) == []
+    card = next(w for w in stops if "Open a memory" in walking.told(w))
+    walk.to(card)
+    walk.press(Key.Key_Space)
+    walk.qtbot.waitUntil(lambda: walk.window.hub.path == str(folder), timeout=10_000)
+
+
+def test_in_every_layout_each_stop_is_seen_and_the_film_can_be_played_from_it(opened: Walk) -> None:
+    window = opened.window
+    played: list[int] = []
+    window.actions_.all["play_anywhere"].triggered.connect(lambda: played.append(1))
+    for layout in ("explore", "people", "live"):
+        window.dock_area.use_layout(layout)
+        opened.qtbot.wait(50)
+        window.video.canvas.setFocus()
+        stops = walking.tabbed()
+        assert walking.unreached(window, stops) == [], layout
+        for stop in stops:
+            walk_at = QApplication.focusWidget()
+            assert walk_at is stop
+            opened.press(Key.Key_Tab)
+            now = QApplication.focusWidget()
+            assert now is not None
+            ring, place = window._ring.geometry(), QRect(now.mapTo(window, QPoint(0, 0)), now.size())
+            assert window._ring.isVisible() and ring.intersects(place) and window.rect().intersects(place), (layout, walking.where(now))
+            count = len(played)
+            opened.press(Key.Key_Space, held=Mods.ControlModifier)
+            assert len(played) == count + 1, (layout, walking.where(now))
+        opened.press(Key.Key_Tab, held=Mods.ShiftModifier)
+        assert QApplication.focusWidget() is stops[-1], layout
+
+
+def test_space_and_k_play_where_they_mean_nothing_else(opened: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = opened.window
+    views = window.dock_area.views
+    played: list[int] = []
+    monkeypatch.setattr(type(window.video), "pause", lambda _view: played.append(1))
+    monkeypatch.setattr(type(window.video), "play", lambda _view: played.append(1))
+    window.docks["memories"].raise_()
+    window.docks["transcript"].raise_()
+    opened.qtbot.waitUntil(lambda: window.transcript.lines.rowCount() > 0 and not window.transcript.list.isHidden(), timeout=20_000)
+    for widget in (views["memories"].table, window.transcript.list, views["graph"].canvas):  # type: ignore[attr-defined]
+        widget.setFocus()
+        for key in (Key.Key_Space, Key.Key_K):
+            count = len(played)
+            opened.press(key)
+            assert len(played) == count + 1, (walking.where(widget), key)
+    window.docks["chat"].raise_()
+    views["chat"].question.setFocus()  # type: ignore[attr-defined]
+    opened.write("k k")
+    assert views["chat"].question.text() == "k k"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_tab_goes_round_every_dialog(opened: Walk, name: str) -> None:
+    dialog = DIALOGS[name](opened.window)
+    opened.qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.activateWindow()
+    opened.qtbot.waitUntil(
+        lambda: QApplication.focusWidget() is not None and dialog.isAncestorOf(QApplication.focusWidget()), timeout=20_000
+    )
+    opened.qtbot.waitUntil(lambda: walking.unreached(dialog, walking.tabbed()) == [], timeout=30_000)  # some of it is read first
+
+
+def test_people_are_named_merged_hidden_and_that_is_undone(opened: Walk) -> None:
+    people: Any = opened.window.dock_area.views["people"]
+    opened.to(people.list)
+    opened.press(Key.Key_Home)
+    opened.press(Key.Key_F2)
+    opened.qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QLineEdit), timeout=20_000)
+    opened.press(Key.Key_A, held=Mods.ControlModifier)
+    opened.write("Zoe")
+    opened.press(Key.Key_Return)
+    opened.corrected("name", name="Zoe")
+    opened.qtbot.waitUntil(lambda: people.following.at_rest, timeout=20_000)
+    opened.to(people.list)
+    opened.press(Key.Key_Home)
+    opened.press(Key.Key_Down, held=Mods.ShiftModifier)
+    assert len(people.list.selectedIndexes()) == 2
+    opened.press(Key.Key_M)
+    opened.corrected("merge")
+    opened.to(people.list)
+    opened.press(Key.Key_Home)
+    opened.from_menu("Hide person")
+    opened.corrected("ignore", ignored=True)
+    opened.to(people.list)
+    opened.from_menu("Same person as…")
+    opened.dialog(PersonPicker)
+    opened.press(Key.Key_Escape)
+
+
+def test_a_question_is_answered_and_undone(opened: Walk) -> None:
+    people: Any = opened.window.dock_area.views["people"]
+    opened.qtbot.waitUntil(people.ask.isVisible, timeout=20_000)
+    opened.to(people.ask)
+    opened.press(Key.Key_Space)
+    opened.qtbot.waitUntil(lambda: people.questions.card.isVisible() and people.questions.card.shown is not None, timeout=20_000)
+    opened.to(people.questions.card)
+    opened.press(Key.Key_N)
+    opened.qtbot.waitUntil(lambda: bool(opened.desk.called("reject")), timeout=20_000)
+    opened.undone()
+
+
+def test_memories_and_words_are_corrected_and_that_is_undone(opened: Walk) -> None:
+    window = opened.window
+    memories: Any = window.dock_area.views["memories"]
+    window.docks["memories"].raise_()
+    window.docks["transcript"].raise_()
+    opened.qtbot.waitUntil(lambda: memories.model.rowCount() > 0, timeout=20_000)
+    opened.to(memories.table)
+    opened.press(Key.Key_Home)
+    opened.from_menu("Pin")
+    opened.corrected("pin")
+    opened.to(memories.table)
+    opened.press(Key.Key_Delete)
+    opened.corrected("delete")
+    lines = window.transcript.list
+    opened.qtbot.waitUntil(lambda: window.transcript.lines.rowCount() > 0 and lines.isVisible(), timeout=20_000)
+    opened.to(lines)
+    opened.press(Key.Key_Home)
+    opened.from_menu("Not speech")
+    opened.corrected("set-aside")
+    opened.to(lines)
+    opened.from_menu("This is…")
+    chip = window.transcript.chip
+    assert chip is not None
+    opened.qtbot.waitUntil(lambda: chip.isVisible(), timeout=20_000)
+    QTest.keyClicks(chip.edit, "Zoe")
+    QTest.keyClick(chip.edit, Key.Key_Return)
+    opened.qtbot.waitUntil(lambda: any(a[0] in ("name", "assign") for a, _ in opened.desk.called("correct")), timeout=20_000)
+    opened.undone()
