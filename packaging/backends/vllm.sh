@@ -17,3 +17,25 @@ question="Why $(m3desk export -m "$work/memory" -o - --format srt | grep -v -e '
 m3desk ask -m "$work/memory" --json "$question" | expect "the answer" '"model": "tiny-control (vLLM)'
 m3desk ask -m "$work/memory" --json --mode parity "$question" | expect "the answer in parity mode" '"model": "tiny-control (vLLM)'
 rm -rf "$work/tiny-control"
+
+# Watching: a tiny Qwen2.5-Omni thinker, the class of M3-Agent-Memorization, sees and hears the clip; its head is made to write one sentence.
+# vLLM's CPU build comes without torchvision, which this needs: there it is left out, unless M3DESK_BACKEND_PYTHON names a Python that has it.
+if "$vllm_python" -c "import torchvision" 2>/dev/null; then
+  "$vllm_python" - "$root/plugins/m3desk_torch/child" "$work/tiny-thinker" <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+import random_models
+random_models.save("qwen2.5-omni-7b", sys.argv[2], says=['"<face_1> jumps"]'])
+PY
+  {
+    profile_with
+    printf '\n[backends.vllm]\nmodel = "%s"\npictures = 6\n%s\n' "$work/tiny-thinker" "$python_line"
+  } >"$M3DESK_CONFIG"
+  rm -rf "$work/memory"
+  m3desk memorize "$clip" -m "$work/memory" --writer vllm
+  m3desk check -m "$work/memory"
+  m3desk search nodes -m "$work/memory" "jumps" | expect "the sentence of the model that watches" "jumps"
+  rm -rf "$work/tiny-thinker"
+else
+  say "Watching through vLLM is left out: torchvision is not in its environment"
+fi
