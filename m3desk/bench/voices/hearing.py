@@ -223,6 +223,22 @@ def rates(found: HearingResult) -> dict[str, Any]:
     return error_rates(found.der)
 
 
+STEP, SHORT = MICROSECOND // 100, MICROSECOND // 2
+
+
+def missed_by_cause(found: HearingResult) -> dict[str, float]:
+    """Return which share of speech is missed (no collar): while others speak too, in turns below 0.5 s, and else: too faint or far."""
+    seconds = {"speech": 0, "overlap": 0, "too short": 0, "level": 0}
+    for d in found.der:
+        for at in (t for a, b in d.scored for t in range(a, b, STEP)):
+            true = [b - a for a, b, _ in d.true if a <= at < b]
+            missed = max(0, len(true) - sum(a <= at < b for a, b, _ in d.found))
+            seconds["speech"] += len(true)
+            if missed:
+                seconds["overlap" if len(true) > 1 else "too short" if true[0] < SHORT else "level"] += missed
+    return {cause: round(n / max(1, seconds["speech"]), 4) for cause, n in seconds.items() if cause != "speech"}
+
+
 def summary(found: HearingResult) -> dict[str, Any]:
     """Return every figure of a memory of one kind of material."""
     der = rates(found)

@@ -15,10 +15,11 @@ from typing import Any
 from m3desk.bench.identity import reel_links
 from m3desk.bench.identity_material import Workshop
 from m3desk.bench.material import data
-from m3desk.bench.voices import division, dubbing, lips_map, material
+from m3desk.bench.voices import division, dubbing, lips_map, material, rooms
 from m3desk.bench.voices.cached_models import ResultCache, folder, opened
-from m3desk.bench.voices.hearing import HearingResult, found, mixed_share, pairs, rates, remembered, summary, wrongly_given
+from m3desk.bench.voices.hearing import HearingResult, found, missed_by_cause, mixed_share, pairs, rates, remembered, summary, wrongly_given
 from m3desk.bench.voices.material import Recording
+from m3desk.bench.voices.rooms import Maker
 from m3desk.bench.voices.simulated import Conversation, conversation
 from m3desk.domain.questions.types import Suggestion
 from m3desk.evaluation.grouping import pairwise
@@ -122,7 +123,7 @@ def sets(bench: Bench) -> dict[str, Any]:
     return {"goals": goals, "sets": rows}
 
 
-def conversations(bench: Bench) -> Iterator[Conversation]:
+def conversations(bench: Bench, make: Maker = conversation, count: int | None = None) -> Iterator[Conversation]:
     """Yield the simulated conversations of a side."""
     files = bench.single_speakers()
     takes: dict[str, list[Sound]] = {}
@@ -131,15 +132,28 @@ def conversations(bench: Bench) -> Iterator[Conversation]:
         takes |= material.takes(speakers, bench.models(words=False))
         groups |= dict.fromkeys(speakers, name)
     groups = {who: name for who, name in groups.items() if takes.get(who)}
-    for number in range(bench.conversations):
-        yield conversation(number, SEEDS[bench.calibrating], takes, groups)
+    for number in range(bench.conversations if count is None else count):
+        yield make(number, SEEDS[bench.calibrating], takes, groups)
 
 
 def simulated(bench: Bench) -> dict[str, Any]:
     """Simulated conversations; a stand-in writes their words."""
+    return _figures(bench, "simulated", conversations(bench))
+
+
+def rooms_heard(bench: Bench) -> dict[str, Any]:
+    """Simulated meetings heard from afar, and interviews: a tenth as many of each as of conversations."""
+    rows = {
+        name: _figures(bench, name, conversations(bench, make, max(1, bench.conversations // 10))) for name, make in rooms.MAKERS.items()
+    }
+    goals: list[Goal] = [(f"{name}: {g[0]}", g[1], g[2], g[3]) for name, row in rows.items() for g in row.pop("goals")]
+    return {"goals": goals, **rows}
+
+
+def _figures(bench: Bench, kind: str, made: Iterator[Conversation]) -> dict[str, Any]:
     rows = []
-    for c in conversations(bench):
-        one = bench.heard(material.spoken(f"simulated_{c.number}", c.sound, c.turns), words=False)
+    for c in made:
+        one = bench.heard(material.spoken(f"{kind}_{c.number}", c.sound, c.turns), words=False)
         der = rates(one)
         rows.append({
             "number": c.number, "told": c.told, "speakers": one.speakers[0], "pairs": pairs(one), "mixed": mixed_share(one),
@@ -202,7 +216,7 @@ def meetings(bench: Bench) -> dict[str, Any]:
         ("all: error rate, 0.25 s collar", all_["der"], "<=", 0.20), ("all: without collar", all_["der_no_collar"], "<=", 0.30),
         ("recordings of several speakers in which none was found", float(sum(1 for _, n in every.speakers if n == 0)), "==", 0),
     ]  # fmt: skip
-    return {"goals": goals, "all": all_, "ami": meeting}
+    return {"goals": goals, "all": all_, "ami": meeting, "missed": {"all": missed_by_cause(every), "ami": missed_by_cause(ami)}}
 
 
 def across(bench: Bench) -> dict[str, Any]:
@@ -210,6 +224,7 @@ def across(bench: Bench) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     groups: dict[str, list[Recording]] = {}
     for name, files in bench.single_speakers().items():
+        files = {who: paths for who, paths in files.items() if len(paths) > 1}
         if len(files) > 1:
             groups[name] = [material.talk(name, files, part) for part in (0, 1)]
     if bench.calibrating:
@@ -322,8 +337,10 @@ def lips(bench: Bench) -> dict[str, Any]:
 
 Row = Callable[[Bench], dict[str, Any]]
 ROWS: dict[str, Row] = {
-    "sets": sets, "simulated": simulated, "fast-cut": fast_cut, "meetings": meetings, "across": across, "counts": counts, "links": links,
-    "dubbed": dubbed,
+    "sets": sets, "simulated": simulated, "rooms": rooms_heard, "fast-cut": fast_cut, "meetings": meetings, "across": across,
+    "counts": counts, "links": links, "dubbed": dubbed,
 }  # fmt: skip
-CALIBRATION: dict[str, Row] = {n: ROWS[n] for n in ("sets", "simulated", "meetings", "across", "counts", "dubbed")} | {"lips": lips}
+CALIBRATION: dict[str, Row] = {n: ROWS[n] for n in ("sets", "simulated", "rooms", "meetings", "across", "counts", "dubbed")} | {
+    "lips": lips
+}
 """The rows that can be measured on the calibration side."""

@@ -109,7 +109,7 @@ def _scene(
     for start, said, _ in laid:
         sound[start : start + len(said)] += said
     turns = [(s / SAMPLE_RATE, (s + len(x)) / SAMPLE_RATE, who) for s, x, who in laid]
-    return _worsened(random, sound, told), turns
+    return worsened(random, sound, told), turns
 
 
 def _turn(random: Random, said: Sequence[Sound]) -> Reals:
@@ -127,7 +127,7 @@ def _turn(random: Random, said: Sequence[Sound]) -> Reals:
     return piece * (0.05 / max(1e-4, float(np.sqrt(np.mean(piece**2)))))
 
 
-def _worsened(random: Random, sound: Reals, told: list[str]) -> Reals:
+def worsened(random: Random, sound: Reals, told: list[str]) -> Reals:
     if random.random() < 0.4:
         told.append("echo")
         sound = echo(random, sound, random.uniform(0.15, 0.6))

@@ -1,0 +1,57 @@
+"""The simulated meetings and interviews of `bench voices`: the same seed makes the same, and the turns are where something is heard."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from m3desk.bench.voices.hearing import HearingResult, missed_by_cause
+from m3desk.bench.voices.rooms import LENGTH, MAKERS, drifting, room, speech, tilted
+from m3desk.evaluation.diarization import Diarization
+from m3desk.ports import SAMPLE_RATE, Sound
+
+PEOPLE = ("a", "b", "c", "d")
+
+
+def takes() -> dict[str, list[Sound]]:
+    random = np.random.default_rng(0)
+    return {who: [np.asarray(random.standard_normal(n * SAMPLE_RATE) * 0.1, np.float32) for n in (2, 5)] for who in PEOPLE}
+
+
+@pytest.mark.parametrize("name", sorted(MAKERS))
+def test_a_seed_makes_one_recording_whose_turns_are_heard(name: str) -> None:
+    groups = dict.fromkeys(PEOPLE, "set")
+    made = [MAKERS[name](number, 7, takes(), groups) for number in (0, 0, 1)]
+    one, again, other = made
+    assert np.array_equal(one.sound, again.sound) and one.turns == again.turns and one.turns != other.turns
+    assert len(one.sound) == LENGTH * SAMPLE_RATE and float(np.abs(one.sound).max()) < 1
+    for start, end, who in one.turns:
+        assert 0 <= start < end <= LENGTH and who in PEOPLE
+    loud = [float(np.abs(one.sound[round(a * SAMPLE_RATE) : round(b * SAMPLE_RATE)]).mean()) for a, b, _ in one.turns if b - a > 0.2]
+    assert min(loud) > 0
+
+
+def test_pauses_between_what_one_person_says_are_silent_and_outside_their_spans() -> None:
+    said, spans = speech(np.random.default_rng(1), takes()["a"], 12.0)
+    quiet = np.ones(len(said), bool)
+    for a, b in spans:
+        quiet[round(a * SAMPLE_RATE) : round(b * SAMPLE_RATE)] = False
+    assert len(spans) > 1 and quiet.any() and not said[quiet].any()
+
+
+def test_a_turned_head_changes_the_spectrum_and_a_drift_the_level() -> None:
+    sound = np.random.default_rng(2).standard_normal(SAMPLE_RATE)
+    bands = [np.abs(np.fft.rfft(s))[6000:].mean() / np.abs(np.fft.rfft(s))[500:1500].mean() for s in (sound, tilted(sound, 6.0))]
+    assert bands[1] > 1.5 * bands[0]
+    drifted = drifting(np.random.default_rng(3), sound, 6.0)
+    levels = np.abs(drifted.reshape(10, -1)).mean(1)
+    assert levels.max() > 1.3 * levels.min()
+    near, far = (float((room(np.random.default_rng(4), 0.5, d)[1:] ** 2).sum()) for d in (12.0, -6.0))
+    assert far > near
+
+
+def test_speech_that_nobody_found_is_told_by_its_cause() -> None:
+    second = 1_000_000
+    true = ((0, 2 * second, "a"), (1 * second, 2 * second, "b"), (3 * second, 3 * second + second // 4, "b"), (5 * second, 6 * second, "a"))
+    heard = HearingResult(der=[Diarization("x", true, ((0, 2 * second, "v"),), ((0, 10 * second),))])
+    assert missed_by_cause(heard) == {"overlap": round(1 / 4.25, 4), "too short": round(0.25 / 4.25, 4), "level": round(1 / 4.25, 4)}
