@@ -103,16 +103,13 @@ def _piece(sound: Sound, embedder: VoiceEmbedder) -> tuple[Sample, int]:
 def _voices(sound: Sound, spoken: Sequence[turns.SpeechSegment], models: Models) -> int:
     """Return how many people speak for more than a moment."""
     assert models.voice_vectors is not None
-    if models.speech_segmentation is not None:
-        parts = speakers.who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors)
-    else:
-        parts = turns.turns(sound, spoken, models.voice_vectors)
+    parts = speakers.who_speaks(sound, spoken, models.speech_segmentation, models.voice_vectors)
     length: dict[int, int] = {}
     for turn in parts:
-        if turn.voice >= 0:
-            length[turn.voice] = length.get(turn.voice, 0) + turn.end - turn.start
+        length[turn.voice] = length.get(turn.voice, 0) + turn.end - turn.start
     whole = sum(length.values())
-    return sum(n >= max(OTHER_VOICE * whole, SAMPLE_RATE) for n in length.values())
+    # A piece too short for a voice counts as a voice of its own there.
+    return sum(n >= max(OTHER_VOICE * whole, 2 * speakers.CORE) for n in length.values())
 
 
 # ---------------------------------------------------------------- what corrections made

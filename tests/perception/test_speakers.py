@@ -13,7 +13,7 @@ from m3desk.domain.linkage import average_linkage
 from m3desk.perception.lines import Line, clean, murmurs, overlaps
 from m3desk.perception.speakers import who_speaks
 from m3desk.perception.turns import SpeechSegment, Turn
-from m3desk.perception.voices import SpeechEvidence, hear, reassign_outliers
+from m3desk.perception.voices import SpeechEvidence, hear
 from m3desk.ports import Models
 from tests.perception.invented_speech import RATE, LowAndHigh, Octaves, clips, ears, speech
 from tests.perception.invented_speech import Line as Said
@@ -149,23 +149,48 @@ def test_speech_without_end_is_cut_between_words_and_none_is_lost_or_doubled() -
     assert all(a.end <= b.start for a, b in pairwise(everything))
 
 
-def test_a_voice_that_only_says_scraps_is_known_by_all_of_them() -> None:
-    (heard,) = heard_in(20, [(1.0, "one two three four five six"), (5.0, "SEVEN EIGHT"), (9.0, "NINE TEN"), (13.0, "one two three four")])
-    first, scrap, other, last = heard.utterances
-    assert [u.cluster for u in heard.utterances] == [0, 1, 1, 0] and first.embeddable and last.embeddable
-    assert [u.embeddable for u in (scrap, other)].count(True) == 1
-    known = scrap if scrap.embeddable else other
-    assert np.allclose(heard.vectors[known.id][:, 1], 1, atol=0.02)
+def test_speech_too_short_for_a_voice_founds_none_and_joins_no_two() -> None:
+    lines = [(1.0, "one two three four five six"), (5.0, "SEVEN EIGHT"), (9.0, "NINE TEN"), (13.0, "one two three four five")]
+    (heard,) = heard_in(20, lines)
+    first, short, other, last = heard.utterances
+    assert first.cluster == last.cluster and first.embeddable and last.embeddable
+    assert len({first.cluster, short.cluster, other.cluster}) == 3, "nobody knows whether two short pieces are one voice"
+    assert not short.embeddable and not other.embeddable
 
 
-def test_a_line_unlike_the_others_of_its_voice_is_somebody_elses() -> None:
-    def line(n: int, voice: int, *row: float) -> Line:
-        return Line(n, n + 1, (), voice, 0.9, vectors=np.array([row], np.float32))
+def test_a_short_piece_is_given_to_a_voice_that_is_clearly_more_likely_than_the_others() -> None:
+    (heard,) = heard_in(20, [(1.0, "one two three four five six"), (5.0, "SEVEN EIGHT NINE TEN ONE TWO"), (9.0, "four five three")])
+    low, high, short = heard.utterances
+    assert short.cluster == low.cluster != high.cluster
 
-    lines = [line(0, 0, 1, 0, 0), line(1, 0, 1, 0, 0), line(2, 0, 0, 1, 0), line(3, 0, 0, 0, 1), line(4, 1, 0, 1, 0)]
-    assert [found.voice for found in reassign_outliers(lines)] == [0, 0, 1, 2, 1]
-    two = [line(0, 0, 1, 0, 0), line(1, 0, 0, 1, 0)]
-    assert [found.voice for found in reassign_outliers(two)] == [0, 0], "of two nobody can say which is the stranger"
+
+def test_a_pause_within_what_the_segmentation_takes_for_one_speaker_parts_two_voices() -> None:
+    # 1.2 s of a high voice, half a second after a low one and half a second before it goes on.
+    sound = speech(14, [said(1, 12), said(5.2, 4, high=True), said(6.9, 12)])
+    turns = who_speaks(sound, spoken(14), LowAndHigh(tells=False), Octaves())
+    assert [t.voice for t in turns] == [0, 1, 0]
+    assert turns[1].start / RATE == pytest.approx(5.2, abs=0.15) and turns[1].end / RATE == pytest.approx(6.4, abs=0.15)
+
+
+@pytest.mark.parametrize("at", [3.85, 4.16, 4.47, 5.71])
+def test_the_moment_of_a_change_is_found_wherever_it_lies_between_the_windows(at: float) -> None:
+    count = round((at - 1.06) / 0.31)
+    sound = speech(14, [said(1, count), said(1 + 0.31 * count, 14, high=True)])
+    one, two = who_speaks(sound, spoken(14), LowAndHigh(tells=False), Octaves())
+    assert one.voice != two.voice and (one.end + two.start) / 2 / RATE == pytest.approx(1 + 0.31 * count - 0.03, abs=0.15)
+
+
+def test_one_voice_goes_on_over_a_breath_unless_somebody_else_speaks_in_it() -> None:
+    sound = speech(14, [said(1, 8), said(4.0, 8)])
+    assert len(who_speaks(sound, spoken(14), LowAndHigh(), Octaves())) == 1
+    between = speech(14, [said(1, 8), said(3.45, 2, high=True), said(4.1, 8)])
+    assert [t.voice for t in who_speaks(between, spoken(14), LowAndHigh(), Octaves())] == [0, 1, 0]
+
+
+def test_without_a_segmentation_model_speakers_are_found_by_their_voices() -> None:
+    sound = speech(12, [said(1, 12), said(4.8, 12, high=True)])
+    one, two = who_speaks(sound, [SpeechSegment(RATE, round(8.4 * RATE), 0.9)], None, Octaves())
+    assert one.voice != two.voice and (one.end + two.start) / 2 / RATE == pytest.approx(4.75, abs=0.2)
 
 
 def test_no_utterance_begins_in_what_the_clip_before_has_heard() -> None:

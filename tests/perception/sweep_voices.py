@@ -1,0 +1,144 @@
+"""Compare rules for voices inside one clip, on the calibration side of the division.
+
+    python tests/perception/sweep_voices.py [NAME=VALUE[,NAME=VALUE…]…]
+
+Each argument is one setting of constants of `perception.speakers` (seconds for what is samples there); without any, the constants as they
+are. Prints, by kind of clip: pairwise precision / recall of turns of 1 s and more; shorter turns, those given to a wrong person, those
+nobody's; error rate = missed + false + confused (overlap counted, no collar); voices of 1.5 s and more beyond the people.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from m3desk.bench.voices import cached_models, division, material, rooms, simulated
+from m3desk.domain.geometry import overlap
+from m3desk.evaluation.diarization import Diarization, error_rates
+from m3desk.perception import speakers
+from m3desk.perception.lines import common
+from m3desk.perception.turns import SpeechSegment, Turn, faint, speech_segments, with_faint
+from m3desk.perception.voices import SURE
+from m3desk.ports import SAMPLE_RATE, Models, Sound
+
+SEED, CONVERSATIONS, ROOMS = 7, 12, 12
+CLIP = 30 * SAMPLE_RATE
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """`turns`: start, end (samples), who."""
+
+    kind: str
+    sound: Sound
+    turns: tuple[tuple[int, int, str], ...]
+    spoken: tuple[SpeechSegment, ...]
+    tracks: speakers.Segmented
+
+
+def made(models: Models) -> Iterator[tuple[str, Sound, list[tuple[float, float, str]]]]:
+    """Yield kind, sound and turns (seconds) of everything."""
+    for path in division.CALIBRATION_RECORDINGS:
+        if "katie" not in path:
+            recording = material.recording(path)
+            turns = [(t.start / 1e6, t.end / 1e6, t.person) for t in recording.truth.turns]
+            yield "meetings" if "ami" in path else "talks", material.sound_of(recording.path), turns
+    takes = material.takes(material.calibration_files(), models)
+    groups = {who: who.split("/")[0] for who, said in takes.items() if said}
+    for number in range(CONVERSATIONS):
+        c = simulated.conversation(number, SEED, takes, groups)
+        yield "simulated", c.sound, list(c.turns)
+    for name, make in rooms.MAKERS.items():
+        for number in range(ROOMS):
+            c = make(number, SEED, takes, groups)
+            yield f"simulated {name}", c.sound, list(c.turns)
+
+
+def clips(models: Models) -> Iterator[Clip]:
+    """Yield the clips of everything, as they are heard (`voices.hear`)."""
+    assert models.speech_activity is not None and models.speech_segmentation is not None
+    for kind, sound, turns in made(models):
+        for first in range(0, max(1, len(sound) - CLIP // 10), CLIP):
+            last = len(sound) if len(sound) - first < CLIP * 11 // 10 else first + CLIP
+            part = sound[first:last]
+            spans = [(max(0, round(a * SAMPLE_RATE) - first), min(last, round(b * SAMPLE_RATE)) - first, who) for a, b, who in turns]
+            activity, hop = models.speech_activity.probabilities(part), models.speech_activity.hop
+            tracks = speakers.segmented(part, faint(part, activity, hop), models.speech_segmentation)
+            spoken = with_faint(part, speech_segments(part, activity, hop), tracks.heard, activity, hop)
+            sure = tuple(s for s in spoken if s.sureness >= SURE or common([(s.start, s.end)], tracks.heard))
+            yield Clip(kind, part, tuple(s for s in spans if s[1] > s[0]), sure, tracks)
+
+
+def figures(clip: Clip, turns: Sequence[Turn]) -> dict[str, Any]:
+    """Return counts of one clip."""
+    who: list[tuple[Turn, str]] = []
+    for t in turns:
+        shares: Counter[str] = Counter()
+        for a, b, person in clip.turns:
+            shares[person] += overlap((t.start, t.end), (a, b))
+        if shares and 3 * (t.end - t.start) <= 10 * max(shares.values()):
+            who.append((t, max(sorted(shares), key=lambda p, shares=shares: shares[p])))  # type: ignore[misc]
+    owner: dict[int, Counter[str]] = defaultdict(Counter)
+    for t, person in who:
+        owner[t.voice][person] += t.end - t.start
+    turns_of = Counter(t.voice for t, _ in who)
+    long = [(t.voice, person) for t, person in who if t.end - t.start >= SAMPLE_RATE]
+    pairs = [(a[0] == b[0], a[1] == b[1]) for a, b in combinations(long, 2)]
+    short = [(t.voice, person) for t, person in who if t.end - t.start < SAMPLE_RATE]
+    us = 1e6 / SAMPLE_RATE
+    rates = error_rates([
+        Diarization(
+            "clip", tuple((round(a * us), round(b * us), p) for a, b, p in clip.turns),
+            tuple((round(t.start * us), round(t.end * us), str(t.voice)) for t in turns), ((0, round(len(clip.sound) * us)),), frozenset(),
+        )
+    ])  # fmt: skip
+    length = Counter({k: sum(c.values()) for k, c in owner.items()})
+    people = Counter({p: sum(b - a for a, b, q in clip.turns if q == p) for p in {p for *_, p in clip.turns}})
+    return {
+        "found": sum(f for f, _ in pairs), "true": sum(t for _, t in pairs), "right": sum(f and t for f, t in pairs), "short": len(short),
+        "wrong": sum(turns_of[k] > 1 and owner[k].most_common(1)[0][0] != p for k, p in short),
+        "nobody": sum(turns_of[k] == 1 for k, _ in short), "der": rates["der_no_collar"], "seconds": sum(people.values()) / SAMPLE_RATE,
+        "beyond": sum(n >= 1.5 * SAMPLE_RATE for n in length.values()) - sum(n >= SAMPLE_RATE for n in people.values()),
+    }  # fmt: skip
+
+
+def told(rows: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    """Yield a line for each kind, and one for all."""
+    for kind in [*dict.fromkeys(k for k, _ in rows), "all"]:
+        mine = [f for k, f in rows if kind in (k, "all")]
+        total = {n: sum(f[n] for f in mine) for n in ("found", "true", "right", "short", "wrong", "nobody", "seconds")}
+        rate = sum((f["der"] or 0) * f["seconds"] for f in mine) / max(1e-9, total["seconds"])
+        beyond = np.mean([f["beyond"] for f in mine])
+        yield (
+            f"  {kind:20} {total['right'] / max(1, total['found']):.3f} / {total['right'] / max(1, total['true']):.3f}   "
+            f"short {total['short']}, wrong {total['wrong']}, nobody's {total['nobody']}   error {rate:.3f}   voices beyond {beyond:+.2f}"
+        )
+
+
+def main(words: Sequence[str]) -> None:
+    models = cached_models.opened(cached_models.ResultCache(cached_models.folder() / "kept.sqlite"), words=False)
+    assert models.voice_vectors is not None
+    heard = list(clips(models))
+    for setting in words or [""]:
+        before = {}
+        for name, value in (part.split("=") for part in setting.split(",") if part):
+            before[name] = getattr(speakers, name)
+            setattr(speakers, name, round(float(value) * SAMPLE_RATE) if isinstance(before[name], int) else float(value))
+        print(setting or "as it is")
+        rows = [
+            (c.kind, figures(c, speakers.who_speaks(c.sound, c.spoken, models.speech_segmentation, models.voice_vectors, c.tracks)))
+            for c in heard
+        ]
+        print("\n".join(told(rows)), flush=True)
+        for name, value in before.items():
+            setattr(speakers, name, value)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
