@@ -597,7 +597,7 @@ SLOW: frozenset[type] = frozenset({
     SearchSample,
     ReadSuggestions, Why, ReadWalls, ReadLinks, ReadBelonging, DrawPairs, ScorePairs, Evaluate,
     ListModels, Pull, RemoveModel, Doctor, Export, ExportClip, Import, Check, Relink, Retry, Ask, RemoveSource,
-    Picture, ReadWriters, CompareVersions, Rewrite,
+    Picture, MakeWaveform, ReadWriters, CompareVersions, Rewrite,
 })  # fmt: skip
 """Commands that may take longer than a moment: they run on threads of their own, side by side."""
 

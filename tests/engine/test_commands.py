@@ -156,6 +156,21 @@ def test_commands_that_come_before_the_memory_is_open_wait_in_order_and_hold_up_
     assert sorted(answered) == list(range(9)) and answered[8] == ["pause True", "pause False"]
 
 
+def test_a_waveform_that_takes_long_holds_up_no_pause_and_ends_with_its_engine(opening: tuple[threading.Event, Any, Connection]) -> None:
+    opens, app, pipe = opening
+    listened, closed = threading.Event(), threading.Event()
+    app.make_waveform = lambda source: listened.wait(20)
+    app.work = SimpleNamespace(pause=lambda paused: None)
+    app.discard_if_unused = closed.set
+    opens.set()
+    pipe.send((1, commands.MakeWaveform("s1")))
+    pipe.send((2, commands.Pause(True)))
+    assert [n for n, *_ in replies(pipe, 1)] == [2]
+    pipe.send((-1, commands.Close()))
+    assert closed.wait(20)
+    listened.set()
+
+
 def test_a_correction_that_runs_models_holds_up_no_pause_and_is_done_before_its_undo(
     opening: tuple[threading.Event, Any, Connection],
 ) -> None:
