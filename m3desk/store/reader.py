@@ -154,7 +154,8 @@ class Reader:
     def waveform(self, source: str) -> bytes | None:
         """Return the peaks of a source's sound, a hundred bytes a second; None if they are not computed yet, or nothing is there."""
         known = next((s for s in self.sources() if s.id == source), None)
-        return None if known is None else waveforms.read(self.folder, known)
+        silent = [(start, end) for s, start, end in self.forgotten_spans() if s == source]
+        return None if known is None else waveforms.read(self.folder, known, silent)
 
     def forgotten_spans(self) -> list[tuple[str, int, int]]:
         """Return (source, start, end) of each span that was forgotten, in order of time."""

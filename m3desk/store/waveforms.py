@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from m3desk import private
@@ -15,6 +16,8 @@ from m3desk.errors import M3DeskError
 from m3desk.regular import read_regular
 
 FOLDER = "waveforms"
+STEP = 10_000
+"""Microseconds of a byte."""
 LONGEST = 30 * 3_600 * 100
 """Bytes of a file, at most: a hundred a second."""
 
@@ -24,15 +27,22 @@ def _file(memory: Path, source: Source) -> Path | None:
     return memory / FOLDER / f"{source.id}-{content}.peaks" if re.fullmatch(r"[0-9a-f]{16}", content) else None
 
 
-def read(memory: Path, source: Source) -> bytes | None:
-    """Return the waveform of a source, None if it is not computed yet."""
+def read(memory: Path, source: Source, silent: Iterable[tuple[int, int]] = ()) -> bytes | None:
+    """Return the waveform of a source, None if it is not computed yet. `silent`: spans (microseconds) of which nothing is told: 0.
+
+    They are in a file only while a forgetting has not deleted it yet.
+    """
     place = _file(memory, source)
     if place is None or not place.is_file():
         return None
     try:
-        return read_regular(place, LONGEST)
+        found = bytearray(read_regular(place, LONGEST))
     except M3DeskError:
         return None
+    for start, end in silent:
+        there = slice(max(0, start // STEP), min(len(found), -(-end // STEP)))
+        found[there] = bytes(len(found[there]))
+    return bytes(found)
 
 
 def keep(memory: Path, source: Source, content: bytes) -> None:

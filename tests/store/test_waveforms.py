@@ -43,6 +43,16 @@ def test_forgetting_deletes_it_and_one_that_was_being_computed_is_not_kept(memor
     assert memory.forgotten_spans() == [("s1", 1 * S, 3 * S)]
 
 
+def test_a_window_that_reads_before_the_file_is_deleted_gets_nothing_of_what_was_forgotten(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.keep_waveform(memory.source("s1"), b"\x05" * 400, forgettings=0)
+    monkeypatch.setattr("m3desk.store.waveforms.drop", lambda *_: None)
+    memory.forget_span("s1", 1 * S, 3 * S + 1)
+    memory.forget_span("s1", 9 * S, 10 * S)
+    assert memory.waveform("s1") == b"\x05" * 100 + bytes(201) + b"\x05" * 99
+
+
 def test_removing_a_source_deletes_it_and_its_forgotten_spans_are_those_of_the_same_content(memory: Memory) -> None:
     memory.forget_span("s1", 1 * S, 3 * S)
     memory.keep_waveform(memory.source("s1"), b"\x05", forgettings=1)

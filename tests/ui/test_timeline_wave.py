@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import numpy as np
 import pytest
 from m3desk_ui.hub.bridge import Hub
@@ -11,6 +13,7 @@ from m3desk_ui.timeline.wave import Wave, picture
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
+from m3desk.domain.changed import Changed
 from tests.ui.fakes import FakeDesk
 
 HOUR = 3_600_000_000
@@ -58,3 +61,26 @@ def test_it_is_computed_by_the_engine_once_and_shown_where_there_is_room(hub: Hu
     assert len(desk.called("make_waveform")) == 1
     view.resize(700, 150)
     assert canvas.wave_height() == 0
+
+
+def test_after_something_was_forgotten_the_old_sound_is_not_drawn_any_more(hub: Hub, desk: FakeDesk, qtbot: QtBot) -> None:
+    view = TimelineView(hub)
+    qtbot.addWidget(view)
+    view.resize(700, 260)
+    with qtbot.waitExposed(view):
+        view.show()
+    canvas = view.canvas
+    qtbot.waitUntil(lambda: canvas.wave is not None and canvas.wave.levels[0].max() == 200, timeout=30_000)
+    desk.world.waveforms["s1"] = bytes(18_000)
+    hub.changed.emit(Changed(1, 2, whole=True))
+    qtbot.waitUntil(lambda: canvas.wave is not None and canvas.wave.levels[0].max() == 0, timeout=3_000)
+    desk.world.waveforms.clear()  # it was deleted and can't be computed: the file is gone
+    desk.make_waveform = lambda _source: ended(False)  # type: ignore[method-assign]
+    hub.changed.emit(Changed(2, 3, whole=True))
+    qtbot.waitUntil(lambda: canvas.wave is None, timeout=3_000)
+
+
+def ended(value: bool) -> Future[bool]:
+    future: Future[bool] = Future()
+    future.set_result(value)
+    return future

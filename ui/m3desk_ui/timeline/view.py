@@ -282,11 +282,10 @@ class TimelineView(QWidget):
             desk = self._hub.desk
             if self._waved[0] != source or desk is None:
                 return
-            if found is not None:
-                self.canvas.wave = found if len(found.levels[0]) else None
-                self._size_bar()
-                self.canvas.redraw()
-            elif make:  # a failure is no news here: the file is missing, or has no sound that can be read
+            self.canvas.wave = found if found is not None and len(found.levels[0]) else None
+            self._size_bar()
+            self.canvas.redraw()
+            if found is None and make:  # a failure is no news here: the file is missing, or has no sound that can be read
                 made = lambda there: self._read_wave(source, make=False) if there else None  # noqa: E731
                 self._hub.when(desk.make_waveform(source), made, lambda _error: None)
 
@@ -311,12 +310,15 @@ class TimelineView(QWidget):
     def _take_plan(self, plan: Plan) -> None:
         """Show a source from the beginning."""
         self._begin_anew()
+        waved = self._waved
         other = self.canvas.plan.source is None or plan.source is None or self.canvas.plan.source.id != plan.source.id
         if other:
             self.canvas.rows = Rows()
         self._stale = {c.id for c in plan.clips if timeline_rows.is_kept(c)}
         self._gone = self.canvas.rows.pieces.keys() - self._stale
         self._show_plan(plan, fit=other)
+        if waved[0] and waved == self._waved:  # something may have been forgotten
+            self._read_wave(waved[0], make=True)
 
     def _patch(self, part: Part) -> None:
         plan = timeline_rows.patched(self.canvas.plan, part)
