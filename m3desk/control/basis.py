@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from m3desk.domain.basis import said_by
+from m3desk.domain.basis import names, said_by
 from m3desk.domain.graph import NodeRow
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person
@@ -29,5 +29,5 @@ def with_basis(done: AskDone, people: Iterable[Person], reader: Cited) -> AskDon
     return replace(
         done,
         citations=tuple(replace(c, said=said.get(c.node or "", "")) for c in done.citations),
-        called=tuple((id_, name) for id_, name in called.items() if name in text),
+        called=tuple((id_, name) for id_, name in called.items() if names(text, name)),
     )

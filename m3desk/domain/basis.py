@@ -17,6 +17,11 @@ def said_by(sentences: Iterable[StoredSentence], nodes: Iterable[NodeRow], calle
     return whose | {s.id: s.shown for s in sentences}
 
 
+def names(text: str, name: str) -> bool:
+    """Return whether a text has a name, whole."""
+    return bool(name) and name in text and re.search(_whole(name), text) is not None
+
+
 def renamed(text: str, then: Mapping[str, str], now: Mapping[str, str]) -> str:
     """Return a text with people called as they are now. `then`, `now`: what each person is called; only whole names are replaced.
 

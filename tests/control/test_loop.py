@@ -279,6 +279,14 @@ def test_an_answer_is_kept_with_what_it_rests_on(tmp_path):
     assert kept["said"] == ["Ann Lee says: “Bin blue at F two now.”"] and kept["called"] == {"person_1": "Ann Lee"}
 
 
+def test_only_people_whose_whole_names_an_answer_has_are_kept_with_it(tmp_path):
+    reader = english()
+    done, _ = run(reader, tmp_path, "Who says bin blue?")
+    people = [person(1, "Ann"), person(2, "An"), person(3, "Lee"), person(4, "Bin"), person(5, "bin blu"), person(6)]
+    kept = dict(with_basis(replace(done, answer="Ann Lee and Person 66: bin blue.", citations=()), people, reader).called)
+    assert kept == {"person_1": "Ann", "person_3": "Lee"}
+
+
 def host() -> MadeReader:
     """A face with a caption and an unlinked voice, both suggested to be Jeff Steen."""
     r = MadeReader(person(1, None, "Jeff Steen", heard=False, evidence="screen:3000000-8000000"), person(2, None, "Jeff Steen", seen=False))
