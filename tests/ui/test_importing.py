@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from m3desk_ui.hub.services import Services
+from m3desk_ui.window.importing import ImportStrip
 from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.window_state import WindowState
 from PySide6.QtWidgets import QFileDialog, QMessageBox
@@ -78,6 +79,21 @@ def test_a_dropped_graph_is_imported_beside_the_open_memory_and_opened_when_it_i
     assert told.args[1].startswith("Locate")
     assert window.hub.path == new and window.importing.strip is None
     qtbot.waitUntil(lambda: window.hub.can_undo is False and window._status._device.text() != "", timeout=3000)
+
+
+def test_a_second_file_dropped_at_the_same_moment_is_refused_and_one_is_imported(
+    window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "hall.pkl"
+    other.write_bytes(b"x")
+    with qtbot.waitSignal(window.hub.notice) as told:
+        window.take_files([graph])
+        window.take_files([str(other)])
+    assert "Another file" in told.args[1]
+    desks.imports.set_result(REPORT)
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    assert len(desks.opened) == 1 and not window.importing.running
+    assert not any(strip.isVisible() for strip in window.findChildren(ImportStrip))
 
 
 def test_cancel_leaves_the_open_memory_as_it_is(window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path) -> None:

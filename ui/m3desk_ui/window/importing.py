@@ -81,8 +81,7 @@ class Importing(QObject):
 
     def start(self, file: str, video: str = "") -> None:
         """Import a file into a memory of its default name; ask where it was imported before. `video`: then it is played with this video."""
-        if self.running:
-            self._hub.notice.emit("info", self.tr("Another file is being imported; try again when it is whole."), "", "")
+        if self._refused():
             return
 
         def named(memory: str) -> None:
@@ -92,6 +91,12 @@ class Importing(QObject):
                 self._begin(file, memory, video)
 
         self._hub.work(lambda: self._window.services.default_memory(file), named)
+
+    def _refused(self) -> bool:
+        """Return whether another import runs, and say so."""
+        if self.running:
+            self._hub.notice.emit("info", self.tr("Another file is being imported; try again when it is whole."), "", "")
+        return self.running
 
     def _ask(self, file: str, memory: str, video: str) -> None:
         question = self.tr("%1 was imported before.").replace("%1", plain.line(Path(file).name, plain.ENTRY))
@@ -107,6 +112,8 @@ class Importing(QObject):
         box.open()
 
     def _begin(self, file: str, memory: str, video: str) -> None:
+        if self._refused():  # it began since this one was asked for
+            return
         self.strip = ImportStrip(Path(file).name, self.stop)
         self._window.statusBar().insertWidget(0, self.strip)
         self.strip.show()
