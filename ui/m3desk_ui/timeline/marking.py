@@ -63,7 +63,7 @@ def remove(hub: Hub, bookmark: Bookmark) -> None:
 
 
 def go(hub: Hub, bookmark: Bookmark) -> None:
-    """Show the moment of a bookmark, and choose its span where it has one."""
+    """Show the moment of a bookmark, or where its span begins."""
     if bookmark.source is not None:
         hub.selection.seek.emit(bookmark.source, bookmark.start, False)
 
