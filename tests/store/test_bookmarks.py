@@ -79,6 +79,13 @@ def test_a_bookmark_that_means_nothing_is_refused(memory: Memory, args: dict) ->
     assert memory.journal() == []
 
 
+def test_what_a_live_source_has_recorded_since_its_last_closed_clip_is_marked(memory: Memory) -> None:
+    memory.set_source("s1", state="live")
+    beyond = (memory.source("s1").duration or 0) // S + 20
+    live = mark(memory, beyond)
+    assert told(memory) == [(live, beyond, beyond, "")] and memory.integrity() == []
+
+
 def test_the_same_bookmark_is_not_added_twice(memory: Memory) -> None:
     mark(memory, 7)
     with pytest.raises(CorrectionError, match="already"):

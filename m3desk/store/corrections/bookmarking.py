@@ -24,8 +24,9 @@ def _bookmark(context: Context, args: Args) -> Args:
         raise CorrectionError("the source of this bookmark was removed.", "Memorize it again first, or remove the bookmark.")
     start = _time(args.get("start", there.start if there is not None else None))
     end = _time(args.get("end", there.end if there is not None and "start" not in args else start))
-    duration = reading.source(context.db, source).duration
-    if start > end or (duration is not None and start > duration):
+    known = reading.source(context.db, source)
+    growing = known.duration is None or known.state == "live"  # its stored length is that of its closed clips
+    if start > end or (not growing and start > (known.duration or 0)):
         raise CorrectionError("that time is not in the source.", "See how long it is: m3desk sources list.")
     text = " ".join(str(args["text"] or "").split()) if "text" in args else there.note if there is not None else ""
     if len(text) > LONGEST_NOTE:
