@@ -12,6 +12,10 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+# Before Qt and before any thread: PySide looks at each module that is imported, and pydantic's then fail in a thread while another thread
+# imports them too ("cannot import name 'import_string' from partially initialized module"); seen twice when a memory was opened.
+import m3desk.domain.shape  # noqa: F401  # isort: skip
+
 from PySide6.QtCore import QLibraryInfo, QLocale, QTimer, QTranslator
 from PySide6.QtGui import QFont, QFontInfo, QIcon
 from PySide6.QtWidgets import QApplication
