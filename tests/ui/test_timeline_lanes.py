@@ -63,6 +63,10 @@ def test_who_is_in_view_is_looked_for_in_the_clips_on_show_only(canvas: Timeline
     assert in_view.people(plan, rows, 61 * S, 68 * S) == {"person_6"}
     assert in_view.people(plan, rows, 70 * S, 71 * S) == frozenset()  # nobody yet
     assert in_view.people(plan, rows, 0, 100 * S) is None
+    assert canvas.hit(QPointF(canvas.x_of(65 * S), RULER + 20))[:2] == ("clip", "s1.c6")
+    told = (65 * S, 66 * S, "episodic_1", "episodic", "They talk.")
+    canvas.rows = rows.changed({"s1.c6": Piece("s1.c6", (), (), (told,))}, (), {})
+    assert canvas._memory("episodic_1") == told and canvas._memory("episodic_2") is None
     monkeypatch.setattr(in_view, "MOST_CLIPS", 1)
     assert in_view.people(plan, rows, 45 * S, 75 * S) is None
 

@@ -31,7 +31,7 @@ from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.timeline import flags, in_view, wave
 from m3desk_ui.timeline import rows as timeline_rows
 from m3desk_ui.timeline.damage import changed_times, moved_lanes
-from m3desk_ui.timeline.rows import Lane, Plan, Rows
+from m3desk_ui.timeline.rows import Lane, MemoryRow, Plan, Rows
 from m3desk_ui.timeline.strip import Moment, Strip
 from m3desk_ui.timeline.wave import Wave
 
@@ -582,7 +582,7 @@ class TimelineCanvas(QWidget):
         p.setBrush(theme.kind_colour("semantic"))
         for x in (GUTTER + x for x in timeline_rows.ticks(known, self.start, self.end, self.room(), 8)):
             p.drawPolygon(QPolygonF([QPointF(x, y + 1), QPointF(x + 4.5, y + 5.5), QPointF(x, y + 10), QPointF(x - 4.5, y + 5.5)]))
-        chosen = next((m for m in self.rows.memories if self.selected == ("node", m[2])), None) if self.selected[0] == "node" else None
+        chosen = self._memory(self.selected[1]) if self.selected[0] == "node" else None
         if chosen is not None:
             p.setBrush(Qt.BrushStyle.NoBrush)
             p.setPen(QPen(QColor(c.text), 1.5))
@@ -627,6 +627,11 @@ class TimelineCanvas(QWidget):
 
     # ------------------------------------------------------------ mouse and keys
 
+    def _memory(self, node: str) -> MemoryRow | None:
+        """Return a memory that is on the timeline, found by its clip."""
+        piece = self.rows.pieces.get(self.rows.clip_of.get(node, ""))
+        return next((m for m in piece.memories if m[2] == node), None) if piece is not None else None
+
     def told_time(self, at: int) -> str:
         """Return a time on show in words: of its source, and which, where several are shown."""
         if self.plan.axis is None:
@@ -654,9 +659,9 @@ class TimelineCanvas(QWidget):
             if 0 <= row < len(self.lanes()):
                 return "person", self.lanes()[row].person, at
         if RULER <= y < RULER + CLIPS and x >= GUTTER:
-            clip = next((c for c in self.plan.clips if c.start <= at < c.end), None)
-            if clip is not None:
-                return "clip", clip.id, at
+            first, last = self.plan.between(at, at + 1)
+            if first < last:
+                return "clip", self.plan.clips[first].id, at
         return "", "", at
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -749,7 +754,8 @@ class TimelineCanvas(QWidget):
         kind, id_, at = self.hit(event.position())
         text = ""
         if kind == "node":
-            text = next((f"{self.told_time(m[0])} {m[4]}" for m in self.rows.memories if m[2] == id_), "")
+            told = self._memory(id_)
+            text = f"{self.told_time(told[0])} {told[4]}" if told is not None else ""
         elif kind == "bookmark":
             text = next((f"{self.told_time(b.start)} {b.note}" for b in self.bookmarks if b.id == id_), "")
         elif event.position().x() >= GUTTER:
