@@ -62,6 +62,10 @@ class MemoryProblem(M3DeskError):
     pass
 
 
+class FileLeft(MemoryProblem):
+    """What was asked for is done, but a file that told of it can't be deleted."""
+
+
 class MemoryMissing(MemoryProblem):
     pass
 

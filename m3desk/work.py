@@ -20,7 +20,7 @@ from m3desk.config import Settings
 from m3desk.domain.clip import MICROSECOND, Clip, Source, SourceState, clock
 from m3desk.domain.correction import Effect
 from m3desk.domain.ids import clip_id
-from m3desk.errors import Cancelled, M3DeskError, ModelMissing, SourceChanged, SourceError, UsageError
+from m3desk.errors import Cancelled, FileLeft, M3DeskError, ModelMissing, SourceChanged, SourceError, UsageError
 from m3desk.media import cutter, file
 from m3desk.media.capture.planning import lacking
 from m3desk.media.capture.recording import Recording, is_recording
@@ -446,7 +446,11 @@ class Work:
             self._check_not_recorded(source)
             self.queue.drop(source)
             self._brake.cancel(source)
-        effect = self._store.remove_source(source, dry_run=dry_run)
+        try:
+            effect = self._store.remove_source(source, dry_run=dry_run)
+        except FileLeft:
+            self._emit(events.SourceChanged(source, "removed"))
+            raise
         if not dry_run:
             self._emit(events.SourceChanged(source, "removed"))
         return effect

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 from m3desk import events, outside
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.live import SpanForgotten
-from m3desk.errors import M3DeskError, ModelMissing, UsageError
+from m3desk.errors import FileLeft, M3DeskError, ModelMissing, UsageError
 from m3desk.live.sessions import Live
 from m3desk.media.capture.planning import holding
 from m3desk.media.capture.recording import Recording, is_recording
@@ -162,7 +163,8 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
         with memory.reader() as reader:
             there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
         for source in sorted({s for s, _, _ in known.intervals} & there):
-            memory.work.remove(source)
+            with contextlib.suppress(FileLeft):  # it is tried again below, and then said
+                memory.work.remove(source)
         memory.write(lambda m: m.scrub())  # what was stored of others there is named by nothing now
     with memory.reader() as reader:
         owners = reader.whose_media()
@@ -176,6 +178,7 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
         looked = replace(looked, found=tuple(id_ for id_ in looked.found if id_ in left))
     reached = outside.forget(Path(memory.path), known)
     memory.embed_lacking()
+    remains += [f"file {name}: can't be deleted, and may tell of them" for name in memory.write(lambda m: m.drop_waveforms())]
     rewritten = memory.write(lambda m: m.clean())
     with memory.reader() as reader:
         searched, similar = reader.prove_forgotten(known, reached.left)

@@ -24,7 +24,7 @@ from m3desk.domain.imported import ForeignGraph
 from m3desk.domain.live import WatchKind, WatchRule
 from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Decision, Draft
-from m3desk.errors import ImportProblem, MemoryBusy
+from m3desk.errors import FileLeft, ImportProblem, MemoryBusy
 from m3desk.events import ClipCommitted
 from m3desk.store import (
     backups,
@@ -144,6 +144,7 @@ class Memory(Records):
         """Remove a source and all that depends on it alone; on a dry run only return what that is.
 
         A recording of this memory is deleted too, unless `recording` is False; a file of the user is not.
+        Raises FileLeft when the source is removed, but its waveform can't be deleted.
         """
         with self.snapshot() as db:
             effect = sources.what_rests_on(db, self.state(), id_)
@@ -159,8 +160,10 @@ class Memory(Records):
                     notes.show_bystanders(db, id_)
                     self.forget_fold()
                 delete()
-            waveforms.drop(self.folder, id_)
+            left = waveforms.drop(self.folder, id_)
             checking.drop_index(self.folder / place.INDEX)  # it holds what was removed
+            if left:
+                raise FileLeft(f"{id_} is removed, but {', '.join(left)} in {self.folder} can't be deleted.", "Delete it by hand.")
         return effect
 
     def tidy_recordings(self) -> None:
@@ -464,6 +467,10 @@ class Memory(Records):
         with self.snapshot() as db:
             files.sweep(self.folder / "media", checking.named_media(db))
         self.clean()
+
+    def drop_waveforms(self) -> list[str]:
+        """Delete all waveforms, which are computed again when needed; return the files that can't be deleted."""
+        return waveforms.drop(self.folder)
 
     def forgotten(self, mark: pending.Pending) -> None:
         """Remove the mark of a forgetting that is proven, and make a new copy of the database in place of the deleted ones."""

@@ -52,14 +52,22 @@ def keep(memory: Path, source: Source, content: bytes) -> None:
         return
     with contextlib.suppress(OSError):
         private.folder(memory / FOLDER)
+        drop(memory, source.id)
         new = place.with_suffix(".new")
         private.write(new, content)
-        drop(memory, source.id)
         new.replace(place)
 
 
-def drop(memory: Path, source: str = "") -> None:
-    """Delete the waveform of a source, or all of them: what they tell of may be forgotten now."""
-    with contextlib.suppress(OSError):
-        for file in (memory / FOLDER).glob(f"{source}-*.peaks" if source else "*"):
+def drop(memory: Path, source: str = "") -> list[str]:
+    """Delete the waveform of a source, or all of them, with what a killed writer left; return the files that can't be deleted."""
+    left = []
+    try:
+        found = sorted((memory / FOLDER).glob(f"{source}-*" if source else "*"))
+    except OSError:
+        return [FOLDER]
+    for file in found:
+        try:
             file.unlink(missing_ok=True)
+        except OSError:
+            left.append(f"{FOLDER}/{file.name}")
+    return left

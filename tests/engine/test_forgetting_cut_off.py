@@ -253,6 +253,27 @@ def test_while_something_is_left_the_mark_stays_and_says_what(place: Path) -> No
         assert app.write(lambda m: m.begun()) == [] and app.finished[0]["findings"] == []
 
 
+def test_a_waveform_that_cannot_be_deleted_is_named_and_the_mark_stays(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unlink = Path.unlink
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path.suffix == ".peaks":
+            raise PermissionError(13, "Permission denied", str(path))
+        unlink(path, missing_ok)
+
+    (place / "waveforms").mkdir(exist_ok=True)
+    (place / "waveforms" / "s1-a.peaks").write_bytes(b"x")
+    with App(place) as app:
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "unlink", refuse)
+            report = app.forget(GRACE)
+        assert report["findings"] == ["file waveforms/s1-a.peaks: can't be deleted, and may tell of them"]
+        assert len(app.write(lambda m: m.begun())) == 1
+    with App(place) as app:  # finishes it
+        assert app.write(lambda m: m.begun()) == []
+    assert not (place / "waveforms" / "s1-a.peaks").exists()
+
+
 def test_a_forgetting_that_fails_leaves_no_mark(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path) -> None:
         if path.is_file():

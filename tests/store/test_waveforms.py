@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from m3desk.errors import FileLeft
 from m3desk.store import place
 from m3desk.store.memory import Memory
 from tests.store.invented import clips, remember, source
@@ -47,7 +48,7 @@ def test_a_window_that_reads_before_the_file_is_deleted_gets_nothing_of_what_was
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.keep_waveform(memory.source("s1"), b"\x05" * 400, forgettings=0)
-    monkeypatch.setattr("m3desk.store.waveforms.drop", lambda *_: None)
+    monkeypatch.setattr("m3desk.store.waveforms.drop", lambda *_: [])
     memory.forget_span("s1", 1 * S, 3 * S + 1)
     memory.forget_span("s1", 9 * S, 10 * S)
     assert memory.waveform("s1") == b"\x05" * 100 + bytes(201) + b"\x05" * 99
@@ -60,3 +61,39 @@ def test_removing_a_source_deletes_it_and_its_forgotten_spans_are_those_of_the_s
     assert list((memory.folder / "waveforms").iterdir()) == [] and memory.forgotten_spans() == []
     again = memory.add_source(replace(source(), uri="/elsewhere.mp4"))
     assert memory.forgotten_spans() == [(again.id, 1 * S, 3 * S)]
+
+
+def stuck(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let some files be such as can't be deleted (on Windows: those that another program reads)."""
+    unlink = Path.unlink
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path.name.startswith(names):
+            raise PermissionError(13, "Permission denied", str(path))
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+
+
+def test_one_file_that_cannot_be_deleted_keeps_no_other_and_is_named(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = memory.folder / "waveforms"
+    folder.mkdir(exist_ok=True)
+    for name in ("s1-a.peaks", "s2-b.peaks", "s2-b.new", "s3-c.peaks"):
+        (folder / name).write_bytes(b"x")
+    stuck(monkeypatch, "s1", "s3")
+    assert memory.drop_waveforms() == ["waveforms/s1-a.peaks", "waveforms/s3-c.peaks"]
+    assert sorted(p.name for p in folder.iterdir()) == ["s1-a.peaks", "s3-c.peaks"]
+
+
+def test_removing_a_source_says_which_file_is_left_and_deletes_what_a_killed_writer_left(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.keep_waveform(memory.source("s1"), b"\x05", forgettings=0)
+    kept = next((memory.folder / "waveforms").iterdir())
+    kept.with_suffix(".new").write_bytes(b"part")
+    (memory.folder / "waveforms" / "s10-a.new").write_bytes(b"of another source")
+    stuck(monkeypatch, kept.name)
+    with pytest.raises(FileLeft, match=kept.name):
+        memory.remove_source("s1")
+    assert memory.sources() == []
+    assert sorted(p.name for p in kept.parent.iterdir()) == [kept.name, "s10-a.new"]
