@@ -314,6 +314,21 @@ def test_a_stored_chat_may_lack_anything() -> None:
     assert (question, rounds, done.answer, done.citations) == ("Who?", [], "", ())
 
 
+def test_damaged_fields_of_a_stored_chat_count_as_absent() -> None:
+    question, rounds, done = from_chat(
+        {
+            "question": "Who?", "answer": "Ann [00:10].", "called": ["person_1"], "seconds": "x", "model": 7, "marks": 3, "said": {"a": 1},
+            "citations": ["c1", None, {"source": "s1", "start": "soon", "end": [1], "node": 5, "mark": []},
+                          {"source": "s1", "start": 1e400}],
+            "rounds": [5, {"results": 3, "shown": None, "seconds": [], "query": {}, "action": None}],
+        }
+    )  # fmt: skip
+    assert (question, done.answer, done.called, done.seconds, done.model) == ("Who?", "Ann [00:10].", (), 0.0, "")
+    assert [(c.source, c.start, c.end, c.node, c.mark) for c in done.citations] == [("s1", 0, 0, None, "[00:00]")] * 2
+    assert [(r.number, r.action, r.query, r.results, r.seconds) for r in rounds] == [(1, "search", "", (), 0.0)]
+    assert from_chat({"question": ["Who?"], "citations": 5, "rounds": {"a": 1}})[:2] == ("", [])
+
+
 def test_a_question_that_is_refused_says_why_in_the_chat_and_stays_in_the_box(
     qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

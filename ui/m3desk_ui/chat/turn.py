@@ -26,6 +26,8 @@ SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[”\"’)\]]*|\n|$)
 STREAM_MS = 60
 ASKED = 2000
 """Code points of a question that are shown."""
+LONGEST = 2**53 // 1_000_000
+"""Seconds that a time of a stored chat is at most: what a JSON number holds in microseconds."""
 
 
 def sentences(answer: str) -> list[str]:
@@ -70,30 +72,51 @@ def answer_html(answer: str, citations: Sequence[events.Citation], faint: str) -
 
 
 def from_chat(chat: dict[str, Any]) -> tuple[str, list[events.AskRound], events.AskDone]:
-    """Return question, rounds and end of a stored chat (the keys of `ask --json`, times in microseconds or seconds)."""
+    """Return question, rounds and end of a stored chat (the keys of `ask --json`, times in microseconds or seconds).
 
-    def at(value: Any) -> int:
-        return round(value * 1_000_000) if isinstance(value, float) else int(value or 0)
-
+    A field that is damaged (one of an imported file may be anything) counts as absent.
+    """
     cited = []
-    marks, said = list(chat.get("marks") or ()), list(chat.get("said") or ())
-    for number, c in enumerate(chat.get("citations") or ()):
-        start = at(c.get("start"))
-        mark = marks[number] if number < len(marks) else c.get("mark") or f"[{clock(start)}]"
-        words = str(said[number]) if number < len(said) else ""
-        cited.append(events.Citation(c.get("clip") or "", c.get("source") or "", start, at(c.get("end")), c.get("node"), mark, words))
+    marks, said = _list(chat.get("marks")), _list(chat.get("said"))
+    for number, c in enumerate(_list(chat.get("citations"))):
+        if not isinstance(c, dict):
+            continue
+        start, node = _moment(c.get("start")), _text(c.get("node")) or None
+        mark = _text(marks[number]) if number < len(marks) else _text(c.get("mark")) or f"[{clock(start)}]"
+        words = _text(said[number]) if number < len(said) else ""
+        cited.append(events.Citation(_text(c.get("clip")), _text(c.get("source")), start, _moment(c.get("end")), node, mark, words))
     rounds = []
-    for number, r in enumerate(chat.get("rounds") or (), 1):
-        results, shown = tuple(r.get("results") or ()), tuple(r.get("shown") or ())
-        rounds.append(
-            events.AskRound("", number, r.get("action", "search"), r.get("query") or "", results, shown, float(r.get("seconds") or 0))
-        )
+    for number, r in enumerate((r for r in _list(chat.get("rounds")) if isinstance(r, dict)), 1):
+        results, shown = tuple(map(_text, _list(r.get("results")))), tuple(map(_text, _list(r.get("shown"))))
+        action = _text(r.get("action")) or "search"
+        rounds.append(events.AskRound("", number, action, _text(r.get("query")), results, shown, _seconds(r.get("seconds"))))
+    called = chat.get("called")
     done = events.AskDone(
-        "", chat.get("answer") or "", bool(chat.get("found", True)), tuple(cited), chat.get("model") or "",
-        float(chat.get("seconds") or 0), bool(chat.get("quoted", False)), chat.get("error"), str(chat.get("problem") or ""),
-        tuple((str(id_), str(name)) for id_, name in dict(chat.get("called") or {}).items()),
+        "", _text(chat.get("answer")), bool(chat.get("found", True)), tuple(cited), _text(chat.get("model")),
+        _seconds(chat.get("seconds")), bool(chat.get("quoted", False)), _text(chat.get("error")) or None, _text(chat.get("problem")),
+        tuple((id_, _text(name)) for id_, name in called.items()) if isinstance(called, dict) else (),
     )  # fmt: skip
-    return chat.get("question") or "", rounds, done
+    return _text(chat.get("question")), rounds, done
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _seconds(value: Any) -> float:
+    """Return a number from 0 to `LONGEST` seconds; 0 for anything else."""
+    return float(value) if isinstance(value, (int, float)) and 0 <= value <= LONGEST else 0.0
+
+
+def _moment(value: Any) -> int:
+    """Return a time in microseconds (whole numbers) or seconds (others) as microseconds; 0 for anything else."""
+    if isinstance(value, float):
+        return round(_seconds(value) * 1_000_000)
+    return int(value) if isinstance(value, int) and 0 <= value <= LONGEST * 1_000_000 else 0
 
 
 @dataclass(frozen=True, slots=True)
