@@ -88,6 +88,7 @@ class Card:
                     at_work = next((o for o in others if self._at_work[o]), None)
                     mine = self._line[0] is model or self._at_work[model] > 0
                     if mine and at_work is None:
+                        empty = not self._loaded
                         break
                     ahead = at_work or self._line[0]
                 if not said and ahead is not model:
@@ -102,6 +103,10 @@ class Card:
                 loading.tell(model.name, LEAVES.format(other=other.name))
                 other.unload()
                 self.left(other)
+            if empty:  # measured without the lock: it takes seconds, and nobody else loads before the head of the line does
+                room = self._free()
+                with self._changed:
+                    self._room = room
         finally:
             if said:
                 loading.tell(model.name, done=True)
@@ -109,8 +114,6 @@ class Card:
     def _in_the_way(self, model: Loaded) -> list[Loaded]:
         """Return what must be unloaded for a model to work: those used longest ago first, and no more than needed."""
         others = [o for o in self._loaded if o is not model]
-        if not self._loaded:
-            self._room = self._free()
         if self._room is None:
             return []
         over = sum(o.need for o in others) + model.need - self._room

@@ -51,6 +51,33 @@ def test_what_does_not_fit_is_unloaded_before_the_other_works_and_that_is_told(l
     assert told[:2] == ["control: watcher is unloaded: both do not fit on the graphics card", "control: done"]
 
 
+def test_others_need_not_wait_while_the_card_is_measured(log: list[str]) -> None:
+    measuring, go_on = threading.Event(), threading.Event()
+
+    def free() -> int:
+        measuring.set()
+        go_on.wait(10)
+        return 24
+
+    card = Card(free)
+    model = Model("watcher", 12, log)
+
+    def work() -> None:
+        with card.at_work(model):
+            log.append("watcher works")
+
+    working = threading.Thread(target=work, daemon=True)
+    working.start()
+    assert measuring.wait(10)
+    leaving = threading.Thread(target=card.left, args=(Model("control", 12, log),), daemon=True)
+    leaving.start()
+    leaving.join(5)
+    waited = leaving.is_alive()
+    go_on.set()
+    working.join(10)
+    assert not waited and log == ["watcher works"]
+
+
 def test_only_as_many_as_needed_go_those_used_longest_ago_first(log: list[str]) -> None:
     card = Card(lambda: 10)
     a, b, c = (Model(name, 4, log) for name in "abc")
