@@ -60,6 +60,16 @@ def test_what_disappeared_is_said_and_not_an_error_box(qtbot: QtBot, hub: Hub) -
     qtbot.waitUntil(lambda: "no longer" in view.text.toPlainText(), timeout=5000)
 
 
+def test_after_a_person_is_forgotten_it_is_cleared_and_names_nobody(qtbot: QtBot, hub: Hub, world: World) -> None:
+    view = Inspector(hub)
+    qtbot.addWidget(view)
+    hub.selection.select("person", "person_1")
+    qtbot.waitUntil(lambda: "Ann" in view.text.toPlainText(), timeout=5000)
+    view._gone(CorrectionError("nobody here is called person_1.", "See: m3desk people list."))
+    assert "person_1" not in view.text.toPlainText() and "Select a person" in view.text.toPlainText()
+    assert not view.ask.isEnabled()
+
+
 def test_texts_of_a_memory_cannot_make_links_or_markup(world: World) -> None:
     from dataclasses import replace
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from m3desk.errors import M3DeskError
+from m3desk.errors import CorrectionError, M3DeskError
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
 from m3desk_ui.memory.inspector_words import Inspected, Row, labels, read_thing, reread
@@ -121,7 +121,12 @@ class Inspector(QWidget):
         self.refresh()
 
     def _gone(self, error: Exception) -> None:
+        """Say that a thing is gone; clear where a person is, whose name an error would tell (in English)."""
         self._is_gone = True
+        if isinstance(error, CorrectionError):
+            self._found = None
+            self._draw()
+            return
         self._found = Inspected(self.tr("This is no longer in the memory."), str(error) if not isinstance(error, KeyError) else "")
         self._draw()
 
