@@ -10,6 +10,7 @@ from m3desk_ui.timeline.bookmarks_dialog import BookmarksDialog
 from m3desk_ui.timeline.canvas import GUTTER
 from m3desk_ui.timeline.view import TimelineView
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from tests.ui.fakes import FakeDesk
@@ -47,6 +48,17 @@ def test_the_moment_of_the_picture_or_the_chosen_span_is_bookmarked(hub: Hub, de
     qtbot.waitUntil(lambda: [(b.start, b.end) for b in view.canvas.bookmarks][1:] == [(30 * S, 40 * S)], timeout=5_000)
     hub.undo()
     qtbot.waitUntil(lambda: len(view.canvas.bookmarks) == 1, timeout=5_000)
+
+
+def test_with_a_note_but_without_words_it_is_added_and_cancelled_it_is_not(
+    hub: Hub, qtbot: QtBot, view: TimelineView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [("", False), (" ", True)]
+    monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *_: answers.pop(0))
+    marking.add_with_note(hub, view)
+    marking.add_with_note(hub, view)
+    qtbot.waitUntil(lambda: [(b.start, b.note) for b in view.bookmarks] == [(20 * S, "")], timeout=5_000)
+    assert answers == []
 
 
 def test_a_flag_on_the_ruler_is_hit_and_told(hub: Hub, qtbot: QtBot, view: TimelineView) -> None:

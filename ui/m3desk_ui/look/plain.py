@@ -290,6 +290,12 @@ def sure(parent: QWidget, head: str, question: object, more: object, yes: str) -
     return asked.clickedButton() is go
 
 
+def written(parent: QWidget, head: str, question: str) -> str | None:
+    """Let the user write a text, which may be empty; None if cancelled."""
+    now, good = QInputDialog.getMultiLineText(parent, title(head), question, "")
+    return now.strip() if good else None
+
+
 def edited(parent: QWidget, head: str, question: str, before: str, *, may_be_empty: bool = False) -> str | None:
     """Let the user edit a text; None if cancelled or unchanged, and if emptied, unless it `may_be_empty`."""
     shown = paragraph(before, len(before) + 1)

@@ -41,12 +41,12 @@ def add(hub: Hub, note: str = "") -> None:
 
 
 def add_with_note(hub: Hub, parent: QWidget) -> None:
-    """Ask for a note and add a bookmark with it. The place is where the picture was when this was chosen."""
+    """Ask for a note and add a bookmark with it; without words it has no note. The place is where the picture was when this was chosen."""
     if not hub.selection.at[0] or hub.desk is None:
         return
     source, start = hub.selection.at
     source, start, end = hub.selection.chosen_span or (source, start, start)
-    note = plain.edited(parent, tr("Bookmark"), tr("Note at %1:").replace("%1", clock(start)), "")
+    note = plain.written(parent, tr("Bookmark"), tr("Note at %1:").replace("%1", clock(start)))
     if note is not None:
         hub.correct("bookmark", {"source": source, "start": start, "end": end, "text": note})
 
