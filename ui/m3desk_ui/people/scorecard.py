@@ -81,7 +81,7 @@ class _Side(QWidget):
         self.words.setText(f"“{plain.line(sample.words)}”" if sample.words else "" if sample.crop else self.tr("(speech not understood)"))
         self.play.setText(self.tr("Play %1 (%2)").replace("%2", key).replace("%1", clock(sample.at)))
         kind = self.tr("Face at %1") if sample.crop is not None else self.tr("Voice at %1")
-        self.picture.setAccessibleName(kind.replace("%1", clock(sample.at)))
+        self.picture.setAccessibleName(plain.line(kind.replace("%1", clock(sample.at))))
         self.picture.setPixmap(theme.icon("mdi6.face-man-outline" if sample.crop else "mdi6.account-voice").pixmap(FACE // 2, FACE // 2))
         if sample.crop is None:
             return

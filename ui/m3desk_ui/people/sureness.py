@@ -93,7 +93,7 @@ class Sureness(QWidget):
         self.bar.setValue(round(100 * share))
         words = self.tr("%1 that all of this is one person").replace("%1", level(share))
         self.bar.setAccessibleName(self.tr("How sure it is that this is one person"))
-        self.bar.setAccessibleDescription(f"{words}, {round(100 * share)} %")
+        self.bar.setAccessibleDescription(plain.line(f"{words}, {round(100 * share)} %"))
         html = f"<span style='color:{c.muted}'>{plain.html(words)} ({round(100 * share)} %)</span>"
         if low := [(o, p) for o, p in found.least if p < FITS and o in self._times][:NAMED]:
             fits = self.tr("fits least:")

@@ -193,7 +193,7 @@ class TimelineCanvas(QWidget):
         self._want_pictures()
         names = [lane.name for lane in self.lanes()[:TOLD] if self._in_view is None or lane.person in self._in_view]
         told = self.tr("From %1 to %2. People in view: %3").replace("%3", plain.line(", ".join(names) or "–"))
-        self.setAccessibleDescription(told.replace("%2", clock(self.end)).replace("%1", clock(self.start)))
+        self.setAccessibleDescription(plain.line(told.replace("%2", clock(self.end)).replace("%1", clock(self.start))))
 
     def _want_pictures(self) -> None:
         """Ask for the pictures between those of the clips that are on show."""
