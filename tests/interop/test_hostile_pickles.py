@@ -19,7 +19,7 @@ from m3desk.bench.hostile.made_graphs import importable, kitchen, pickled
 from m3desk.errors import ImportProblem
 from m3desk.interop import quarantine
 from m3desk.interop.inert import Refused
-from m3desk.interop.quarantine import Limits, command, read
+from m3desk.interop.quarantine import Limits, command, read, limits_for
 from m3desk.interop.unpickle import Machine
 from m3desk.interop.videograph import LimitedWriter, graph
 from m3desk.store.memory import Memory
@@ -56,12 +56,19 @@ def test_bombs_are_refused_within_their_limits(tmp_path: Path, name: str) -> Non
     assert "can be read" in str(told.value) and "\n" not in told.value.line() and "Nothing was written" in told.value.hint
 
 
+def test_a_busy_machine_has_time_to_read_a_graph() -> None:
+    """At load 13 a real graph was refused: it had twice its processor time by the clock."""
+    assert limits_for(2 << 20).seconds >= 10 * limits_for(2 << 20).processor
+
+
 @pytest.mark.slow
 def test_a_child_that_takes_too_much_is_ended(tmp_path: Path) -> None:
     path = tmp_path / "slow.pkl"
     path.write_bytes(gzip.compress(b"\x80\x04](" + (b"]" * 900 + b"e(") * 60_000, 1))
-    with pytest.raises(ImportProblem, match="takes longer"):
+    with pytest.raises(ImportProblem, match="if the machine is busy"):
         read(path, Limits(seconds=0.3, kept=4 << 30))
+    with pytest.raises(ImportProblem, match="takes longer"):
+        read(path, Limits(processor=0, kept=4 << 30))
     with pytest.raises(ImportProblem, match="more memory"):  # several times what the interpreter itself takes, wherever it was built
         read(path, Limits(memory=256 << 20, kept=4 << 30))
 
