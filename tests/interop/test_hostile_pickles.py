@@ -19,7 +19,7 @@ from m3desk.bench.hostile.made_graphs import importable, kitchen, pickled
 from m3desk.errors import ImportProblem
 from m3desk.interop import quarantine
 from m3desk.interop.inert import Refused
-from m3desk.interop.quarantine import Limits, command, read, limits_for
+from m3desk.interop.quarantine import Limits, command, limits_for, read
 from m3desk.interop.unpickle import Machine
 from m3desk.interop.videograph import LimitedWriter, graph
 from m3desk.store.memory import Memory
