@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QCloseEvent, QPixmap
+from PySide6.QtGui import QCloseEvent, QPixmap, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -108,6 +108,12 @@ class ForgetPerson(QDialog):
         hub.opened.connect(self._another_memory)
         self.cancel.setFocus()
         self.preview()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Put the buttons into the order of Tab; the box orders them by itself when it is laid out, and leaves one out."""
+        super().showEvent(event)
+        for before, after in ((self.effect, self.cancel), (self.cancel, self.go)):
+            self.setTabOrder(before, after)
 
     def _way(self, way: Way, text: str, column: QVBoxLayout) -> None:
         """Add a choice whose words wrap: Qt's radio button does not."""

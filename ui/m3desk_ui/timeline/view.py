@@ -91,7 +91,7 @@ class TimelineView(QWidget):
         self.sources.setAccessibleName(self.tr("Source shown"))
         plain.tip(self.sources, self.tr("Source shown"))
         self.sources.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.sources.setMinimumContentsLength(20)
+        self.sources.setMinimumContentsLength(8)
         self.sources.activated.connect(self._choose)
         self.legend = Legend(self.tr("pale: on screen · solid: speaks · ◆ knowledge · ❘ event"))
         self.out, self.fit, self.into = QToolButton(), QToolButton(), QToolButton()
