@@ -119,6 +119,8 @@ class LayoutProcess:
         self._shown: tuple[Any, ...] | None = None
         self._pins: dict[str, tuple[float, float]] = {}
         self._latest: tuple[int, Points, bool] | None = None
+        self._stood: Points | None = None
+        """Where the nodes that are shown stood last, None before the first news of them."""
         self._lock = threading.Lock()
         self._deaths = 0
         self._stopped = False
@@ -134,7 +136,7 @@ class LayoutProcess:
         """Lay out this graph from now on, from where nodes stand (`start` if the layout does not know them). See `layout.regrown`."""
         self._serial += 1
         with self._lock:
-            self._latest = None
+            self._latest = self._stood = None
         self._shown = (ids, links, pull, room, start)
         self._order("show", self._serial, *self._shown, self._serial)
         return self._serial
@@ -182,13 +184,17 @@ class LayoutProcess:
         with self._lock:
             if serial == self._serial:
                 self._latest = (serial, at, final)
+                self._stood = at
 
     def _lost(self) -> None:
-        """Start again with what was shown last; after some deaths the nodes stay where they are."""
+        """Start again with what was shown last, from where it stood; after some deaths the nodes stay where they are."""
         self._child = None
         self._deaths += 1
         if _ended.is_set() or self._stopped or self._shown is None or self._deaths > RESTARTS:
             return
-        self._order("show", self._serial, *self._shown, self._serial)
+        *graph, start = self._shown
+        with self._lock:
+            start = start if self._stood is None else self._stood
+        self._order("show", self._serial, *graph, start, self._serial)
         for id_, place in dict(self._pins).items():
             self._order("pin", id_, *place)
