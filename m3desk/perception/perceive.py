@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from typing import Any, cast
 
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import LipMatch, Perceived, Utterance
@@ -21,7 +20,7 @@ from m3desk.events import EvidenceSeen
 from m3desk.perception import heap, in_step
 from m3desk.perception.faces import VisualEvidence, see
 from m3desk.perception.voices import SpeechEvidence, hear
-from m3desk.ports import ClipMedia, Models, Sound
+from m3desk.ports import ClipMedia, Models
 
 AHEAD = 2
 """Clips that perception may be ahead of the commit: enough to keep both threads busy, little enough for constant memory."""
@@ -93,7 +92,7 @@ class Watcher:
         def tell(utterance: Utterance) -> None:
             self._emit(EvidenceSeen(media.source.id, utterance.clip, words=utterance.text))
 
-        heard = hear_with_bands(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=tell)
+        heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=tell)
         # The same value as the store returns after the commit, so that a resumed run gives the same words.
         self._heard_until = max((u.end for u in heard.utterances), default=None)
         return heard
@@ -103,35 +102,6 @@ class Watcher:
         self._stopped.set()
         self._eyes.shutdown(wait=True, cancel_futures=True)
         self._ears.shutdown(wait=True, cancel_futures=True)
-
-
-@dataclass
-class _SoundKept:
-    """A clip that keeps its sound, so that it is decoded once; answers `ports.ClipMedia`."""
-
-    media: ClipMedia
-    kept: Sound | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.media, name)
-
-    def sound(self) -> Sound:
-        self.kept = self.media.sound()
-        return self.kept
-
-
-def hear_with_bands(
-    media: ClipMedia,
-    models: Models,
-    *,
-    heard_until: int | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_words: Callable[[Utterance], None] | None = None,
-) -> SpeechEvidence:
-    """Return what `hear` does, with the bands of the sound that lips are compared with, if anybody speaks."""
-    kept = _SoundKept(media)
-    heard = hear(cast(ClipMedia, kept), models, heard_until=heard_until, cancelled=cancelled, on_words=on_words)
-    return replace(heard, bands=in_step.bands(kept.kept, media.clip.start)) if heard.utterances and kept.kept is not None else heard
 
 
 def without(models: Models, given_up: Collection[str]) -> Models:

@@ -14,6 +14,7 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Floats, Utterance, Word, media_id
 from m3desk.domain.ids import utterance_id
 from m3desk.errors import Cancelled, ModelFailed
+from m3desk.perception import in_step
 from m3desk.perception.embedding import AROUND, voice_rows
 from m3desk.perception.lines import Line, clean, common, compose, murmurs, overlaps, owned, placed, samples, time
 from m3desk.perception.speakers import Run, Segmented, gathered, segmented, who_speaks
@@ -59,9 +60,9 @@ def hear(
             raise Cancelled("Stopped while listening.")
 
     check()
-    sound = media.sound()
+    whole = media.sound()
     clip = media.clip  # after its sound: only then the end of a clip that is being recorded is known
-    sound = skip(sound, clip, heard_until)
+    sound = skip(whole, clip, heard_until)
     border = samples(clip.end, clip)
     first = 0 if heard_until is None else max(0, samples(heard_until, clip))
     activity, hop = active(sound, models), models.speech_activity.hop
@@ -92,7 +93,7 @@ def hear(
     for utterance in heard.utterances if on_words else ():
         assert on_words is not None
         on_words(utterance)
-    return heard
+    return replace(heard, bands=in_step.bands(whole, clip.start)) if heard.utterances else heard
 
 
 def listen(sound: Sound, models: Models) -> list[SpeechSegment]:

@@ -20,8 +20,8 @@ from m3desk.media.cutter import FileClip
 from m3desk.media.file import probe
 from m3desk.memorization.speaking import votes
 from m3desk.perception.faces import VisualEvidence, see
-from m3desk.perception.perceive import hear_with_bands, merge
-from m3desk.perception.voices import SpeechEvidence
+from m3desk.perception.perceive import merge
+from m3desk.perception.voices import SpeechEvidence, hear
 from m3desk.ports import Models
 
 LONGEST = 30 * MICROSECOND
@@ -60,7 +60,7 @@ def perceived(path: str, hearing: Models, *, silent: bool = False) -> Half:
     media = media_of(path)
     loaded = backends.Backends(models.weights)
     seeing = Models(faces=loaded.get("faces"), face_vectors=loaded.get("face_vectors"), objects=loaded.get("objects"))
-    return Half(media.clip, see(media, seeing), SpeechEvidence() if silent else hear_with_bands(media, hearing))
+    return Half(media.clip, see(media, seeing), SpeechEvidence() if silent else hear(media, hearing))
 
 
 def joined(pictures: Half, sound: Half) -> Perceived:
