@@ -11,16 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.domain.clip import MICROSECOND
+from m3desk.domain.waveform import LONGEST, STEP, peaks_of
 from m3desk.errors import Cancelled
 from m3desk.media.streams import audible, open_media
 
-RATE = 100
-"""Peaks a second."""
-_STEP = MICROSECOND // RATE
 _SAMPLES = 8_000
 """Samples a second that are looked at: enough for a peak of speech and music as one sees it."""
-_LONGEST = 30 * 3_600 * RATE
-"""Peaks at most: a recording ends after 24 h."""
 _AT_ONCE = 500
 """Pieces of sound that are put together."""
 
@@ -57,7 +53,7 @@ def peaks(path: str | Path, silent: Sequence[tuple[int, int]] = (), go_on: Calla
                 waiting = []
         found = _with(found, waiting)
     for start, end in silent:
-        found[max(0, start // _STEP) : max(0, -(-end // _STEP))] = 0
+        found[peaks_of(start, end)] = 0
     return found
 
 
@@ -68,9 +64,9 @@ def _with(found: Peaks, pieces: Sequence[tuple[int, Any]]) -> Peaks:
     lengths = np.array([len(samples) for _, samples in pieces])
     starts = np.array([at for at, _ in pieces], np.int64)
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    places = (np.repeat(starts, lengths) + within * (MICROSECOND // _SAMPLES)) // _STEP
+    places = (np.repeat(starts, lengths) + within * (MICROSECOND // _SAMPLES)) // STEP
     loud = np.abs(np.concatenate([samples for _, samples in pieces]).astype(np.int32))
-    there = (places >= 0) & (places < _LONGEST)
+    there = (places >= 0) & (places < LONGEST)
     places, loud = places[there], loud[there]
     if not len(places):
         return found

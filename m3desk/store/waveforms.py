@@ -12,14 +12,11 @@ from pathlib import Path
 
 from m3desk import private
 from m3desk.domain.clip import Source
+from m3desk.domain.waveform import LONGEST, peaks_of
 from m3desk.errors import M3DeskError
 from m3desk.regular import read_regular
 
 FOLDER = "waveforms"
-STEP = 10_000
-"""Microseconds of a byte."""
-LONGEST = 30 * 3_600 * 100
-"""Bytes of a file, at most: a hundred a second."""
 
 
 def _file(memory: Path, source: Source) -> Path | None:
@@ -40,7 +37,7 @@ def read(memory: Path, source: Source, silent: Iterable[tuple[int, int]] = ()) -
     except M3DeskError:
         return None
     for start, end in silent:
-        there = slice(max(0, start // STEP), min(len(found), -(-end // STEP)))
+        there = peaks_of(start, end)
         found[there] = bytes(len(found[there]))
     return bytes(found)
 

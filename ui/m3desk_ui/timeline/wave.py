@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage
 
-RATE = 100
-"""Peaks a second (`Reader.waveform`)."""
-STEP = 1_000_000 // RATE
+from m3desk.domain.waveform import STEP
+
 FACTOR = 8
 """How many peaks of one level are one of the next."""
 
