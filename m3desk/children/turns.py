@@ -1,8 +1,9 @@
 """Models that do not fit on one graphics card together take turns: one is unloaded before the other works, and loaded again when needed.
 
 The rule: a model may work while the sum of what the loaded ones need is at most what was free on the card before the first of them was
-loaded. Otherwise those that were used longest ago are unloaded, as soon as they answer nobody. Who waited longest is next. Without a card
-nobody waits. Models of other processes of M3Desk are not known here: to them the card is simply fuller.
+loaded. Otherwise those that were used longest ago are unloaded, as soon as they answer nobody. Who waited longest is next, also before a
+further request to the model that is at work. Without a card nobody waits. Models of other processes of M3Desk are not known here: to them
+the card is simply fuller.
 """
 
 from __future__ import annotations
@@ -44,9 +45,12 @@ class Card:
         self._line: list[Loaded] = []
 
     @contextlib.contextmanager
-    def at_work(self, model: Loaded, cancelled: Callable[[], bool] = lambda: False) -> Iterator[None]:
-        """Keep a model on the card while the block runs; first wait for, and unload, those that do not fit beside it. Raises Cancelled."""
-        self._enter(model, cancelled)
+    def at_work(self, model: Loaded, cancelled: Callable[[], bool] = lambda: False, *, part: bool = False) -> Iterator[None]:
+        """Keep a model on the card while the block runs; first wait for, and unload, those that do not fit beside it. Raises Cancelled.
+
+        `part`: this may be part of a request that is at work already, or hold up one: it waits for nobody while the model is at work.
+        """
+        self._enter(model, cancelled, part)
         try:
             yield
         finally:
@@ -60,14 +64,15 @@ class Card:
             if model in self._loaded:
                 self._loaded.remove(model)
 
-    def _enter(self, model: Loaded, cancelled: Callable[[], bool]) -> None:
+    def _enter(self, model: Loaded, cancelled: Callable[[], bool], part: bool) -> None:
         with self._changed:
-            if self._at_work[model]:  # somebody else's request to the same model
+            # A further request to a model at work: with others in the line it waits for them, or they would wait as long as requests come.
+            if self._at_work[model] and (part or not self._line):
                 self._at_work[model] += 1
                 return
             self._line.append(model)
         try:
-            self._make_room(model, cancelled)
+            self._make_room(model, cancelled, part)
             with self._changed:
                 if model in self._loaded:
                     self._loaded.remove(model)
@@ -78,7 +83,7 @@ class Card:
                 self._line.remove(model)
                 self._changed.notify_all()
 
-    def _make_room(self, model: Loaded, cancelled: Callable[[], bool]) -> None:
+    def _make_room(self, model: Loaded, cancelled: Callable[[], bool], part: bool) -> None:
         """Wait until it is this model's turn, and unload what does not fit beside it."""
         said = False
         try:
@@ -86,7 +91,7 @@ class Card:
                 with self._changed:
                     others = self._in_the_way(model)
                     at_work = next((o for o in others if self._at_work[o]), None)
-                    mine = self._line[0] is model or self._at_work[model] > 0
+                    mine = self._line[0] is model or (part and self._at_work[model] > 0)
                     if mine and at_work is None:
                         empty = not self._loaded
                         break

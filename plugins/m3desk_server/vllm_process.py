@@ -72,7 +72,7 @@ class VllmProcess:
 
     def door(self, cancelled: Callable[[], bool]) -> Door:
         """Return where it listens; start it first if it does not run. Raises Cancelled, ModelError with the cause and its last lines."""
-        with self.at_work(cancelled), held(self._lock, cancelled):
+        with self.at_work(cancelled, part=True), held(self._lock, cancelled):
             if self._child is not None and self._child.alive and self._door is not None:
                 return self._door
             with loading.told(NAME) as told:
@@ -86,13 +86,13 @@ class VllmProcess:
             raise AssertionError
 
     @contextlib.contextmanager
-    def at_work(self, cancelled: Callable[[], bool]) -> Iterator[None]:
-        """Keep its place on the graphics card while the block runs; wait for it first. Raises Cancelled."""
+    def at_work(self, cancelled: Callable[[], bool], *, part: bool = False) -> Iterator[None]:
+        """Keep its place on the graphics card while the block runs; wait for it first. `part`: see `Card.at_work`. Raises Cancelled."""
         if not self._measured:
             card = None if is_cpu_build(self._python()) else cards.largest()
             self._on_card.need = round(share(self._chosen.arguments) * int(card["memory_bytes"])) if card is not None else 0
             self._measured = True
-        with self._card.at_work(self._on_card, cancelled):
+        with self._card.at_work(self._on_card, cancelled, part=part):
             yield
 
     def stop(self) -> None:

@@ -129,11 +129,37 @@ def test_a_model_at_work_is_waited_for_and_the_first_in_the_line_is_next(log: li
         threading.Thread(target=answer, daemon=True).start()
         while "control: waiting for watcher to finish: both do not fit on the graphics card" not in told:
             time.sleep(0.005)
-        with card.at_work(watcher):  # a second request to the model that works does not wait for itself
+        with card.at_work(watcher, part=True):  # what a request does besides does not wait for itself
             pass
         assert log == [] and not answered.is_set()
     threading.Thread(target=watch_again, daemon=True).start()
     assert answered.wait(10) and more.wait(10)
+    assert log == ["watcher unloaded", "control works", "control unloaded", "watcher works again"]
+
+
+def test_a_further_request_to_the_model_at_work_does_not_pass_the_line(log: list[str], told: list[str]) -> None:
+    card = Card(lambda: 24)
+    watcher, control = Model("watcher", 13, log), Model("control", 23, log)
+
+    def work(model: Model, what: str) -> threading.Thread:
+        def run() -> None:
+            with card.at_work(model):
+                log.append(what)
+
+        working = threading.Thread(target=run, daemon=True)
+        working.start()
+        return working
+
+    with card.at_work(watcher):
+        answering = work(control, "control works")
+        while "control: waiting for watcher to finish: both do not fit on the graphics card" not in told:
+            time.sleep(0.005)
+        again = work(watcher, "watcher works again")
+        while "watcher: waiting for control to finish: both do not fit on the graphics card" not in told:
+            assert log == []
+            time.sleep(0.005)
+    answering.join(10)
+    again.join(10)
     assert log == ["watcher unloaded", "control works", "control unloaded", "watcher works again"]
 
 
