@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.hub.services import Services
 from m3desk_ui.look import theme
 from m3desk_ui.window import backends_list, profile_card
+from m3desk_ui.window.main_window import MainWindow
+from m3desk_ui.window.window_state import WindowState
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 from pyvirtualdisplay import Display
 
-from tests.ui.fakes import FakeDesk, World
+from tests.ui.fakes import FakeDesk, FakePlayer, World
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +72,28 @@ def hub(qapp: QApplication, desk: FakeDesk) -> Iterator[Hub]:
     hub.open(desk, desk.memory)
     yield hub
     hub.close()
+
+
+@pytest.fixture
+def whole_window(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[[FakeDesk], MainWindow]]:
+    """Return what makes a window on its first page, with every view loaded, that opens memories with this desk."""
+    theme.apply(qapp, "light")
+    made: list[MainWindow] = []
+
+    def make(desk: FakeDesk) -> MainWindow:
+        video = tmp_path / "meeting.mp4"
+        video.write_bytes(b"x")
+        desk.world.sources[0] = replace(desk.world.sources[0], uri=str(video))
+        services = Services(lambda _path: desk, FakePlayer, lambda v: v + ".m3desk", lambda: desk.doctor().result())
+        window = MainWindow(services, WindowState())
+        made.append(window)
+        qtbot.addWidget(window)
+        window.resize(1500, 920)
+        window.show()
+        window.dock_area.load_rest()
+        qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=60_000)
+        return window
+
+    yield make
+    for window in made:
+        window.close()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from m3desk_ui import launch
 from m3desk_ui.graph.past import DateDialog
-from m3desk_ui.hub.services import Services
 from m3desk_ui.live import choices
 from m3desk_ui.live.forget_dialog import ForgetDialog
 from m3desk_ui.live.retention_dialog import RetentionDialog
 from m3desk_ui.live.start_dialog import StartDialog
 from m3desk_ui.live.watch_dialog import WatchDialog
-from m3desk_ui.look import theme
 from m3desk_ui.memory.versions_dialog import VersionsDialog
 from m3desk_ui.people.forget_person import ForgetPerson
 from m3desk_ui.people.kept_apart import KeptApart
@@ -30,7 +28,6 @@ from m3desk_ui.window.history_dialog import HistoryDialog
 from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.models_dialog import ModelsDialog
 from m3desk_ui.window.settings_dialog import SettingsDialog
-from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLineEdit, QToolButton
@@ -39,29 +36,17 @@ from shiboken6 import isValid
 
 from m3desk.domain.ids import clip_id
 from tests.ui import walking
-from tests.ui.fakes import FakeDesk, FakePlayer
+from tests.ui.fakes import FakeDesk
 
 
 @pytest.fixture
-def window(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
+def window(qtbot: QtBot, whole_window: Callable[[FakeDesk], MainWindow], tmp_path: Path) -> MainWindow:
     """The window with a memory open and every view loaded."""
-    theme.apply(qapp, "light")
-    desk = FakeDesk()
-    video = tmp_path / "meeting.mp4"
-    video.write_bytes(b"x")
-    desk.world.sources[0] = replace(desk.world.sources[0], uri=str(video))
-    services = Services(lambda _path: desk, FakePlayer, lambda v: v + ".m3desk", lambda: desk.doctor().result())
-    window = MainWindow(services, WindowState())
-    qtbot.addWidget(window)
-    window.resize(1500, 920)
-    window.show()
-    window.dock_area.load_rest()
-    qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=60_000)
+    window = whole_window(FakeDesk())
     window.open_memory(str(tmp_path / "kitchen.m3desk"))
     qtbot.waitUntil(lambda: window.video.canvas.image is not None, timeout=60_000)
     qtbot.waitUntil(lambda: window.dock_area.views["people"].model.rowCount() == 8, timeout=60_000)  # type: ignore[attr-defined]
-    yield window
-    window.close()
+    return window
 
 
 def _people(window: MainWindow) -> list:  # type: ignore[type-arg]
@@ -91,24 +76,35 @@ DIALOGS: dict[str, Callable[[MainWindow], QDialog]] = {
 }
 
 
+@contextmanager
+def shown(qtbot: QtBot, dialog: QDialog) -> Iterator[QDialog]:
+    """Show a dialog, and take it away afterwards."""
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    try:
+        yield dialog
+    finally:
+        if isValid(dialog):
+            dialog.close()
+            dialog.deleteLater()
+
+
 def test_whatever_takes_the_focus_has_a_name_and_buttons_without_words_say_what_they_do(window: MainWindow) -> None:
     assert walking.nameless(window) == []
     assert walking.bare_icons(window) == []
 
 
-@pytest.mark.parametrize("name", DIALOGS)
-def test_in_every_dialog_too(window: MainWindow, qtbot: QtBot, name: str) -> None:
-    dialog = DIALOGS[name](window)
-    dialog.show()
-    qtbot.waitExposed(dialog)
-    qtbot.waitUntil(lambda: walking.cut(dialog) == [], timeout=10_000)  # some are read first
-    assert walking.nameless(dialog) == []
-    assert walking.bare_icons(dialog) == []
-    if (focused := QApplication.focusWidget()) is not None and dialog.isAncestorOf(focused):
-        qtbot.keyClick(focused, Qt.Key.Key_Escape)
-    else:
-        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    assert not isValid(dialog) or not dialog.isVisible()
+def test_in_every_dialog_too(window: MainWindow, qtbot: QtBot, subtests: pytest.Subtests) -> None:
+    for name, make in DIALOGS.items():
+        with subtests.test(name), shown(qtbot, make(window)) as dialog:
+            qtbot.waitUntil(lambda dialog=dialog: walking.cut(dialog) == [], timeout=10_000)  # some are read first
+            assert walking.nameless(dialog) == []
+            assert walking.bare_icons(dialog) == []
+            if (focused := QApplication.focusWidget()) is not None and dialog.isAncestorOf(focused):
+                qtbot.keyClick(focused, Qt.Key.Key_Escape)
+            else:
+                qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+            assert not isValid(dialog) or not dialog.isVisible()
 
 
 def test_every_action_has_words_and_is_in_a_menu_or_has_a_key(window: MainWindow) -> None:

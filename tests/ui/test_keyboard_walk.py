@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from m3desk_ui.hub.services import Services
-from m3desk_ui.look import theme
 from m3desk_ui.people.person_picker import PersonPicker
 from m3desk_ui.window.main_window import MainWindow
-from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
@@ -20,8 +16,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidg
 from pytestqt.qtbot import QtBot
 
 from tests.ui import walking
-from tests.ui.fakes import FakeDesk, FakePlayer
-from tests.ui.test_accessible import DIALOGS
+from tests.ui.fakes import FakeDesk
+from tests.ui.test_accessible import DIALOGS, shown
 
 Key, Mods = Qt.Key, Qt.KeyboardModifier
 
@@ -102,24 +98,13 @@ class Walk:
 
 
 @pytest.fixture
-def walk(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Walk]:
+def walk(qtbot: QtBot, whole_window: Callable[[FakeDesk], MainWindow]) -> Walk:
     """The window on its first page, active."""
-    theme.apply(qapp, "light")
     desk = FakeDesk()
-    video = tmp_path / "meeting.mp4"
-    video.write_bytes(b"x")
-    desk.world.sources[0] = replace(desk.world.sources[0], uri=str(video))
-    services = Services(lambda _path: desk, FakePlayer, lambda v: v + ".m3desk", lambda: desk.doctor().result())
-    window = MainWindow(services, WindowState())
-    qtbot.addWidget(window)
-    window.resize(1500, 920)
-    window.show()
-    window.dock_area.load_rest()
-    qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=60_000)
+    window = whole_window(desk)
     with qtbot.waitActive(window):
         window.activateWindow()
-    yield Walk(qtbot, window, desk)
-    window.close()
+    return Walk(qtbot, window, desk)
 
 
 @pytest.fixture
@@ -193,16 +178,17 @@ def test_space_and_k_play_where_they_mean_nothing_else(opened: Walk, monkeypatch
     assert views["chat"].question.text() == "k k"  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", DIALOGS)
-def test_tab_goes_round_every_dialog(opened: Walk, name: str) -> None:
-    dialog = DIALOGS[name](opened.window)
-    opened.qtbot.addWidget(dialog)
-    dialog.show()
-    dialog.activateWindow()
-    opened.qtbot.waitUntil(
-        lambda: QApplication.focusWidget() is not None and dialog.isAncestorOf(QApplication.focusWidget()), timeout=20_000
-    )
-    opened.qtbot.waitUntil(lambda: walking.unreached(dialog, walking.tabbed()) == [], timeout=30_000)  # some of it is read first
+def test_tab_goes_round_every_dialog(opened: Walk, subtests: pytest.Subtests) -> None:
+    for name, make in DIALOGS.items():
+        with subtests.test(name), shown(opened.qtbot, make(opened.window)) as dialog:
+            dialog.activateWindow()
+            opened.qtbot.waitUntil(
+                lambda dialog=dialog: QApplication.focusWidget() is not None and dialog.isAncestorOf(QApplication.focusWidget()),
+                timeout=20_000,
+            )
+            opened.qtbot.waitUntil(
+                lambda dialog=dialog: walking.unreached(dialog, walking.tabbed()) == [], timeout=30_000
+            )  # some of it is read first
 
 
 def test_people_are_named_merged_hidden_and_that_is_undone(opened: Walk) -> None:
