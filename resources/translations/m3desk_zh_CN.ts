@@ -2798,6 +2798,14 @@
     <context>
         <name>ShortcutList</name>
         <message>
+            <source>Say who a moving face is</source>
+            <translation>指认移动中的人脸</translation>
+        </message>
+        <message>
+            <source>point at it, then click there: it may have moved on</source>
+            <translation>先指向它，再点击该处：它移开了也算数</translation>
+        </message>
+        <message>
             <source>Scroll through the people of the timeline</source>
             <translation>滚动时间轴上的人物</translation>
         </message>
@@ -2844,14 +2852,6 @@
         <message>
             <source>click it in the picture</source>
             <translation>在画面中点击它</translation>
-        </message>
-        <message>
-            <source>Hold moving boxes still</source>
-            <translation>让移动的方框停住</translation>
-        </message>
-        <message>
-            <source>point at a face</source>
-            <translation>指向一张脸</translation>
         </message>
         <message>
             <source>Zoom the timeline</source>

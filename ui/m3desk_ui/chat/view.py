@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
 HISTORY = 40
-PEEK = 192  # width in pixels of the picture of a cited moment
 """Turns of the history that are shown at once; earlier ones on demand."""
+PEEK = 192
+"""Pixels that the picture of a cited moment is wide."""
 AT_NAME = re.compile(r"@(\w[^@]{0,60}|)$")
 
 

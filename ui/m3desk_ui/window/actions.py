@@ -347,7 +347,7 @@ class ShortcutList(QDialog):
         top.setFont(0, font)
         for what, how in (
             (self.tr("Say who a face is"), self.tr("click it in the picture")),
-            (self.tr("Hold moving boxes still"), self.tr("point at a face")),
+            (self.tr("Say who a moving face is"), self.tr("point at it, then click there: it may have moved on")),
             (self.tr("Enlarge the picture"), self.tr("Ctrl + wheel; then drag to move it")),
             (self.tr("Zoom the timeline"), self.tr("wheel")),
             (self.tr("Scroll through the people of the timeline"), self.tr("wheel over their names or lanes; Ctrl + wheel zooms there")),
