@@ -5220,6 +5220,10 @@ Licences: %3</source>
     <context>
         <name>Importing</name>
         <message>
+            <source>%1 was imported before it could be stopped.</source>
+            <translation>%1 在停止之前已经导入完成。</translation>
+        </message>
+        <message>
             <source>Another file is being imported; try again when it is whole.</source>
             <translation>正在导入另一个文件；请等它完成后再试。</translation>
         </message>

@@ -122,12 +122,70 @@ def test_a_file_that_is_no_memory_is_refused_and_the_open_memory_stays(
     assert window.hub.desk is None
 
 
+def test_cancel_that_comes_after_the_commit_opens_nothing_and_says_so(
+    window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path
+) -> None:
+    window.open_memory(str(tmp_path / "first.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    window.take_files([graph])
+    new = graph + ".m3desk"
+    qtbot.waitUntil(lambda: bool(desks.opened.get(new)) and bool(desks.opened[new].called("import_file")), timeout=3000)
+    assert window.importing.strip is not None
+    window.importing.strip.cancel.click()
+    with qtbot.waitSignal(window.hub.offer) as told:
+        desks.imports.set_result(REPORT)
+    qtbot.waitUntil(lambda: bool(desks.opened[new].called("close")), timeout=3000)
+    assert window.hub.path.endswith("first.m3desk") and not window.importing.running
+    assert "room.pkl.gz was imported before it could be stopped" in told.args[0]
+    told.args[2]()
+    qtbot.waitUntil(lambda: window.hub.path == new, timeout=3000)
+
+
+def with_files(window: MainWindow, desks: Desks, *uris: str) -> None:
+    """Let memories that are opened from now on have sources of these files."""
+
+    def open_desk(path: str) -> FakeDesk:
+        desk = desks.open(path)
+        desk.world.sources = [replace(desk.world.sources[0], id=f"s{n}", uri=uri) for n, uri in enumerate(uris, 1)]
+        return desk
+
+    window.services = replace(window.services, open_desk=open_desk)
+
+
 def test_a_video_dropped_with_its_graph_becomes_its_video(window: MainWindow, desks: Desks, qtbot: QtBot, graph: str) -> None:
+    with_files(window, desks, graph)
     desks.imports.set_result(REPORT)
     window.take_files(["/films/room.mp4", graph])
     qtbot.waitUntil(lambda: bool(desks.opened.get(graph + ".m3desk")), timeout=3000)
     desk = desks.opened[graph + ".m3desk"]
     qtbot.waitUntil(lambda: desk.called("relink") == [(("s1", "/films/room.mp4"), {})], timeout=3000)
+
+
+def test_a_video_dropped_with_an_export_is_that_of_the_one_source_whose_file_is_missing(
+    window: MainWindow, desks: Desks, qtbot: QtBot, tmp_path: Path
+) -> None:
+    export, there = tmp_path / "memory.json", tmp_path / "there.mp4"
+    for file in (export, there):
+        file.write_bytes(b"x")
+    with_files(window, desks, str(there), "/gone/hall.mp4")
+    desks.imports.set_result(REPORT)
+    window.take_files([str(export), "/films/hall.mp4"])
+    qtbot.waitUntil(lambda: bool(desks.opened.get(f"{export}.m3desk")), timeout=3000)
+    desk = desks.opened[f"{export}.m3desk"]
+    qtbot.waitUntil(lambda: desk.called("relink") == [(("s2", "/films/hall.mp4"), {})], timeout=3000)
+
+
+def test_of_two_sources_without_their_files_the_user_says_which_one_a_dropped_video_is(
+    window: MainWindow, desks: Desks, qtbot: QtBot, tmp_path: Path
+) -> None:
+    export = tmp_path / "memory.json"
+    export.write_bytes(b"x")
+    with_files(window, desks, "/gone/room.mp4", "/gone/hall.mp4")
+    desks.imports.set_result(REPORT)
+    with qtbot.waitSignal(window.hub.offer) as told:
+        window.take_files([str(export), "/films/hall.mp4"])
+    assert told.args[1].startswith("Locate") and "74 clips" in told.args[0]
+    assert not desks.opened[f"{export}.m3desk"].called("relink")
 
 
 def test_a_file_imported_before_is_opened_or_imported_once_more(
@@ -165,14 +223,7 @@ def test_the_video_of_an_imported_graph_is_located_where_the_picture_lacks(
     video = tmp_path / "room.mp4"
     video.write_bytes(b"x")
     desks.imports.set_result(REPORT)
-    plain = desks.open
-
-    def open_desk(path: str) -> FakeDesk:
-        desk = plain(path)
-        desk.world.sources[0] = replace(desk.world.sources[0], uri=graph)
-        return desk
-
-    window.services = replace(window.services, open_desk=open_desk)
+    with_files(window, desks, graph)
     window.take_files([graph])
     qtbot.waitUntil(lambda: window.video.locate.isVisible(), timeout=3000)
     assert not window.video.transport.isEnabled()

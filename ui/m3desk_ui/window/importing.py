@@ -10,15 +10,16 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QProgressBar, QToolButton, QWidget
 
 from m3desk import events
-from m3desk.domain.sample_files import is_graph
+from m3desk.domain.sample_files import is_graph, is_import
 from m3desk.errors import Cancelled
 from m3desk_ui.look import plain, texts
+from m3desk_ui.memory.sources_view import is_there
 from m3desk_ui.window import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from m3desk.ports import Desk
+    from m3desk.ports import Desk, Reader
     from m3desk_ui.window.main_window import MainWindow
 
 NAMES = 1000
@@ -161,24 +162,41 @@ class Importing(QObject):
     def _whole(self, desk: Desk, file: str, memory: str, video: str, report: dict[str, Any]) -> None:
         if desk is not self._desk:
             return
-        ready = self._ready
+        ready, stopped = self._ready, self._stopped
         self._end()
-        window = self._window
-        window.show_imported(desk, memory, ready)
+        if stopped:
+            self._too_late(desk, file, memory)
+            return
+        self._window.show_imported(desk, memory, ready)
         counts = self.tr("Imported %1 clips, %2 people and %3 memories.")
         for mark, key in (("%1", "clips"), ("%2", "people"), ("%3", "memories")):
             counts = counts.replace(mark, str(report.get(key, 0)))
         lost = "; ".join(map(str, report.get("warnings", ())))
         if video:
-            self._hub.when(desk.relink("s1", video))
+            self._hub.read("importing.lacking", lacking, lambda sources: self._give(desk, video, sources, counts, lost))
         elif is_graph(file):
-            self._hub.offer.emit(
-                " ".join((counts, self.tr("Its video is not part of the file."), lost)).strip(),
-                self.tr("Locate the video…"),
-                window.locate_video,
-            )
+            self._offer(counts, lost)
+        else:
+            self._hub.notice.emit("info", counts, lost, "")
+
+    def _too_late(self, desk: Desk, file: str, memory: str) -> None:
+        """Leave the window as it is, as somebody wanted who stopped the import of a memory that was whole already."""
+        _close(desk)
+        text = self.tr("%1 was imported before it could be stopped.").replace("%1", plain.line(Path(file).name, plain.ENTRY))
+        self._hub.offer.emit(text, self.tr("Open that memory"), lambda: self._window.open_memory(memory))
+
+    def _give(self, desk: Desk, video: str, sources: list[str], counts: str, lost: str) -> None:
+        """Give a video to the one source that lacks its file; let the user say which of several it belongs to."""
+        if len(sources) > 1:
+            self._offer(counts, lost)
             return
         self._hub.notice.emit("info", counts, lost, "")
+        for source in sources:
+            self._hub.when(desk.relink(source, video))
+
+    def _offer(self, counts: str, lost: str) -> None:
+        text = " ".join((counts, self.tr("Its video is not part of the file."), lost)).strip()
+        self._hub.offer.emit(text, self.tr("Locate the video…"), self._window.locate_video)
 
     def _failed(self, desk: Desk | None, error: Exception) -> None:
         if desk is not self._desk or not self.running:
@@ -199,6 +217,11 @@ class Importing(QObject):
             self.strip.deleteLater()
         self.strip = self._desk = self._unsubscribe = None
         self._ready = []
+
+
+def lacking(reader: Reader) -> list[str]:
+    """Return the sources whose video is not there (in the reading thread: it looks at files). A graph names itself in its place."""
+    return [s.id for s in reader.sources() if is_import(s.uri) or not is_there(s)]
 
 
 def filter_of_files() -> str:
