@@ -19,8 +19,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,9 @@ import psutil
 
 from m3desk.bench import recording_machine
 from m3desk.bench.material import data
+from m3desk.bench.measured_recorder import after_faults, recording, started
 from m3desk.errors import UsageError
 from m3desk.media.capture import clock, reports
-from m3desk.media.capture.address import LiveAddress
 from m3desk.media.capture.preview import Preview
 from m3desk.media.capture.recorder import Recorder
 from m3desk.media.capture.recording import Recording
@@ -178,29 +179,6 @@ class _Server:
         self._server.server_close()
 
 
-@contextlib.contextmanager
-def _recorder(folder: Path, address: str, budget: int | None = None) -> Iterator[tuple[Recorder, list[tuple[float, reports.Report]]]]:
-    """Record until the block ends; yields the recorder and its reports with the times at which they came."""
-    told: list[tuple[float, reports.Report]] = []
-    recorder = Recorder(folder, LiveAddress.parse(address), lambda report: told.append((clock.now(), report)), budget_bytes=budget)
-    recorder.start()
-    try:
-        yield recorder, told
-    finally:
-        recorder.stop()
-        if not recorder.wait(20):
-            recorder.kill()
-
-
-def _started(told: list[tuple[float, reports.Report]], seconds: float = 30) -> reports.Started:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := next((r for _, r in list(told) if isinstance(r, reports.Started)), None):
-            return found
-        time.sleep(0.05)
-    raise TimeoutError(f"the recorder did not start: {told}")
-
-
 # ---------------------------------------------------------------- rows
 
 
@@ -225,8 +203,8 @@ def _offset(place: Path, seconds: float) -> dict[str, Any]:
 
 
 def _one_offset(folder: Path, url: str, seconds: float) -> dict[str, Any]:
-    with _recorder(folder, url) as (recorder, told):
-        _started(told)
+    with recording(folder, url) as (recorder, told):
+        started(told)
         process = psutil.Process(recorder.process)
         before, began = process.cpu_times(), time.monotonic()
         time.sleep(seconds)
@@ -276,8 +254,8 @@ def _cpu(place: Path) -> dict[str, Any]:
     for width, height in ((640, 480), (1280, 720)):
         for kind in ("moving", "still"):
             film = _webcam(place / f"{kind}_{width}.mkv", (width, height), kind == "still")
-            with _recorder(place / f"r_{kind}_{width}", f"file:{film}?live&loop") as (recorder, told):
-                _started(told)
+            with recording(place / f"r_{kind}_{width}", f"file:{film}?live&loop") as (recorder, told):
+                started(told)
                 preview = Preview.attach(recorder.preview)
                 _look(preview, 3.0)
                 process = psutil.Process(recorder.process)
@@ -285,10 +263,10 @@ def _cpu(place: Path) -> dict[str, Any]:
                 _look(preview, 12.0)
                 after, passed = process.cpu_times(), time.monotonic() - began
                 preview.close()
-            recording = Recording.open(place / f"r_{kind}_{width}")
+            made = Recording.open(place / f"r_{kind}_{width}")
             found[f"{kind} {width}×{height}"] = {
                 "core": round((after.user + after.system - before.user - before.system) / passed, 3),
-                "mbit_s": round(recording.bytes * 8 / recording.end, 2),
+                "mbit_s": round(made.bytes * 8 / made.end, 2),
             }
     return {"ok": True, **found}
 
@@ -375,43 +353,27 @@ def _faults(place: Path, count: int) -> dict[str, Any]:
     film = _film(place / "film.ts", 60)
     found: dict[str, Any] = {}
     for fault, lasts in (("close", 0.2), ("away", 3.0), ("garbage", 1.0), ("hang", 12.0)):
-        server, back, lost, silent = _Server(film, 60), [], 0.0, 0
-        with _recorder(place / fault, server.url) as (_, told):
-            _started(told)
-            for _ in range(count):
-                time.sleep(chance.uniform(1.0, 3.0))
-                reported, seen = _until(told), len(told)
-                server.fault = fault
-                time.sleep(lasts)
-                server.fault, right = "", clock.now()
-                back.append(round(_back(told, right) - right, 2))
-                lost = max(lost, (reported - Recording.open(place / fault).end) / 1e6)
-                silent += not any(isinstance(r, reports.DeviceChanged) and r.state in ("lost", "stalled") for _, r in told[seen:])
+        server = _Server(film, 60)
+        found[fault] = after_faults(place / fault, server.url, count, chance, partial(_goes_wrong, server, fault, lasts), _source_lost)
         server.close()
-        found[fault] = {"back_s": back, "recorded_lost_s": max(0.0, lost), "without_report": silent}
     worst = max(b for f in found.values() for b in f["back_s"])
     return {"ok": worst <= GOALS["back_s"] and not any(f["recorded_lost_s"] for f in found.values()), "worst_back_s": worst, **found}
 
 
+def _goes_wrong(server: _Server, fault: str, lasts: float, _recorder: Recorder) -> None:
+    server.fault = fault
+    time.sleep(lasts)
+    server.fault = ""
+
+
+def _source_lost(report: reports.Report) -> bool:
+    return isinstance(report, reports.DeviceChanged) and report.state in ("lost", "stalled")
+
+
 def _machine(place: Path, count: int) -> dict[str, Any]:
-    found = recording_machine.measure(place, _film(place / "film.mp4", 30), count, random.Random(SEED), _recorder)
+    found = recording_machine.measure(place, _film(place / "film.mp4", 30), count, random.Random(SEED))
     back, lost = recording_machine.worst(found)
     return {"ok": back <= GOALS["back_s"] and not lost, "worst_back_s": back, "most_lost_s": lost, **found}
-
-
-def _until(told: list[tuple[float, reports.Report]]) -> int:
-    return max((r.until for _, r in list(told) if isinstance(r, reports.Recorded)), default=0)
-
-
-def _back(told: list[tuple[float, reports.Report]], right: float, seconds: float = 40) -> float:
-    """Return when something was recorded that came after `right`."""
-    end = time.monotonic() + seconds
-    origin = _started(told).origin
-    while time.monotonic() < end:
-        if found := next((at for at, r in list(told) if isinstance(r, reports.Recorded) and r.until / 1e6 + origin > right), None):
-            return found
-        time.sleep(0.05)
-    return right + seconds
 
 
 def _free_port() -> int:

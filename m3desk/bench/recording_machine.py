@@ -6,7 +6,6 @@ another name. The sound server is a PulseAudio of this benchmark (where it is in
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import shutil
@@ -14,106 +13,67 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from m3desk.media.capture import clock, reports
+from m3desk.bench.measured_recorder import after_faults, recording, until
+from m3desk.media.capture import reports
+from m3desk.media.capture.recorder import Recorder
 from m3desk.media.capture.recording import Recording
 
-Told = list[tuple[float, reports.Report]]
 
-
-class Record(Protocol):
-    """Records an address into a folder until the block ends; gives the recorder and its reports with the times at which they came."""
-
-    def __call__(self, folder: Path, address: str, budget: int | None = None) -> contextlib.AbstractContextManager[tuple[Any, Told]]: ...
-
-
-def measure(place: Path, film: Path, count: int, chance: random.Random, record: Record) -> dict[str, dict[str, Any]]:
-    """Let each happen `count` times at random moments: seconds until something is recorded again, microseconds that got lost.
+def measure(place: Path, film: Path, count: int, chance: random.Random) -> dict[str, dict[str, Any]]:
+    """Let each happen `count` times at random moments; return of each what `measured_recorder.after_faults` does.
 
     Not measured where the system lacks what it needs (signals, PulseAudio): its entry says so.
     """
     found: dict[str, dict[str, Any]] = {}
     address = f"file:{film}?live&loop"
     if hasattr(signal, "SIGSTOP"):
-        found["sleep"] = _again(place / "sleep" / "r", address, count, chance, record, _sleeps)
-        found["folder gone"] = _again(place / "folder" / "r", address, count, chance, record, _folder_gone)
-    found["disk used up"] = _used_up(place / "disk", address, count, chance, record)
+        found["sleep"] = after_faults(place / "sleep", address, count, chance, _sleeps, _told_of)
+        folder = place / "folder" / "r"
+        folder.parent.mkdir()
+        found["folder gone"] = after_faults(folder, address, count, chance, lambda _: _goes_away(folder.parent), _told_of)
+    found["disk used up"] = _used_up(place / "disk", address, count, chance)
     if all(map(shutil.which, ("pulseaudio", "pactl"))) and sys.platform == "linux":
         with _Pulse(place / "pulse") as pulse:
-            found["sound server dies"] = _again(place / "sound" / "r", "mic:default", count, chance, record, lambda *_: pulse.restart())
+            found["sound server dies"] = after_faults(place / "sound", "mic:default", count, chance, lambda _: pulse.restart(), _told_of)
     else:
         found["sound server dies"] = {"not_measured": "PulseAudio is not installed"}
     return found
 
 
-def _again(
-    folder: Path, address: str, count: int, chance: random.Random, record: Record, happens: Callable[[Any, Path], None]
-) -> dict[str, Any]:
-    back, lost, silent = [], 0.0, 0
-    folder.parent.mkdir(parents=True)
-    with record(folder, address) as (recorder, told):
-        origin = _started(told)
-        for _ in range(count):
-            time.sleep(chance.uniform(1.0, 3.0))
-            reported, seen = _until(told), len(told)
-            happens(recorder, folder)
-            right = clock.now()
-            back.append(round(_back(told, origin, right) - right, 2))
-            lost = max(lost, (reported - Recording.open(folder).end) / 1e6)
-            silent += not any(isinstance(r, (reports.DeviceChanged, reports.Problem)) for _, r in told[seen:])
-    return {"back_s": back, "recorded_lost_s": max(0.0, lost), "without_report": silent}
+def _told_of(report: reports.Report) -> bool:
+    return isinstance(report, (reports.DeviceChanged, reports.Problem))
 
 
-def _sleeps(recorder: Any, folder: Path) -> None:
-    os.kill(recorder.process, signal.SIGSTOP)
+def _sleeps(recorder: Recorder) -> None:
+    process = recorder.process
+    assert process is not None
+    os.kill(process, signal.SIGSTOP)
     time.sleep(6.0)
-    os.kill(recorder.process, signal.SIGCONT)
+    os.kill(process, signal.SIGCONT)
 
 
-def _folder_gone(recorder: Any, folder: Path) -> None:
-    away = folder.parent.with_name(folder.parent.name + " away")
-    folder.parent.rename(away)
+def _goes_away(disk: Path) -> None:
+    away = disk.with_name(disk.name + " away")
+    disk.rename(away)
     time.sleep(3.0)
-    away.rename(folder.parent)
+    away.rename(disk)
 
 
-def _used_up(place: Path, address: str, count: int, chance: random.Random, record: Record) -> dict[str, Any]:
+def _used_up(place: Path, address: str, count: int, chance: random.Random) -> dict[str, Any]:
     """What recordings may take is used up: the recorder ends by itself and says why; all that was reported is there."""
     lost, told_why = 0.0, 0
     for number in range(count):
         folder = place / str(number)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with record(folder, address, round(chance.uniform(1e5, 6e5))) as (recorder, told):
+        with recording(folder, address, round(chance.uniform(1e5, 6e5))) as (recorder, told):
             recorder.wait(90)
         told_why += any(isinstance(r, reports.Ended) and r.reason == "disk full" for _, r in told)
-        lost = max(lost, (_until(told) - Recording.open(folder).end) / 1e6)
+        lost = max(lost, (until(told) - Recording.open(folder).end) / 1e6)
     return {"back_s": [], "recorded_lost_s": max(0.0, lost), "without_report": count - told_why}
-
-
-def _started(told: Told, seconds: float = 30) -> float:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := next((r for _, r in list(told) if isinstance(r, reports.Started)), None):
-            return found.origin
-        time.sleep(0.05)
-    raise TimeoutError(f"the recorder did not start: {told}")
-
-
-def _until(told: Told) -> int:
-    return max((r.until for _, r in list(told) if isinstance(r, reports.Recorded)), default=0)
-
-
-def _back(told: Told, origin: float, right: float, seconds: float = 40) -> float:
-    """Return when something was recorded that came after `right`."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := next((at for at, r in list(told) if isinstance(r, reports.Recorded) and r.until / 1e6 + origin > right), None):
-            return found
-        time.sleep(0.05)
-    return right + seconds
 
 
 class _Pulse:
