@@ -6,8 +6,21 @@ import pytest
 from m3desk_ui.graph import style
 from m3desk_ui.look import theme
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMessageBox, QStyle
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QDialogButtonBox,
+    QMessageBox,
+    QRadioButton,
+    QStyle,
+    QStyleOptionButton,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
+
+LEAST_OF_SHAPES = 3
+"""The least contrast of what is no text (WCAG 2.2, 1.4.11)."""
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
@@ -53,3 +66,32 @@ def test_buttons_of_dialogs_have_no_pictures_of_the_desktop(qtbot: QtBot, qapp: 
         assert not widget.style().styleHint(QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons, None, widget)
     for button in [*box.buttons(), *message.buttons()]:
         assert button.icon().isNull()
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize(("kind", "part"), [(QCheckBox, "SE_CheckBoxIndicator"), (QRadioButton, "SE_RadioButtonIndicator")])
+def test_boxes_to_tick_are_seen_ticked_or_not(qtbot: QtBot, qapp: QApplication, name: str, kind: type[QCheckBox], part: str) -> None:
+    theme.apply(qapp, name)
+    page, button = QWidget(), kind("words")
+    qtbot.addWidget(page)
+    QVBoxLayout(page).addWidget(button)
+    page.show()
+
+    def drawn() -> list[QColor]:
+        option = QStyleOptionButton()
+        button.initStyleOption(option)
+        place = button.style().subElementRect(QStyle.SubElement[part], option, button)
+        picture = page.grab(place.translated(button.pos())).toImage()
+        return [picture.pixelColor(x, y) for x in range(picture.width()) for y in range(picture.height())]
+
+    def most(colours: list[QColor], ground: str) -> float:
+        seen = {c.name(): colours.count(c) for c in colours}
+        return max(theme.contrast(QColor(colour), QColor(ground)) for colour, times in seen.items() if times >= 4)
+
+    c = theme.colours()
+    assert most(drawn(), c.window) >= LEAST_OF_SHAPES, "its border, unticked"
+    button.setChecked(True)
+    ticked = drawn()
+    assert most(ticked, c.window) >= LEAST_OF_SHAPES and QColor(c.accent) in ticked, "it is filled"
+    assert most(ticked, c.accent) >= LEAST_OF_SHAPES and QColor(c.on_accent) in ticked, "the mark in it"
+    theme.apply(qapp, "light")
