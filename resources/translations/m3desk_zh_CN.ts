@@ -2021,6 +2021,14 @@
     <context>
         <name>NoticeBar</name>
         <message>
+            <source>%1 more</source>
+            <translation>另有 %1 条</translation>
+        </message>
+        <message>
+            <source>Further notices wait; close this one to see the next</source>
+            <translation>还有其他通知；关闭这一条可查看下一条</translation>
+        </message>
+        <message>
             <source>Notices</source>
             <translation>通知</translation>
         </message>

@@ -254,6 +254,17 @@ def test_errors_wait_their_turn_and_news_does_not_push_them_away(window):
     assert "second" in bar._text.text()
 
 
+def test_an_error_says_how_many_notices_wait_behind_it(window):
+    bar = window.notices
+    for number in range(3):
+        window.hub.notice.emit("error", f"fault {number}", "", "")
+    assert bar._more.isVisible() and bar._more.text() == "2 more"
+    bar._close.click()
+    assert "fault 1" in bar._text.text() and bar._more.text() == "1 more"
+    bar.withdraw("fault 2")
+    assert not bar._more.isVisible(), "the last one shown, none waits"
+
+
 def test_a_correction_offers_undo(window, desks, qtbot, tmp_path):
     window.open_memory(str(tmp_path / "k.m3desk"))
     qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)

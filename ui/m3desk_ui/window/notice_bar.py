@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SECONDS = {"info": 7, "warning": 20, "error": 0}
 """How long a notice stays; an error stays until it is closed or replaced by another error."""
+MOST_WAITING = 20
 ICONS = {"info": "mdi6.information-outline", "warning": "mdi6.alert-outline", "error": "mdi6.alert-circle-outline"}
 
 
@@ -36,7 +37,7 @@ class _Notice:
 
 
 class NoticeBar(QFrame):
-    """Shows one notice at a time; further errors are queued, a message replaces a message.
+    """Shows one notice at a time; behind an error others wait, and how many is told; a message replaces a message.
 
     A trouble stays until it is over or the user closes it; other notices are shown in its place for their time.
     """
@@ -44,7 +45,7 @@ class NoticeBar(QFrame):
     def __init__(self, hub: Hub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
-        self._waiting: deque[_Notice] = deque(maxlen=20)
+        self._waiting: deque[_Notice] = deque(maxlen=MOST_WAITING)
         self._shown: _Notice | None = None
         self._troubles: dict[str, _Notice] = {}
         self.setAccessibleName(self.tr("Notices"))
@@ -57,6 +58,10 @@ class NoticeBar(QFrame):
         self._copy = QPushButton(self.tr("Copy report"))
         plain.tip(self._copy, self.tr("Copy the details of this error, to send them to the developers"))
         self._copy.clicked.connect(self._copy_report)
+        self._more = plain.Count()
+        self._more.setProperty("muted", True)
+        plain.tip(self._more, self.tr("Further notices wait; close this one to see the next"))
+        self._more.hide()
         self._close = QToolButton()
         plain.tip(self._close, self.tr("Close this notice"))
         self._close.setAccessibleName(self.tr("Close this notice"))
@@ -65,8 +70,8 @@ class NoticeBar(QFrame):
         row.setContentsMargins(12, 5, 6, 5)
         row.addWidget(self._icon)
         row.addWidget(self._text, 1)
-        for button in (self._act, self._copy, self._close):
-            row.addWidget(button)
+        for widget in (self._act, self._copy, self._more, self._close):
+            row.addWidget(widget)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.dismiss)
@@ -112,7 +117,7 @@ class NoticeBar(QFrame):
 
     def withdraw(self, text: str) -> None:
         """Remove a notice that no longer holds."""
-        self._waiting = deque((n for n in self._waiting if n.text != text), maxlen=self._waiting.maxlen)
+        self._wait(n for n in self._waiting if n.text != text)
         if self._shown is not None and self._shown.text == text:
             self.dismiss()
 
@@ -136,7 +141,7 @@ class NoticeBar(QFrame):
         def over(notice: _Notice) -> bool:
             return notice.undo and (event.kind in ("undo", "redo", "revert") or notice.text != event.text)
 
-        self._waiting = deque((n for n in self._waiting if not over(n)), maxlen=self._waiting.maxlen)
+        self._wait(n for n in self._waiting if not over(n))
         if self._shown is not None and over(self._shown):
             self.dismiss()
 
@@ -148,12 +153,19 @@ class NoticeBar(QFrame):
         if self._shown is not None and self._shown.level == "error":
             same = (notice.level, notice.text) == (self._shown.level, self._shown.text)
             if not same and notice not in self._waiting:
-                self._waiting.append(notice)
+                self._wait([*self._waiting, notice])
             return
         self._show(notice)
 
+    def _wait(self, notices: Iterable[_Notice]) -> None:
+        """Let these notices wait, of too many the last; tell how many."""
+        self._waiting = deque(notices, maxlen=MOST_WAITING)
+        self._more.setText(self.tr("%1 more").replace("%1", str(len(self._waiting))))
+        self._more.setVisible(bool(self._waiting))
+
     def _show(self, notice: _Notice) -> None:
         self._shown = notice
+        self._wait(self._waiting)
         text, hint = plain.html(notice.text, 2 * plain.LINE), plain.html(notice.hint, 2 * plain.LINE)
         self._text.setText(f"<b>{text}</b> {hint}" if hint else text)
         self._act.setVisible(notice.action is not None)
