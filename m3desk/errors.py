@@ -18,6 +18,7 @@ M3DeskError
 ├── DownloadError         weights or the demo clip could not be downloaded or verified
 ├── CorrectionError       a correction cannot be applied (unknown person, conflict, nothing to undo)
 ├── ImportProblem         a file to import is not what it says, or is hostile
+│   └── WrongFile         it is a file of another kind
 └── Cancelled             the user stopped it (exit 130 for Ctrl-C)
 """
 
@@ -110,8 +111,17 @@ class ImportProblem(M3DeskError):
     pass
 
 
+class WrongFile(ImportProblem):
+    pass
+
+
 class Cancelled(M3DeskError):
     exit_code = 130
+
+
+def is_slip(error: M3DeskError) -> bool:
+    """Return whether what a user typed or chose can't be: then there is nothing to report to the developers."""
+    return isinstance(error, (CorrectionError, UsageError, SourceMissing, MemoryMissing, MemoryBusy, WrongFile))
 
 
 def line_of(error: BaseException) -> str:

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 from m3desk import events
 from m3desk.app import long_work
 from m3desk.domain.sample_files import is_graph, is_import
-from m3desk.errors import Cancelled, ImportProblem
+from m3desk.errors import Cancelled, ImportProblem, WrongFile
 from m3desk.interop import imports, m3agent
 from m3desk.regular import check_name, check_regular
 from m3desk.store.records import Records
 from m3desk.writer import Write
 
-READS = "It reads .json of `m3desk export`, and .pkl or .pkl.gz of M3-Agent."
+READS = "M3Desk imports .json of File > Export or `m3desk export`, and .pkl or .pkl.gz of M3-Agent."
 
 
 class ImportingMemory(Protocol):
@@ -86,4 +86,4 @@ def check(path: Path) -> None:
     check_name(path, ImportProblem)
     check_regular(path, ImportProblem, ImportProblem)
     if not is_import(path.name):
-        raise ImportProblem(f"{path.name} can't be imported.", READS)
+        raise WrongFile(f"{path.name} can't be imported.", READS)

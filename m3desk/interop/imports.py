@@ -15,7 +15,7 @@ import numpy as np
 
 from m3desk.domain.clip import Clip, Source, microseconds
 from m3desk.domain.evidence import FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, Utterance, Word
-from m3desk.errors import ImportProblem
+from m3desk.errors import ImportProblem, WrongFile
 from m3desk.interop.exports import VERSION, unlisted_media
 from m3desk.interop.placing import EMBEDDINGS, media_folder
 from m3desk.regular import check_regular, open_regular, read_regular, read_text
@@ -121,19 +121,26 @@ reading takes about six times a file's size in memory."""
 WIDEST = 100_000_000
 """Values (numbers, texts, lists) in it at most: those 530 MB hold 41 million."""
 
+BEGINNING = re.compile(r'\s*\{\s*"format"\s*:\s*"m3desk"')
+"""Of each export, damaged ones included."""
+
 
 def read(path: Path) -> dict[str, Any]:
     """Return the document of an export. Raises ImportProblem when it is not one."""
     text = read_text(path, LARGEST, ImportProblem, ImportProblem)
-    hint = "Give the .json that `m3desk export` wrote."
+    hint = "Give a .json that File > Export or `m3desk export` wrote."
     if text.count(",") + text.count("[") + text.count("{") > WIDEST or _dense(text):
         raise ImportProblem(f"{path.name} holds far more values than an export of its size.", hint)
     try:
         document = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise ImportProblem(f"{path.name} is not JSON: {str(error)[:120]}.", hint) from error
+        if BEGINNING.match(text):
+            raise ImportProblem(
+                f"{path.name} is damaged: it was cut off or changed after the export.", "Export the memory again."
+            ) from error
+        raise WrongFile(f"{path.name} is not an export of M3Desk.", hint) from error
     if not isinstance(document, dict) or document.get("format") != "m3desk":
-        raise ImportProblem(f"{path.name} is not an export of M3Desk.", hint)
+        raise WrongFile(f"{path.name} is not an export of M3Desk.", hint)
     if (version := document.get("version")) != VERSION or type(version) is not int:
         told = version if isinstance(version, int) and abs(version) < 10**9 else "unknown"
         raise ImportProblem(f"{path.name} is of format version {told}, this one reads {VERSION}.", "Update M3Desk.")
@@ -200,7 +207,7 @@ def _embeddings(folder: Path, check: Callable[[str, Any], None]) -> list[tuple[s
     try:
         rows = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise ImportProblem(f"{folder.name}/{index.name} is not JSON: {str(error)[:120]}.", "Export the memory again.") from error
+        raise ImportProblem(f"{folder.name}/{index.name} is damaged.", "Export the memory again.") from error
     check(f"{folder.name}/{index.name} ", rows)
     with open_regular(numbers, ImportProblem, ImportProblem) as file:
         size = os.fstat(file.fileno()).st_size

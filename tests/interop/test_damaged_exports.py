@@ -15,7 +15,7 @@ import pytest
 
 from m3desk import cli
 from m3desk.bench.hostile import documents
-from m3desk.errors import ImportProblem
+from m3desk.errors import ImportProblem, WrongFile, is_slip
 from m3desk.interop import doctor, exports, imports
 from m3desk.store.memory import Memory
 
@@ -28,18 +28,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
 
 
 TOLD = {
-    "an end without end": "Infinity is no number",
+    "an end without end": "is damaged",
     "an end before the start": r"clips\[0\]\.end: it is before the start",
     "a text as quality": r"face_tracks\[0\]\.quality: a number was expected, not text",
     "a number of 400 digits": r"face_tracks\[0\]\.quality: ",
     "an index of 400 digits": r"clips\[0\]\.index: ",
     "half a letter": r"utterances\[0\]\.text: .*half a letter",
     "a text of 3 MB": r"utterances\[0\]\.text: a text of at most",
-    "lists in lists": "is not JSON",
+    "lists in lists": "is not an export of M3Desk",
     "lists in a chat": r"chats\[0\]: is nested too deeply",
     "ten million lists": "far more values",
     "two versions": "format version",
-    "nothing": "is not JSON",
+    "nothing": "is not an export of M3Desk",
     "another document": "lacks sources",
     "an observation in its own place": "in its own place",
     "a counter behind": r"log\.meta\.last_node",
@@ -183,3 +183,20 @@ def test_changed_exports_are_refused_or_imported_whole(tmp_path: Path) -> None:
                 outcomes["refused"] += 1
                 assert "\n" not in problem.line() and not memory.sources(), case.name
     assert min(outcomes.values()) >= 3
+
+
+@pytest.mark.parametrize("text", ["milk, eggs\n", "[1, 2]", '{"format": "other"', ""])
+def test_a_file_of_another_kind_is_told_in_plain_words_with_where_exports_come_from(tmp_path: Path, text: str) -> None:
+    (tmp_path / "bad.json").write_text(text)
+    with pytest.raises(WrongFile) as told:
+        imports.load(tmp_path / "bad.json")
+    assert told.value.line() == "bad.json is not an export of M3Desk. Give a .json that File > Export or `m3desk export` wrote."
+    assert is_slip(told.value), "nothing to report to the developers"
+
+
+def test_an_export_that_was_cut_off_is_called_damaged(made: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    whole = (made[0] / "good.json").read_text()
+    (tmp_path / "half.json").write_text(whole[: len(whole) // 2])
+    with pytest.raises(ImportProblem, match=r"half\.json is damaged: it was cut off") as told:
+        imports.load(tmp_path / "half.json")
+    assert not is_slip(told.value)

@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from m3desk import events
 from m3desk.domain.changed import Changed
-from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing, UsageError
+from m3desk.errors import Cancelled, CorrectionError, M3DeskError, MemoryBusy, MemoryMissing, is_slip
 from m3desk_ui.hub.called import called
 from m3desk_ui.hub.collector import Collector
 from m3desk_ui.hub.selection import Selection
@@ -503,8 +503,7 @@ class Hub(QObject):
         if not isinstance(error, M3DeskError):
             log.error("a fault of the window", exc_info=error)
         if isinstance(error, M3DeskError):
-            slip = isinstance(error, (CorrectionError, UsageError))  # what was typed can't be: there is nothing to report
-            self.notice.emit("error", str(error), error.hint, "" if slip else report)
+            self.notice.emit("error", str(error), error.hint, "" if is_slip(error) else report)
         else:
             text = self.tr("Something went wrong inside M3Desk: %1").replace("%1", str(error) or type(error).__name__)
             self.notice.emit("error", text, self.tr("The app keeps running. Copy the report and send it to the developers."), report)
