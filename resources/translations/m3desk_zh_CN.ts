@@ -5287,6 +5287,10 @@ Licences: %3</source>
     <context>
         <name>Bookmarks</name>
         <message>
+            <source>There is no picture to bookmark yet; try again once the video is shown.</source>
+            <translation>还没有可以添加书签的画面；请在视频显示后再试。</translation>
+        </message>
+        <message>
             <source>Bookmark</source>
             <translation>书签</translation>
         </message>
@@ -5668,16 +5672,16 @@ Licences: %3</source>
     <context>
         <name>TeachPerson</name>
         <message>
+            <source>To teach a face or words of this video, click them there and choose “This is…”.</source>
+            <translation>若要用这个视频里的人脸或话语，请在视频或文字记录中点击它，再选择“这是…”。</translation>
+        </message>
+        <message>
             <source>Teach a person</source>
             <translation>教会识别人物</translation>
         </message>
         <message>
             <source>From a photo (one face) or a recording (one voice), somebody is recognised from now on.</source>
             <translation>提供一张照片（一张脸）或一段录音（一个声音），之后即可识别此人。</translation>
-        </message>
-        <message>
-            <source>To teach a face or words of this video, click them there: This is…</source>
-            <translation>若要用这个视频里的人脸或话语，请在视频中点击它们：这是…</translation>
         </message>
         <message>
             <source>Name</source>

@@ -50,6 +50,19 @@ def test_the_moment_of_the_picture_or_the_chosen_span_is_bookmarked(hub: Hub, de
     qtbot.waitUntil(lambda: len(view.canvas.bookmarks) == 1, timeout=5_000)
 
 
+def test_while_no_picture_is_shown_a_bookmark_is_refused_with_a_word(
+    hub: Hub, desk: FakeDesk, qtbot: QtBot, view: TimelineView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *_: asked.append("note") or ("", False))
+    hub.selection.forget()
+    for add_one in (lambda: marking.add(hub), lambda: marking.add_with_note(hub, view)):
+        with qtbot.waitSignal(hub.notice) as told:
+            add_one()
+        assert told.args[0] == "info" and "no picture to bookmark yet" in told.args[1]
+    assert not asked and not desk.called("correct")
+
+
 def test_with_a_note_but_without_words_it_is_added_and_cancelled_it_is_not(
     hub: Hub, qtbot: QtBot, view: TimelineView, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look import plain
 from m3desk_ui.people.teach_person import TeachPerson
+from m3desk_ui.video.face_chip import FaceChip
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
@@ -65,3 +67,11 @@ def test_what_went_wrong_is_said_and_the_files_stay(dialog: TeachPerson, desk: F
     dialog.teach.click()
     qtbot.waitUntil(lambda: dialog.said.isVisible(), timeout=3000)
     assert "2 faces" in dialog.said.text() and dialog.paths() == ["/photos/group.jpg"] and dialog.teach.isEnabled()
+
+
+def test_it_tells_how_a_face_of_the_video_is_named_in_the_words_of_its_popup(hub: Hub, qtbot: QtBot) -> None:
+    dialog, chip = TeachPerson(hub, None), FaceChip(hub, "s1.c0.f0", None, "")
+    qtbot.addWidget(dialog)
+    qtbot.addWidget(chip)
+    told = " ".join(label.text() for label in dialog.findChildren(plain.Label))
+    assert f"click them there and choose “{chip.ok.text()}”." in told

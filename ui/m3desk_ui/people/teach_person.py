@@ -50,7 +50,7 @@ class TeachPerson(QDialog):
         about = plain.Label(
             self.tr("From a photo (one face) or a recording (one voice), somebody is recognised from now on.")
             + " "
-            + self.tr("To teach a face or words of this video, click them there: This is…")
+            + self.tr("To teach a face or words of this video, click them there and choose “This is…”.")
         )
         about.setWordWrap(True)
         about.setProperty("muted", True)

@@ -32,23 +32,29 @@ def times(bookmark: Bookmark) -> str:
 
 def add(hub: Hub, note: str = "") -> None:
     """Bookmark the chosen span, else the moment that the picture shows."""
-    source, start = hub.selection.at
-    end = start
-    if hub.selection.chosen_span is not None:
-        source, start, end = hub.selection.chosen_span
-    if source and hub.desk is not None:
+    if (place := _place(hub)) is not None:
+        source, start, end = place
         hub.correct("bookmark", {"source": source, "start": start, "end": end, "text": note})
 
 
 def add_with_note(hub: Hub, parent: QWidget) -> None:
     """Ask for a note and add a bookmark with it; without words it has no note. The place is where the picture was when this was chosen."""
-    if not hub.selection.at[0] or hub.desk is None:
+    if (place := _place(hub)) is None:
         return
-    source, start = hub.selection.at
-    source, start, end = hub.selection.chosen_span or (source, start, start)
+    source, start, end = place
     note = plain.written(parent, tr("Bookmark"), tr("Note at %1:").replace("%1", clock(start)))
     if note is not None:
         hub.correct("bookmark", {"source": source, "start": start, "end": end, "text": note})
+
+
+def _place(hub: Hub) -> tuple[str, int, int] | None:
+    """Return the source, start and end to bookmark; without a picture or span, say why there is none."""
+    source, start = hub.selection.at
+    place = hub.selection.chosen_span or (source, start, start)
+    if place[0] and hub.desk is not None:
+        return place
+    hub.notice.emit("info", tr("There is no picture to bookmark yet; try again once the video is shown."), "", "")
+    return None
 
 
 def edit(hub: Hub, parent: QWidget, bookmark: Bookmark) -> None:
