@@ -99,12 +99,12 @@ def _row(path: Path, count: int) -> dict[str, Any]:
     return {"clips": count, **json.loads(done.stdout.splitlines()[-1])}
 
 
-def grow(path: Path, count: int) -> None:
-    """Make a memory of so many invented clips, with as many more planned as are committed later."""
+def grow(path: Path, count: int, more: int = COMMITS, film: str = "/invented.mp4", size: tuple[int, int] = (640, 360)) -> None:
+    """Make a memory of so many invented clips of a film, with `more` planned, which are committed later."""
     with Memory.create(path) as memory:
         memory.set_setting("imported_without_media", "1")
-        whole = count + COMMITS
-        source = memory.add_source(Source("", "/invented.mp4", whole * scale.SECONDS, 640, 360, 25.0, True, "0" * 64, None, 1000)).id
+        whole = count + more
+        source = memory.add_source(Source("", film, whole * scale.SECONDS, *size, 25.0, True, "0" * 64, None, 1000)).id
         clips = [Clip(clip_id(source, i), source, i, i * scale.SECONDS, (i + 1) * scale.SECONDS) for i in range(whole)]
         memory.plan_clips(source, clips, fps=5.0)
         dice = random.Random(7)

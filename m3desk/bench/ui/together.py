@@ -5,7 +5,6 @@ graph that shows 10,000 nodes and more, and an answer is written, with the real 
 from __future__ import annotations
 
 import os
-import random
 import sys
 import tempfile
 import threading
@@ -16,14 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from m3desk import events
-from m3desk.bench import scale
-from m3desk.bench.scale_window import CommitInvented
+from m3desk.bench.scale_window import CommitInvented, grow
 from m3desk.bench.ui import films, on_screen
 from m3desk.commands import Engine
 from m3desk.desk import EngineDesk
-from m3desk.domain.clip import Clip, Source
-from m3desk.domain.ids import clip_id
-from m3desk.store.memory import Memory
 
 if TYPE_CHECKING:
     from m3desk.ports import Desk
@@ -61,27 +56,11 @@ def measure() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="m3desk-together-") as folder:
         film = films.make(Path(folder), replace(films.RECIPES[0], name="together.mp4", seconds=30.0))
         memory = Path(folder) / "together.m3desk"
-        _grow(memory, film)
+        grow(memory, CLIPS, COMMITS, str(film.path), (1280, 720))
         found: dict[str, Any] = on_screen.run("m3desk.bench.ui.together", "inside", str(memory))
     loop = found["loop"]
     met = loop["ready_p99"] <= GOAL_P99 and loop["ready_longest"] <= GOAL_LONGEST
     return found | {"goal_ms": [GOAL_P99, GOAL_LONGEST], "met": met}
-
-
-def _grow(path: Path, film: films.Film) -> None:
-    """Make a memory of so many clips, the first of which is the film."""
-    with Memory.create(path) as memory:
-        memory.set_setting("imported_without_media", "1")
-        whole = CLIPS + COMMITS
-        named = Source("", str(film.path), whole * scale.SECONDS, 1280, 720, 25.0, True, "0" * 64, None, 1000)
-        source = memory.add_source(named).id
-        clips = [Clip(clip_id(source, i), source, i, i * scale.SECONDS, (i + 1) * scale.SECONDS) for i in range(whole)]
-        memory.plan_clips(source, clips, fps=5.0)
-        dice = random.Random(7)
-        for clip in clips[:CLIPS]:
-            perceived, draft, vectors = scale.invented(clip, dice)
-            memory.commit_episodic(clip, perceived, draft, text_vectors=vectors, text_model=scale.TEXTS, models=scale.MODELS)
-        memory.set_source(source, state="done")
 
 
 def inside(path: str) -> dict[str, Any]:
