@@ -58,8 +58,8 @@ class Calibration:
     amount (microseconds of speech; for faces quality). `split_below`: two groups of one node less similar than this are two people.
     `asked`, `asked_margin`: enough for a search by photo or recording, with that lead.
     `measured`: by us, on labelled pairs; else cautious ones of others, and one person may become several, who can be merged by hand.
-    `asked`, `asked_margin`: enough for a search by photo or recording, with that lead. `evidence`: compares voices inside one recording, in
-    the space that the statistics in the file `within` of resources/models define (`perception.embedding.within`).
+    `evidence`: compares voices inside one recording, in the space that the statistics in the file `within` of resources/models define
+    (`perception.embedding.within`).
     """
 
     accept: float

@@ -21,7 +21,7 @@ EMBEDDABLE = round(1.00 * SAMPLE_RATE)
 """Minimum samples of speech for a voice embedding."""
 
 SCRAP = round(0.50 * SAMPLE_RATE)
-"""The minimum for re-embedding an utterance that has an embedding: it may have got it with others (`voices.embed_short_voices`)."""
+"""The minimum for re-embedding an utterance that has an embedding: memories of older versions gave a voice's longest one that of all."""
 
 WINDOW = round(3.0 * SAMPLE_RATE)
 LONGEST = round(8.0 * SAMPLE_RATE)

@@ -103,11 +103,13 @@ OTHER, OTHER_LEAST = 0.215, 0.02
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Together:
-    """A mouth (n, 5) and the sound (n + 2 + later, 8) around the same moments, both of mean 0 and spread 1: what the map is fitted to."""
+    """A mouth and the sound around the same moments, both of mean 0 and spread 1: what the map is fitted to.
+
+    `mouth`: (n, 5). `heard`: for each delay of LATER (n, 24), the bands before, at and after each moment.
+    """
 
     mouth: NDArray[np.float64]
     heard: NDArray[np.float64]
-    """(later, n, 24) the bands before, at and after each moment, for each delay of LATER."""
 
 
 def together(lips: Sequence[LipSeries], sound: Floats, from_row: int, spans: Sequence[tuple[int, int]]) -> Together | None:

@@ -46,7 +46,7 @@ class SpeechSegment:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Speech of one voice: samples [start, end). `voice`: number of its cluster in this clip, −1 = too short to decide."""
+    """Speech of one voice: samples [start, end). `voice`: number of its cluster in this clip, −1 without a model of voices."""
 
     start: int
     end: int

@@ -230,7 +230,7 @@ def own_pairs(db: DB, state: State, person: str) -> Card:
         query = "SELECT e.* FROM embedding e JOIN json_each(?) j ON e.owner = j.value WHERE e.kind = ? AND e.model = ?"
         for r in db.execute(query, (json.dumps(mine), type_, model)):
             items.append(OwnedObservation(r["owner"], type_, person, mean_of(rows.vectors(r))))
-    return card([i for i in items if rules[i.type] is not None], rules)
+    return card(items, rules)
 
 
 # ---------------------------------------------------------------- reasons

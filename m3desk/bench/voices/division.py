@@ -2,8 +2,9 @@
 
 Calibration may be looked at, tuned with and fitted to. Validation is measured only: no constant, rule or threshold comes from it. The
 first set's single speakers and the meetings whose voices return (trn00 to trn03) are calibration; speakers of the other meetings occur
-in none of those. All of the second set is validation, and so is the reel. What segmentation's step, windows and `speakers.SAME` were
-chosen with before this division existed (all seven meetings, the reel) is no longer unseen; the second set is.
+in none of those. All of the second set is validation, and so is the reel. What segmentation's step and windows, and
+the similarity that joined voices then, were chosen with before this division existed (all seven meetings, the reel) is no longer unseen;
+the second set is.
 """
 
 from __future__ import annotations

@@ -101,27 +101,10 @@ class Context:
         )  # fmt: skip
 
 
-_TEXTS = frozenset(
-    (
-        "person",
-        "keep",
-        "name",
-        "a",
-        "b",
-        "other",
-        "memory",
-        "node",
-        "text",
-        "topic",
-        "clip",
-        "face",
-        "voice",
-        "observation",
-        "language",
-        "bookmark",
-        "source",
-    )
-)
+_TEXTS = frozenset((
+    "person", "keep", "name", "a", "b", "other", "memory", "node", "text", "topic", "clip", "face", "voice", "observation", "language",
+    "bookmark", "source",
+))  # fmt: skip
 _LISTS = frozenset(("observations", "others"))
 
 
