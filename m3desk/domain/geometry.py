@@ -5,6 +5,7 @@ Boxes are (x, y, width, height); spans are (start, end) in microseconds.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,14 @@ def share_of_smaller(a: Box, b: Box) -> float:
 def overlap(a: Interval, b: Interval) -> int:
     """Return how long two spans overlap."""
     return max(0, min(a[1], b[1]) - max(a[0], b[0]))
+
+
+def without(some: Iterable[Interval], others: Iterable[Interval]) -> list[Interval]:
+    """Return what is left of spans where no other span is."""
+    rest = list(some)
+    for c, d in others:
+        rest = [(a, b) for x, y in rest for a, b in ((x, min(y, c)), (max(x, d), y)) if b > a]
+    return rest
 
 
 def span_iou(a: Interval, b: Interval) -> float:

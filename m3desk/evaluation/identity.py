@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from m3desk.domain.clip import Clip, Source, seconds
 from m3desk.domain.evidence import FaceTrack, Utterance
+from m3desk.domain.geometry import without
 from m3desk.domain.ids import source_of
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person, SpeechRow, TrackRow
@@ -122,9 +123,7 @@ def _scored(source: Source, clips: Sequence[Clip], local: Local, uem: Mapping[st
     """Return the scored spans of speech: by the UEM, else the memorized part of the source; without spans of unclear speakers."""
     given = [uem[n] for n in labelling.names(source.uri) if n in uem]
     spans = given[0] if given else [(c.start, c.end) for c in clips if c.state in ("episodic", "done")]
-    for a, b in local.unclear:
-        spans = [x for start, end in spans for x in ((start, min(end, a)), (max(start, b), end)) if x[1] > x[0]]
-    return tuple(sorted(spans))
+    return tuple(sorted(without(spans, local.unclear)))
 
 
 def _heard(source: Source, local: Local, speech: Sequence[SpeechRow], scored: tuple[tuple[int, int], ...]) -> Diarization:

@@ -13,7 +13,7 @@ import numpy as np
 
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.evidence import Floats
-from m3desk.domain.geometry import overlap
+from m3desk.domain.geometry import overlap, without
 from m3desk.perception.speakers import Run
 from m3desk.perception.turns import SpeechSegment, Turn, quietest
 from m3desk.perception.words import TimedWord, ends_sentence
@@ -177,7 +177,7 @@ def murmurs(lines: Sequence[Line], parts: Sequence[Turn], spoken: Sequence[Speec
     known = {line.voice for line in lines}
     found = []
     for t in parts:
-        for a, b in _without([(t.start, t.end)], [span for line in lines if line.voice == t.voice for span in line.active or _span(line)]):
+        for a, b in without([(t.start, t.end)], [span for line in lines if line.voice == t.voice for span in line.active or _span(line)]):
             over = sum(common([(a, b)], line.active) for line in lines if line.voice != t.voice)
             heard = sum(common([(a, b)], [(s.start, s.end)]) for s in spoken)
             if b - a >= MURMUR and (2 * over >= b - a or (t.voice in known and 2 * heard >= b - a)):
@@ -192,7 +192,7 @@ def _span(line: Line) -> tuple[Run, ...]:
 def clean(line: Line, parts: Sequence[Turn]) -> list[Run]:
     """Return when only this line's voice speaks."""
     others = [(t.start, t.end) for t in parts if t.voice != line.voice]
-    return _without(line.active or _span(line), others)
+    return without(line.active or _span(line), others)
 
 
 def overlaps(lines: Sequence[Line]) -> set[tuple[int, int]]:
@@ -208,14 +208,6 @@ def overlaps(lines: Sequence[Line]) -> set[tuple[int, int]]:
 def common(some: Sequence[Run], others: Sequence[Run]) -> int:
     """Return how many samples two sets of runs share."""
     return sum(overlap(a, b) for a in some for b in others)
-
-
-def _without(some: Sequence[Run], others: Sequence[Run]) -> list[Run]:
-    """Return runs minus other runs."""
-    rest = list(some)
-    for c, d in others:
-        rest = [(a, b) for x, y in rest for a, b in ((x, min(y, c)), (max(x, d), y)) if b > a]
-    return rest
 
 
 def owned(lines: Sequence[Line], sound: Sound, clip: Clip) -> list[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from m3desk.domain.geometry import intersection, iou, overlap, share_of_smaller, similarity_transform, span_iou
+from m3desk.domain.geometry import intersection, iou, overlap, share_of_smaller, similarity_transform, span_iou, without
 
 
 def test_boxes_share_what_lies_in_both() -> None:
@@ -24,6 +24,11 @@ def test_boxes_that_touch_or_have_no_area_share_nothing(other: tuple[float, floa
 def test_spans_overlap_by_the_time_in_both() -> None:
     assert overlap((0, 10), (4, 20)) == 6 and overlap((0, 10), (10, 20)) == 0 and overlap((0, 1), (5, 6)) == 0
     assert span_iou((0, 10), (5, 15)) == pytest.approx(1 / 3) and span_iou((0, 0), (0, 0)) == 0
+
+
+def test_what_other_spans_take_is_left_out_of_spans() -> None:
+    assert without([(0, 10), (20, 30)], [(3, 5), (8, 22)]) == [(0, 3), (5, 8), (22, 30)]
+    assert without([(0, 10)], [(0, 10)]) == [] and without([(0, 10)], [(12, 14)]) == [(0, 10)] == without([(0, 10)], [])
 
 
 def test_a_similarity_transform_brings_points_back_to_where_they_were() -> None:

@@ -20,6 +20,7 @@ import numpy as np
 
 from m3desk.bench.voices import cached_models, division, material, simulated
 from m3desk.domain.calibration import Evidence
+from m3desk.domain.geometry import without
 from m3desk.paths import resources
 from m3desk.ports import SAMPLE_RATE, Models
 
@@ -101,10 +102,7 @@ def _alone(recording: material.Recording) -> dict[str, list[tuple[int, int]]]:
     """Return speaker → samples where nobody else speaks."""
     found: dict[str, list[tuple[int, int]]] = {}
     for t in recording.truth.turns:
-        spans = [(t.start, t.end)]
-        for o in recording.truth.turns:
-            if o.person != t.person:
-                spans = [(a, b) for x, y in spans for a, b in ((x, min(y, o.start)), (max(x, o.end), y)) if b > a]
+        spans = without([(t.start, t.end)], [(o.start, o.end) for o in recording.truth.turns if o.person != t.person])
         found.setdefault(t.person, []).extend((round(a * 0.016), round(b * 0.016)) for a, b in spans)
     return found
 

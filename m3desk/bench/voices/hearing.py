@@ -13,7 +13,7 @@ from typing import Any
 from m3desk.bench.voices.material import Recording
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.evidence import Perceived, Utterance
-from m3desk.domain.geometry import overlap
+from m3desk.domain.geometry import overlap, without
 from m3desk.domain.ids import source_of
 from m3desk.domain.people import SpeechRow
 from m3desk.evaluation import labelling
@@ -170,18 +170,13 @@ def _outside(u: Utterance, recording: Recording) -> bool:
 
 def _foreign(u: Utterance, who: str, local: Local) -> int:
     """Return how long somebody else speaks, and not the speaker, in an utterance."""
-    own = sorted((t.start, t.end) for t in local.turns if t.person == who)
+    own = [(t.start, t.end) for t in local.turns if t.person == who]
     others = [(max(t.start, u.start), min(t.end, u.end)) for t in local.turns if t.person != who]
-    rest = [(a, b) for a, b in others if b > a]
-    for c, d in own:
-        rest = [(a, b) for x, y in rest for a, b in ((x, min(y, c)), (max(x, d), y)) if b > a]
-    return sum(b - a for a, b in rest)
+    return sum(b - a for a, b in without(others, own) if b > a)
 
 
 def _heard(source: Source, recording: Recording, local: Local, speech: Sequence[SpeechRow]) -> Diarization:
-    spans = list(recording.uem) or [(0, source.duration or 0)]
-    for a, b in local.unclear:
-        spans = [x for start, end in spans for x in ((start, min(end, a)), (max(start, b), end)) if x[1] > x[0]]
+    spans = without(recording.uem or [(0, source.duration or 0)], local.unclear)
     given = tuple((r.utterance.start, r.utterance.end, r.person or r.utterance.id) for r in speech)
     nobody = frozenset(r.utterance.id for r in speech if r.person is None)
     return Diarization(recording.name, tuple((t.start, t.end, t.person) for t in local.turns), given, tuple(sorted(spans)), nobody)
