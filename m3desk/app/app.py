@@ -118,7 +118,7 @@ class App:
                 f"there is no memory at {self.path}.", f"Check the path, or make one: m3desk memorize VIDEO -m {shlex.quote(self.path)}"
             )
         elif pending.marks(Path(self.path)):
-            text = "Forgetting a person was started in this memory but is not finished: traces of them may be left."
+            text = "Forgetting was started in this memory but is not finished: traces of what was forgotten may be left."
             self.emit(
                 events.Notice(
                     "warning", text, f"The next command that writes will finish it: m3desk check --repair -m {shlex.quote(self.path)}"

@@ -137,7 +137,7 @@ def _erase(memory: ForgettableMemory, gone: Pending) -> list[str]:
     for _ in range(3):  # a segment begins with what an encoder still held when the one before was closed
         if not holding(recording, start, end):
             break
-        memory.live.close_segment(source)
+        memory.live.close_segment(source, end)
         recording.erase(start, end)
         memory.write(lambda m: m.rename_content(source, recording.fingerprint()))
     return [f"recording {name}: a part of the span" for name in holding(recording, start, end)]

@@ -91,7 +91,7 @@ def _forgetting(memory: Checkable) -> list[dict[str, Any]]:
     """Find a forgetting that was interrupted before its proof: traces of a person may be left in files."""
     if not memory.begun():
         return []
-    text = "forgetting somebody was begun and is not finished: traces of them may be left in this folder's files"
+    text = "forgetting was begun and is not finished: traces of what was forgotten may be left in this folder's files"
     return [_finding("forgetting", text, [], [], "m3desk check --repair")]
 
 

@@ -47,6 +47,9 @@ STATUS_EVERY = 2
 SHORTEST = 2 * MICROSECOND
 """What a clip that is closed early must hold at least; less stays in the open clip."""
 
+HELD_BACK = MICROSECOND // 2
+"""Microseconds by which an encoder's pictures and sound may come after what is said to be recorded."""
+
 ENDING = 10.0
 """Seconds that a recorder gets to end after it was asked to."""
 
@@ -243,8 +246,14 @@ class Session:
                 return None
             return self._close(min(end, clip.end), None if end >= clip.end else 0)
 
-    def close_segment(self) -> None:
-        """Have the recorder close its segment, and wait until that is done; at most 3 seconds."""
+    def close_segment(self, past: int) -> None:
+        """Wait until `past` (microseconds) is recorded, then have the recorder close its segment and wait for that; at most 3 seconds each.
+
+        What an encoder still holds is older than what is recorded by then, so that the next segment begins after `past`.
+        """
+        until = time.monotonic() + 3.0
+        while time.monotonic() < until and self.running and self._course.state != "paused" and self.recorded < past + HELD_BACK:
+            time.sleep(0.05)
         with self._lock:
             recording = self._recorded()
             segments = recording.segments() if recording is not None else ()

@@ -286,11 +286,11 @@ class Live:
 
     # ------------------------------------------------------------------ forgetting
 
-    def close_segment(self, source: str) -> None:
-        """Have the recorder close its segment, so that all that is recorded by now can be erased; does nothing for other sources."""
+    def close_segment(self, source: str, past: int) -> None:
+        """Have the recorder close its segment once `past` is recorded, so that all before it can be erased; nothing for other sources."""
         session = self._session
         if session is not None and session.running and session.source.id == source:
-            session.close_segment()
+            session.close_segment(past)
 
     def forgot(self, source: str) -> None:
         """Note that a part of a source was forgotten: clips that lie in it are not waited for any more, its last words are dropped."""

@@ -5393,8 +5393,8 @@ Licences: %3</source>
             <translation>一条记忆提到一张不属于任何人的脸</translation>
         </message>
         <message>
-            <source>Forgetting somebody was begun and is not finished: traces of them may be left in this memory's files</source>
-            <translation>遗忘某人的操作开始了但没有完成：这份记忆的文件里可能还留有其痕迹</translation>
+            <source>Forgetting was begun and is not finished: traces of what was forgotten may be left in this memory's files</source>
+            <translation>遗忘操作开始了但没有完成：这份记忆的文件里可能还留有应被遗忘的内容</translation>
         </message>
         <message>
             <source>clip %1</source>

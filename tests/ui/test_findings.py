@@ -43,8 +43,8 @@ LINES = (
         "A memory speaks of a face that is nobody's",
     ),
     (
-        "forgetting somebody was begun and is not finished: traces of them may be left in this folder's files",
-        "Forgetting somebody was begun and is not finished: traces of them may be left in this memory's files",
+        "forgetting was begun and is not finished: traces of what was forgotten may be left in this folder's files",
+        "Forgetting was begun and is not finished: traces of what was forgotten may be left in this memory's files",
     ),
 )
 

@@ -54,7 +54,7 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     ),
     (r"\S+ speaks of a face that is nobody's", lambda _m: _say("A memory speaks of a face that is nobody's")),
     (
-        r"forgetting somebody was begun and is not finished: .*",
-        lambda _m: _say("Forgetting somebody was begun and is not finished: traces of them may be left in this memory's files"),
+        r"forgetting was begun and is not finished: .*",
+        lambda _m: _say("Forgetting was begun and is not finished: traces of what was forgotten may be left in this memory's files"),
     ),
 )
