@@ -40,6 +40,7 @@ from m3desk.live.watching import Watching
 from m3desk.media import excerpt, waveform
 from m3desk.media.file import is_there
 from m3desk.outgoing import Leaving, leaving
+from m3desk.perception import heap
 from m3desk.ports import Models
 from m3desk.samples import lookup
 from m3desk.store import opening
@@ -74,6 +75,7 @@ class App:
     ) -> None:
         """Open the memory at `path`; with `write`, create it if it does not exist. Raises MemoryProblem."""
         self.path = str(path)
+        heap.keep_together()
         self.settings, problem = (settings, None) if settings else _settings()
         self._closing = threading.Event()
         self.watching = Watching(self.reader, emit)

@@ -95,6 +95,7 @@ class Watcher:
         heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=tell)
         # The same value as the store returns after the commit, so that a resumed run gives the same words.
         self._heard_until = max((u.end for u in heard.utterances), default=None)
+        heap.give_back()
         return heard
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
 import sys
 
 import psutil
@@ -35,9 +36,32 @@ def test_memory_freed_between_pieces_still_in_use_goes_back() -> None:
     assert after < before
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux") or not _has_glibc(), reason="the C library is not glibc")
+def test_many_threads_share_few_arenas() -> None:
+    script = """
+import ctypes, threading
+from m3desk.perception import heap
+assert heap.keep_together()
+libc = ctypes.CDLL("libc.so.6")
+libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+pieces, all_here = [], threading.Barrier(8)
+def take():
+    all_here.wait()
+    pieces.append(libc.malloc(100_000))
+    all_here.wait()
+threads = [threading.Thread(target=take) for _ in range(8)]
+[t.start() for t in threads], [t.join() for t in threads]
+print(len({p >> 26 for p in pieces}))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= heap.ARENAS + 1  # the first one may lie on a border of the addresses that are counted
+
+
 def test_where_the_c_library_is_another_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    heap._trim.cache_clear()
+    for f in (heap._glibc, heap.keep_together):
+        f.cache_clear()
     heap.give_back()
-    assert heap._trim() is None
-    heap._trim.cache_clear()
+    assert not heap.keep_together()
+    for f in (heap._glibc, heap.keep_together):
+        f.cache_clear()
