@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from m3desk_ui.live.forget_dialog import ForgetDialog
 from m3desk_ui.live.retention_dialog import RetentionDialog
 from m3desk_ui.live.start_dialog import StartDialog
 from m3desk_ui.live.watch_dialog import WatchDialog
+from m3desk_ui.look import plain
 from m3desk_ui.memory.versions_dialog import VersionsDialog
 from m3desk_ui.people.forget_person import ForgetPerson
 from m3desk_ui.people.kept_apart import KeptApart
@@ -29,11 +31,12 @@ from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.models_dialog import ModelsDialog
 from m3desk_ui.window.settings_dialog import SettingsDialog
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLineEdit, QToolButton
+from PySide6.QtGui import QAction, QHelpEvent, QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLineEdit, QToolButton, QToolTip
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from m3desk import events
 from m3desk.domain.ids import clip_id
 from tests.ui import walking
 from tests.ui.fakes import FakeDesk
@@ -169,6 +172,23 @@ def test_every_layout_fits_a_window_of_900_by_600(window: MainWindow, qtbot: QtB
             assert walking.cut(window.centralWidget()) == [], layout
     finally:
         launch.use_language(qapp, "en")
+
+
+def test_the_status_of_long_work_does_not_make_a_small_window_larger(window: MainWindow, qtbot: QtBot) -> None:
+    window.dock_area.use_layout("explore")
+    window.resize(900, 600)
+    qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=5000)
+    desk, status = window.hub.desk, window._status
+    assert isinstance(desk, FakeDesk)
+    desk.emit(events.EngineReady("k", "CPU, 2 threads", "embedded", {"whisper": "x"}, no_language="qwen"))
+    desk.emit(events.SourceChanged("s1", "working", ""), events.Progress("s1", "s1.c5", "watching", 95_000_000, 154_000_000, 1.8, 27.0))
+    qtbot.waitUntil(lambda: status._cancel.isVisible() and bool(status._behind.text()), timeout=5000)
+    qtbot.wait(100)
+    assert window.minimumSizeHint().width() <= 900 and window.size() == QSize(900, 600)
+    assert status._work.width() >= 240 and status._device.isVisible() and status._device.geometry().right() <= 900
+    cut = next(label for label in status.findChildren(plain.Brief) if label.isVisible() and label.is_cut())
+    QApplication.sendEvent(cut, QHelpEvent(QEvent.Type.ToolTip, cut.rect().center(), cut.mapToGlobal(cut.rect().center())))
+    assert cut.text() in unescape(QToolTip.text())
 
 
 def test_memories_of_a_span_do_not_make_a_small_window_larger(window: MainWindow, qtbot: QtBot) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from m3desk_ui.look import plain
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAction
 from PySide6.QtTest import QTest
@@ -102,7 +103,13 @@ def cut(top: QWidget) -> list[str]:
             continue
         if isinstance(widget, QLabel):
             text = widget.text()
-            if not text or widget.wordWrap() or widget.textFormat() == Qt.TextFormat.RichText or widget.toolTip():
+            if (
+                not text
+                or isinstance(widget, plain.Brief)
+                or widget.wordWrap()
+                or widget.textFormat() == Qt.TextFormat.RichText
+                or widget.toolTip()
+            ):
                 continue
             need = max(widget.fontMetrics().horizontalAdvance(line) for line in text.replace("\N{ZERO WIDTH SPACE}", "").split("\n"))
             room = widget.contentsRect().width() - 2 * max(0, widget.margin())

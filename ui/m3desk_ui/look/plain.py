@@ -13,14 +13,17 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from PySide6.QtCore import QCoreApplication, QMimeData, QPoint, QRect, QSize, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QRect, QSize, Qt, QUrl
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
     QGuiApplication,
+    QHelpEvent,
     QImage,
     QKeyEvent,
     QKeySequence,
+    QPainter,
+    QPaintEvent,
     QPixmap,
     QStandardItem,
     QTextDocument,
@@ -36,6 +39,8 @@ STEADY = 320
 ANY_SIZE = (1 << 24) - 1
 NARROWEST = 240
 """Pixels: no label asks for more than this, whatever it says."""
+FEWEST = 6
+"""Letters for which a `Brief` asks."""
 _BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f\ufdd0-\ufdef\ufff9-\ufffc\ufffe\uffff\ud800-\udfff]")
 """Control characters, those that change the direction of what follows, those that Qt's texts use for themselves, halves of pairs.
 
@@ -199,14 +204,42 @@ class Label(_Copied):
         return super().minimumSizeHint().boundedTo(QSize(NARROWEST, 1 << 20))
 
 
-class Count(Label):
+class Brief(Label):
+    """A label of one line that gives way to its neighbours: cut, it ends in “…”, and its tooltip begins with the whole text."""
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint().boundedTo(QSize(self.fontMetrics().horizontalAdvance("x" * FEWEST), 1 << 20))
+
+    def is_cut(self) -> bool:
+        return self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self.is_cut():
+            super().paintEvent(event)
+            return
+        room = self.contentsRect()
+        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+        self.style().drawItemText(
+            QPainter(self), room, int(self.alignment()), self.palette(), self.isEnabled(), shown, self.foregroundRole()
+        )
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.is_cut():
+            more = self.toolTip()
+            rest = more if more.startswith("<p>") or not more else f"<p>{html(more)}</p>"
+            QToolTip.showText(event.globalPos(), f"<p>{html(self.text())}</p>{rest}", self)
+            return True
+        return super().event(event)
+
+
+class Count(Brief):
     """A label of a number or a short text that changes often: it grows where it must, else the window is not laid out again."""
 
     def setText(self, foreign: object) -> None:
         super().setText(foreign)
         need, fixed = self.sizeHint(), self.minimumSize() == self.maximumSize()
         if need.width() > STEADY:
-            self.setMinimumSize(0, 0)
+            self.setMinimumSize(NARROWEST, 0)
             self.setMaximumSize(ANY_SIZE, ANY_SIZE)
         elif not fixed or need.width() > self.width() or need.height() > self.height():
             self.setFixedSize(need)
