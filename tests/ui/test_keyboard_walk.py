@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 from m3desk_ui.people.person_picker import PersonPicker
+from m3desk_ui.people.split_board import SplitBoard
+from m3desk_ui.people.voice_links import VoiceLinks
 from m3desk_ui.window.main_window import MainWindow
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from tests.ui import walking
 from tests.ui.fakes import FakeDesk
@@ -258,3 +261,96 @@ def test_memories_and_words_are_corrected_and_that_is_undone(opened: Walk) -> No
     QTest.keyClick(chip.edit, Key.Key_Return)
     opened.qtbot.waitUntil(lambda: any(a[0] in ("name", "assign") for a, _ in opened.desk.called("correct")), timeout=20_000)
     opened.undone()
+
+
+def test_faces_and_speech_of_somebody_are_moved_to_somebody_new_and_to_somebody_known(opened: Walk) -> None:
+    people: Any = opened.window.dock_area.views["people"]
+    opened.to(people.list)
+    opened.press(Key.Key_Home)
+    opened.from_menu("Several people: separate…")
+    board: Any = opened.dialog(SplitBoard)
+    first, second = (group.list for group in board.groups)
+    opened.qtbot.waitUntil(lambda: first.count() > 3 and QApplication.focusWidget() is first, timeout=20_000)
+    assert walking.unreached(board, walking.tabbed()) == []
+    whole = first.count()
+    opened.press(Key.Key_Home, Key.Key_Space)
+    assert (first.count(), second.count()) == (whole - 1, 1)
+    opened.press(Key.Key_Space)
+    assert (first.count(), second.count()) == (whole - 2, 2), "the next one is ready to be moved"
+    opened.to(second)
+    opened.press(Key.Key_Home)
+    opened.press(Key.Key_1, held=Mods.ControlModifier)
+    assert (first.count(), second.count()) == (whole - 1, 1)
+    opened.to(first)
+    opened.press(Key.Key_Home)
+    opened.press(Key.Key_Down, held=Mods.ShiftModifier)
+    opened.press(Key.Key_2, held=Mods.ControlModifier)
+    assert (first.count(), second.count()) == (whole - 3, 3)
+    opened.to(board.groups[1].who)
+    opened.press(Key.Key_Space)
+    opened.dialog(PersonPicker)
+    opened.write("Bob")
+    opened.press(Key.Key_Return)
+    opened.qtbot.waitUntil(lambda: board.groups[1].who.text() == "Bob", timeout=20_000)
+    opened.dialog(SplitBoard)
+    opened.to(board.add)
+    opened.press(Key.Key_Space)
+    third = board.groups[2].list
+    opened.to(first)
+    opened.press(Key.Key_End)
+    opened.press(Key.Key_3, held=Mods.ControlModifier)
+    assert third.count() == 1
+    known, new = second.observations(), third.observations()
+    opened.to(board.apply)
+    opened.press(Key.Key_Space)
+    opened.corrected("assign", observations=known, person="person_2")
+    opened.corrected("split", observations=new)
+
+
+def test_selected_faces_of_a_page_are_split_off_and_that_is_undone(opened: Walk) -> None:
+    people: Any = opened.window.dock_area.views["people"]
+    opened.to(people.list)
+    opened.press(Key.Key_Home, Key.Key_Return)
+    faces, tabs = people.page.faces, people.page.tabs
+    opened.qtbot.waitUntil(lambda: faces.count() > 2 and tabs.isVisible(), timeout=20_000)
+    opened.to(tabs.tabBar())
+    for _ in range(tabs.indexOf(faces)):
+        opened.press(Key.Key_Right)
+    assert tabs.currentWidget() is faces
+    opened.to(faces)
+    opened.press(Key.Key_Home)
+    opened.press(Key.Key_Right, held=Mods.ShiftModifier)
+    opened.from_menu("Two people: split off the selected ones")
+    opened.corrected("split")
+
+
+def test_a_face_and_a_voice_are_separated_joined_and_given_to_another(opened: Walk) -> None:
+    people: Any = opened.window.dock_area.views["people"]
+    opened.to(people.list)
+    opened.write("Ann")
+    opened.from_menu("Face and voice…")
+    links: Any = opened.dialog(VoiceLinks)
+    opened.qtbot.waitUntil(lambda: links.rows.topLevelItemCount() == 2 and QApplication.focusWidget() is links.rows, timeout=20_000)
+    assert walking.unreached(links, walking.tabbed()) == []
+    opened.to(links.toggle)
+    opened.press(Key.Key_Space)
+    opened.corrected("unlink", face="n1", voice="n2")
+    links.activateWindow()
+    opened.qtbot.waitUntil(lambda: links.isActiveWindow() and links.rows.topLevelItemCount() == 2, timeout=20_000)
+    opened.to(links.rows)
+    opened.press(Key.Key_Down)
+    opened.to(links.toggle)
+    opened.press(Key.Key_Space)
+    opened.corrected("link", face="n1", voice="n4")
+    links.activateWindow()
+    opened.qtbot.waitUntil(links.isActiveWindow, timeout=20_000)
+    opened.to(links.other)
+    opened.press(Key.Key_Space)
+    opened.dialog(PersonPicker)
+    opened.write("Bob")
+    opened.press(Key.Key_Return)
+    opened.corrected("link")
+    links.activateWindow()
+    opened.qtbot.waitUntil(links.isActiveWindow, timeout=20_000)
+    opened.press(Key.Key_Escape)
+    opened.qtbot.waitUntil(lambda: not isValid(links), timeout=20_000)

@@ -123,6 +123,10 @@ class EvidenceList(QListWidget):
         """Return the ids of what is in this list and was not taken out."""
         return [o for r in self.rows() if not r.data(OUT) for o in r.data(ITEM).observations]
 
+    def chosen(self) -> list[QListWidgetItem]:
+        """Return what is selected, else what the keys have reached: Tab into a list selects nothing."""
+        return self.selectedItems() or [row for row in (self.currentItem(),) if row is not None]
+
     def taken_out(self) -> list[str]:
         return [o for r in self.rows() if r.data(OUT) for o in r.data(ITEM).observations]
 
@@ -144,7 +148,7 @@ class EvidenceList(QListWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Space moves what is selected to the other list, or takes it out of the answer."""
         if event.key() == Qt.Key.Key_Space and not event.modifiers():
-            for row in self.selectedItems() or ([self.currentItem()] if self.currentItem() is not None else []):
+            for row in self.chosen():
                 if self.movable:
                     self.other_wanted.emit(row)
                 else:

@@ -195,7 +195,12 @@ class SplitBoard(QDialog):
         """Move what is selected to the group of Ctrl and a number."""
         number = event.key() - Qt.Key.Key_1
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier and 0 <= number < len(self.groups):
-            self.move_selected(self.groups[number])
+            here = next((g.list for g in self.groups if g.list.hasFocus() and g.list.chosen()), None)
+            if here is None:
+                self.move_selected(self.groups[number])
+            elif here is not self.groups[number].list:  # what was selected elsewhere before is not meant
+                for row in here.chosen():
+                    self.groups[number].list.take_from(here, row)
         else:
             super().keyPressEvent(event)
 
