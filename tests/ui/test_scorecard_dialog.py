@@ -30,6 +30,7 @@ def table(dialog: Scorecard) -> dict[str, str]:
 
 def test_pairs_are_answered_by_keys_and_the_result_has_its_interval(dialog: Scorecard, desk: FakeDesk, qtbot: QtBot) -> None:
     assert "1 of 3" in dialog.said.text() and dialog.left.sample is not None
+    assert dialog.focusWidget() is dialog.yes, "Space answers, it does not ask for a truth file"
     QTest.keyClick(dialog, Qt.Key.Key_Y)
     QTest.keyClick(dialog, Qt.Key.Key_N)
     assert "3 of 3" in dialog.said.text() and dialog.left.sample.crop is None

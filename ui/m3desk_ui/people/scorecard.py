@@ -192,6 +192,8 @@ class Scorecard(QDialog):
         if not pairs:
             self.said.setText(self.tr("There is nothing to compare yet: no two faces, and no two utterances, of anybody."))
         self._show()
+        if pairs and self.focusWidget() in (None, self.truth, self.close_):  # the only ones that could be reached meanwhile
+            self.yes.setFocus()
 
     def _show(self) -> None:
         self.stack.setCurrentIndex(0)
