@@ -498,6 +498,8 @@ def test_the_legend_of_the_timeline_is_never_cut_without_an_ellipsis(hub, qtbot)
     qtbot.waitUntil(lambda: legend.text().endswith("…"), timeout=3000)
     assert legend.fontMetrics().horizontalAdvance(legend.text()) <= legend.width()
     assert "speaks" in legend.toolTip() and "speaks" in legend.accessibleName()
+    legend.setFixedWidth(30)
+    qtbot.waitUntil(lambda: legend.text() == "", timeout=3000)
 
 
 def test_a_span_is_chosen_by_keys_at_the_play_head_and_saved_as_a_video(hub, qtbot, monkeypatch):

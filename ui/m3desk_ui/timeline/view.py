@@ -48,6 +48,10 @@ Marks = tuple["Sequence[Bookmark]", "Sequence[tuple[str, int, int]]"]
 """Bookmarks, and spans that were forgotten: source, start, end."""
 
 
+FEWEST = 12
+"""Letters of the legend that say something: with room for fewer it is empty."""
+
+
 class Legend(plain.Label):
     """What the marks mean: cut with an ellipsis where there is no room; all of it is the tip."""
 
@@ -62,7 +66,8 @@ class Legend(plain.Label):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.setText(self.fontMetrics().elidedText(self._all, Qt.TextElideMode.ElideRight, self.width()))
+        shown = self.fontMetrics().elidedText(self._all, Qt.TextElideMode.ElideRight, self.width())
+        self.setText(shown if len(shown) > FEWEST else "")
 
 
 class TimelineView(QWidget):
