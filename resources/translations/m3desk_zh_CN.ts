@@ -1062,6 +1062,14 @@
     <context>
         <name>Inspector</name>
         <message>
+            <source>You set it aside on %1</source>
+            <translation>您于 %1 将其排除</translation>
+        </message>
+        <message>
+            <source>You decided so on %1</source>
+            <translation>您于 %1 这样决定</translation>
+        </message>
+        <message>
             <source>Joined from</source>
             <translation>合并自</translation>
         </message>
@@ -1084,18 +1092,6 @@
         <message>
             <source>Too little to tell by itself; goes with this one of the same moment</source>
             <translation>单凭它难以判断；归入同一时刻的这一个</translation>
-        </message>
-        <message>
-            <source>The lips move with the voice</source>
-            <translation>口型与声音一致</translation>
-        </message>
-        <message>
-            <source>Alone in view while the voice speaks</source>
-            <translation>说话时画面中只有此人</translation>
-        </message>
-        <message>
-            <source>The mouth moves when it is this voice's turn</source>
-            <translation>轮到这个声音时嘴在动</translation>
         </message>
         <message>
             <source>Id</source>
@@ -3174,6 +3170,10 @@
     <context>
         <name>StartPage</name>
         <message>
+            <source>A folder whose name ends in .m3desk. To import a .json or .pkl.gz file, drop it here or press Ctrl+I.</source>
+            <translation>名称以 .m3desk 结尾的文件夹。要导入 .json 或 .pkl.gz 文件，请拖到这里或按 Ctrl+I。</translation>
+        </message>
+        <message>
             <source>What would you like to remember?</source>
             <translation>您想记住什么？</translation>
         </message>
@@ -3200,10 +3200,6 @@
         <message>
             <source>Open a memory</source>
             <translation>打开记忆</translation>
-        </message>
-        <message>
-            <source>A folder whose name ends in .m3desk</source>
-            <translation>名称以 .m3desk 结尾的文件夹</translation>
         </message>
         <message>
             <source>Try the demo</source>
@@ -3347,6 +3343,38 @@
     </context>
     <context>
         <name>Texts</name>
+        <message>
+            <source>the lips move with the voice</source>
+            <translation>嘴唇随声音而动</translation>
+        </message>
+        <message>
+            <source>the mouth moves when it is this voice's turn</source>
+            <translation>轮到这个声音时嘴在动</translation>
+        </message>
+        <message>
+            <source>alone in view while the voice speaks</source>
+            <translation>声音响起时画面中只有此人</translation>
+        </message>
+        <message>
+            <source>the mouth is still while the voice speaks</source>
+            <translation>声音响起时嘴没有动</translation>
+        </message>
+        <message>
+            <source>the same name is heard or read of both</source>
+            <translation>听到或读到的名字相同</translation>
+        </message>
+        <message>
+            <source>the model that wrote the memories says so</source>
+            <translation>撰写记忆的模型这样认为</translation>
+        </message>
+        <message>
+            <source>the imported graph says so</source>
+            <translation>导入的图中如此</translation>
+        </message>
+        <message>
+            <source>the two are much alike</source>
+            <translation>两者非常相似</translation>
+        </message>
         <message>
             <source>reading the file</source>
             <translation>正在读取文件</translation>
@@ -5817,22 +5845,6 @@ Licences: %3</source>
         <message>
             <source>Another voice</source>
             <translation>另一个声音</translation>
-        </message>
-        <message>
-            <source>the lips move with the voice</source>
-            <translation>嘴唇随声音而动</translation>
-        </message>
-        <message>
-            <source>the mouth moves when it is this voice's turn</source>
-            <translation>轮到这个声音时嘴在动</translation>
-        </message>
-        <message>
-            <source>alone in view while the voice speaks</source>
-            <translation>声音响起时画面中只有此人</translation>
-        </message>
-        <message>
-            <source>the mouth is still while the voice speaks</source>
-            <translation>声音响起时嘴没有动</translation>
         </message>
         <message>
             <source>nothing but your word</source>

@@ -191,6 +191,7 @@ def test_the_inspector_shows_an_observation_while_the_engine_computes_the_reason
     qtbot: QtBot, hub: Hub, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from m3desk_ui.memory.inspector import Inspector
+    from m3desk_ui.memory.reasons import reasons
 
     asked: list[tuple[str, Future[Verdict]]] = []
 
@@ -210,6 +211,13 @@ def test_the_inspector_shows_an_observation_while_the_engine_computes_the_reason
         future.set_result(replace(desk.reader().why(observation), votes=(Reason("likeness", None, 0.8, f"as {observation}"),)))
     qtbot.waitUntil(lambda: "as s1.c0.f0" in view.text.toPlainText(), timeout=5000)
     assert "being computed" not in view.text.toPlainText()
+    said = (
+        Reason("user", None, 1.0, "user decided so on 2026-11-20 (step 4: her sister)"),
+        Reason("name", "s1.c1.f0", 0.2, "named alike: s1.c0.f0 and s1.c1.f0, [00:01–00:02]"),
+    )
+    rows = " ".join(row.html for row in reasons(desk.reader(), replace(desk.reader().why("s1.c0.f0"), votes=said)))
+    assert "You decided so on 2026-11-20: her sister" in rows and "The same name is heard or read of both" in rows
+    assert "step 4" not in rows and "named alike" not in rows
     hub.changed.emit(Changed(1, 2, observations=frozenset({"s1.c0.f0"})))
     qtbot.waitUntil(lambda: len(asked) == 3, timeout=5000)
     assert "as s1.c0.f0" in view.text.toPlainText()

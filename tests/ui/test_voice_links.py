@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from m3desk_ui import launch
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.people.person_picker import PersonPicker
-from m3desk_ui.people.voice_links import VoiceLinks
-from PySide6.QtWidgets import QWidget
+from m3desk_ui.people.voice_links import VoiceLinks, evidence
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from m3desk.domain import equivalence
+from m3desk.domain.insight import VoiceLink
 from tests.ui.fakes import FakeDesk, World
 
 
@@ -30,6 +33,20 @@ def test_each_pair_tells_what_speaks_for_it(dialog: VoiceLinks) -> None:
     assert first.text(0) == "Ann" and first.text(1).startswith("Ann") and first.text(3) == "one person"
     assert first.text(2) == "the lips move with the voice (2.0); alone in view while the voice speaks (1.0)"
     assert second.text(1).startswith("Bob") and second.text(3) == "not joined"
+
+
+def test_every_kind_of_vote_is_told_in_words_in_both_languages(qapp: QApplication) -> None:
+    kinds = ("lips in step", "lips", "lips in turn", "in turn", "alone in view", "mouth still", equivalence.SAME_NAME)
+    kinds += (f"{equivalence.WRITER}qwen3-vl-2b", "m3-agent characters", "consolidation sface")
+    assert set(kinds) >= equivalence.PHYSICAL
+    for language in ("en", "zh"):
+        launch.use_language(qapp, language)
+        try:
+            told = [evidence(VoiceLink("n1", "n2", 1.0, ((by, 1.0),), True)).removesuffix(" (1.0)") for by in kinds]
+        finally:
+            launch.use_language(qapp, "en")
+        assert not set(told) & set(kinds)
+        assert language == "en" or not any(letter.isascii() and letter.isalpha() for letter in "".join(told))
 
 
 def test_a_pair_is_separated_or_joined(dialog: VoiceLinks, desk: FakeDesk, qtbot: QtBot) -> None:

@@ -7,6 +7,7 @@ import re
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.domain.equivalence import SAME_NAME, WRITER
 from m3desk.domain.ids import is_person, numbered
 from m3desk.outgoing import Leaving
 
@@ -185,6 +186,27 @@ def moment(source: str, at: int) -> str:
     """Return a time of one of several sources in words. `at`: microseconds."""
     told = QCoreApplication.translate("Texts", "video %1, %2")
     return told.replace("%2", clock(at)).replace("%1", source.removeprefix("s"))
+
+
+def vote(by: str) -> str:
+    """Return in words why a face and a voice, or two nodes, are taken for one person. `by`: as `domain.equivalence` has it."""
+    translate = QCoreApplication.translate
+    words = {
+        "lips": translate("Texts", "the lips move with the voice"),
+        "lips in step": translate("Texts", "the lips move with the voice"),
+        "lips in turn": translate("Texts", "the mouth moves when it is this voice's turn"),
+        "in turn": translate("Texts", "the mouth moves when it is this voice's turn"),
+        "alone in view": translate("Texts", "alone in view while the voice speaks"),
+        "mouth still": translate("Texts", "the mouth is still while the voice speaks"),
+        SAME_NAME: translate("Texts", "the same name is heard or read of both"),
+    }
+    if by.startswith(WRITER):
+        return translate("Texts", "the model that wrote the memories says so")
+    if by.startswith("m3-agent"):
+        return translate("Texts", "the imported graph says so")
+    if by.startswith("consolidation"):
+        return translate("Texts", "the two are much alike")
+    return words.get(by, by)
 
 
 def topic(name: str | None) -> str:

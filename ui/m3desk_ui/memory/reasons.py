@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication
 
 from m3desk.domain.ids import observation_type, source_of
-from m3desk_ui.look import links
+from m3desk_ui.look import links, texts
 from m3desk_ui.look.plain import html
 from m3desk_ui.memory.inspector_words import Row, speech_row, track_row
 
 if TYPE_CHECKING:
     from m3desk.domain.questions.types import Reason, Verdict
 
+_DECIDED = re.compile(r"user (?P<how>set aside|decided) so on (?P<day>[\d-]+) \(step \d+(?:: (?P<why>.*))?\)")
 MOST = 8
 """Votes that are shown."""
 
@@ -39,22 +41,32 @@ def _margin(margin: float) -> str:
     return QCoreApplication.translate("Inspector", "(%1 less)").replace("%1", f"{margin:.2f}")
 
 
+def _decided(told: str) -> str:
+    """Return who decided something, and when, from the engine's line: "user decided so on 2026-11-20 (step 4: her sister)"."""
+    found = _DECIDED.fullmatch(told)
+    if found is None:
+        return told
+    said = _tr("You set it aside on %1") if found["how"] == "set aside" else _tr("You decided so on %1")
+    return said.replace("%1", found["day"]) + (f": {found['why']}" if found["why"] else "")
+
+
 def _vote(reader: Any, verdict: Verdict, vote: Reason) -> Row:
     """Return a vote in words, with the face or the words that it rests on."""
     other = vote.observation
     if other is None:
-        return Row(html(vote.text))
+        return Row(html(_decided(vote.text)))
     face = observation_type(verdict.observation) == "face"
     translate = QCoreApplication.translate
     said = {
         "likeness": translate("Inspector", "Looks like this face") if face else translate("Inspector", "Sounds like this voice"),
         "cluster": translate("Inspector", "Too little to tell by itself; goes with this one of the same moment"),
-        "lips": translate("Inspector", "The lips move with the voice"),
-        "alone": translate("Inspector", "Alone in view while the voice speaks"),
-        "turn": translate("Inspector", "The mouth moves when it is this voice's turn"),
     }.get(vote.kind)
     if said is None:
-        return _of(reader, other, html(vote.text))
+        by = vote.text.partition(":")[0]
+        words = texts.vote(by)
+        if words == by:
+            return _of(reader, other, html(vote.text))
+        said = words[:1].upper() + words[1:]
     strength = f" ({vote.weight:.2f})" if vote.kind == "likeness" else ""
     return _of(reader, other, links.quiet(said + strength, "observation", other))
 

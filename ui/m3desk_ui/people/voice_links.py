@@ -52,6 +52,7 @@ class VoiceLinks(QDialog):
         self.resize(760, 380)
         self.rows = QTreeWidget()
         self.rows.setRootIsDecorated(False)
+        self.rows.setWordWrap(True)
         self.rows.setIconSize(QSize(FACE, FACE))
         self.rows.setHeaderLabels([self.tr("Face"), self.tr("Voice"), self.tr("What speaks for it"), self.tr("Now")])
         self.rows.setAccessibleName(self.tr("Faces and voices"))
@@ -124,7 +125,7 @@ class VoiceLinks(QDialog):
         kept = self._current()
         self.rows.clear()
         for row in rows:
-            said = f"“{plain.line(row.said[2], plain.ENTRY)}” {clock(row.said[1])}" if row.said else ""
+            said = f"{clock(row.said[1])} “{plain.line(row.said[2], plain.ENTRY)}”" if row.said else ""
             voice = plain.line(texts.person(row.voice_of), plain.ENTRY) + (f"  {said}" if said else "")
             state = self.tr("one person") if row.link.joined else self.tr("not joined")
             item = QTreeWidgetItem([plain.line(texts.person(row.face_of), plain.ENTRY), voice, plain.line(evidence(row.link)), state])
@@ -213,16 +214,8 @@ class VoiceLinks(QDialog):
 
 def evidence(link: VoiceLink) -> str:
     """Return what speaks for a pair, in words, the strongest first."""
-    translate = QCoreApplication.translate
-    known = {
-        "lips": translate("VoiceLinks", "the lips move with the voice"),
-        "lips in turn": translate("VoiceLinks", "the mouth moves when it is this voice's turn"),
-        "in turn": translate("VoiceLinks", "the mouth moves when it is this voice's turn"),
-        "alone in view": translate("VoiceLinks", "alone in view while the voice speaks"),
-        "mouth still": translate("VoiceLinks", "the mouth is still while the voice speaks"),
-    }
-    parts = [f"{known.get(by, by)} ({weight:.1f})" for by, weight in link.by]
-    return "; ".join(parts) or translate("VoiceLinks", "nothing but your word")
+    parts = [f"{texts.vote(by)} ({weight:.1f})" for by, weight in link.by]
+    return "; ".join(parts) or QCoreApplication.translate("VoiceLinks", "nothing but your word")
 
 
 def read_rows(reader: Any, pairs: Sequence[VoiceLink]) -> list[Row]:

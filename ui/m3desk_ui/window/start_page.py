@@ -89,7 +89,10 @@ class StartPage(QWidget):
             self.tr("Use camera and microphone"),
             self.tr("Remembered as it happens: names on the picture, answers about a minute ago. Network cameras too."),
         )
-        self.memory = _Choice(self.tr("Open a memory"), self.tr("A folder whose name ends in .m3desk"))
+        self.memory = _Choice(
+            self.tr("Open a memory"),
+            self.tr("A folder whose name ends in .m3desk. To import a .json or .pkl.gz file, drop it here or press Ctrl+I."),
+        )
         self.demo = _Choice(self.tr("Try the demo"), self.tr("A short public-domain White House speech (downloaded once, less than 1 MB)"))
         self.video.clicked.connect(self.open_video)
         self.memory.clicked.connect(self.open_memory)
