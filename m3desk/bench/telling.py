@@ -13,14 +13,14 @@ from typing import Any
 
 from m3desk.bench.identity_material import Workshop
 from m3desk.bench.material import data, timed
-from m3desk.bench.told_facts import FACTS, FilmTruth, keyed, read_facts, read_judgments, sentences, telling
+from m3desk.bench.told_facts import FACTS, PARTS, FilmTruth, keyed, read_facts, read_judgments, sentences, telling
 from m3desk.errors import UsageError
 
 GOAL_RIGHT = 0.95
 
 
 def measure(args: Sequence[str]) -> dict[str, Any]:
-    """Measure all films, or those whose file or part (`calibration`, `validation`) is named.
+    """Measure all films, or those whose file or part (`calibration`, `validation`, `unseen`) is named.
 
     `--keep DIR`: memories stay there and are used again. Raises FileNotFoundError outside a checkout or without the material, UsageError
     for an unknown film.
@@ -40,7 +40,7 @@ def measure(args: Sequence[str]) -> dict[str, Any]:
     chosen = [f for f in films if not asked or f.stem in asked or f.part in asked]
     with Workshop(kept) as work:
         rows = [_film(film, work, judged) for film in chosen]
-    parts = {p: _total([r for r in rows if r["part"] == p]) for p in ("calibration", "validation") if any(r["part"] == p for r in rows)}
+    parts = {p: _total([r for r in rows if r["part"] == p]) for p in PARTS if any(r["part"] == p for r in rows)}
     total = _total(rows)
     return {"ok": total["unjudged"] == 0 and total["right"] >= GOAL_RIGHT, "all": total, **parts, "films": rows}
 
@@ -84,7 +84,7 @@ def _total(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def lines(report: dict[str, Any]) -> list[str]:
     """Return the shares, part by part and film by film, then what is not told and what is not true or says nothing."""
     found = []
-    for name in ("all", "calibration", "validation"):
+    for name in ("all", *PARTS):
         if t := report.get(name):
             kinds = ", ".join(f"{k} {a}/{b}" for k, (a, b) in sorted(t["kinds"].items()))
             found.append(

@@ -14,6 +14,9 @@ NEAR = 2.0
 
 FACTS = Path(__file__).resolve().parents[2] / "tests" / "memorization" / "facts"
 
+PARTS = ("calibration", "validation", "unseen")
+"""Parts of the films: rules are chosen with the first only; the kinds of faults were counted in the second; the third was measured last."""
+
 _WINDOW = re.compile(r"([\d.]+)-([\d.]+)(?: (<|>)(\.\d+)| (voice))?$")
 
 
@@ -41,7 +44,7 @@ class Fact:
 
 @dataclass
 class FilmTruth:
-    """What is true of one film. `part`: "calibration" or "validation"."""
+    """What is true of one film. `part`: one of PARTS."""
 
     path: str
     part: str
