@@ -14,6 +14,7 @@ import numpy as np
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.evidence import Floats
 from m3desk.domain.geometry import overlap, without
+from m3desk.perception.scripts import continues, script
 from m3desk.perception.speakers import Run
 from m3desk.perception.turns import SpeechSegment, Turn, quietest
 from m3desk.perception.words import TimedWord, ends_sentence
@@ -83,6 +84,10 @@ def compose(said: Sequence[TimedWord], spoken: Sequence[SpeechSegment], parts: S
 
 def ends(first: TimedWord, before: TimedWord, after: TimedWord, spoken: Sequence[SpeechSegment]) -> bool:
     """Return whether an utterance that began with `first` ends between two words."""
+    if continues(before.text, after.text):
+        return False
+    if before.language != after.language and script(before.text) != script(after.text):
+        return True
     silence = after.start - before.end
     if after.segment != before.segment:
         # Whisper stretches words into silence; the speech segments are more exact.
@@ -107,6 +112,9 @@ def _speakers(words: Sequence[TimedWord], parts: Sequence[Turn]) -> list[int]:
             voices[i] = voices[at]
         for i in range(at, best):
             voices[i] = voices[at - 1]
+    for i in range(1, len(words)):
+        if continues(words[i - 1].text, words[i].text):
+            voices[i] = voices[i - 1]
     return voices
 
 
@@ -117,9 +125,15 @@ def _near(words: Sequence[TimedWord], at: int) -> list[int]:
 
 
 def _seam(before: TimedWord, after: TimedWord) -> float:
-    """Return how likely a change of speaker is between two words: seconds of silence, half a second for the end of a sentence."""
+    """Return how likely a change of speaker is between two words: seconds of silence, half a second for the end of a sentence.
+
+    A change of language is surer than either; within a word nobody takes over.
+    """
+    if continues(before.text, after.text):
+        return -1.0
     pause = max(0, after.start - before.end) / SAMPLE_RATE
-    return round(pause + 0.5 * ends_sentence(before.text) + 0.5 * (before.segment != after.segment), 3)
+    other = before.language != after.language and script(before.text) != script(after.text)
+    return round(pause + 0.5 * ends_sentence(before.text) + 0.5 * (before.segment != after.segment) + 1.0 * other, 3)
 
 
 def _voice_at(sample: int, parts: Sequence[Turn]) -> int:

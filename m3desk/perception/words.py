@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 
 from m3desk.paths import resources
+from m3desk.perception import scripts
 from m3desk.perception.turns import SpeechSegment, quietest
 from m3desk.ports import SAMPLE_RATE, RecognisedWord, Sound, SpeechRecogniser
 
@@ -26,6 +27,9 @@ MARGIN = round(0.15 * SAMPLE_RATE)
 
 LEFT_OUT = round(1.5 * SAMPLE_RATE)
 """Speech without words that is worth another pass. Word times extend over pauses, so shorter gaps are mostly not speech."""
+
+SHORTEST_PART = round(0.40 * SAMPLE_RATE)
+"""A shorter part of a language is no word worth a pass."""
 
 TRIES = 3
 """Maximum number of passes over the same speech: a clip in three languages needs three."""
@@ -75,7 +79,7 @@ def recognise(
     """Return the words of all segments in time order. `check` is called before each pass and may raise.
 
     A recogniser writes one language per pass and stops where another begins: speech that it left out is transcribed again separately, as
-    long as that gives words.
+    long as that gives words. Where it writes two scripts, the parts of each are transcribed again, apart from the other's.
     """
     found: list[TimedWord] = []
     spans = list(_with_margins(spoken, len(sound)))
@@ -84,6 +88,9 @@ def recognise(
         for group in passes(sound, spans):
             check()
             words = _transcribed(sound, group, recogniser, language)
+            for part in _languages(sound, group, words) if language is None else ():
+                check()
+                words = _in_place(words, _transcribed(sound, part, recogniser, language), part)
             found += words
             if words:
                 left_out += [rest for span in group for rest in _without_words(span, words)]
@@ -111,6 +118,28 @@ def _transcribed(sound: Sound, spans: Sequence[SampleSpan], recogniser: SpeechRe
         for word in heard.words
         for segment in (_piece_of(word, pieces).segment,)
     ]
+
+
+def _languages(sound: Sound, group: Sequence[SampleSpan], words: Sequence[TimedWord]) -> list[list[SampleSpan]]:
+    """Return the parts of a pass that hold each language, where it wrote two scripts; [] where it wrote one."""
+    found = scripts.runs([w.text for w in words])
+    margin = SAMPLE_RATE // 10
+    seams = [(words[a - 1].end, words[a].start) for a, _, _ in found[1:]]
+    cuts = [quietest(sound, max(0, min(a, b) - margin), max(a, b) + margin) for a, b in seams]
+    parts: dict[str, list[SampleSpan]] = {}
+    for (*_, script), low, high in zip(found, [0, *cuts], [*cuts, len(sound)], strict=True) if found else ():
+        spans = [(max(start, low), min(end, high), segment) for start, end, segment in group]
+        parts.setdefault(script, []).extend(span for span in spans if span[1] - span[0] >= SHORTEST_PART)
+    return [part for part in parts.values() if part]
+
+
+def _in_place(words: Sequence[TimedWord], again: Sequence[TimedWord], part: Sequence[SampleSpan]) -> list[TimedWord]:
+    """Return the words of a pass with those of a part of it replaced; where that gave none, as they were."""
+    if not again:
+        return list(words)
+    middles = [(w, (w.start + w.end) // 2) for w in words]
+    kept = [w for w, at in middles if w in again or not any(start <= at < end for start, end, _ in part)]
+    return sorted([*kept, *again], key=lambda w: (w.start, w.end))
 
 
 def _without_words(span: SampleSpan, words: Sequence[TimedWord]) -> Iterator[SampleSpan]:
