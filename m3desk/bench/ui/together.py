@@ -70,9 +70,11 @@ def inside(path: str) -> dict[str, Any]:
     def told(done: Future[None]) -> None:
         done.add_done_callback(lambda f: f.exception() and print(f.exception(), file=sys.stderr))
 
-    def commit(desk: Desk, number: int) -> None:
+    def commit(desk: Desk, number: int) -> Future[None]:
         assert isinstance(desk, EngineDesk)
-        told(desk.run(CommitInvented("s1", CLIPS + number)))
+        done = desk.run(CommitInvented("s1", CLIPS + number))
+        told(done)
+        return done
 
     def tell(desk: Desk, ask: str) -> None:
         assert isinstance(desk, EngineDesk)
