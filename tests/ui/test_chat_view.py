@@ -11,6 +11,7 @@ from m3desk_ui.chat.view import ChatView
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
@@ -67,6 +68,36 @@ def test_pieces_are_shown_as_they_come(qtbot: QtBot, view: ChatView, desk: FakeD
     qtbot.waitUntil(lambda: turns(view)[0].answer.text() == "Ann and Bob", timeout=3000)
     assert view.asking == "a1"
     assert view.go.text() == "Stop"
+
+
+def test_a_piece_of_a_long_answer_has_its_text_laid_out_once_for_each_width(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Qt asks for sizes a dozen times a change: at 500 words each piece cost 12 ms, at 1,500 35 ms."""
+    quiet(desk, monkeypatch)
+    asked: list[int] = []
+
+    def height(self: plain.RichLabel, width: int) -> int:
+        asked.append(width)
+        return QLabel.heightForWidth(self, width)
+
+    monkeypatch.setattr(plain.RichLabel, "heightForWidth", height, raising=False)
+    view.ask("Who?")
+    words = [f"word{n} " for n in range(500)]
+    desk.emit(events.AskStarted("a1", "Who?"), *(events.AskText("a1", word) for word in words))
+    answer = turns(view)[0].answer
+    qtbot.waitUntil(lambda: "word499" in answer.text(), timeout=3000)
+    qtbot.waitUntil(lambda: answer.height() == answer.heightForWidth(answer.width()) > 300, timeout=3000)
+    qtbot.wait(50)
+    asked.clear()
+    desk.emit(events.AskText("a1", "more " * 50))
+    qtbot.waitUntil(lambda: "more" in answer.text() and answer.height() == answer.heightForWidth(answer.width()), timeout=3000)
+    assert 1 <= len(asked) <= 2
+    like = plain.RichLabel()
+    qtbot.addWidget(like)
+    like.setWordWrap(True)
+    like.setText(answer.text())
+    assert answer.height() == QLabel.heightForWidth(like, answer.width())
 
 
 def test_what_is_being_done_is_said_until_the_answer_comes(

@@ -264,6 +264,38 @@ class RichLabel(_Copied):
         return super().minimumSizeHint().boundedTo(QSize(NARROWEST, 1 << 20))
 
 
+class Stream(RichLabel):
+    """A wrapped label that is given a longer text many times a second: Qt lays a text out anew for each size that it is asked for.
+
+    So it asks for the width that it has, and a height is computed once for each text.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self._heights: dict[int, int] = {}
+
+    def setText(self, written: str) -> None:
+        self._heights.clear()
+        super().setText(written)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._heights.clear()
+        super().changeEvent(event)
+
+    def heightForWidth(self, width: int) -> int:
+        if width not in self._heights:
+            self._heights[width] = super().heightForWidth(width)
+        return self._heights[width]
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.width(), self.heightForWidth(self.width()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(NARROWEST, self.width()), self.fontMetrics().height())
+
+
 class _Document(QTextDocument):
     """A text that loads nothing: its pictures are given to it (`addResource`), all else is an empty picture."""
 
