@@ -16,6 +16,7 @@ from m3desk_ui.graph import view as views
 from m3desk_ui.graph.labels import Room
 from m3desk_ui.graph.past import DateDialog
 from m3desk_ui.graph.view import GraphView
+from m3desk_ui.graph.whole import Part
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.people.person_picker import BothFaces
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -235,6 +236,48 @@ def test_a_committed_clip_grows_the_graph_and_keeps_what_stands(
     qtbot.waitUntil(lambda: not view.placing.clock.isActive(), timeout=15000)
     drift = [np.hypot(*(view.canvas.at[view.canvas.scene.row_of[i]] - at)) for i, at in before.items()]
     assert np.median(drift) / width < 0.03
+
+
+def test_a_commit_is_shown_in_turns_of_its_own_and_at_once_to_who_points_at_what_is_new(qtbot: QtBot, hub: Hub) -> None:
+    view = opened(qtbot, hub)
+    turns: list[str] = []
+
+    def commit(id_: str) -> None:
+        view._patch(Part({id_: NodeRow(id_, "semantic", id_, id_, 2.0, "s1.c4", "s1", 0, 1)}, {}, {(id_, "n1", "mentions"): 1.0}))
+
+    standing = view.placing.show
+
+    def show(scene: scenes.Scene) -> None:
+        turns.append("shown")
+        standing(scene)
+
+    view.placing.show = show  # type: ignore[method-assign]
+    commit("fresh")
+    hub.later(lambda: turns.append("something else"))
+    assert "fresh" not in shown(view) and "fresh" in view.whole.row_of
+    qtbot.waitUntil(lambda: "fresh" in shown(view), timeout=5000)
+    assert turns == ["something else", "shown"]
+    commit("newest")
+    hub.selection.select("node", "newest")
+    assert view.canvas.selected == "newest" and "newest" not in view.wish.extra
+
+
+def test_a_scene_made_beside_another_is_the_same() -> None:
+    dice = np.random.default_rng(3)
+    reader = FakeReader(World(extra_nodes=1500))
+    graph = scenes.whole(reader.graph(), reader.people())
+    before: dict[str, int] = {}
+    for _ in range(12):
+        ids = list(graph.row_of)
+        change: dict[str, NodeRow | None] = {ids[n]: None for n in dice.integers(0, len(ids), dice.integers(0, 4)).tolist()}
+        new = [f"x{n}" for n in dice.integers(0, 5000, 5).tolist()]
+        change |= {id_: NodeRow(id_, "object", id_, id_, 1.0, None, None, None, None) for id_ in new}
+        graph.change(Part(change, {}, {}))
+        for wish in (scenes.Wish(everything=True), scenes.Wish()):
+            fresh = scenes.scene(graph, wish)
+            beside = scenes.scene(graph, wish, before=before)
+            assert beside.same(fresh) and list(beside.row_of.items()) == list(fresh.row_of.items())
+            before = beside.row_of
 
 
 def test_arrow_keys_walk_along_links(qtbot: QtBot, hub: Hub) -> None:

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 
 import pytest
 import shiboken6
+from m3desk_ui.hub import bridge
 from m3desk_ui.hub.bridge import EVENTS_PER_TICK, Hub
 from PySide6.QtCore import QObject, Signal
 
@@ -62,6 +63,36 @@ def test_the_newest_read_of_a_key_wins(hub, qtbot):
     qtbot.waitUntil(lambda: bool(got), timeout=2000)
     qtbot.wait(50)
     assert got == [8]
+
+
+def test_answers_that_take_long_to_show_have_a_turn_of_the_event_loop_each(hub, qtbot, monkeypatch):
+    """So a commit that changes every view does not hold up the video, the pointer and the chat until all of them are done."""
+    monkeypatch.setattr(bridge, "BUDGET", 0.0)
+    hub.open(FakeDesk(), "/m")
+    hold, turns = threading.Event(), []
+
+    def shown(name):
+        turns.append(name)
+        hub.later(lambda: turns.append("something else"))
+
+    hub.read("hold", lambda r: hold.wait(2), lambda _v: None)
+    for name in ("one", "two", "three"):
+        hub.read(name, lambda r, name=name: name, shown)
+    hold.set()
+    qtbot.waitUntil(lambda: len(turns) == 6, timeout=3000)
+    assert turns == ["one", "something else", "two", "something else", "three", "something else"]
+
+
+def test_a_view_that_fails_to_show_its_answer_keeps_no_other_from_theirs(hub, qtbot):
+    hub.open(FakeDesk(), "/m")
+    hold, got = threading.Event(), []
+    hub.read("hold", lambda r: hold.wait(2), lambda _v: None)
+    hub.read("bad", lambda r: 0, lambda v: 1 / v)
+    hub.read("good", lambda r: 7, got.append)
+    with qtbot.captureExceptions() as faults:
+        hold.set()
+        qtbot.waitUntil(lambda: got == [7], timeout=3000)
+    assert [type(f[1]) for f in faults] == [ZeroDivisionError]
 
 
 def test_reads_of_a_closed_memory_are_dropped(hub, qtbot):

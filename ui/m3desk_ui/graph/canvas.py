@@ -34,7 +34,7 @@ from m3desk_ui.graph.painting import EMPTY, PICTURE_SIZE, Frame, Marks, Painting
 from m3desk_ui.graph.scene import Scene
 from m3desk_ui.look import plain
 
-SLICE = 0.006
+SLICE = 0.004
 """Seconds that one slice of the sharp picture may take; other work has its turn between two."""
 REST_MS = 140
 

@@ -68,13 +68,15 @@ class Placing(QObject):
     def _standing(self, shown: scenes.Scene) -> NDArray[np.float64]:
         """Return where nodes stand, or stood when they were last on show; NaN for new ones."""
         before, at = self.canvas.scene, self.canvas.at
+        old, new = list(before.row_of), list(shown.row_of)
+        same = scenes.shared_start(old, new)
         if len(at) == len(before.nodes):
-            if not before.row_of.keys() <= shown.row_of.keys():
-                gone = [(id_, row) for id_, row in before.row_of.items() if id_ not in shown.row_of]
-                self._places.update((id_, (float(at[row, 0]), float(at[row, 1]))) for id_, row in gone)
+            gone = [row for row in range(same, len(old)) if old[row] not in shown.row_of]
+            self._places.update((old[row], (float(at[row, 0]), float(at[row, 1]))) for row in gone)
         else:
             at = np.full((len(before.nodes), 2), np.nan)
-        rows = np.fromiter(map(before.row_of.get, shown.row_of, repeat(-1)), np.intp, len(shown.row_of))
+        rows = np.arange(len(new))
+        rows[same:] = np.fromiter(map(before.row_of.get, new[same:], repeat(-1)), np.intp, len(new) - same)
         standing = np.concatenate([at, [[np.nan, np.nan]]])[rows]
         for row in np.flatnonzero(rows < 0).tolist() if self._places else ():
             place = self._places.get(shown.nodes[row].id)

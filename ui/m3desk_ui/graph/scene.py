@@ -23,6 +23,7 @@ CODES = (*KINDS, "clip", "topic")
 """A node's code on show is its kind's place here, as in `style.KINDS`."""
 TOLD = 900
 """Memories that people open with, all together: of many people each has fewer."""
+STEP = 512
 THINGS = 12
 """Things and places shown at first, those most spoken of."""
 
@@ -75,8 +76,19 @@ class Scene:
         return self.nodes == other.nodes and all(np.array_equal(a, b) for a, b in arrays)
 
 
-def scene(graph: Whole, wish: Wish, words: groups.Words = groups.no_words) -> Scene:
-    """Return what a wish shows of a graph. Stays in the whole's order, so an equal wish gives an equal scene. `words` label the groups."""
+def shared_start(one: list[str], other: list[str]) -> int:
+    """Return how many ids two lists begin with in common, at least (in steps of `STEP`): in a graph that grows, nearly all of them."""
+    for start in range(0, min(len(one), len(other)), STEP):
+        if one[start : start + STEP] != other[start : start + STEP]:
+            return start
+    return min(len(one), len(other))
+
+
+def scene(graph: Whole, wish: Wish, words: groups.Words = groups.no_words, before: dict[str, int] | None = None) -> Scene:
+    """Return what a wish shows of a graph. Stays in the whole's order, so an equal wish gives an equal scene. `words` label the groups.
+
+    `before`: `row_of` of the scene that is on show; what both have in common costs less.
+    """
     kinds = graph.kinds
     there = kinds >= 0
     shown = np.zeros(len(kinds), dtype=bool)
@@ -112,7 +124,7 @@ def scene(graph: Whole, wish: Wish, words: groups.Words = groups.no_words) -> Sc
         if (row := graph.row_of.get(id_)) is not None:
             shown[row] = True
             shown[[x for x in graph.near[row] if kinds[x] == PERSON]] = True
-    return _cut(graph, shown & there, hung)
+    return _cut(graph, shown & there, hung, before or {})
 
 
 _ID = attrgetter("id")
@@ -196,7 +208,18 @@ def _close(graph: Whole, id_: str, shown: NDArray[np.bool_]) -> None:
             shown[x] = False
 
 
-def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None) -> Scene:
+def _rows(nodes: Iterable[SceneNode], before: dict[str, int]) -> dict[str, int]:
+    """Return the row of each node by its id."""
+    new, old = list(map(_ID, nodes)), list(before)
+    same = shared_start(old, new)
+    found = before.copy() if same else {}
+    for id_ in old[same:] if same else ():
+        del found[id_]
+    found.update(zip(new[same:], range(same, len(new)), strict=True))
+    return found
+
+
+def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None, before: dict[str, int]) -> Scene:
     """Return the marked nodes and the groups, the links between them, and the number of hidden neighbours of each."""
     rows = np.flatnonzero(shown)
     place = np.full(len(shown) + 1, -1, dtype=np.int32)
@@ -221,9 +244,8 @@ def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None) -> 
         nodes += tuple(hung.nodes)
         codes = np.concatenate([codes, np.array([CODES.index(n.kind) for n in hung.nodes], np.int8)])
         weights = np.concatenate([weights, np.array([n.weight for n in hung.nodes], np.float32)])
-    row_of = dict(zip(map(_ID, nodes), range(len(nodes)), strict=True))
     in_time = _time_ties(graph, rows)
-    return Scene(nodes, links, pull, ties, hidden.astype(np.int32), row_of, codes, weights, in_time, len(graph))
+    return Scene(nodes, links, pull, ties, hidden.astype(np.int32), _rows(nodes, before), codes, weights, in_time, len(graph))
 
 
 def _group_links(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QSplitter,
@@ -58,6 +58,9 @@ class GraphView(QWidget):
         self.placing = Placing(self.canvas, self)
         self.commands = NodeCommands(self)
         self.map = MiniMap(self.canvas)
+        self._growing: scenes.Scene | None = None
+        self._grow = QTimer(self, singleShot=True, interval=0)
+        self._grow.timeout.connect(self._grow_on)
         self._build(hub)
         self.canvas.chosen.connect(self._choose)
         self.canvas.opened.connect(self.play)
@@ -150,9 +153,23 @@ class GraphView(QWidget):
         return (lambda reader: read_part(reader, changed, known)) if changed.nodes or changed.people or changed.edges else None
 
     def _patch(self, part: Part) -> None:
+        """Take what a commit changed; what is on show follows in the next two turns of the event loop."""
         self.whole.change(part)
-        self._fill_controls()
-        self._rescene()
+        self._growing = None
+        self._grow.start()
+
+    def _grow_on(self) -> None:
+        """Select what is on show now; show it in a turn of its own, because in a large memory each takes milliseconds."""
+        if self._growing is None:
+            self._growing = self._scene()
+            self._grow.start()
+        else:
+            self._show(self._growing)
+
+    def catch_up(self) -> None:
+        """Show the last commit now, if that is still to come."""
+        if self._grow.isActive():
+            self._rescene()
 
     def _forget(self, _path: str) -> None:
         self.whole = Whole()
@@ -175,7 +192,6 @@ class GraphView(QWidget):
 
     def _show_whole(self, whole: Whole) -> None:
         self.whole = whole
-        self._fill_controls()
         self._rescene()
         self._mark_found(self.hub.selection.hits)
 
@@ -219,14 +235,21 @@ class GraphView(QWidget):
             self._rescene()
 
     def _rescene(self) -> None:
-        shown = scenes.scene(self.whole, self.wish, self._group_words)
-        if shown.same(self.canvas.scene):
-            return
-        self.placing.show(shown)
-        for media in self.canvas.wanted_pictures():
-            self._want_picture(media)
+        self._show(self._scene())
+
+    def _scene(self) -> scenes.Scene:
+        return scenes.scene(self.whole, self.wish, self._group_words, self.canvas.scene.row_of)
+
+    def _show(self, shown: scenes.Scene) -> None:
+        self._grow.stop()
+        self._growing = None
+        is_new = not shown.same(self.canvas.scene)
+        if is_new:
+            self.placing.show(shown)
+            for media in self.canvas.wanted_pictures():
+                self._want_picture(media)
         self._fill_controls()
-        if self.list.isVisible():
+        if is_new and self.list.isVisible():
             self._fill_list()
 
     def _group_words(self, kind: str, node: scenes.SceneNode, first: int, last: int) -> str:
@@ -286,6 +309,7 @@ class GraphView(QWidget):
         """Highlight what another view selected; move the camera only if it is not visible."""
         if kind not in ("person", "node", "") or id_ == self.canvas.selected:
             return
+        self.catch_up()
         if id_ and id_ in self.whole.row_of and id_ not in self.canvas.scene.row_of:
             self.want(extra=self.wish.extra | {id_})
         self.canvas.choose(id_ if id_ in self.canvas.scene.row_of else "", tell=False)
@@ -402,6 +426,7 @@ class GraphView(QWidget):
 
     def fly_to(self, id_: str) -> None:
         """Bring a node into view, showing it first where it was hidden."""
+        self.catch_up()
         if id_ not in self.canvas.scene.row_of:
             self.want(extra=self.wish.extra | {id_})
         self.canvas.hovered = id_ if id_ in self.canvas.scene.row_of else ""

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 EVENTS_PER_TICK = 50
 BUDGET = 0.004
-"""Seconds a tick may spend on events: a quarter of a 16 ms frame."""
+"""Seconds a turn of the event loop may spend on events, or on answers: a quarter of a 16 ms frame."""
 SETTLE_MS = 250
 """Milliseconds in which changes are put together before `changed` tells them, however fast clips and corrections come."""
 
@@ -82,6 +82,8 @@ class Reads(QObject):
         self._answers: deque[Callable[[], None]] = deque()
         self._together = QTimer(self, singleShot=True, interval=TOGETHER_MS)
         self._together.timeout.connect(self._hand_over)
+        self._next = QTimer(self, singleShot=True, interval=0)  # after what is painted in this turn
+        self._next.timeout.connect(self._hand_over)
         self._opening: Callable[[], Reader] | None = None
         self._making: threading.Event | None = None
         self._changed = threading.Condition()
@@ -191,14 +193,17 @@ class Reads(QObject):
             self._together.start()
 
     def _hand_over(self) -> None:
-        """Deliver all waiting answers (on the GUI thread)."""
+        """Deliver the waiting answers (on the GUI thread) until the time budget is used; the rest in the next turn of the event loop."""
         self._together.stop()
+        until = time.perf_counter() + BUDGET
         try:
             while self._answers:
                 self._answers.popleft()()
+                if time.perf_counter() > until:
+                    break
         finally:
-            if self._answers:  # one view failed: the others get theirs
-                self._courier.deliver(self._hand_over)
+            if self._answers:  # also where one view failed: the others get theirs
+                self._next.start()
 
 
 class Hub(QObject):
