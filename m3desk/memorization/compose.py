@@ -43,7 +43,7 @@ class ComposedWriter:
     """
 
     only: frozenset[str] | None = None
-    name: str = field(default="composed-3", init=False)
+    name: str = field(default="composed-4", init=False)
 
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Compose a clip's sentences, votes and names; in milliseconds, so `cancelled` is not asked."""

@@ -169,6 +169,15 @@ def _cluster(view: ClipView, observations: Sequence[str]) -> Cluster | None:
     return next((c for c in view.clusters if any(o in c.observations for o in observations)), None)
 
 
+def _told_of(scene: _Scene, stay: Stay, label: str) -> bool:
+    """Return whether somebody was in view before, so that what they wear was told then: right before, only if it was seen there."""
+    if any(t.continues for t in stay.tracks):
+        before = scene.view.previous
+        return before is not None and any(o.label == label for o in before.objects)
+    cluster = _cluster(scene.view, stay.observations)
+    return cluster is not None and cluster.seen_before
+
+
 def _who(stays: Sequence[Stay], width: float) -> list[Who]:
     """Return the people of some stays from left to right, with their places where these tell them apart."""
     ordered = sorted(stays, key=lambda s: s.boxes[0].x + s.boxes[0].width / 2)
@@ -338,9 +347,8 @@ def _told_before(scene: _Scene) -> bool:
 
 
 def _glasses(scene: _Scene) -> Iterable[CandidateSentence]:
-    """Tell who wears glasses, in one sentence; not of those who go on from a clip in which it was told."""
-    p, before = scene.view.perceived, scene.view.previous
-    told = before is not None and any(o.label == GLASSES for o in before.objects)
+    """Tell who wears glasses, in one sentence; not of those who were seen before."""
+    p = scene.view.perceived
     wearing = {
         f.cluster
         for thing in p.objects
@@ -350,7 +358,7 @@ def _glasses(scene: _Scene) -> Iterable[CandidateSentence]:
     }
     stays: dict[int, Stay] = {}
     for s in scene.stays:
-        if s.cluster in wearing and not (told and any(t.continues for t in s.tracks)):
+        if s.cluster in wearing and not _told_of(scene, s, GLASSES):
             stays.setdefault(s.cluster, s)
     if stays:
         shown = list(stays.values())[:6]

@@ -21,7 +21,7 @@ from m3desk.memorization.phrases import Who, say
 from m3desk.ports import ClipView
 
 SURE = 0.9
-"""Recognition score of a text that is told; a line of a group may have less (captions.LEAST_SCORE)."""
+"""Recognition score of each line that is told. In calibration every line below it is misread."""
 
 EXACT = 0.95
 """Recognition score of a subtitle that is taken for what was said."""
@@ -36,7 +36,7 @@ CROWD = 6
 """More lines than this that don't come and go together are a background of letters (a wall, a poster), no caption."""
 
 FRAGMENT = 12
-"""Letters under which a text that begins in lower case is a fragment or a mark ("web-m"), no caption."""
+"""Letters under which a low text that begins in lower case is a mark ("web-m"), no subtitle."""
 
 SPOKEN = 0.6
 """How alike a text and what is said at the same time must be to be its subtitle."""
@@ -62,7 +62,7 @@ def texts(view: ClipView, language: str) -> list[CandidateSentence]:
     """Return the candidate sentences about a clip's text on screen."""
     p = view.perceived
     width, height = presence.picture_size(view.source, p)
-    there = _captions(p.texts, width)
+    there = [part for c in _captions(p.texts, width) for part in _parted(c, p.utterances, height) if _begins(part, height)]
     subtitles = [c for c in there if _is_subtitle(c, p.utterances, height)]
     still = [c.text for c in captions.group(view.previous.texts) if c.end >= view.clip.start - 3 * MICROSECOND] if view.previous else []
     items = _subtitles(subtitles, p.utterances, language)
@@ -87,8 +87,23 @@ def texts(view: ClipView, language: str) -> list[CandidateSentence]:
 
 
 def _captions(found: Sequence[TextOnScreen], width: float) -> list[Caption]:
-    clear = [t for t in found if not _cut_off(t, width) and t.end - t.start > 0]
+    clear = [t for t in found if t.score >= SURE and not _cut_off(t, width) and t.end - t.start > 0]
     return [c for c in captions.group(clear) if _plausible(c)]
+
+
+def _parted(caption: Caption, utterances: Sequence[Utterance], height: float) -> list[Caption]:
+    """Return a text that stands with the words that are spoken apart from them: a notice beside a subtitle is none."""
+    spoken = [t for t in caption.lines if t.box[1] >= LOW * height and _said(t.text, caption, utterances) >= SPOKEN]
+    if not spoken or len(spoken) == len(caption.lines) or _named(caption):
+        return [caption]
+    rest = captions.group([t for t in caption.lines if t not in spoken])
+    return [Caption(tuple(spoken), min(t.start for t in spoken), max(t.end for t in spoken)), *(c for c in rest if _plausible(c))]
+
+
+def _begins(caption: Caption, height: float) -> bool:
+    """Return whether a text is read from its beginning: in lower case only subtitles begin, else it is the rest of something, or a mark."""
+    letters = [c for c in caption.text if c.isalpha()]
+    return not letters or not letters[0].islower() or (caption.box[1] >= LOW * height and len(letters) >= FRAGMENT)
 
 
 def _named(caption: Caption) -> bool:
@@ -101,8 +116,7 @@ def _cut_off(text: TextOnScreen, width: float) -> bool:
 
 def _plausible(caption: Caption) -> bool:
     """Return whether a reading is words: well recognised, not of one moment, not a crowd of letters, not only marks and single letters."""
-    best = max(t.score for t in caption.lines)
-    if best < SURE or (caption.end - caption.start < BRIEF and best < 0.98):
+    if caption.end - caption.start < BRIEF and max(t.score for t in caption.lines) < 0.98:
         return False
     if len(caption.lines) > CROWD and max(t.start for t in caption.lines) - min(t.start for t in caption.lines) > MICROSECOND:
         return False
@@ -110,8 +124,6 @@ def _plausible(caption: Caption) -> bool:
     han = sum("\u4e00" <= c <= "\u9fff" for c in letters)
     if han >= 2:
         return True
-    if len(letters) < FRAGMENT and letters and letters[0].islower():
-        return False
     words = re.findall(r"[^\W\d_]{3,}", caption.text)
     return bool(words) and 2 * sum(map(len, words)) >= len(letters) and any(re.search(r"[aeiouyAEIOUYà-öø-ÿ]", w) for w in words)
 

@@ -102,9 +102,13 @@ def together(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sen
         yield semantic(line, "relationship", seen, language)
 
 
+TURN = 3 * MICROSECOND // 2
+"""A shorter turn does not tell whose voice it is: in quick succession of people it is taken for another's."""
+
+
 def talking(sentences: Sequence[StoredSentence], language: str) -> Iterable[Sentence]:
     """Conclude from two voices that take turns, at least there and back within four seconds each, that they talk with each other."""
-    said = [(s, tags[0]) for s in sentences if s.event == "says" and len(tags := speakers(s)) == 1]
+    said = [(s, tags[0]) for s in sentences if s.event == "says" and len(tags := speakers(s)) == 1 and s.end - s.start >= TURN]
     turns: dict[tuple[str, str], set[tuple[str, str]]] = {}
     rests_on: dict[tuple[str, str], list[StoredSentence]] = {}
     for (one, a), (other, b) in pairwise(said):

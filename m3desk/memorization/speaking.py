@@ -91,6 +91,9 @@ AGAINST = 0.5
 NAMED = 0.5
 """Weight of the opinion that somebody is called by one name on screen and in speech; how far it counts: domain.equivalence.OPINIONS."""
 
+ASIDE = 1 / 3
+"""Of an utterance, what others may speak over and the words and the voice are still its own."""
+
 NOBODY = -1
 """The cluster of speech with an uncertain voice."""
 
@@ -167,8 +170,8 @@ def same_name(cast: Sequence[Vote], heard: Sequence[HeardName], perceived: Perce
 def crosstalk(perceived: Perceived, clip: Clip) -> list[Utterance]:
     """Return a clip's utterances; of those spoken over each other, whose voice is a guess, the cluster is NOBODY.
 
-    It is a guess where the voice is not heard alone for half a second of the same shot. Measured on the reel: a debate with two
-    voices at once went to the next scene's speaker, in all of its three utterances.
+    It is a guess where the voice is not heard alone for half a second of the same shot, nor for most of the utterance itself. Measured
+    on the reel: a debate with two voices at once went to the next scene's speaker, in all of its three utterances.
     """
     edges = [
         clip.start,
@@ -179,7 +182,16 @@ def crosstalk(perceived: Perceived, clip: Clip) -> list[Utterance]:
     for u in perceived.utterances:
         if not u.overlapped:
             alone.setdefault(u.cluster, []).append((u.start, u.end))
-    return [replace(u, cluster=NOBODY) if u.overlapped and not _heard_alone(u, alone, edges) else u for u in perceived.utterances]
+    spoken = perceived.utterances
+    return [
+        replace(u, cluster=NOBODY) if u.overlapped and not (_mostly_alone(u, spoken) or _heard_alone(u, alone, edges)) else u
+        for u in spoken
+    ]
+
+
+def _mostly_alone(u: Utterance, spoken: Sequence[Utterance]) -> bool:
+    others = [(o.start, o.end) for o in spoken if o.cluster != u.cluster]
+    return 0 < _shared([(u.start, u.end)], others) <= ASIDE * (u.end - u.start) / MICROSECOND
 
 
 def _heard_alone(u: Utterance, alone: Mapping[int, Sequence[tuple[int, int]]], edges: Sequence[int]) -> bool:

@@ -60,7 +60,7 @@ def _join(utterances: Sequence[Utterance], length: int) -> list[QuotedSpeech]:
         last = told[-1] if told else None
         gap = "" if u.language in ("zh", "ja") else " "
         fits = last is not None and len(last.text) + len(text) < length * _density(u.language)
-        if last and fits and last.cluster == u.cluster and u.start - last.end < 1.5 * MICROSECOND:
+        if last and fits and (last.cluster, last.language) == (u.cluster, u.language) and u.start - last.end < 1.5 * MICROSECOND:
             told[-1] = QuotedSpeech(
                 last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language
             )

@@ -230,6 +230,44 @@ def test_subtitles_are_not_told_beside_the_speech_that_they_repeat():
     assert "The subtitle reads “We sail to the northern harbour at dawn with ships”." in told(view(utterances=said, texts=longer))
 
 
+LOW_BOX = (200.0, 300.0, 200.0, 24.0)
+
+
+def test_a_notice_beside_a_subtitle_is_told_without_it():
+    said = [speech(0, 1, 4, "We sail to the northern harbour at dawn.")]
+    notice = writing("Coming soon", 1, 4, box=(390.0, 326.0, 60.0, 12.0))
+    lines = told(
+        view(faces=[face(0, 0, 10)], utterances=said, texts=[writing("We sail to the northern harbour", 1, 4, box=LOW_BOX), notice])
+    )
+    assert "The text “Coming soon” can be read." in lines and sum("northern harbour" in line for line in lines) == 1
+
+
+def test_every_line_of_a_text_must_be_well_recognised():
+    wrong = writing("Exaes the", 1, 4, box=(200.0, 60.0, 200.0, 24.0), score=0.84)
+    v = view(texts=[wrong, writing("Theatre", 1, 4, box=(200.0, 90.0, 200.0, 24.0), score=0.99)], sound=False)
+    assert "“Theatre”" in " ".join(told(v)) and "Exaes" not in " ".join(told(v))
+
+
+def test_the_rest_of_a_sentence_on_screen_is_no_title_and_not_told():
+    rest = writing("that are easy to use.", 1, 4, box=(220.0, 60.0, 200.0, 24.0))
+    assert not any("easy to use" in line for line in told(view(texts=[rest], sound=False)))
+    low = writing("when I was a senator", 1, 4, box=LOW_BOX)
+    assert any("when I was a senator" in line for line in told(view(texts=[low], faces=[face(0, 0, 10)], sound=False)))
+
+
+def test_words_of_two_languages_are_two_quotes():
+    both = [speech(0, 0, 2, "Best for France."), speech(1, 2.2, 4, "我算是听出来了", language="zh")]
+    quotes = [line for line in told(view(utterances=both, language="en")) if "says" in line or "goes on" in line]
+    assert len(quotes) == 2 and not any("France" in q and "听" in q for q in quotes)
+
+
+def test_speech_that_another_one_only_touches_keeps_its_voice():
+    talk = [speech(0, 0, 3, "This office is a cultural exception.", overlapped=True), speech(1, 1.9, 2.4, "", cluster=1, overlapped=True)]
+    assert told(view(utterances=talk))[0].startswith("Someone says:")
+    over = [talk[0], speech(1, 0.5, 2.9, "No, it is not.", cluster=1, overlapped=True)]
+    assert any(line.startswith("Several people speak at once") for line in told(view(utterances=over)))
+
+
 def test_glasses_are_told_once_of_all_who_wear_them():
     def worn(f):
         b = f.boxes[0]
@@ -241,6 +279,10 @@ def test_glasses_are_told_once_of_all_who_wear_them():
     on = [face(0, 30, 60, x=100, clip="s1.c1", continues=two[0].id), face(1, 30, 60, x=400, clip="s1.c1", continues=two[1].id)]
     then = view(faces=on, objects=[worn(f) for f in on], previous=first.perceived, index=1, start=30, end=60, sound=False)
     assert not any("glasses" in line for line in told(then))
+    back = [face(0, 40, 60, x=100, clip="s1.c1")]
+    clusters = [seen_before(back[0].id, 20)]
+    later = view(faces=back, objects=[worn(back[0])], clusters=clusters, index=1, start=30, end=60, sound=False)
+    assert not any("glasses" in line for line in told(later)), "somebody who is back"
 
 
 def test_an_animal_behind_a_face_may_be_a_picture_and_a_tie_must_be_sure():

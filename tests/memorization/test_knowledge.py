@@ -173,6 +173,8 @@ def test_two_voices_that_take_turns_talk_with_each_other():
     draft = concluded(Scripted(), remembered(view(utterances=utterances), people))
     assert [s.text for s in draft.sentences] == ["Someone and someone talk with each other."]
     assert concluded(Scripted(), remembered(view(utterances=utterances[:2]), people)).sentences == ()
+    brief = [utterances[0], utterances[1], speech(2, 6, 6.8, "When then?")]
+    assert concluded(Scripted(), remembered(view(utterances=brief), people)).sentences == (), "too short to know the voice"
 
 
 def test_chinese_speech_gives_chinese_facts():
