@@ -179,12 +179,14 @@ def test_the_status_of_long_work_does_not_make_a_small_window_larger(window: Mai
     window.resize(900, 600)
     qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=5000)
     desk, status = window.hub.desk, window._status
-    assert isinstance(desk, FakeDesk)
+    assert isinstance(desk, FakeDesk) and not status._cancel.isVisible()
+    height = status.sizeHint().height()
     desk.emit(events.EngineReady("k", "CPU, 2 threads", "embedded", {"whisper": "x"}, no_language="qwen"))
     desk.emit(events.SourceChanged("s1", "working", ""), events.Progress("s1", "s1.c5", "watching", 95_000_000, 154_000_000, 1.8, 27.0))
     qtbot.waitUntil(lambda: status._cancel.isVisible() and bool(status._behind.text()), timeout=5000)
     qtbot.wait(100)
     assert window.minimumSizeHint().width() <= 900 and window.size() == QSize(900, 600)
+    assert status.sizeHint().height() == height, "else the picture moves when work begins"
     assert status._work.width() >= 240 and status._device.isVisible() and status._device.geometry().right() <= 900
     cut = next(label for label in status.findChildren(plain.Brief) if label.isVisible() and label.is_cut())
     QApplication.sendEvent(cut, QHelpEvent(QEvent.Type.ToolTip, cut.rect().center(), cut.mapToGlobal(cut.rect().center())))

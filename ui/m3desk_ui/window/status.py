@@ -55,6 +55,7 @@ class Status(QStatusBar):
         self._cancel.clicked.connect(self._cancel_work)
         self._cancel.hide()
         row.addWidget(self._cancel)
+        left.setMinimumHeight(self._cancel.sizeHint().height())  # when the button comes and goes, the picture stays where it is
         self._stop: Callable[[], object] | None = None
         self.addWidget(left)
         self._behind, self._knowledge, self._models, self._device = (plain.Brief() for _ in range(4))
