@@ -1701,6 +1701,10 @@
     <context>
         <name>MemoryView</name>
         <message>
+            <source>Filter</source>
+            <translation>筛选</translation>
+        </message>
+        <message>
             <source>Only from %1; show all</source>
             <translation>仅显示 %1；点击显示全部</translation>
         </message>
@@ -3684,6 +3688,10 @@
     </context>
     <context>
         <name>TranscriptView</name>
+        <message>
+            <source>This memory holds no words spoken in this video.</source>
+            <translation>此记忆中没有该视频所说的话。</translation>
+        </message>
         <message>
             <source>Transcript</source>
             <translation>文字记录</translation>

@@ -343,6 +343,17 @@ def test_a_click_on_a_word_plays_from_that_word(hub, qtbot):
     assert source == "s1" and play and row.utterance.start <= at < row.utterance.end
 
 
+@pytest.mark.parametrize(("state", "told"), [("working", "as clips are memorized"), ("done", "holds no words")])
+def test_a_transcript_without_words_says_whether_some_may_come(hub, world, qtbot, state, told):
+    world.speech.clear()
+    world.sources[0] = replace(world.sources[0], state=state)
+    hub.open(FakeDesk(world), "/silent")
+    view = TranscriptView(hub)
+    qtbot.addWidget(view)
+    view.show()
+    qtbot.waitUntil(lambda: told in view._empty.text() and view._empty.isVisible(), timeout=3000)
+
+
 def test_the_transcript_finds_words(hub, qtbot):
     view = TranscriptView(hub)
     qtbot.addWidget(view)

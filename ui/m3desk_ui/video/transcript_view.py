@@ -280,7 +280,7 @@ class TranscriptView(QWidget):
         self.follow.setChecked(True)
         plain.tip(self.follow, self.tr("Follow the picture"))
         self.follow.setAccessibleName(self.tr("Follow the picture"))
-        self._empty = plain.Label(self.tr("What is said appears here as clips are memorized."))
+        self._empty = plain.Label()
         self._empty.setProperty("muted", True)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -297,6 +297,7 @@ class TranscriptView(QWidget):
         self.list.hide()
         self.following = Following(hub, "transcript", load=self._load, show=self._take, patch=self._changed, apply=self._patch, parent=self)
         hub.opened.connect(lambda _p: self._clear())
+        hub.source_changed.connect(lambda _event: self._tell_empty())
         hub.selection.watching.connect(self._watch)
         hub.themed.connect(self.retheme)
         self.retheme()
@@ -343,6 +344,22 @@ class TranscriptView(QWidget):
     def _show_empty(self) -> None:
         self.list.setVisible(bool(self.lines.rows))
         self._empty.setVisible(not self.lines.rows)
+        self._tell_empty()
+
+    def _tell_empty(self) -> None:
+        """Say whether words may still come: not of a video that is memorized, nor of an imported graph without them."""
+        if self.lines.rows:
+            return
+        source = self._source
+
+        def tell(state: str) -> None:
+            done = self.tr("This memory holds no words spoken in this video.")
+            self._empty.setText(done if state == "done" else self.tr("What is said appears here as clips are memorized."))
+
+        if self._hub.desk is None or not source:
+            tell("")
+            return
+        self._hub.read("transcript state", lambda reader: next((s.state for s in reader.sources() if s.id == source), ""), tell)
 
     def _watch(self, source: str, at: int) -> None:
         if source != self._source:
