@@ -205,6 +205,7 @@ def test_memories_of_a_span_do_not_make_a_small_window_larger(window: MainWindow
     qtbot.wait(100)
     assert view.within.isVisible() and view.minimumSizeHint().width() <= 385  # type: ignore[attr-defined]
     assert window.size() == QSize(900, 600) and walking.cut(window.docks["memories"]) == []
+    assert view.words.placeholderText() == "Filter" and view.words.width() >= 88  # type: ignore[attr-defined]
 
 
 def test_buttons_of_the_graph_that_have_no_room_are_in_a_menu(window: MainWindow, qtbot: QtBot) -> None:

@@ -49,6 +49,9 @@ Span = tuple[str, int, int]
 MARKED = 500
 """Memories that match the words typed which are marked on the timeline, at most."""
 
+NARROWEST, WORDS = 64, 88
+"""Pixels of a choice beside the filter, and of the filter, where the window is small: the words that are typed need the room."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -314,6 +317,7 @@ class MemoryView(QWidget):
         self.person = QComboBox(self)
         for choice in (self.kind, self.person):  # a narrow window may cut them: their lists show the whole texts
             choice.setMinimumContentsLength(5)
+            choice.setMinimumWidth(NARROWEST)
             choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             choice.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             choice.currentTextChanged.connect(partial(plain.tip, choice))
@@ -378,7 +382,8 @@ class MemoryView(QWidget):
         column_.addWidget(self.empty, 1)
 
     def _themed(self) -> None:
-        self.words.say(self.tr("Filter memories"))
+        self.words.say(self.tr("Filter memories"), short=self.tr("Filter"))
+        self.words.setMinimumWidth(WORDS)
         self.table.setAccessibleName(self.tr("Memories"))
         self.kind.setAccessibleName(self.tr("Kind of memory"))
         self.person.setAccessibleName(self.tr("Person"))
@@ -398,6 +403,7 @@ class MemoryView(QWidget):
             box.addItem(text, data)
         box.setCurrentIndex(max(0, box.findData(chosen)))
         box.blockSignals(False)
+        plain.tip(box, box.currentText())
 
     def _fill_people(self) -> None:
         rows: list[tuple[str, str | None]] = [(self.tr("Everybody"), None)]
