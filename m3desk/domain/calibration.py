@@ -55,7 +55,9 @@ class Calibration:
     `several_margin` (luck evens out). `blurred`: how much more two poor faces need, and `faint`: a very poor face.
     `carried`: enough for a face track, or speech, that continues over the border of a clip, with a lead of `carried_margin`. `similar`: two
     nodes are worth a question; `equal_odds`: cosine at which P(same person) = 0.5; `sure`: two nodes are one person, if both have a `sound`
-    amount (microseconds of speech; for faces quality). `split_below`: two groups of one node less similar than this are two people.
+    amount (microseconds of speech; for faces quality). `doubt`: the similarity of two nodes of good faces that are as often one person as
+    two, and the similarity per unit of log odds, for questions. `split_below`: two groups of one node less similar than this are two
+    people.
     `asked`, `asked_margin`: enough for a search by photo or recording, with that lead.
     `measured`: by us, on labelled pairs; else cautious ones of others, and one person may become several, who can be merged by hand.
     `evidence`: compares voices inside one recording, in the space that the statistics in the file `within` of resources/models define
@@ -79,6 +81,7 @@ class Calibration:
     equal_odds: float = 0.5
     sure: float | None = None
     sound: float = 0.0
+    doubt: tuple[float, float] | None = None
     split_below: float | None = None
     asked: float | None = None
     asked_margin: float = 0.0
@@ -96,9 +99,13 @@ class Calibration:
         if self.accept_long is not None and self.long > self.least:
             share = min(1.0, max(0.0, (duration - self.least) / (self.long - self.least)))
             need += share * (self.accept_long - self.accept)
-        need += self.blurred * min(1.0, max(0.0, (CLEAR - better) / (CLEAR - POOR)))
+        need += self.more_if_poor(better)
         need += self.faint * min(1.0, max(0.0, (FAINT - quality) / FAINT))
         return round(need, 6)
+
+    def more_if_poor(self, better: float) -> float:
+        """Return how much more similarity two faces need of which the better one has this quality."""
+        return self.blurred * min(1.0, max(0.0, (CLEAR - better) / (CLEAR - POOR)))
 
 
 CLEAR, POOR, FAINT = 0.6, 0.4, 0.2
@@ -107,10 +114,14 @@ CLEAR, POOR, FAINT = 0.6, 0.4, 0.2
 # Faces. Different people, both as they are: 99.9 % below .32, most .48 (brother and sister); one good and one of any quality: most
 # .48; two poor ones: 99.9 % below .46, most .72, where same .57 at the median. The same, both good, different photos: 1 % below .54,
 # 5 % below .66. One person across rooms and clothes .75–.85 (webrtc_two_men), within a scene .95 and more. A dark profile (quality
-# .06) was .48 like a stranger (reel): hence `faint`. Photos of people who are not there (58 × 4 memories): most .36, and .11 of lead there.
+# .06) was .48 like the same man's face from the front (reel); `faint` keeps such from being joined unasked. Photos of people who are not
+# there (58 × 4 memories): most .36, and .11 of lead there.
+# `doubt`: a logistic regression on 406 pictures of 10 of these people (azure_family and two of knn, none of them in a film here), as they
+# are and made poor: 4,300 same and 73,000 different pairs of photos, where one pair in 100 to 300 is one person, as in a memory: .43–.45;
+# .024. Poor pictures make strangers no more similar where the other one is good, so a faint one needs no more for a question.
 FACES = Calibration(
     accept=0.50, margin=0.08, blurred=0.12, faint=0.08, carried=0.36, similar=0.36, sure=0.60, sound=0.5, split_below=0.36,
-    asked=0.40, asked_margin=0.20,
+    doubt=(0.44, 0.025), asked=0.40, asked_margin=0.20,
 )  # fmt: skip
 # Voices inside one recording (tests/perception/calibrate_voices.py): 14 speakers at three speeds in 300 simulated scenes, and 16 in
 # meetings and talks; each set is left out once. Mean of sets: cost of the ratios .383 bits (raw cosines: .409); of pairs with 1.5 s and

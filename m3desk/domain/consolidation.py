@@ -36,12 +36,13 @@ mixtures and no single person are noticed."""
 
 class Pair(NamedTuple):
     """Two nodes that may be one person, the older first. `score`: similarity of the galleries. `certainty`: 0–1, 1 = overwhelming,
-    0.5 = equal odds."""
+    0.5 = equal odds. `twins`: one of them is as similar to a third node that has a cannot-link with the other."""
 
     a: str
     b: str
     score: float
     certainty: float
+    twins: bool = False
 
 
 class Groups(NamedTuple):
@@ -114,7 +115,7 @@ def similar_pairs(
             for x, y in ((a, b), (b, a)) for c in nodes if c is not a and c is not b
         )  # fmt: skip
         certainty = _certainty(score - _poor(a, b, rule), min(_amount(a, rule), _amount(b, rule)), rule)
-        pairs.append(Pair(a.node, b.node, score, min(certainty, 0.5) if twins else certainty))
+        pairs.append(Pair(a.node, b.node, score, min(certainty, 0.5) if twins else certainty, twins))
     return sorted(pairs, key=lambda p: (-p.certainty, -p.score, numbered(p.a), numbered(p.b)))
 
 

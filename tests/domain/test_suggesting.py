@@ -69,6 +69,19 @@ def test_persons_who_are_similar_but_not_enough_are_asked_about() -> None:
     assert question.effect == "joins 1 face" and question.groups == (("s1.c1.f0",), ("s1.c2.f0",))
 
 
+def test_a_dark_profile_that_is_doubtfully_like_somebody_is_asked_about_and_two_blurred_faces_are_not() -> None:
+    """As in the reel: a man from the front and, 40 s later, in profile in a dark hall, .45; its most similar strangers have .34."""
+    case = faces(0.453, 0.1)
+
+    def seen(*qualities: float) -> Known:
+        found = [replace(g, quality=q) for g, q in zip(case.galleries["face"], qualities, strict=True)]
+        return replace(case, galleries={**case.galleries, "face": found})
+
+    (question,) = suggest(seen(0.87, 0.06, 1.0))
+    assert question.kind == "same" and question.people == ("person_1", "person_2") and 0.5 < question.score < 0.75
+    assert suggest(seen(0.3, 0.06, 1.0)) == []
+
+
 def test_whom_a_user_or_one_frame_keeps_apart_nobody_asks_about() -> None:
     case = faces(0.45)
     case.state.who.distinct = frozenset({("person_1", "person_2"), ("person_2", "person_1")})

@@ -10,8 +10,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
+from m3desk.domain.calibration import Calibration
 from m3desk.domain.clip import MICROSECOND
-from m3desk.domain.consolidation import similar_pairs, whole
+from m3desk.domain.consolidation import Pair, similar_pairs, whole
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import LEAD, SUFFICIENT, WEAK, weigh
 from m3desk.domain.identities import Equivalence
@@ -82,9 +83,10 @@ def _same(facts: Facts) -> list[Question]:
     found = []
     for type_, galleries in facts.known.galleries.items():
         by_node = {g.node: g for g in galleries}
-        for pair in similar_pairs(galleries, facts.known.rules[type_], facts.who.distinct):
+        rule = facts.known.rules[type_]
+        for pair in similar_pairs(galleries, rule, facts.who.distinct):
             a, b = by_node[pair.a], by_node[pair.b]
-            p = _same_voice(a, b, pair.score) if facts.known.rules[type_].whole else pair.certainty
+            p = _same_voice(a, b, pair.score) if rule.whole else _same_face(a, b, pair, rule)
             p = _held_against(facts, type_, a, b, p)
             if p >= LEAST and {a.person, b.person} <= facts.who.people.keys():
                 found.append(_same_person(facts, a, b, p))
@@ -99,6 +101,15 @@ def _same_voice(a: Gallery, b: Gallery, similarity: float) -> float:
     """
     tens = math.log10(max(1.0, min(a.duration, b.duration) / MICROSECOND))
     return 1.0 / (1.0 + math.exp((EVEN_AT_ONE_SECOND + EVEN_PER_TENFOLD * min(1.0, tens) - similarity) / EVEN_WIDTH))
+
+
+def _same_face(a: Gallery, b: Gallery, pair: Pair, rule: Calibration) -> float:
+    """Return the probability that two faces are one person's; of a model without measured doubt, how close they are to being joined."""
+    if rule.doubt is None:
+        return pair.certainty
+    even, width = rule.doubt
+    p = 1.0 / (1.0 + math.exp((even + rule.more_if_poor(max(a.quality, b.quality)) - pair.score) / width))
+    return min(p, 0.5) if pair.twins else p
 
 
 def _held_against(facts: Facts, type_: ObservationType, a: Gallery, b: Gallery, p: float) -> float:
