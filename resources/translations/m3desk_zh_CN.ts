@@ -4013,6 +4013,10 @@
     <context>
         <name>HistoryDialog</name>
         <message>
+            <source>you</source>
+            <translation>您</translation>
+        </message>
+        <message>
             <source>History of corrections</source>
             <translation>更正历史</translation>
         </message>

@@ -43,6 +43,8 @@ def test_corrections_are_listed_newest_first_and_those_taken_back_on_request(dia
     assert shown(dialog) == ["split Ann", "(taken back) merged Person 2 into Ann", "named Person 1 Ann"]
     dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
     assert not dialog.back.isEnabled()
+    first = dialog.rows.topLevelItem(0)
+    assert first is not None and first.text(2) == "you"
 
 
 def test_an_older_correction_is_taken_back_after_its_effect_was_shown(

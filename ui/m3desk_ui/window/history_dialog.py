@@ -102,7 +102,8 @@ class HistoryDialog(QDialog):
             text = plain.line(deeds.done(step.text or step.kind, told))
             if step.undone:
                 text = self.tr("(taken back) %1").replace("%1", text)
-            item = QTreeWidgetItem([QLocale().toString(at, QLocale.FormatType.ShortFormat), text, plain.line(step.by, plain.ENTRY)])
+            by = self.tr("you") if step.by == "user" else plain.line(step.by, plain.ENTRY)
+            item = QTreeWidgetItem([QLocale().toString(at, QLocale.FormatType.ShortFormat), text, by])
             item.setData(0, STEP, step.step)
             details = self.tr("Step %1").replace("%1", str(step.step)) + (f": {step.why}" if step.why else "")
             item.setData(1, Qt.ItemDataRole.ToolTipRole, plain.tip_text(details))
