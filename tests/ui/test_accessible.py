@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from m3desk_ui import launch
@@ -205,7 +206,7 @@ def test_memories_of_a_span_do_not_make_a_small_window_larger(window: MainWindow
     qtbot.wait(100)
     assert view.within.isVisible() and view.minimumSizeHint().width() <= 385  # type: ignore[attr-defined]
     assert window.size() == QSize(900, 600) and walking.cut(window.docks["memories"]) == []
-    assert view.words.placeholderText() == "Filter" and view.words.width() >= 88  # type: ignore[attr-defined]
+    assert view.words.placeholderText() == "Filter" and view.words.width() >= 72  # type: ignore[attr-defined]
 
 
 def test_buttons_of_the_graph_that_have_no_room_are_in_a_menu(window: MainWindow, qtbot: QtBot) -> None:
@@ -222,3 +223,27 @@ def test_buttons_of_the_graph_that_have_no_room_are_in_a_menu(window: MainWindow
     assert bar.as_list in bar.more.hidden()
     offered[bar.as_list.accessibleName()].trigger()
     assert bar.as_list.isChecked()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_question_makes_a_small_window_taller(window: MainWindow, qtbot: QtBot, qapp: QApplication, language: str) -> None:
+    launch.use_language(qapp, language)
+    try:
+        window._retheme()
+        window.dock_area.use_layout("explore")
+        window.dock_area.reset_layout()
+        window.docks["people"].raise_()
+        window.resize(900, 600)
+        people: Any = window.dock_area.views["people"]
+        people.ask.click()
+        card = people.questions.card
+        for question in window.hub.desk.world.questions:  # type: ignore[union-attr]
+            people.questions._show([question])
+            qtbot.waitUntil(lambda key=question.key: card.shown is not None and card.shown.question.key == key, timeout=5000)
+            qtbot.wait(100)
+            assert window.minimumSizeHint().height() <= 600, (question.kind, card.minimumSizeHint())
+            assert window.size() == QSize(900, 600), question.kind
+            for button in card.buttons.values():
+                assert button.visibleRegion().boundingRect().size() == button.size(), question.kind
+    finally:
+        launch.use_language(qapp, "en")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QListWidgetItem, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QListWidgetItem, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
 from m3desk_ui.look import deeds, plain, theme
@@ -19,11 +19,40 @@ from m3desk_ui.people.question_sides import Shown, Side
 if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
-SCENE = 176
+SCENE = 160
 """Width of the whole picture of a moment."""
 
 NARROW = 520
 """Pixels of width below which sentences of two sides stand one below the other."""
+
+LEAST = 150
+"""Pixels of height of the evidence in a small window."""
+
+
+class _Sides(QScrollArea):
+    """The evidence of a question: as wide as it must be, but scrolled where there is no height, so that the answers stay in view."""
+
+    def __init__(self, inside: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its lists have it
+        self.viewport().setAutoFillBackground(False)
+        self.setWidget(inside)
+        inside.setAutoFillBackground(False)
+
+    def minimumSizeHint(self) -> QSize:
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(self.widget().minimumSizeHint().width() + bar, LEAST)
+
+    def sizeHint(self) -> QSize:
+        return self.widget().sizeHint().expandedTo(self.minimumSizeHint())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
 
 
 class QuestionCard(QFrame):
@@ -51,7 +80,9 @@ class QuestionCard(QFrame):
         self.names = (plain.Label(parent=self), plain.Label(parent=self))
         self.plays = (QToolButton(self), QToolButton(self))
         self.scenes = (plain.Label(parent=self), plain.Label(parent=self))
-        self._both = both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        sides = QWidget(self)
+        self._both = both = QBoxLayout(QBoxLayout.Direction.LeftToRight, sides)
+        both.setContentsMargins(0, 0, 0, 0)
         both.setSpacing(10)
         self._columns: list[QWidget] = []
         for side in (0, 1):
@@ -69,7 +100,7 @@ class QuestionCard(QFrame):
         column.setSpacing(8)
         column.addWidget(self.title)
         column.addWidget(self.hint)
-        column.addLayout(both, 1)
+        column.addWidget(_Sides(sides, self), 1)
         self.more = QPushButton(self)
         self.more.setProperty("flat", True)
         self.more.setAutoDefault(False)
