@@ -49,7 +49,7 @@ Span = tuple[str, int, int]
 MARKED = 500
 """Memories that match the words typed which are marked on the timeline, at most."""
 
-NARROWEST, WORDS = 64, 88
+NARROWEST, WORDS = 84, 72
 """Pixels of a choice beside the filter, and of the filter, where the window is small: the words that are typed need the room."""
 
 
