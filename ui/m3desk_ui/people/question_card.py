@@ -34,6 +34,7 @@ class _Sides(QScrollArea):
 
     def __init__(self, inside: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
+        self._inside = inside
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -44,13 +45,13 @@ class _Sides(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(self.widget().minimumSizeHint().width() + bar, LEAST)
+        return QSize(self._inside.minimumSizeHint().width() + bar, LEAST)
 
     def sizeHint(self) -> QSize:
-        return self.widget().sizeHint().expandedTo(self.minimumSizeHint())
+        return self._inside.sizeHint().expandedTo(self.minimumSizeHint())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+        if watched is self._inside and event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
 
