@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.look.choice import Choice
 from m3desk_ui.memory.memory_view import KIND, PEOPLE, SENTENCE, TEXT, TIME, MemoryView, Part
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
@@ -166,3 +167,13 @@ def test_what_holds_the_words_typed_is_marked_on_the_timeline(qtbot: QtBot, view
     view.words.clear()
     qtbot.waitUntil(lambda: told[-1] == (), timeout=3000)
     assert len(told) == 2
+
+
+def test_a_choice_without_room_ends_in_an_ellipsis(hub: Hub, qtbot: QtBot) -> None:
+    choice = Choice()
+    qtbot.addWidget(choice)
+    choice.addItem("Everybody")
+    choice.show()
+    assert choice.shown_text() == "Everybody"
+    choice.setFixedWidth(84)
+    assert choice.shown_text().endswith("…") and choice.shown_text().startswith("Eve")

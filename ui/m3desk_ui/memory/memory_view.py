@@ -30,6 +30,7 @@ from m3desk_ui.graph import style
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.hub.sorted_rows import SortedRows
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.choice import Choice
 from m3desk_ui.look.play_keys import PlayKeys
 from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.memory.filtered_rows import FilteredRows
@@ -49,7 +50,7 @@ Span = tuple[str, int, int]
 MARKED = 500
 """Memories that match the words typed which are marked on the timeline, at most."""
 
-NARROWEST, WORDS = 84, 72
+NARROWEST, WORDS = 88, 72
 """Pixels of a choice beside the filter, and of the filter, where the window is small: the words that are typed need the room."""
 
 
@@ -312,9 +313,9 @@ class MemoryView(QWidget):
     def _build(self) -> None:
         self.words = SearchField(self)
         self.words.textChanged.connect(lambda _text: self._wait.start())
-        self.kind = QComboBox(self)
+        self.kind = Choice(self)
         self.kind.currentIndexChanged.connect(self._filter)
-        self.person = QComboBox(self)
+        self.person = Choice(self)
         for choice in (self.kind, self.person):  # a narrow window may cut them: their lists show the whole texts
             choice.setMinimumContentsLength(5)
             choice.setMinimumWidth(NARROWEST)

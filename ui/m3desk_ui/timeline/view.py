@@ -25,6 +25,7 @@ from m3desk import events
 from m3desk.domain.clip import clock
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, theme
+from m3desk_ui.look.choice import Choice
 from m3desk_ui.look.more_button import MoreButton
 from m3desk_ui.timeline import marking
 from m3desk_ui.timeline import rows as timeline_rows
@@ -92,7 +93,7 @@ class TimelineView(QWidget):
         """Clips whose pieces are to be taken out."""
         self._renamed = self._reading = False
         self._source = ""
-        self.sources = QComboBox()
+        self.sources = Choice()
         self.sources.setAccessibleName(self.tr("Source shown"))
         plain.tip(self.sources, self.tr("Source shown"))
         self.sources.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
