@@ -1,6 +1,8 @@
-"""The simulated meetings and interviews of `bench voices`: the same seed makes the same, and the turns are where something is heard."""
+"""The simulated meetings, interviews and films of `bench voices`: a seed makes the same again; turns are where something is heard."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -29,6 +31,12 @@ def test_a_seed_makes_one_recording_whose_turns_are_heard(name: str) -> None:
         assert 0 <= start < end <= LENGTH and who in PEOPLE
     loud = [float(np.abs(one.sound[round(a * SAMPLE_RATE) : round(b * SAMPLE_RATE)]).mean()) for a, b, _ in one.turns if b - a > 0.2]
     assert min(loud) > 0
+
+
+def test_a_film_is_cut_in_the_middle_of_speech() -> None:
+    made = [MAKERS["cuts"](number, 7, takes(), dict.fromkeys(PEOPLE, "set")) for number in range(4)]
+    at_once = [b for film in made for (_, a, one), (b, _, two) in pairwise(film.turns) if one != two and abs(b - a) < 0.01]
+    assert len(at_once) >= 4 and all(len({who for *_, who in film.turns}) > 1 for film in made)
 
 
 def test_pauses_between_what_one_person_says_are_silent_and_outside_their_spans() -> None:

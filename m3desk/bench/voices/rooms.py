@@ -1,4 +1,4 @@
-"""Simulated meetings heard from afar, and interviews with long turns: what one person's voice goes through inside one recording.
+"""Simulated meetings heard from afar, interviews with long turns, and films cut fast: what a voice goes through inside one recording.
 
 In `simulated` a speaker sounds alike in all turns. Here each turn has its own distance, turn of the head (tilt of the spectrum), level that
 drifts while it lasts, and pauses; others murmur meanwhile. Each is a function of a seed. Samples are 16 kHz.
@@ -76,7 +76,43 @@ def interview(number: int, seed: int, takes: Mapping[str, Sequence[Sound]], grou
     return _made(random, number, sound, turns, -20, told)
 
 
-MAKERS: Mapping[str, Maker] = {"meeting": meeting, "interview": interview}
+def cuts(number: int, seed: int, takes: Mapping[str, Sequence[Sound]], groups: Mapping[str, str]) -> Conversation:
+    """Make a film with a hard cut every 1 to 5 s, from two to five recordings; arguments as of `simulated.conversation`.
+
+    Each recording has one or two people and its own sound, and comes back. A cut is in the middle of a word, without a pause.
+    """
+    random = np.random.default_rng((seed, number))
+    count = int(random.integers(2, 6))
+    people = _people(random, groups, min(len(groups), 2 * count))
+    told = ["cuts"]
+    films: list[tuple[Reals, list[tuple[float, float, str]]]] = []
+    while people and len(films) < count:
+        mine, people = people[: int(random.integers(1, 3))], people[2:]
+        parts: list[Reals] = []
+        turns: list[tuple[float, float, str]] = []
+        at = 0.0
+        for n in range(8):
+            said, spans = speech(random, takes[mine[n % len(mine)]], float(random.uniform(1.5, 6)))
+            turns += [(at + a, at + b, mine[n % len(mine)]) for a, b in spans]
+            parts += [drifting(random, said, 2.0), np.zeros(round(random.uniform(0.0, 0.6) * SAMPLE_RATE))]
+            at += (len(parts[-2]) + len(parts[-1])) / SAMPLE_RATE
+        films.append((worsened(random, np.concatenate(parts), told) * 10 ** (random.uniform(-6, 3) / 20), turns))
+    sounds: list[Reals] = []
+    turns = []
+    at, before, seen = 0.0, -1, [0.0] * len(films)
+    while at < LENGTH:
+        film = int(random.choice([n for n in range(len(films)) if n != before] or [0]))
+        sound, said_there = films[film]
+        first = seen[film]
+        last = min(len(sound) / SAMPLE_RATE, first + float(random.uniform(1, 5)), first + LENGTH - at)
+        seen[film] = last if last < len(sound) / SAMPLE_RATE - 1 else 0.0
+        turns += [(at + max(a, first) - first, at + min(b, last) - first, who) for a, b, who in said_there if min(b, last) > max(a, first)]
+        sounds.append(sound[round(first * SAMPLE_RATE) : round(last * SAMPLE_RATE)])
+        at, before = at + last - first, film
+    return _made(random, number, np.concatenate(sounds)[: round(LENGTH * SAMPLE_RATE)], turns, -20, tuple(dict.fromkeys(told)))
+
+
+MAKERS: Mapping[str, Maker] = {"meeting": meeting, "interview": interview, "cuts": cuts}
 
 
 def speech(

@@ -142,7 +142,7 @@ def simulated(bench: Bench) -> dict[str, Any]:
 
 
 def rooms_heard(bench: Bench) -> dict[str, Any]:
-    """Simulated meetings heard from afar, and interviews: a tenth as many of each as of conversations."""
+    """Simulated meetings heard from afar, interviews, and films cut fast: a tenth as many of each as of conversations."""
     rows = {
         name: _figures(bench, name, conversations(bench, make, max(1, bench.conversations // 10))) for name, make in rooms.MAKERS.items()
     }
