@@ -127,3 +127,21 @@ def is_slip(error: M3DeskError) -> bool:
 def line_of(error: BaseException) -> str:
     """Return the one line that tells the user of any error: with its hint, if it has one."""
     return error.line() if isinstance(error, M3DeskError) else str(error)
+
+
+_BEGINS = frozenset([
+    "a", "an", "another", "both", "clip", "fewer", "it", "its", "memories", "no", "nobody", "node", "none", "nothing", "one", "only",
+    "replies", "several", "step", "stopped", "stopped.", "stopped;", "suggestion", "that", "the", "there", "this", "too", "two",
+    "videos", "what", "you",
+])  # fmt: skip
+"""Words in small letters that messages begin with; any other in small letters is a name, of a file or a command."""
+
+
+def as_sentence(message: str) -> str:
+    """Return a message as it stands alone, in a window: messages are written to follow "m3desk: " in a terminal."""
+    return message[:1].upper() + message[1:] if message.partition(" ")[0] in _BEGINS else message
+
+
+def sentence_of(error: BaseException) -> str:
+    """Return the one line that tells of any error (`line_of`) as it stands alone."""
+    return as_sentence(line_of(error))

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWi
 from m3desk import events
 from m3desk.domain.basis import renamed, said_by
 from m3desk.domain.clip import clock
-from m3desk.errors import CorrectionError
+from m3desk.errors import CorrectionError, as_sentence
 from m3desk_ui.look import links, plain, texts, theme
 
 if TYPE_CHECKING:
@@ -335,7 +335,7 @@ class ChatTurn(QFrame):
             then = dict(done.called)
             done = replace(done, answer=renamed(done.answer, then, self._now.called))
         if done.error:
-            self.answer.setText(f'<span style="color:{c.bad}">{plain.html(done.error)}</span>')
+            self.answer.setText(f'<span style="color:{c.bad}">{plain.html(as_sentence(done.error))}</span>')
         elif not done.found:
             text = done.answer or self.tr("This is not in the memory.")
             head = self.tr("Not in this memory")

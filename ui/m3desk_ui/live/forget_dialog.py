@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
-from m3desk.errors import line_of
+from m3desk.errors import sentence_of
 from m3desk_ui.look import plain, theme
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class ForgetDialog(QDialog):
 
     def _failed(self, number: int, error: Exception) -> None:
         if number == self._number:
-            self.effect.setText(line_of(error))
+            self.effect.setText(sentence_of(error))
 
     def forget(self) -> None:
         """Forget, and tell what the search found afterwards."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QHBoxLayout, QListWidget, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
-from m3desk.errors import line_of
+from m3desk.errors import sentence_of
 from m3desk_ui.look import plain, texts, theme
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class RetentionDialog(QDialog):
         self.go.setEnabled(True)
 
     def _failed(self, error: Exception) -> None:
-        self.effect.setText(line_of(error))
+        self.effect.setText(sentence_of(error))
 
     def delete(self) -> None:
         """Delete what was shown."""

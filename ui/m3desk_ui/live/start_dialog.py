@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from m3desk.errors import M3DeskError, line_of
+from m3desk.errors import M3DeskError, sentence_of
 from m3desk_ui.live.choices import DEFAULT_HOURS, GIGABYTE, Choices
 from m3desk_ui.live.light import Meter
 from m3desk_ui.live.newest import NewestPicture, Preview
@@ -244,7 +244,7 @@ class StartDialog(QDialog):
 
     def _not_found(self, error: Exception) -> None:
         self._show_devices([])
-        self.found.setText(line_of(error))
+        self.found.setText(sentence_of(error))
 
     def _show_devices(self, devices: list[Device]) -> None:
         before = "" if not self._looked else self._devices_address()
@@ -393,7 +393,7 @@ class StartDialog(QDialog):
         try:
             choices = self.choices()
         except M3DeskError as error:
-            self.problem.setText(line_of(error))
+            self.problem.setText(sentence_of(error))
             self.problem.show()
             return
         new = bool(self.where.currentData())

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from m3desk.errors import CorrectionError, M3DeskError
+from m3desk.errors import CorrectionError, M3DeskError, as_sentence
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import links, plain, theme
 from m3desk_ui.memory.inspector_words import Inspected, Row, labels, read_thing, reread
@@ -127,7 +127,9 @@ class Inspector(QWidget):
             self._found = None
             self._draw()
             return
-        self._found = Inspected(self.tr("This is no longer in the memory."), str(error) if not isinstance(error, KeyError) else "")
+        self._found = Inspected(
+            self.tr("This is no longer in the memory."), as_sentence(str(error)) if not isinstance(error, KeyError) else ""
+        )
         self._draw()
 
     def _show(self, found: Inspected) -> None:
@@ -159,7 +161,7 @@ class Inspector(QWidget):
         def failed(error: Exception) -> None:
             if not isinstance(error, M3DeskError):
                 self.hub.tell(error)
-            show([Row(plain.html(str(error)))])
+            show([Row(plain.html(as_sentence(str(error))))])
 
         def answered(verdict: Verdict) -> None:
             if self.hub.desk is desk and self._why[0] == observation:

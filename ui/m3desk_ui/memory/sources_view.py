@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk.domain.clip import clock
+from m3desk.errors import as_sentence
 from m3desk_ui.hub.following import Following, Read
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.memory.order import number
@@ -196,7 +197,7 @@ class _Paint(QStyledItemDelegate):
         c = theme.colours()
         s = row.source
         if s.state == "failed" and s.error:
-            return plain.line(s.error), c.bad
+            return plain.line(as_sentence(s.error)), c.bad
         state = "paused" if self.paused and s.state == "working" else s.state
         parts = [texts.source_state(state)]
         colour = {"done": c.good, "working": c.accent, "failed": c.bad, "partial": c.warn}.get(state, c.muted)

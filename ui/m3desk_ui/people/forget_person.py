@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from m3desk.errors import line_of
+from m3desk.errors import sentence_of
 from m3desk_ui.look import links, plain, texts, theme
 from m3desk_ui.people.people_list import fallback_head, initial
 
@@ -168,7 +168,7 @@ class ForgetPerson(QDialog):
 
         def failed(error: Exception) -> None:
             if isValid(self) and asked == self._asked:
-                self._show([line_of(error)])
+                self._show([sentence_of(error)])
 
         plan = desk.forget_person(self.person.id, self.way(), sources=self.sources.isChecked(), dry_run=True)
         self.hub.when(plan, found, failed)
@@ -209,7 +209,7 @@ class ForgetPerson(QDialog):
             return
         self._working = False
         self._ended()
-        self._show([line_of(error)])
+        self._show([sentence_of(error)])
 
     def _ended(self) -> None:
         self.busy.hide()

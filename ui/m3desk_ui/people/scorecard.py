@@ -25,7 +25,7 @@ from shiboken6 import isValid
 
 from m3desk.domain.clip import clock
 from m3desk.domain.ids import source_of
-from m3desk.errors import line_of
+from m3desk.errors import sentence_of
 from m3desk_ui.look import plain, theme
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Scorecard(QDialog):
 
     def _failed(self, error: Exception) -> None:
         if isValid(self):
-            self.said.setText(line_of(error))
+            self.said.setText(sentence_of(error))
 
     def _ready(self, pairs: list[Pair], samples: dict[str, Sample]) -> None:
         if not isValid(self):

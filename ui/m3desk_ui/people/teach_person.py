@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from m3desk.domain.sample_files import PICTURES, is_picture
-from m3desk.errors import line_of
+from m3desk.errors import sentence_of
 from m3desk_ui.look import deeds, plain, theme
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class TeachPerson(QDialog):
         def failed(error: Exception) -> None:
             if isValid(self):
                 self._work(False)
-                self.said.setText(line_of(error))
+                self.said.setText(sentence_of(error))
                 self.said.show()
             else:
                 self.hub.tell(error)

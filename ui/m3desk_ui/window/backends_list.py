@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from m3desk import events
-from m3desk.errors import M3DeskError, line_of
+from m3desk.errors import M3DeskError, sentence_of
 from m3desk_ui.hub.services import command_line
 from m3desk_ui.look import plain, texts, theme
 
@@ -185,7 +185,7 @@ class BackendsList(QWidget):
         self.setVisible(bool(rows))
 
     def _failed(self, error: Exception) -> None:
-        self.error.setText(line_of(error))
+        self.error.setText(sentence_of(error))
         self.error.show()
         self.show()
 
@@ -237,7 +237,7 @@ class BackendsList(QWidget):
 
         def ended(error: Exception | None) -> None:
             _running.pop(name, None)
-            hub.downloading.emit(events.Downloading(name, 0, 0, "failed" if error else "done", line_of(error) if error else None))
+            hub.downloading.emit(events.Downloading(name, 0, 0, "failed" if error else "done", sentence_of(error) if error else None))
             if self._row(name) is not None:
                 self.refresh()
                 if error is not None:

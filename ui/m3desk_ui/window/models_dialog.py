@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from m3desk import events
-from m3desk.errors import M3DeskError, line_of
+from m3desk.errors import M3DeskError, as_sentence, sentence_of
 from m3desk_ui.hub.services import command_line
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.window import profile_card
@@ -278,7 +278,7 @@ class ModelsDialog(QDialog):
             self.offer_go.setEnabled(True)
 
     def _failed(self, error: Exception) -> None:
-        self.state.setText(line_of(error))
+        self.state.setText(sentence_of(error))
         for row in self.rows.values():
             if row.now == "working":
                 row.show_state("failed")
@@ -337,7 +337,7 @@ class ModelsDialog(QDialog):
             row.progress(event.done, event.total)
         elif event.state == "failed":
             row.show_state("failed")
-            self.state.setText(event.error or self.tr("%1 could not be downloaded.").replace("%1", event.name))
+            self.state.setText(as_sentence(event.error or "") or self.tr("%1 could not be downloaded.").replace("%1", event.name))
         else:
             row.show_state("ready")
 

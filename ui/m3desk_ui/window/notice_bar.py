@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
+from m3desk.errors import as_sentence
 from m3desk_ui.look import plain, theme
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class NoticeBar(QFrame):
     def _show(self, notice: _Notice) -> None:
         self._shown = notice
         self._wait(self._waiting)
-        text, hint = plain.html(notice.text, 2 * plain.LINE), plain.html(notice.hint, 2 * plain.LINE)
+        text, hint = plain.html(as_sentence(notice.text), 2 * plain.LINE), plain.html(notice.hint, 2 * plain.LINE)
         self._text.setText(f"<b>{text}</b> {hint}" if hint else text)
         self._act.setVisible(notice.action is not None)
         self._act.setText(plain.entry(notice.label))

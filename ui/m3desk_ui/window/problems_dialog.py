@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QPushButton, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from m3desk.errors import sentence_of
 from m3desk_ui.look import deeds, findings, plain
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class ProblemsDialog(QDialog):
         def failed(error: Exception) -> None:
             if isValid(self) and asked == self._asked:
                 self.again.setEnabled(True)
-                self.state.setText(plain.line(f"{error} {getattr(error, 'hint', '')}"))
+                self.state.setText(plain.line(sentence_of(error)))
 
         self.hub.when(desk.check(), done, failed)
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from m3desk.errors import line_of
+from m3desk.errors import sentence_of
 from m3desk_ui.hub import services
 from m3desk_ui.look import plain, texts, theme
 
@@ -112,7 +112,7 @@ class ProfileCard(QWidget):
 
     def _failed(self, error: Exception) -> None:
         if isValid(self):
-            self._failure = line_of(error)
+            self._failure = sentence_of(error)
             self._take({})
 
     def refusal(self, name: str) -> str:

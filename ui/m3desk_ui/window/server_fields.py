@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from m3desk import config, outgoing
-from m3desk.errors import M3DeskError, line_of
+from m3desk.errors import M3DeskError, sentence_of
 from m3desk_ui.hub.services import command_line
 from m3desk_ui.look import plain
 
@@ -72,6 +72,6 @@ class ServerFields(QWidget):
             hub.work(
                 lambda: keep_key(key),
                 lambda _none: hub.notice.emit("info", kept, "", ""),
-                lambda error: hub.notice.emit("error", line_of(error), "", ""),
+                lambda error: hub.notice.emit("error", sentence_of(error), "", ""),
             )
         return changed

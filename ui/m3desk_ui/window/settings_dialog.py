@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from m3desk import config, outgoing, paths
-from m3desk.errors import M3DeskError, line_of
+from m3desk.errors import M3DeskError, sentence_of
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.window.profile_card import ProfileCard
 from m3desk_ui.window.server_fields import ServerFields
@@ -294,7 +294,7 @@ class SettingsDialog(QDialog):
             elif used and typed is None:
                 lines = [self.tr("Type the address of a model server.")]
         except M3DeskError as error:
-            lines = [line_of(error)]
+            lines = [sentence_of(error)]
         self.leaving.setText("\n".join(lines))
         self.leaving.setVisible(bool(lines))
         if "profile" in self.fields:
@@ -354,5 +354,5 @@ class SettingsDialog(QDialog):
         self.accept()
 
     def _complain(self, error: Exception) -> None:
-        self.problem.setText(line_of(error))
+        self.problem.setText(sentence_of(error))
         self.problem.show()
