@@ -1,4 +1,5 @@
-"""Writes a memory as one self-contained HTML page in English and Chinese: people with faces, a time line, memories and words with times.
+"""Writes a memory as one self-contained HTML page in English and Chinese: people with faces, a time line, and bookmarks, memories and words
+with times.
 
 Every text of a memory is foreign: it is escaped, and the page's own policy lets it load nothing and run no script, so that a text that
 slipped through could do nothing either.
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from m3desk.domain.bookmark import Bookmark
 from m3desk.domain.clip import Clip, Source, clock
 from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Person, PresenceSpan
@@ -84,6 +86,7 @@ def page(reader: Showable, sources: Sequence[Source]) -> str:
     ]
     for s in sources:
         out += _timeline(reader, s, spans[s.id], people)
+    out += _bookmarks([b for b in reader.bookmarks() if b.source in here], sources)
     out += _memories(
         [m for m in reader.memories() if m.source in here or (m.source is None and len(here) == len(reader.sources()))], sources
     )
@@ -190,6 +193,15 @@ def _thumbnails(reader: Showable, clips: Sequence[Clip]) -> Iterator[str]:
     at = {c.id: clock(c.start) for c in clips}
     for clip in _spread([c.id for c in clips if c.id in media], THUMBNAILS):
         yield picture(reader.media(media[clip]), at[clip])
+
+
+def _bookmarks(bookmarks: Sequence[Bookmark], sources: Sequence[Source]) -> Iterator[str]:
+    if bookmarks:
+        yield f"<h2>{both('Bookmarks', '书签')}</h2>\n<table>\n"
+        for b in bookmarks:
+            until = f" – {clock(b.end)}" if b.end > b.start else ""
+            yield f"<tr><td class=time>{_when(b.source, b.start, sources)}{until}</td><td class=text dir=auto>{safe(b.note)}</td></tr>\n"
+        yield "</table>\n"
 
 
 def _memories(memories: Sequence[StoredSentence], sources: Sequence[Source]) -> Iterator[str]:

@@ -92,8 +92,8 @@
             <translation>搜索全部内容…</translation>
         </message>
         <message>
-            <source>People, memories, words spoken, clips and actions; or who is in a picture or a recording</source>
-            <translation>人物、记忆、说过的话、片段和操作；也可以查找图片或录音中的人</translation>
+            <source>People, memories, words spoken, bookmarks, clips and actions; or who is in a picture or a recording</source>
+            <translation>人物、记忆、说过的话、书签、片段和操作；也可以查找图片或录音中的人</translation>
         </message>
         <message>
             <source>Back</source>
@@ -390,6 +390,14 @@
         <message>
             <source>Play or pause from anywhere</source>
             <translation>随处播放或暂停</translation>
+        </message>
+        <message>
+            <source>A report, subtitles, a table, a graph, who speaks when, or the whole memory</source>
+            <translation>报告、字幕、表格、图谱、谁在何时说话，或整个记忆</translation>
+        </message>
+        <message>
+            <source>Export subtitles with names…</source>
+            <translation>导出带人名的字幕…</translation>
         </message>
     </context>
     <context>
@@ -3587,6 +3595,50 @@
             <source>video %1, %2</source>
             <translation>视频 %1，%2</translation>
         </message>
+        <message>
+            <source>the face detector</source>
+            <translation>人脸检测</translation>
+        </message>
+        <message>
+            <source>face recognition</source>
+            <translation>人脸识别</translation>
+        </message>
+        <message>
+            <source>the speech detector</source>
+            <translation>语音检测</translation>
+        </message>
+        <message>
+            <source>voice recognition</source>
+            <translation>声纹识别</translation>
+        </message>
+        <message>
+            <source>speech recognition</source>
+            <translation>语音识别</translation>
+        </message>
+        <message>
+            <source>the object detector</source>
+            <translation>物体检测</translation>
+        </message>
+        <message>
+            <source>text recognition</source>
+            <translation>文字识别</translation>
+        </message>
+        <message>
+            <source>search by meaning</source>
+            <translation>语义搜索</translation>
+        </message>
+        <message>
+            <source>the language model</source>
+            <translation>语言模型</translation>
+        </message>
+        <message>
+            <source>the vision model</source>
+            <translation>视觉模型</translation>
+        </message>
+        <message>
+            <source>%1 (%2)</source>
+            <translation>%1（%2）</translation>
+        </message>
     </context>
     <context>
         <name>TimelineCanvas</name>
@@ -4877,6 +4929,10 @@ Licences: %3</source>
             <source>similarity %1</source>
             <translation>相似度 %1</translation>
         </message>
+        <message>
+            <source>Bookmark</source>
+            <translation>书签</translation>
+        </message>
     </context>
     <context>
         <name>SearchPalette</name>
@@ -4885,8 +4941,8 @@ Licences: %3</source>
             <translation>搜索全部内容</translation>
         </message>
         <message>
-            <source>People, memories, words spoken, clips, times, actions</source>
-            <translation>人物、记忆、说过的话、片段、时间、操作</translation>
+            <source>People, memories, words spoken, bookmarks, clips, times, actions</source>
+            <translation>人物、记忆、说过的话、书签、片段、时间、操作</translation>
         </message>
         <message>
             <source>By a picture or voice…</source>
@@ -4951,6 +5007,10 @@ Licences: %3</source>
         <message>
             <source>%n found</source>
             <translation>找到 %n 项</translation>
+        </message>
+        <message>
+            <source>Bookmarks</source>
+            <translation>书签</translation>
         </message>
     </context>
     <context>

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from m3desk.domain.bookmark import Bookmark
 from m3desk.interop import report
 from tests.ui.fakes import FakeReader, World
 
@@ -79,6 +80,20 @@ def test_a_report_shows_people_with_faces_a_time_line_and_memories_with_times() 
     assert sum(tag == "rect" for tag, _ in parsed.tags) > 8
     assert re.search(r"<td class=time>00:02</td><td class=kind>Ann</td>", text)
     assert {"People", "人物", "Time line", "时间线", "Knowledge", "知识"} <= set(parsed.text)
+
+
+def test_a_report_tells_the_bookmarks_of_its_sources_with_times_and_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = [
+        Bookmark("bookmark_1", "s1", 90_000_000, 90_000_000, "the <b>vase</b> falls", "2026-11-22T10:00:00Z", "user"),
+        Bookmark("bookmark_2", "s1", 100_000_000, 130_000_000, "", "2026-11-22T10:00:00Z", "user"),
+        Bookmark("bookmark_3", "s2", 5_000_000, 5_000_000, "of another film", "2026-11-22T10:00:00Z", "user"),
+    ]
+    assert "Bookmarks" not in Parsed(page(World(extra_nodes=0))).text
+    monkeypatch.setattr(FakeReader, "bookmarks", lambda _self: marks)
+    text = page(World(extra_nodes=0))
+    assert {"Bookmarks", "书签"} <= set(Parsed(text).text)
+    assert "<td class=time>01:30</td><td class=text dir=auto>the &lt;b&gt;vase&lt;/b&gt; falls</td>" in text
+    assert "01:40 – 02:10" in text and "of another film" not in text
 
 
 def test_a_report_is_made_without_the_network_and_refers_to_nothing_outside_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,26 @@ def test_one_field_finds_people_memories_words_clips_and_actions(qtbot: QtBot, p
     assert type_(qtbot, palette, "export", "actions")[0].text == "Export"
 
 
+def test_a_bookmark_is_found_by_its_note_and_all_of_them_by_their_name(qtbot: QtBot, hub: Hub, desk: FakeDesk) -> None:
+    for args in ({"source": "s1", "start": 90_000_000, "end": 120_000_000, "text": "the vase falls"}, {"source": "s1", "start": 7_000_000}):
+        desk.correct("bookmark", args).result(5)
+    palette = SearchPalette(hub, [])
+    palette.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(palette)
+    spans: list[tuple[object, ...]] = []
+    sought: list[tuple[object, ...]] = []
+    hub.selection.highlighted.connect(spans.append)
+    hub.selection.seek.connect(lambda *to: sought.append(to))
+    qtbot.waitUntil(lambda: bool(palette._index.bookmarks), timeout=SOON)
+    (hit,) = type_(qtbot, palette, "VASE", "bookmarks")
+    assert hit.text == "the vase falls" and hit.detail.startswith("01:30 – 02:00")
+    assert ("s1", 90_000_000, 120_000_000) in spans[-1]
+    assert len(type_(qtbot, palette, "bookmark", "bookmarks")) == 2
+    type_(qtbot, palette, "vase", "bookmarks")
+    palette._go()
+    assert sought == [("s1", 90_000_000, False)]
+
+
 def test_who_has_no_picture_is_listed_with_a_sign_of_their_own(qtbot: QtBot, palette: SearchPalette) -> None:
     palette._index = replace(palette._index, people=tuple(replace(p, portrait=None) for p in palette._index.people))
     type_(qtbot, palette, "person", "people")

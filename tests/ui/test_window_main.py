@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from m3desk_ui import launch
@@ -12,6 +13,7 @@ from m3desk_ui.hub.services import Services
 from m3desk_ui.look import theme
 from m3desk_ui.memory.sources_view import Row
 from m3desk_ui.people.people_view import PeopleView
+from m3desk_ui.window import files
 from m3desk_ui.window.main_window import MainWindow
 from m3desk_ui.window.window_state import WindowState
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -20,7 +22,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QTabBar
 
 from m3desk import config, events
-from m3desk.errors import DownloadError, SourceUnreadable
+from m3desk.errors import DownloadError, MemoryMissing, SourceUnreadable
 from tests.ui.fakes import FakeDesk, FakePlayer
 
 
@@ -263,6 +265,30 @@ def test_an_error_says_how_many_notices_wait_behind_it(window):
     assert "fault 1" in bar._text.text() and bar._more.text() == "1 more"
     bar.withdraw("fault 2")
     assert not bar._more.isVisible(), "the last one shown, none waits"
+
+
+def test_a_message_of_the_engine_is_shown_as_a_sentence(window):
+    window.hub.tell(MemoryMissing("there is no memory at x.", "Check the path."))
+    assert "There is no memory at x." in window.notices._text.text()
+
+
+def test_subtitles_are_an_entry_of_their_own_and_offered_first_there(window, desks, qtbot, tmp_path, monkeypatch):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    asked = []
+    monkeypatch.setattr(files, "where_to_write", lambda _parent, _head, suggested, kinds: asked.append((suggested, kinds.split(";;")[0])))
+    for name in ("export", "export_subtitles"):
+        window.actions_.all[name].trigger()
+    assert [(Path(path).name, kind) for path, kind in asked] == [("k.html", "Report (*.html)"), ("k.srt", "Subtitles with names (*.srt)")]
+
+
+def test_a_model_that_loads_is_told_by_what_it_is_for(window, desks, qtbot, tmp_path):
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    desks.desk.emit(events.ModelLoading("llama-cpp", False))
+    qtbot.waitUntil(lambda: window._status._work.text() == "Loading the language model (llama-cpp) …", timeout=2000)
+    desks.desk.emit(events.ModelLoading("my-own", False))
+    qtbot.waitUntil(lambda: window._status._work.text() == "Loading my-own …", timeout=2000)
 
 
 def test_a_correction_offers_undo(window, desks, qtbot, tmp_path):
@@ -632,7 +658,7 @@ def test_a_trouble_stays_until_it_is_over_also_behind_other_notices(window, qtbo
     assert "nearly full" in bar._text.text()
     window.hub.notice.emit("error", "an error", "", "")
     window.hub.trouble.emit("disk", "The disk is nearly full: 1 GB.", "")
-    assert "an error" in bar._text.text()
+    assert "An error" in bar._text.text()
     bar.dismiss()
     assert "1 GB" in bar._text.text()
     window.hub.trouble.emit("disk", "", "")

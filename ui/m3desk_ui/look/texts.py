@@ -131,6 +131,26 @@ def loading(said: str) -> str:
     return next((text.replace("%1", found[1]) for form, text in lines if (found := re.fullmatch(form, said))), said)
 
 
+def model(name: str) -> str:
+    """Return what a backend of the embedded profile is for, with its name; others by their name alone."""
+    translate = QCoreApplication.translate
+    words = {
+        "yunet": translate("Texts", "the face detector"),
+        "sface": translate("Texts", "face recognition"),
+        "silero": translate("Texts", "the speech detector"),
+        "pyannote-segmentation": translate("Texts", "the speech detector"),
+        "campplus": translate("Texts", "voice recognition"),
+        "whisper-base": translate("Texts", "speech recognition"),
+        "ssd-mobilenet-v2": translate("Texts", "the object detector"),
+        "rapidocr": translate("Texts", "text recognition"),
+        "e5-small": translate("Texts", "search by meaning"),
+        "use": translate("Texts", "search by meaning"),
+        "llama-cpp": translate("Texts", "the language model"),
+        "llama-vision": translate("Texts", "the vision model"),
+    }
+    return translate("Texts", "%1 (%2)").replace("%1", words[name]).replace("%2", name) if name in words else name
+
+
 def leaves(what: Leaving) -> str:
     """Return in a few words what goes to another machine."""
     both = QCoreApplication.translate("Texts", "Questions and clips go to %1")

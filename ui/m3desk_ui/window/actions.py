@@ -71,8 +71,8 @@ class Actions:
 
     def enable(self, memory_open: bool) -> None:
         """Disable actions that need an open memory while none is open."""
-        for name in ("add", "folder", "export", "close", "find", "ask", "pause", "retry", "play", "back", "on", "step_back",
-                     "step_on", "faster", "slower", "mute", "play_anywhere",
+        for name in ("add", "folder", "export", "export_subtitles", "close", "find", "ask", "pause", "retry", "play", "back", "on",
+                     "step_back", "step_on", "faster", "slower", "mute", "play_anywhere",
                      "zoom_in", "zoom_out", "zoom_off", "boxes", "subtitles", "history", "search", "problems",
                      "bookmark", "bookmark_note", "next_bookmark", "last_bookmark", "bookmarks",
                      "teach", "voices", "walls", "scorecard", "forget_person"):  # fmt: skip
@@ -132,7 +132,11 @@ class Actions:
         m.addSeparator()
         self._add(m, "add", translate("Actions", "Add videos to this memory…"), w.add_videos, "Ctrl+Shift+A")
         self._add(m, "folder", translate("Actions", "Add a folder…"), w.add_folder)
-        self._add(m, "export", translate("Actions", "Export…"), w.export, "Ctrl+Shift+E")  # a line of text takes Ctrl+E
+        every = self._add(
+            m, "export", translate("Actions", "Export…"), lambda: w.export("html"), "Ctrl+Shift+E"
+        )  # a line of text takes Ctrl+E
+        plain.tip(every, translate("Actions", "A report, subtitles, a table, a graph, who speaks when, or the whole memory"))
+        self._add(m, "export_subtitles", translate("Actions", "Export subtitles with names…"), lambda: w.export("srt"))
         m.addSeparator()
         self._add(m, "models", translate("Actions", "Models…"), w.show_models)
         self._add(m, "settings", translate("Actions", "Settings…"), w.show_settings, "Ctrl+,")
@@ -155,7 +159,10 @@ class Actions:
         self._add(m, "history", translate("Actions", "History of corrections…"), w.show_history, "Ctrl+H")
         m.addSeparator()
         search = self._add(m, "search", translate("Actions", "Search everywhere…"), w.search_everywhere, "Ctrl+K")
-        plain.tip(search, translate("Actions", "People, memories, words spoken, clips and actions; or who is in a picture or a recording"))
+        plain.tip(
+            search,
+            translate("Actions", "People, memories, words spoken, bookmarks, clips and actions; or who is in a picture or a recording"),
+        )
         self._add(m, "find", translate("Actions", "Find in memories"), w.find_memories, QKeySequence.StandardKey.Find)
         self._add(m, "ask", translate("Actions", "Ask a question"), w.ask, "Ctrl+L")
         m.addSeparator()

@@ -425,22 +425,22 @@ class MainWindow(QMainWindow):
             return
         self.open_memory(folder)
 
-    def export(self) -> None:
+    def export(self, ending: str) -> None:
+        """Let the user choose a file and its format, of which the one with this ending is offered first."""
         desk = self.hub.desk
         name = str(Path(self.hub.path).with_suffix(""))
-        kinds = ";;".join(
-            f"{what} (*.{ending})"
-            for what, ending in (
-                (self.tr("Report"), "html"),
-                (self.tr("Subtitles with names"), "srt"),
-                (self.tr("Subtitles with names for web pages"), "vtt"),
-                (self.tr("Table of memories"), "csv"),
-                (self.tr("Graph for other programs"), "graphml"),
-                (self.tr("Who speaks when"), "rttm"),
-                (self.tr("Whole memory, to import it elsewhere"), "json"),
-            )
-        )
-        path = files.where_to_write(self, self.tr("Export"), name + ".html", kinds)
+        every = [
+            (self.tr("Report"), "html"),
+            (self.tr("Subtitles with names"), "srt"),
+            (self.tr("Subtitles with names for web pages"), "vtt"),
+            (self.tr("Table of memories"), "csv"),
+            (self.tr("Graph for other programs"), "graphml"),
+            (self.tr("Who speaks when"), "rttm"),
+            (self.tr("Whole memory, to import it elsewhere"), "json"),
+        ]
+        every.sort(key=lambda kind: kind[1] != ending)
+        kinds = ";;".join(f"{what} (*.{end})" for what, end in every)
+        path = files.where_to_write(self, self.tr("Export"), f"{name}.{ending}", kinds)
         if path is not None and desk is not None:
             source = self.video.source if Path(path).suffix in (".vtt", ".srt", ".rttm") else None
             done = self.tr("Exported to %1").replace("%1", path)

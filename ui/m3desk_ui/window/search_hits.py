@@ -1,4 +1,4 @@
-"""What the search over the window finds without the engine: people, words spoken, clips, videos and moments. No Qt widgets, no IO."""
+"""What the search over the window finds without the engine: people, words spoken, bookmarks, clips, moments. No Qt widgets, no IO."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from m3desk.domain.clip import MICROSECOND, clock
 from m3desk_ui.look import texts
 
 if TYPE_CHECKING:
+    from m3desk.domain.bookmark import Bookmark
     from m3desk.domain.clip import Clip, Source
     from m3desk.domain.people import Person, SpeechRow
     from m3desk.ports import FoundNode, Reader
 
-Group = Literal["people", "memories", "spoken", "clips", "actions"]
-MOST = {"people": 8, "memories": 12, "spoken": 10, "clips": 6, "actions": 8}
+Group = Literal["people", "memories", "spoken", "bookmarks", "clips", "actions"]
+MOST = {"people": 8, "memories": 12, "spoken": 10, "bookmarks": 10, "clips": 6, "actions": 8}
 """Hits of a group that are listed."""
 
 _TIME = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2})")
@@ -26,7 +27,7 @@ _TIME = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2})")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing that was found. `kind`, `id`: as `hub.selection` names it; of an action, its name. `picture`: a media id."""
+    """One thing that was found. `kind`, `id`: as `hub.selection` names it; of an action and a bookmark, its own. `picture`: a media id."""
 
     group: Group
     text: str
@@ -48,6 +49,7 @@ class Index:
     clips: tuple[Clip, ...] = ()
     speech: tuple[tuple[str, SpeechRow], ...] = ()
     """Source and row, in order of time."""
+    bookmarks: tuple[Bookmark, ...] = ()
 
 
 def read_index(reader: Reader) -> Index:
@@ -55,7 +57,8 @@ def read_index(reader: Reader) -> Index:
     sources = tuple(reader.sources())
     people = sorted(reader.people(), key=lambda p: (p.ignored, p.name is None, -p.screen_time - p.speech_time))
     said = tuple((s.id, row) for s in sources for row in reader.speech(s.id) if row.utterance.text and not row.set_aside)
-    return Index(tuple(people), sources, tuple(reader.clips()), said)
+    marked = tuple(b for b in reader.bookmarks() if b.source is not None)
+    return Index(tuple(people), sources, tuple(reader.clips()), said, marked)
 
 
 def holds(text: str, words: Iterable[str]) -> bool:
@@ -69,7 +72,7 @@ def search(index: Index, typed: str) -> list[Hit]:
     words = typed.casefold().split()
     if not words:
         return []
-    return [*_people(index, words), *_spoken(index, words), *_clips(index, typed, words)]
+    return [*_people(index, words), *_spoken(index, words), *_bookmarks(index, words), *_clips(index, typed, words)]
 
 
 def _people(index: Index, words: list[str]) -> list[Hit]:
@@ -96,10 +99,28 @@ def _spoken(index: Index, words: list[str]) -> list[Hit]:
     return found
 
 
+def _bookmarks(index: Index, words: list[str]) -> list[Hit]:
+    """Return the bookmarks whose note holds the words; the word itself, "bookmark", finds all of them."""
+    called = QCoreApplication.translate("Search", "Bookmark")
+    names = _names(index)
+    found = []
+    for b in index.bookmarks:
+        if holds(f"{called} {b.note}", words):
+            detail = clock(b.start) + (f" – {clock(b.end)}" if b.end > b.start else "")
+            detail += f" · {names.get(b.source or '', '')}" if len(index.sources) > 1 else ""
+            found.append(Hit("bookmarks", b.note or called, detail, "bookmark", b.id, b.source, b.start, b.end))
+    return found[: MOST["bookmarks"]]
+
+
+def _names(index: Index) -> dict[str, str]:
+    """Return the file name of each source."""
+    return {s.id: s.uri.replace("\\", "/").rsplit("/", 1)[-1] for s in index.sources}
+
+
 def _clips(index: Index, typed: str, words: list[str]) -> list[Hit]:
     """Return the clips at a time ("1:20"), by number ("clip 3"), and the videos by file name."""
     translate = QCoreApplication.translate
-    names = {s.id: s.uri.replace("\\", "/").rsplit("/", 1)[-1] for s in index.sources}
+    names = _names(index)
     found = [Hit("clips", names[s.id], texts.duration(s.duration or 0), "source", s.id) for s in index.sources if holds(names[s.id], words)]
     time = _TIME.fullmatch(typed.strip())
     at = None if time is None else (int(time[1] or 0) * 3600 + int(time[2]) * 60 + int(time[3])) * MICROSECOND

@@ -1,4 +1,4 @@
-"""Search everywhere (Ctrl+K): people, memories, words spoken, clips and actions; also who is in a picture or a recording."""
+"""Search everywhere (Ctrl+K): people, memories, words spoken, bookmarks, clips and actions; also who is in a picture or a recording."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from m3desk.domain.sample_files import PICTURES
+from m3desk.errors import sentence_of
 from m3desk_ui.look import plain
 from m3desk_ui.people.people_list import fallback_head, initial
 from m3desk_ui.window import search_hits
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
 HIT = Qt.ItemDataRole.UserRole
-GROUPS: tuple[search_hits.Group, ...] = ("people", "memories", "spoken", "clips", "actions")
+GROUPS: tuple[search_hits.Group, ...] = ("people", "memories", "spoken", "bookmarks", "clips", "actions")
 WAIT_MS = 150
 """Milliseconds without a key after which is searched."""
 FACE = 28
@@ -58,7 +59,7 @@ class SearchPalette(QDialog):
         self.setWindowTitle(self.tr("Search everywhere"))
         self.resize(620, 440)
         self.search = QLineEdit()
-        self.search.setPlaceholderText(self.tr("People, memories, words spoken, clips, times, actions"))
+        self.search.setPlaceholderText(self.tr("People, memories, words spoken, bookmarks, clips, times, actions"))
         self.search.setAccessibleName(self.tr("Search everywhere"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._typed)
@@ -129,7 +130,7 @@ class SearchPalette(QDialog):
         if isValid(self) and asked == self._asked:
             self._memories = []
             self._show()
-            self.said.setText(plain.line(f"{error} {getattr(error, 'hint', '')}"))
+            self.said.setText(plain.line(sentence_of(error)))
 
     def choose_file(self) -> None:
         """Let the user choose a picture or a recording to search people by."""
@@ -188,8 +189,8 @@ class SearchPalette(QDialog):
         kept = None if current is None else current.data(0, HIT)
         self.tree.clear()
         titles = {
-            "people": self.tr("People"), "memories": self.tr("Memories"), "spoken": self.tr("Words spoken"), "clips": self.tr("Clips"),
-            "actions": self.tr("Actions"),
+            "people": self.tr("People"), "memories": self.tr("Memories"), "spoken": self.tr("Words spoken"),
+            "bookmarks": self.tr("Bookmarks"), "clips": self.tr("Clips"), "actions": self.tr("Actions"),
         }  # fmt: skip
         tops: dict[str, QTreeWidgetItem] = {}
         first: QTreeWidgetItem | None = None
@@ -244,7 +245,7 @@ class SearchPalette(QDialog):
     def _mark(self, hits: Sequence[Hit]) -> None:
         """Mark the hits in the graph and on the timeline."""
         self.hub.selection.found.emit(tuple(h.id for h in hits if h.kind in ("person", "node")))
-        spans = ((h.source, h.start, h.end) for h in hits if h.group in ("memories", "spoken"))
+        spans = ((h.source, h.start, h.end) for h in hits if h.group in ("memories", "spoken", "bookmarks"))
         self.hub.selection.highlighted.emit(tuple((s, a, a if b is None else b) for s, a, b in spans if s and a is not None))
 
     # ------------------------------------------------------------ choosing
@@ -264,6 +265,9 @@ class SearchPalette(QDialog):
         self.done(QDialog.DialogCode.Accepted)
         if hit.kind == "action":
             self._actions[int(hit.id)][1].trigger()
+            return
+        if hit.kind == "bookmark":
+            self.hub.selection.seek.emit(hit.source or "", hit.start or 0, False)
             return
         self.hub.selection.select(hit.kind, hit.id)
         if hit.group == "people":

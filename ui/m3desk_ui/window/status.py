@@ -169,7 +169,8 @@ class Status(QStatusBar):
             self._loading.append(event.name)
         if self._loading:
             self._work.setText(
-                self.tr("Loading %1 …").replace("%1", self._loading[-1]) + (f" {texts.loading(event.said)}" if event.said else "")
+                self.tr("Loading %1 …").replace("%1", texts.model(self._loading[-1]))
+                + (f" {texts.loading(event.said)}" if event.said else "")
             )
         elif self._progress is not None:
             self._on_progress(self._progress)
