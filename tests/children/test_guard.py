@@ -53,8 +53,10 @@ def test_of_20_programs_killed_while_their_process_starts_or_runs_nothing_is_lef
         apps.append(_program(tmp_path / "data", stubborn(tmp_path / f"noted-{n}")))
         if len(apps) % 4:
             continue
-        for app in apps[-4:]:
+        for k, app in enumerate(apps[-4:], n - 3):
             assert app.stdout is not None and app.stdout.readline() == "up\n"
+            if k % 2:  # on a busy machine the clock alone would kill all of them before their process begins
+                assert until(lambda file=tmp_path / f"noted-{k}": bool(noted(file)), 30.0)
             time.sleep(chance.uniform(0, 0.3))
             app.kill()
             app.wait()
@@ -69,7 +71,7 @@ def test_of_20_programs_killed_while_their_process_starts_or_runs_nothing_is_lef
     assert until(all_gone, 5.0), ([running(file) for file in files], [f.read_text() for f in folder.iterdir()])
     time.sleep(max(0.0, 1.0 - (time.monotonic() - killed)))  # one that a guard started late would be here by now
     assert all_gone()
-    assert sum(len(noted(file)) for file in files) >= 20, "most were killed too early to show anything"
+    assert sum(bool(noted(file)) for file in files) >= 10, "most were killed too early to show anything"
 
 
 def test_a_process_that_is_killed_takes_its_workers_with_it(data: Path, tmp_path: Path) -> None:
