@@ -15,7 +15,7 @@ from m3desk.memorization.candidates import CandidateSentence
 from m3desk.memorization.people import people
 from m3desk.memorization.phrases import Who, say, writing_language
 from m3desk.memorization.reading import as_subtitled, texts
-from m3desk.memorization.telling import QuotedSpeech, told
+from m3desk.memorization.telling import CLEAR, QuotedSpeech, told
 from m3desk.ports import ClipView
 
 MOST = 20
@@ -113,7 +113,7 @@ def speech(view: ClipView, language: str) -> list[CandidateSentence]:
     items: list[CandidateSentence] = []
     before: QuotedSpeech | None = None
     confidence = {u.id: u.confidence for u in view.perceived.utterances}
-    for one in told(speaking.crosstalk(view.perceived, view.clip)):
+    for one in told([u for u in speaking.crosstalk(view.perceived, view.clip) if u.confidence >= CLEAR]):
         rank = 0 if len(one.text) > REMARK else 2
         if one.cluster == speaking.NOBODY:
             clear = all(confidence[u] >= CLEAR_CROSSTALK for u in one.utterances)

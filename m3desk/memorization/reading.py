@@ -1,7 +1,7 @@
 """Sentences about text on screen, each with its role: who a caption introduces, a title, subtitles, a banner, other writing.
 
-A text is told once. Left out: what is cut off at the picture's edge, readings of moments, marks in a corner that never change, and
-subtitles whose words are told as speech anyway.
+A text is told once, a caption that introduces somebody once in two clips. Left out: what is cut off at the picture's edge, the rest of a
+sentence, misread lines, readings of moments, marks in a corner that never change, and subtitles whose words are told as speech anyway.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from m3desk.memorization import captions, names, presence, subtitled
 from m3desk.memorization.candidates import CandidateSentence
 from m3desk.memorization.captions import Caption
 from m3desk.memorization.phrases import Who, say
+from m3desk.memorization.telling import CLEAR
 from m3desk.ports import ClipView
 
 SURE = 0.9
@@ -55,7 +56,11 @@ def as_subtitled(view: ClipView) -> ClipView:
     low = [c for c in _captions(p.texts, width) if c.box[1] >= LOW * height and not _named(c)]
     # Line by line: of two lines one may be a translation, or no subtitle.
     low = [Caption((t,), t.start, t.end) for c in low for t in c.lines if t.score >= EXACT]
-    return replace(view, perceived=replace(p, utterances=subtitled.corrected(p.utterances, low))) if low else view
+    spelled = [
+        u if u.text == heard.text else replace(u, confidence=max(u.confidence, CLEAR))
+        for u, heard in zip(subtitled.corrected(p.utterances, low), p.utterances, strict=True)
+    ]
+    return replace(view, perceived=replace(p, utterances=tuple(spelled))) if low else view
 
 
 def texts(view: ClipView, language: str) -> list[CandidateSentence]:
@@ -64,7 +69,8 @@ def texts(view: ClipView, language: str) -> list[CandidateSentence]:
     width, height = presence.picture_size(view.source, p)
     there = [part for c in _captions(p.texts, width) for part in _parted(c, p.utterances, height) if _begins(part, height)]
     subtitles = [c for c in there if _is_subtitle(c, p.utterances, height)]
-    still = [c.text for c in captions.group(view.previous.texts) if c.end >= view.clip.start - 3 * MICROSECOND] if view.previous else []
+    before = captions.group(view.previous.texts) if view.previous else []
+    still = [c.text for c in before if c.end >= view.clip.start - 3 * MICROSECOND or _named(c)]
     items = _subtitles(subtitles, p.utterances, language)
     told: list[Caption] = []
     plain: list[Caption] = []

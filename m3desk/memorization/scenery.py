@@ -81,10 +81,11 @@ def _clear(thing: ObjectSeen) -> bool:
 
 
 def _still_there(view: ClipView) -> set[str]:
-    """Return the labels that the clip before ended with."""
+    """Return the labels of the shot that the clip before ended with: what somebody stands before now is there again later."""
     if view.previous is None:
         return set()
-    return {o.label for o in view.previous.objects if o.end >= view.clip.start - 3 * MICROSECOND and _clear(o)}
+    shot = max((c for c in view.previous.cuts if c < view.clip.start), default=0)
+    return {o.label for o in view.previous.objects if o.end > shot + presence.NEAR and _clear(o)}
 
 
 def _shown(

@@ -91,8 +91,8 @@ AGAINST = 0.5
 NAMED = 0.5
 """Weight of the opinion that somebody is called by one name on screen and in speech; how far it counts: domain.equivalence.OPINIONS."""
 
-ASIDE = 1 / 3
-"""Of an utterance, what others may speak over and the words and the voice are still its own."""
+ASIDE, HALF = 1 / 3, 1 / 2
+"""Of an utterance, what others may speak over and its words and its voice are still one person's: for sure, and at most."""
 
 NOBODY = -1
 """The cluster of speech with an uncertain voice."""
@@ -170,8 +170,9 @@ def same_name(cast: Sequence[Vote], heard: Sequence[HeardName], perceived: Perce
 def crosstalk(perceived: Perceived, clip: Clip) -> list[Utterance]:
     """Return a clip's utterances; of those spoken over each other, whose voice is a guess, the cluster is NOBODY.
 
-    It is a guess where the voice is not heard alone for half a second of the same shot, nor for most of the utterance itself. Measured
-    on the reel: a debate with two voices at once went to the next scene's speaker, in all of its three utterances.
+    It is none where others speak over a third of it at most; nor where they speak over half of it at most, it is enough for an
+    embedding, and the voice is heard alone for half a second of the same shot. Measured on the reel: a debate with two voices at once
+    went to the next scene's speaker, in all of its three utterances.
     """
     edges = [
         clip.start,
@@ -182,16 +183,18 @@ def crosstalk(perceived: Perceived, clip: Clip) -> list[Utterance]:
     for u in perceived.utterances:
         if not u.overlapped:
             alone.setdefault(u.cluster, []).append((u.start, u.end))
-    spoken = perceived.utterances
-    return [
-        replace(u, cluster=NOBODY) if u.overlapped and not (_mostly_alone(u, spoken) or _heard_alone(u, alone, edges)) else u
-        for u in spoken
-    ]
+    found = []
+    for u in perceived.utterances:
+        over = _spoken_over(u, perceived.utterances) if u.overlapped else 0.0
+        own = over <= ASIDE or (over <= HALF and u.embeddable and _heard_alone(u, alone, edges))
+        found.append(u if own else replace(u, cluster=NOBODY))
+    return found
 
 
-def _mostly_alone(u: Utterance, spoken: Sequence[Utterance]) -> bool:
+def _spoken_over(u: Utterance, spoken: Sequence[Utterance]) -> float:
+    """Return the share of an utterance in which other voices speak; 1 where it is not known when they do."""
     others = [(o.start, o.end) for o in spoken if o.cluster != u.cluster]
-    return 0 < _shared([(u.start, u.end)], others) <= ASIDE * (u.end - u.start) / MICROSECOND
+    return _shared([(u.start, u.end)], others) * MICROSECOND / max(1, u.end - u.start) or 1.0
 
 
 def _heard_alone(u: Utterance, alone: Mapping[int, Sequence[tuple[int, int]]], edges: Sequence[int]) -> bool:

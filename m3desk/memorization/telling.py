@@ -18,6 +18,10 @@ LONGEST = 320
 """Letters of speech in one sentence; longer speech is split at its full stops, commas or spaces."""
 
 
+CLEAR = 0.45
+"""Confidence of the words of an utterance from which they are quoted. Two of calibration are below it: one misheard, one of two words."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuotedSpeech:
     """Words of one speaker for one sentence: a few utterances, or a part of a long one."""

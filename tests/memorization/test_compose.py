@@ -268,6 +268,33 @@ def test_speech_that_another_one_only_touches_keeps_its_voice():
     assert any(line.startswith("Several people speak at once") for line in told(view(utterances=over)))
 
 
+def test_half_of_an_utterance_under_another_one_is_nobodys_and_so_is_a_short_one():
+    alone = speech(0, 0, 3.5, "That is not the point here.")
+    short = replace(speech(1, 3.5, 4.2, "Why didn't you do it?", overlapped=True), embeddable=False)
+    over = speech(2, 3.85, 4.3, "", cluster=1, overlapped=True)
+    lines = told(view(utterances=[alone, short, over]))
+    assert lines[0] == "Someone says: “That is not the point here.”" and lines[1] == "Several people speak at once: “Why didn't you do it?”"
+    long, other = speech(1, 3.5, 6, "I will. You could have.", overlapped=True), speech(2, 4.4, 7, "done it", cluster=1, overlapped=True)
+    assert "Someone says: “That is not the point here.”" in told(view(utterances=[alone, long, other]))
+
+
+def test_words_that_were_hardly_recognised_are_not_quoted_unless_a_subtitle_writes_them():
+    faint = replace(speech(0, 1, 4, "The harbour is no."), confidence=0.35)
+    assert not any("harbour" in line for line in told(view(utterances=[faint], language="en")))
+    near = replace(speech(0, 1, 4, "We sail to the northen arbour"), confidence=0.35)
+    v = view(utterances=[near], texts=[writing("We sail to the northern harbour", 1, 4, score=0.99)], language="en")
+    assert "Someone says: “We sail to the northern harbour”" in told(v)
+
+
+def test_a_caption_that_introduces_somebody_is_told_once_in_two_clips():
+    caption = writing("Host ANN LEE", 2, 5, box=(280.0, 200.0, 120.0, 24.0))
+    first = view(faces=[face(0, 0, 10)], texts=[caption], sound=False)
+    assert any("Host ANN LEE" in line for line in told(first))
+    again = replace(caption, clip="s1.c1", start=caption.start + 40_000_000, end=caption.end + 40_000_000)
+    then = view(faces=[face(0, 35, 50, clip="s1.c1")], texts=[again], previous=first.perceived, index=1, start=30, end=60, sound=False)
+    assert not any("ANN LEE" in line for line in told(then))
+
+
 def test_glasses_are_told_once_of_all_who_wear_them():
     def worn(f):
         b = f.boxes[0]
@@ -425,3 +452,13 @@ def test_a_voice_heard_alone_in_the_same_shot_keeps_what_it_says_over_another():
         ]
     )
     assert told(v)[0].startswith("Someone says: “I think that no wait”") and "Several people speak at once: “yes”" in told(v)
+
+
+def test_what_somebody_stands_before_for_a_while_is_not_told_again_in_the_next_clip():
+    first = view(objects=[thing("chair", 0, 8)], sound=False)
+    assert any("chair" in line for line in told(first))
+    again = view(objects=[thing("chair", 40, 50)], previous=first.perceived, index=1, start=30, end=60, sound=False)
+    assert not any("chair" in line for line in told(again))
+    cut = view(objects=[thing("chair", 0, 8)], cuts=[12], sound=False)
+    later = view(objects=[thing("chair", 40, 50)], previous=cut.perceived, index=1, start=30, end=60, sound=False)
+    assert any("chair" in line for line in told(later)), "another shot, maybe another chair"
