@@ -80,3 +80,12 @@ def test_a_correction_after_it_was_closed_is_no_fault(dialog: VoiceLinks, hub: H
     qtbot.waitUntil(lambda: not isValid(dialog), timeout=3000)
     with qtbot.waitSignal(hub.corrected):
         hub.correct("name", {"person": "person_1", "name": "Anne"})
+
+
+def test_two_people_can_be_looked_at_side_by_side(qtbot: QtBot, hub: Hub, world: World) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    both = [VoiceLinks(hub, person, parent) for person in world.people[:2]]
+    for made in both:
+        made.show()
+    qtbot.waitUntil(lambda: all(made.rows.topLevelItemCount() for made in both), timeout=3000)

@@ -111,7 +111,7 @@ class VoiceLinks(QDialog):
 
         def found(pairs: list[VoiceLink]) -> None:
             if isValid(self) and asked == self._asked:
-                self.hub.read("voice links", lambda reader: read_rows(reader, pairs), self._show)
+                self.hub.read(f"voice links {self.person.id}", lambda reader: read_rows(reader, pairs), self._show)
 
         def gone(_error: Exception) -> None:  # merged into somebody, or forgotten
             if isValid(self):
