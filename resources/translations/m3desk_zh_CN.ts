@@ -1297,6 +1297,10 @@
             <source>the whole clip</source>
             <translation>整个片段</translation>
         </message>
+        <message>
+            <source>Together with</source>
+            <translation>与之相关的人</translation>
+        </message>
     </context>
     <context>
         <name>Legend</name>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import links, texts
@@ -34,6 +36,18 @@ def test_a_thing_is_shown_with_where_it_comes_from(world: World, kind: str, id_:
     )
     for part in holds:
         assert part in said
+
+
+def test_a_person_is_told_with_whom_and_each_relation_leads_to_its_evidence(world: World) -> None:
+    both = next(m for m in world.sentences if m.id == "k3")
+    world.sentences[world.sentences.index(both)] = replace(both, people=("person_2", "person_1"))
+    found = read_thing(FakeReader(world), "person", "person_2")
+    ((_, (head, phrase)),) = [part for part in found.lists if part[0] == "Together with"]
+    assert "m3://person/person_1" in head.html and "1 memory together" in head.html and head.at is None
+    assert "colleagues" in phrase.html and "m3://node/k3" in phrase.html and phrase.at == (both.source, both.start)
+    known = [row.html for heading, rows in found.lists if heading.startswith("Known") for row in rows]
+    assert known and not any("colleagues" in row for row in known)  # told once
+    assert "person_1" in found.rests
 
 
 def test_what_is_gone_raises(world: World) -> None:

@@ -15,6 +15,7 @@ from m3desk_ui.graph.style import kind_singular
 from m3desk_ui.look import links, texts
 from m3desk_ui.look.plain import html
 from m3desk_ui.memory.order import in_time, sentences
+from m3desk_ui.people.relations import counted, read_relations
 
 if TYPE_CHECKING:
     from m3desk.domain.changed import Changed
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from m3desk.domain.evidence import ObjectSeen, TextOnScreen
     from m3desk.domain.memory import StoredSentence
     from m3desk.domain.people import Binding, Person, SpeechRow, TrackRow
+
+
+TOGETHER = 12
+"""People with whom a person is most remembered."""
 
 
 class Row(NamedTuple):
@@ -81,6 +86,7 @@ def labels() -> dict[str, str]:
         "language": QCoreApplication.translate("Inspector", "Language"),
         "runner_up": QCoreApplication.translate("Inspector", "Runner-up"),
         "memories": QCoreApplication.translate("Inspector", "Memories"),
+        "together": QCoreApplication.translate("Inspector", "Together with"),
         "things": QCoreApplication.translate("Inspector", "In view"),
         "screen": QCoreApplication.translate("Inspector", "On screen"),
         "user": QCoreApplication.translate("Inspector", "you"),
@@ -245,15 +251,31 @@ class Words:
         found.whose = p.id
         memories = found.memories = self._about(reader, p.id)
         self.rests |= {m.id for m in memories}
+        together, told = self._together(reader, p.id, memories)
         by_topic: dict[str, list[StoredSentence]] = {}
-        for m in sorted((m for m in memories if m.kind == "semantic"), key=lambda m: -m.weight):
+        for m in sorted((m for m in memories if m.kind == "semantic" and m.id not in told), key=lambda m: -m.weight):
             by_topic.setdefault(m.topic or "general", []).append(m)
         lived = [m for m in memories if m.kind == "episodic"][:20]
         found.lists = [
+            (self.t["together"], together),
             *((f"{self.t['known']}: {texts.topic(topic)}", [self._memory_line(m) for m in rows]) for topic, rows in by_topic.items()),
             (self.t["memories"], [self._memory_line(m) for m in lived]),
         ]
         return found
+
+    def _together(self, reader: Any, person: str, memories: Sequence[StoredSentence]) -> tuple[list[Row], set[str]]:
+        """Return with whom a person is remembered, each followed by what is known of the two; and the ids of those sentences."""
+        _, relations = read_relations(reader, person, memories)
+        rows: list[Row] = []
+        told: set[str] = set()
+        for relation in relations[:TOGETHER]:
+            other = relation.person
+            self.rests.add(other.id)
+            who = f"{links.chip(other.shown, 'person', other.id)} {html(counted(relation))}"
+            rows.append(Row(who, None, other.portrait, links.href("person", other.id)))
+            rows += [self._memory_line(m) for m in relation.known if m.id not in told]
+            told |= {m.id for m in relation.known}
+        return rows, told
 
     def _about(self, reader: Any, person: str) -> tuple[StoredSentence, ...]:
         """Return the sentences about a person."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 from shiboken6 import isValid
@@ -29,11 +29,11 @@ PERSON = Qt.ItemDataRole.UserRole
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Somebody with whom a person is remembered: in how many memories, and what is known of the two."""
+    """Somebody with whom a person is remembered: in how many memories, and what is known of the two, the strongest first."""
 
     person: Person
     memories: int
-    known: tuple[str, ...]
+    known: tuple[StoredSentence, ...]
 
 
 def read_relations(reader: Any, person: str, memories: Sequence[StoredSentence]) -> tuple[Person | None, list[Relation]]:
@@ -45,9 +45,16 @@ def read_relations(reader: Any, person: str, memories: Sequence[StoredSentence])
     for id_ in most:
         if id_ in there and not there[id_].ignored:
             both = [m for m in memories if m.topic == "relationship" and id_ in m.people]
-            known = tuple(dict.fromkeys(m.shown for m in sorted(both, key=lambda m: -m.weight)))
-            found.append(Relation(there[id_], together[id_], known))
+            known = {m.shown: m for m in sorted(both, key=lambda m: m.weight)}  # of equal words the strongest
+            found.append(Relation(there[id_], together[id_], tuple(sorted(known.values(), key=lambda m: -m.weight))))
     return there.get(person), found
+
+
+def counted(relation: Relation) -> str:
+    """Return in how many memories the two are together, in words."""
+    one = QCoreApplication.translate("RelationsView", "1 memory together")
+    several = QCoreApplication.translate("RelationsView", "%1 memories together")
+    return one if relation.memories == 1 else several.replace("%1", str(relation.memories))
 
 
 class RelationsPlot(QWidget):
@@ -158,12 +165,10 @@ class RelationsView(QWidget):
         self.none.setVisible(not relations)
 
     def _made(self, relation: Relation) -> QListWidgetItem:
-        count = relation.memories
-        times = self.tr("1 memory together") if count == 1 else self.tr("%1 memories together").replace("%1", str(count))
-        head = f"{plain.line(relation.person.shown, plain.ENTRY)} · {times}"
-        item = QListWidgetItem("\n".join((head, *(plain.line(k) for k in relation.known[:2]))))
+        head = f"{plain.line(relation.person.shown, plain.ENTRY)} · {counted(relation)}"
+        item = QListWidgetItem("\n".join((head, *(plain.line(k.shown) for k in relation.known[:2]))))
         item.setData(PERSON, relation.person.id)
-        plain.tip(item, "\n".join((head, *relation.known[:8])))
+        plain.tip(item, "\n".join((head, *(k.shown for k in relation.known[:8]))))
         ratio = self.devicePixelRatioF()
 
         def put(pixmap: QPixmap) -> None:
