@@ -3913,6 +3913,10 @@
     <context>
         <name>VideoView</name>
         <message>
+            <source>No video is in this memory yet. Drop one here, or press Ctrl+Shift+A.</source>
+            <translation>此记忆中还没有视频。请拖放视频到这里，或按 Ctrl+Shift+A。</translation>
+        </message>
+        <message>
             <source>This memory was imported without its video. Everything else is here.</source>
             <translation>这个记忆导入时没有视频，其他内容都在。</translation>
         </message>

@@ -193,6 +193,17 @@ def test_dropping_files_never_moves_them(window, desks):
     assert drop.isAccepted() and drop.dropAction() == Qt.DropAction.CopyAction
 
 
+def test_a_memory_without_a_video_says_how_one_is_added(window, desks, qtbot, tmp_path):
+    sources = list(desks.desk.world.sources)
+    desks.desk.world.sources.clear()
+    window.open_memory(str(tmp_path / "k.m3desk"))
+    qtbot.waitUntil(lambda: "No video is in this memory yet" in window.video.canvas.message, timeout=3000)
+    assert not window.video.transport.isEnabled()
+    desks.desk.world.sources += sources
+    window.video.following.restart()
+    qtbot.waitUntil(lambda: window.video.transport.isEnabled() and not window.video.canvas.message, timeout=3000)
+
+
 def test_an_imported_graph_says_that_its_video_is_not_here(window, desks, qtbot, tmp_path):
     (tmp_path / "room.pkl.gz").write_bytes(b"x")
     desks.desk.world.sources[0] = replace(desks.desk.world.sources[0], uri=str(tmp_path / "room.pkl.gz"))

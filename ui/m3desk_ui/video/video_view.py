@@ -148,6 +148,9 @@ class VideoView(QWidget):
             first = self._sources.get(wanted) or next((s for s in sources if s.state not in ("failed", "live")), None)
             if first is not None:
                 self.go(first.id, at if first.id == wanted else 0, False)
+            elif not sources and self._hub.desk is not None:
+                self.canvas.clear(self.tr("No video is in this memory yet. Drop one here, or press Ctrl+Shift+A."))
+                self.transport.setEnabled(False)
         if self.source in self._sources:
             s = self._sources[self.source]
             if self.locate.isVisibleTo(self) and self._wanted_path is not None and s.uri != self._wanted_path[0]:  # it was located
