@@ -2,8 +2,9 @@
 
 Run by path: `python -I -S guard.py '{"record": …, "life": …, "grace": …, "log": …, "about": …}' COMMAND …`. The program holds the
 writing end of the pipe `life` (a file descriptor; on Windows a handle): when it closes, by exit, crash or SIGKILL, the process group gets
-SIGTERM and, after `grace` seconds, SIGKILL. On Linux the guard also adopts workers that left the group, and the kernel ends the process if
-the guard itself is killed. It exits with the code of the process, 128 + N for signal N, or 127 if the process could not be started.
+SIGTERM and, after `grace` seconds (`GONE`, if the program has ended), SIGKILL. On Linux the guard also adopts workers that left the group,
+and the kernel ends the process if the guard itself is killed. It exits with the code of the process, 128 + N for signal N, or 127 if the
+process could not be started.
 
 `record` is a JSON file that says which processes there are, for `orphans.py`; it is deleted when all have ended. Imports the standard
 library only.
@@ -28,6 +29,9 @@ NOT_STARTED = 127
 LOG_BYTES = 16_000_000
 """A log that grew larger is cut to its last `LOG_KEPT` bytes."""
 LOG_KEPT = 1_000_000
+
+GONE = 1.5
+"""Seconds between SIGTERM and SIGKILL at most, once the program itself is gone: on a busy machine a longer `grace` took more than 5 s."""
 
 _POLL = 0.2
 _KILL_SECONDS = 5.0
@@ -108,6 +112,7 @@ class Guard:
         self.grace = float(settings["grace"])
         self.about = settings["about"]
         self.gone = threading.Event()
+        self._program = os.getppid()
         self._life = _opened(settings["life"])
         self._noted: Any = None
         for asked in (signal.SIGTERM, signal.SIGINT):
@@ -175,7 +180,7 @@ class Guard:
                 return self.child.wait()
             return code
         for asked, seconds in ((signal.SIGTERM, self.grace), (signal.SIGKILL, _KILL_SECONDS)):
-            until = time.monotonic() + seconds
+            began = time.monotonic()
             with contextlib.suppress(OSError):
                 os.killpg(self.child.pid, asked)  # at once, before anybody is looked for
             first = True
@@ -185,7 +190,8 @@ class Guard:
                         if asked == signal.SIGKILL or (first and os.getpgid(pid) != self.child.pid):
                             os.kill(pid, asked)
                 first = False
-                if time.monotonic() >= until:
+                orphan = asked == signal.SIGTERM and os.getppid() != self._program
+                if time.monotonic() >= began + (min(GONE, seconds) if orphan else seconds):
                     break
                 time.sleep(0.05)
                 code = code if (reaped := self._reaped()) is None else reaped

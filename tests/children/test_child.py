@@ -12,6 +12,7 @@ from m3desk.children import child as children
 from m3desk.children.causes import failure
 from m3desk.children.child import Child, free_port, log_file
 from m3desk.errors import BackendMissing, Cancelled, ModelFailed
+from tests.children.processes import until
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +53,7 @@ def test_a_port_that_is_taken_is_told() -> None:
 def test_a_start_that_takes_too_long_or_is_stopped_ends_the_process() -> None:
     slow = Child("vllm", _python("import time; print('still loading', flush=True); time.sleep(600)"), grace=0.1)
     lines: list[str] = []
+    assert until(lambda: "still loading" in "".join(slow.log_tail()), 30.0)
     with pytest.raises(ModelFailed, match=r"did not start within 1 s\. Its last lines: still loading"):
         slow.wait_ready(lambda: False, seconds=0.5 + 0.3, told=lines.append)
     assert not slow.alive and "still loading" in lines

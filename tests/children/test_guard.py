@@ -28,14 +28,14 @@ PROGRAM = """
 import sys, time
 from m3desk.children.child import Child
 print("up", flush=True)
-Child("stand-in", sys.argv[1:], grace=0.5)
+Child("stand-in", sys.argv[2:], grace=float(sys.argv[1]))
 time.sleep(600)
 """
 
 
-def _program(folder: Path, command: list[str]) -> subprocess.Popen[str]:
+def _program(folder: Path, command: list[str], grace: float = 0.5) -> subprocess.Popen[str]:
     env = {**os.environ, "M3DESK_DATA": str(folder), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, *command], stdout=subprocess.PIPE, text=True, env=env)
+    return subprocess.Popen([sys.executable, "-c", PROGRAM, str(grace), *command], stdout=subprocess.PIPE, text=True, env=env)
 
 
 @pytest.fixture
@@ -72,6 +72,16 @@ def test_of_20_programs_killed_while_their_process_starts_or_runs_nothing_is_lef
     time.sleep(max(0.0, 1.0 - (time.monotonic() - killed)))  # one that a guard started late would be here by now
     assert all_gone()
     assert sum(bool(noted(file)) for file in files) >= 10, "most were killed too early to show anything"
+
+
+def test_once_the_program_is_gone_a_process_that_ignores_sigterm_is_not_waited_for_as_long_as_when_it_is_stopped(tmp_path: Path) -> None:
+    app = _program(tmp_path / "data", stubborn(tmp_path / "noted"), grace=60)
+    assert until(lambda: len(noted(tmp_path / "noted")) == 4, 30.0)
+    app.kill()
+    app.wait()
+    assert app.stdout is not None
+    app.stdout.close()
+    assert until(lambda: running(tmp_path / "noted") == [], 20.0)
 
 
 def test_a_process_that_is_killed_takes_its_workers_with_it(data: Path, tmp_path: Path) -> None:
