@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from PySide6.QtCore import QTranslator
+from m3desk_ui import launch
+from PySide6.QtCore import QFileInfo, QTranslator
+from PySide6.QtGui import QAbstractFileIconProvider
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
+from pytestqt.qtbot import QtBot
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = ROOT / "resources" / "translations" / "m3desk_zh_CN.ts"
@@ -59,3 +64,17 @@ def test_the_compiled_file_gives_the_catalogues_translations() -> None:
     assert compiled.load(str(CATALOGUE.with_suffix(".qm")))
     wrong = {key: text for key, text in _in_catalogue().items() if compiled.translate(*key) != text}
     assert wrong == {}
+
+
+def test_the_file_dialog_speaks_chinese(qapp: QApplication, qtbot: QtBot, tmp_path: Path) -> None:
+    launch.use_language(qapp, "zh")
+    try:
+        dialog = QFileDialog()
+        qtbot.addWidget(dialog)
+        dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+        words = "".join(label.text() for label in dialog.findChildren(QLabel)).replace("&", "")
+        kind = QAbstractFileIconProvider().type(QFileInfo(str(tmp_path)))
+    finally:
+        launch.use_language(qapp, "en")
+    assert words and not any(len(part) > 1 for part in re.findall("[A-Za-z]+", words)), words
+    assert kind == "文件夹"

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei", "Microsoft YaHei UI", "PingFang SC")
 """Families of Chinese characters on Linux, Windows and macOS."""
 
+QT_LACKS = ("&Look in:", "Files of &type:", "Folder")
+"""Texts of Qt's file dialog that its own Chinese catalogue has in an older wording only: ours has them."""
+
 _translators: list[QTranslator] = []
 
 
