@@ -268,6 +268,13 @@ def test_speech_that_another_one_only_touches_keeps_its_voice():
     assert any(line.startswith("Several people speak at once") for line in told(view(utterances=over)))
 
 
+def test_an_utterance_that_is_its_own_only_after_a_cut_is_nobodys():
+    over = speech(0, 0, 4, "No, it is not.", overlapped=True)
+    on = speech(1, 2, 12, "They don't find it nice, we made some bad choices.", cluster=1, overlapped=True)
+    quotes = [line for line in told(view(utterances=[over, on], cuts=[4])) if "bad choices" in line]
+    assert quotes and not any(line.startswith("Someone") for line in quotes)
+
+
 def test_half_of_an_utterance_under_another_one_is_nobodys_and_so_is_a_short_one():
     alone = speech(0, 0, 3.5, "That is not the point here.")
     short = replace(speech(1, 3.5, 4.2, "Why didn't you do it?", overlapped=True), embeddable=False)
