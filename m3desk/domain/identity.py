@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from m3desk.domain.calibration import Calibration, calibration
+from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
 from m3desk.domain.ids import numbered
 
@@ -210,7 +211,7 @@ def match(
     candidate the node of the tracks, or the speech, that it goes on from. `asked`: a search by photo or recording, where
     the user sees the figures: less similarity is enough with a large lead. A runner-up similar to the best match, which may be the same
     person, is no rival: else one over-split would make every later match doubtful, and so a new node. Nor is a person matched with another
-    candidate of the same frame.
+    candidate of the same frame. Voices must agree by evidence too, unless they go on from the clip before.
     """
     together = sorted(galleries, key=lambda g: numbered(g.node))
     forbidden = _cannot_link_sets(candidates, cannot_link)
@@ -237,6 +238,8 @@ def match(
             continue
         enough = score >= _needed(candidates[i], best, rule) and candidates[i].duration >= rule.least
         ahead = _ahead(candidates[i], best, score, rule, asked)
+        if looks and (enough or ahead is not None) and evidence(candidates[i], best, rule) < rule.agreed:
+            enough, ahead = False, None
         if looks and not enough and ahead is None:
             missed.setdefault(i, Match(None, score, best.node, None))
             continue
@@ -260,6 +263,15 @@ def match(
         elif looks:  # a further node of the same person may still match, another person's can't: this one would lead it
             missed.setdefault(i, Match(None, score, best.node, None))
     return [m or missed.get(i) or Match(None, None, None, None) for i, m in enumerate(taken)]
+
+
+def evidence(candidate: Candidate, gallery: Gallery, rule: Calibration) -> float:
+    """Return the log-likelihood ratio of one person against two, by directions and seconds of clear speech; +inf for a rule without any."""
+    if rule.across is None or rule.space is None or candidate.vectors.shape[1] != len(rule.space.mean):
+        return np.inf
+    one, two = rule.space.moved(np.stack([mean_of(candidate.vectors), gallery.direction]))
+    seconds = candidate.duration / MICROSECOND
+    return round(float(rule.across.ratio(float(one @ two), seconds, gallery.duration / MICROSECOND or seconds)), 4)
 
 
 def _needed(candidate: Candidate, gallery: Gallery, rule: Calibration) -> float:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from m3desk import events
-from m3desk.domain.calibration import calibration
+from m3desk.calibrated import calibrated
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
 from m3desk.domain.galleries import many
@@ -105,7 +105,7 @@ class Subtitles:
         """Whether utterances are written down. May be set from any thread: words are given up while memorizing is behind, names never."""
         self._source, self._models, self._known, self._emit = source, models, known, emit
         self._speech_model = (lambda: models.speech) if models.speech is not None else speech
-        self._rule = calibration(models.voice_vectors.name, "voice") if models.voice_vectors else None
+        self._rule = calibrated(models.voice_vectors.name, "voice") if models.voice_vectors else None
         self._origin: int | None = None
         self._sound: Sound = np.zeros(0, np.float32)
         self._first = 0  # sample of the run at the buffer's start

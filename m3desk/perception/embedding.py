@@ -6,15 +6,12 @@ compare these embeddings, with thresholds that were measured on them (`domain/ca
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
-from m3desk.domain.calibration import calibration
+from m3desk.calibrated import calibrated
 from m3desk.domain.evidence import Floats
-from m3desk.errors import ModelMissing
-from m3desk.paths import resources
 from m3desk.ports import SAMPLE_RATE, DetectedFace, FaceEmbedder, Picture, Sound, VoiceEmbedder
 
 EMBEDDABLE = round(1.00 * SAMPLE_RATE)
@@ -55,26 +52,13 @@ def voice_rows(said: Sound, embedder: VoiceEmbedder, *, least: int = EMBEDDABLE)
 
 
 def within(rows: Floats, model: str) -> Floats:
-    """Return (n, d) unit rows of a voice model as they are compared within one recording; unchanged for a model without statistics.
+    """Return (n, d) unit rows of a voice model in the space of its statistics; unchanged for a model without any.
 
-    The mean of voices is subtracted, and directions in which embeddings of one person vary count less. Not for two recordings: across a
-    change of microphone it separates a person from themselves. Raises ModelMissing.
+    The mean of voices is subtracted, and directions in which embeddings of one person vary count less. Not to be compared alone across
+    recordings: a change of microphone can separate a person from themselves there. Raises ModelMissing.
     """
-    name = calibration(model, "voice").within
-    if name is None or not len(rows):
-        return rows
-    mean, matrix = _statistics(name)
-    moved = (rows - mean) @ matrix
-    return np.asarray(moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9), np.float32)
-
-
-@cache
-def _statistics(name: str) -> tuple[Floats, Floats]:
-    try:
-        table = np.load(resources() / "models" / name, allow_pickle=False).astype(np.float32)
-    except (OSError, ValueError) as e:
-        raise ModelMissing(f"the statistics of voices can't be read ({name}): {e}", "Install M3Desk again.") from e
-    return table[0], table[1:]
+    space = calibrated(model, "voice").space
+    return rows if space is None or not len(rows) else space.moved(rows)
 
 
 def utterance_in(snippet: Sound, length: int) -> Sound:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from m3desk.domain.calibration import calibration
+from m3desk.calibrated import calibrated
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.identity import Candidate, Gallery, match
 from m3desk.domain.log import ObservationType
@@ -53,7 +53,7 @@ def found(candidates: Sequence[Candidate], galleries: Sequence[Gallery], model: 
     apart = [(a.observations[0], b.observations[0]) for a, b in combinations(candidates, 2)]  # several faces of one photo
     known = [g for g in galleries if g.person in names]
     results = []
-    for verdict in match(candidates, known, apart, calibration(model, kind), asked=True):
+    for verdict in match(candidates, known, apart, calibrated(model, kind), asked=True):
         if verdict.node is None or verdict.score is None:
             continue
         row = reader.node(verdict.node)

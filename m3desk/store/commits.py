@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.calibrated import calibrated
 from m3desk.domain.calibration import Calibration, calibration
 from m3desk.domain.clip import Clip
 from m3desk.domain.equivalence import WRITER
@@ -105,7 +106,7 @@ def recognise(
     if type_ == "voice" and (alone := misplaced(perceived, known, calibration(model, type_))):
         found = candidates(perceived, type_, alone)
     held = [_held(state, c) for c in found] if type_ == "face" else _goes_on(db, state, perceived, found)
-    return found, match(found, known, perceived.cannot_link, calibration(model, type_), state.who.distinct, held)
+    return found, match(found, known, perceived.cannot_link, calibrated(model, type_), state.who.distinct, held)
 
 
 def misplaced(perceived: Perceived, known: Sequence[Gallery], rule: Calibration) -> set[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from m3desk.domain.calibration import Calibration, calibration
+from m3desk.domain.calibration import Calibration, Space, calibration
 from m3desk.domain.identity import Candidate, Gallery, Match, gallery_rows, match, similarities, similarity, top_similarity, typical_rows
 
 RULE = Calibration(accept=0.5, margin=0.1)
@@ -72,6 +72,18 @@ def test_several_utterances_with_a_margin_may_be_less_similar_than_one() -> None
     assert match([replace(asking, count=2)], known, [], rule)[0].node == "face_1"
     assert match([replace(asking, count=2)], known[:1], [], rule)[0].node is None  # ahead of nobody
     assert match([replace(one(0.56, 0.5, 0.65), count=2)], known, [], rule)[0].node is None  # hardly ahead
+
+
+def test_a_similar_voice_that_evidence_speaks_against_is_somebody_new() -> None:
+    rule = calibration("campplus-zh-en-w16", "voice")
+    # What all voices share counts little in the space of the evidence: there these two are opposites.
+    space = Space(np.zeros(3, np.float32), np.diag([0.1, 1, 1]).astype(np.float32))
+    asking, known = one(1, 0.3, 0), [Gallery("voice_1", "person_1", row(1, -0.3, 0), 8_000_000)]
+    assert match([asking], known, [], rule)[0].node == "voice_1"
+    (found,) = match([asking], known, [], replace(rule, space=space))
+    assert (found.node, found.runner_up, found.margin) == (None, "voice_1", None) and found.score is not None and found.score > 0.8
+    assert match([asking], known, [], replace(rule, space=space), held=["voice_1"])[0].node == "voice_1"  # it goes on from the clip before
+    assert match([asking], [Gallery("voice_2", "person_1", row(1, 0.3, 0), 8_000_000)], [], replace(rule, space=space))[0].node == "voice_2"
 
 
 def test_a_model_may_need_more_of_longer_speech() -> None:

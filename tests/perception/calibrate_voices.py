@@ -149,13 +149,43 @@ def trials(rows: Rows, chosen: Any, random: np.random.Generator) -> list[tuple[A
     return found
 
 
-def compared(rows: Rows, pairs: Any, mean: Any, matrix: Any) -> Any:
-    """Return the columns of `Evidence` of pairs."""
+def across(rows: Rows, chosen: Any, random: np.random.Generator) -> list[tuple[Any, Any, float]]:
+    """Return pairs of sides of different scenes: up to four pieces of one scene, and of each of one to three others."""
+    who, base, take, scene = (rows[n] for n in ("who", "base", "take", "scene"))
+    scenes: dict[str, dict[str, list[int]]] = {}
+    for n in np.flatnonzero(chosen).tolist():
+        scenes.setdefault(str(who[n]), {}).setdefault(str(scene[n]), []).append(n)
+    people = sorted(scenes)
+    found: list[tuple[Any, Any, float]] = []
+    for _ in range(40 * TRIALS):
+        if len(found) == TRIALS:
+            break
+        a = people[int(random.integers(len(people)))]
+        b = a if random.random() < 0.5 else people[int(random.integers(len(people)))]
+        here = str(random.choice(sorted(scenes[a])))
+        there = [s for s in sorted(scenes[b]) if s != here]
+        if not there or (a != b and base[scenes[a][here][0]] == base[scenes[b][there[0]][0]]):
+            continue
+        one = random.permutation(scenes[a][here])[: int(random.integers(1, 5))]
+        rest = [
+            n
+            for s in random.permutation(there)[: int(random.integers(1, 4))]
+            for n in random.permutation(scenes[b][str(s)])[: int(random.integers(1, 5))]
+        ]
+        two = np.array([n for n in rest if a != b or take[n] not in set(take[one])], int)
+        if len(two):
+            found.append((one, two, float(a == b)))
+    return found
+
+
+def compared(rows: Rows, pairs: Any, mean: Any, matrix: Any, *, weighted: bool = True) -> Any:
+    """Return the columns of `Evidence` of pairs. `weighted`: longer pieces count more, as inside a clip; those of a gallery count alike."""
     found = []
     for sides in pairs:
         vectors, seconds = [], []
         for s in sides[:2]:
-            moved = ((rows["vectors"][s] * np.minimum(rows["seconds"][s], 8)[:, None]).sum(0)).astype(float)
+            weight = np.minimum(rows["seconds"][s], 8) if weighted else np.ones(len(s))
+            moved = ((rows["vectors"][s] * weight[:, None]).sum(0)).astype(float)
             moved = (moved / np.linalg.norm(moved) - mean) @ matrix
             vectors.append(moved / np.linalg.norm(moved))
             seconds.append(float(rows["seconds"][s].sum()))
@@ -187,19 +217,16 @@ def folds(rows: Rows) -> Any:
     return np.array([small.get(n, n) for n in names])
 
 
-def main(words: Sequence[str]) -> None:
-    rows = pieces(cached_models.opened(cached_models.ResultCache(cached_models.folder() / "kept.sqlite"), words=False))
-    random = np.random.default_rng(1)
-    fold = folds(rows)
-    names = sorted(set(fold))
-    pairs = {f: trials(rows, fold == f, random) for f in names}
+def told(what: str, rows: Rows, fold: Any, pairs: dict[str, Any], amounts: Sequence[float | None], *, weighted: bool) -> None:
+    """Print what is found of the same voice and let through of strangers in each set left out, and the weights of all."""
+    names = list(pairs)
     true = {f: np.array([p[2] for p in pairs[f]]) for f in names}
-    for shrunk in (None, 1.0, 0.95, 0.8, 0.6):
+    for shrunk in amounts:
         columns = {}
         for f in names:
             space = (np.zeros(192), np.eye(192)) if shrunk is None else statistics(rows, fold != f, shrunk)
-            columns[f] = compared(rows, pairs[f], *space)
-        print("raw cosines" if shrunk is None else f"shrunk by {shrunk}")
+            columns[f] = compared(rows, pairs[f], *space, weighted=weighted)
+        print(f"{what}:", "raw cosines" if shrunk is None else f"shrunk by {shrunk}")
         weights, figures = [], []
         for f in names:
             rest = [g for g in names if g != f]
@@ -211,6 +238,24 @@ def main(words: Sequence[str]) -> None:
         print("  mean of sets:", [round(float(m), 4) for m in np.mean(figures, 0)])
         final = fitted(np.concatenate([columns[f] for f in names]), np.concatenate([true[f] for f in names]))
         print("  weights", [round(float(w), 3) for w in final], "spread", [round(float(s), 3) for s in np.std(weights, 0)])
+
+
+def main(words: Sequence[str]) -> None:
+    rows = pieces(cached_models.opened(cached_models.ResultCache(cached_models.folder() / "kept.sqlite"), words=False))
+    fold = folds(rows)
+    names = sorted(set(fold))
+    random = np.random.default_rng(1)
+    inside = {f: trials(rows, fold == f, random) for f in names}
+    told("inside a recording", rows, fold, inside, (None, 1.0, 0.95, 0.8, 0.6), weighted=True)
+    between = {f: across(rows, fold == f, random) for f in names}
+    told(
+        "of two recordings",
+        rows,
+        fold,
+        {f: p for f, p in between.items() if {one for *_, one in p} == {0.0, 1.0}},
+        (None, 0.8),
+        weighted=False,
+    )
     if "--write" in words:
         mean, matrix = statistics(rows, np.ones(len(fold), bool), SHRUNK)
         np.save(resources() / "models" / "campplus_within.npy", np.concatenate([mean[None], matrix]).astype(np.float16))

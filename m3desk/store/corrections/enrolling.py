@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from m3desk.calibrated import calibrated
 from m3desk.domain.editing import Lesson
 from m3desk.domain.evidence import FaceTrack, TimedBox, Utterance
-from m3desk.domain.identity import Candidate, Match, calibration, match
+from m3desk.domain.identity import Candidate, Match, match
 from m3desk.domain.ids import face_id, made_id, source_id, source_number, utterance_id
 from m3desk.domain.log import ObservationType
 from m3desk.domain.people import Person
@@ -63,7 +64,7 @@ def _like(context: Context, type_: ObservationType, lessons: Sequence[Lesson]) -
     pieces = [p for x in mine for p in x.pieces]
     candidate = Candidate(("taught",), np.concatenate([sample.vectors for sample, _ in pieces]), sum(n or LOOK for _, n in pieces))
     known = galleries_of(context.db, context.state, type_, model)
-    return match([candidate], known, (), calibration(model, type_), context.state.who.distinct)[0]
+    return match([candidate], known, (), calibrated(model, type_), context.state.who.distinct)[0]
 
 
 def _whom(context: Context, name: str, verdicts: Sequence[tuple[str, Match]]) -> tuple[Person | None, list[str]]:
