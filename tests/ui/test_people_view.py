@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain, theme
+from m3desk_ui.people import people_list
 from m3desk_ui.people.activity_plot import shares
 from m3desk_ui.people.people_list import PERSON
 from m3desk_ui.people.people_view import PeopleView
 from m3desk_ui.people.person_picker import BothFaces, PersonPicker
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QLineEdit, QStyleOptionViewItem
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QPainter
+from PySide6.QtWidgets import QApplication, QLineEdit, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -117,6 +118,39 @@ def test_news_does_not_close_an_open_editor(qtbot: QtBot, view: PeopleView, desk
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: corrections(desk) == [("name", {"person": "person_5", "name": "Carol"})], timeout=3000)
     qtbot.waitUntil(lambda: view.model.rowCount() == 7, timeout=3000)
+
+
+def test_rows_stay_under_the_mouse_until_it_rests_and_a_correction_shows_at_once(
+    qtbot: QtBot, view: PeopleView, desk: FakeDesk, world: World, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [p.id for p in view.model.people]
+
+    def seen(person: str, time: int) -> None:
+        """As if a clip were memorized in which this person is seen for very long."""
+        row = [p.id for p in world.people].index(person)
+        world.people[row] = replace(world.people[row], screen_time=time)
+        desk.emit(events.ClipCommitted("s1.c5", "episodic"))
+
+    def point() -> None:
+        place = view.list.viewport()
+        for x in (20, 24):
+            at, none = QPointF(place.rect().center() + QPoint(x, 0)), Qt.MouseButton.NoButton
+            move = QMouseEvent(QEvent.Type.MouseMove, at, place.mapToGlobal(at), none, none, Qt.KeyboardModifier.NoModifier)
+            QApplication.sendEvent(place, move)
+
+    monkeypatch.setattr(people_list, "POINTED_MS", 60_000)
+    point()
+    seen(before[-1], 10**12)
+    qtbot.wait(600)
+    assert [p.id for p in view.model.people] == before
+    hub.corrected.emit(None)
+    qtbot.waitUntil(lambda: view.model.people[0].id == before[-1], timeout=3000)
+    point()
+    seen(before[3], 10**13)
+    qtbot.wait(600)
+    assert view.model.people[0].id == before[-1]
+    monkeypatch.setattr(people_list, "POINTED_MS", 0)
+    qtbot.waitUntil(lambda: view.model.people[0].id == before[3], timeout=3000)
 
 
 def test_an_empty_name_or_the_same_changes_nothing(view: PeopleView, desk: FakeDesk) -> None:

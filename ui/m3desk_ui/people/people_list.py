@@ -9,6 +9,7 @@ from PySide6.QtCore import (
     QAbstractListModel,
     QByteArray,
     QCoreApplication,
+    QElapsedTimer,
     QEvent,
     QMimeData,
     QModelIndex,
@@ -211,6 +212,10 @@ class PeopleModel(QAbstractListModel):
         return False
 
 
+POINTED_MS = 1500
+"""For so long after the mouse was moved over the list its rows stay where they are; longest time between pointing and clicking."""
+
+
 class PeopleList(QListView):
     """A list or grid of equal cells: what one shows may change without all being laid out and painted again.
 
@@ -221,8 +226,21 @@ class PeopleList(QListView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._moved = QElapsedTimer()
         self.setUniformItemSizes(True)
         self.setResizeMode(QListView.ResizeMode.Adjust)
+
+    def is_pointed_at(self) -> bool:
+        """Return whether the mouse was moved over the list a moment ago: a click may follow, and is meant for what is there now."""
+        return self._moved.isValid() and self._moved.elapsed() < POINTED_MS
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._moved.start()
+        super().mouseMoveEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._moved.invalidate()
+        super().mousePressEvent(event)
 
     def show_grid(self, grid: bool) -> None:
         """Show faces in a grid, or rows. (Qt's icon mode has settings of its own for dragging, which are put back.)"""

@@ -55,6 +55,7 @@ class PeopleView(QWidget):
         self.hub = hub
         self._everybody: dict[str, Person] = {}
         self._count = 0
+        self._just_corrected = False
         self._wants_grid: bool | None = None
         self.model = PeopleModel(hub, self)
         self.model.named.connect(self.name)
@@ -68,11 +69,11 @@ class PeopleView(QWidget):
         self.questions.by_hand.connect(self.separate)
         self._build()
         self.following = Following(
-            hub, "people", load=lambda: read_people, show=self._show, patch=self._changed, apply=self._patch, busy=self._editing,
+            hub, "people", load=lambda: read_people, show=self._show, patch=self._changed, apply=self._patch, busy=self._in_use,
             parent=self,
         )  # fmt: skip
         hub.opened.connect(self._forget)
-        hub.corrected.connect(self._undoable)
+        hub.corrected.connect(self._corrected)
         hub.engine_ready.connect(self._undoable)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
@@ -190,11 +191,16 @@ class PeopleView(QWidget):
         self._fill()
         self.following.restart()
 
-    def _editing(self) -> bool:
-        """Return whether a name is being edited: an update would close the editor."""
-        return self.delegate.editing
+    def _in_use(self) -> bool:
+        """Return whether an update must wait: it would close the editor, or move rows from under the mouse. Corrections show at once."""
+        return self.delegate.editing or (self.list.is_pointed_at() and not self._just_corrected)
+
+    def _corrected(self, _event: object) -> None:
+        self._just_corrected = True
+        self._undoable()
 
     def _show(self, people: list[Person]) -> None:
+        self._just_corrected = False
         self._everybody = {p.id: p for p in people}
         self._fill()
         self._follow(*self.hub.selection.current)
@@ -205,6 +211,7 @@ class PeopleView(QWidget):
         return (lambda reader: (ids, reader.people_of(ids))) if ids else None
 
     def _patch(self, part: tuple[frozenset[str], list[Person]]) -> None:
+        self._just_corrected = False
         ids, people = part
         known = {p.id: p for p in people}
         for id_ in ids - known.keys():
