@@ -94,8 +94,8 @@ NAMED = 0.5
 ASIDE, HALF = 1 / 3, 1 / 2
 """Of an utterance, what others may speak over and its words and its voice are still one person's: for sure, and at most."""
 
-TOUCHED = MICROSECOND // 5
-"""An utterance that reaches less far into a shot ends at its cut: times are good to this."""
+TOUCHED = MICROSECOND
+"""What of an utterance lies in another shot for less is no more than a few words, or a time that is not exact."""
 
 NOBODY = -1
 """The cluster of speech with an uncertain voice."""
@@ -197,13 +197,16 @@ def crosstalk(perceived: Perceived, clip: Clip) -> list[Utterance]:
 def _spoken_over(u: Utterance, spoken: Sequence[Utterance], edges: Sequence[int]) -> float:
     """Return the share of an utterance in which other voices speak, in the shot where it is largest; 1 where nobody knows when they do."""
     others = [(o.start, o.end) for o in spoken if o.cluster != u.cluster]
+    if not _shared_micros([(u.start, u.end)], others):
+        return 1.0
     parts = [(max(a, u.start), min(b, u.end)) for a, b in pairwise(edges) if a < u.end and b > u.start]
-    return max((_shared([p], others) * MICROSECOND / (p[1] - p[0]) for p in parts if p[1] - p[0] >= TOUCHED), default=0.0) or 1.0
+    longest = max(b - a for a, b in parts)
+    return max(_shared_micros([(a, b)], others) / (b - a) for a, b in parts if b - a >= min(TOUCHED, longest))
 
 
 def _heard_alone(u: Utterance, alone: Mapping[int, Sequence[tuple[int, int]]], edges: Sequence[int]) -> bool:
     shots = [(a, b) for a, b in pairwise(edges) if a < u.end and b > u.start]
-    return any(_shared(alone.get(u.cluster, ()), [shot]) >= 0.5 for shot in shots if _shared_micros([(u.start, u.end)], [shot]) >= TOUCHED)
+    return any(_shared(alone.get(u.cluster, ()), [shot]) >= 0.5 for shot in shots if _shared([(u.start, u.end)], [shot]) >= 0.2)
 
 
 def explain(perceived: Perceived, end: int, voice: int) -> Iterator[str]:

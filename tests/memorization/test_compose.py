@@ -275,6 +275,13 @@ def test_an_utterance_that_is_its_own_only_after_a_cut_is_nobodys():
     assert quotes and not any(line.startswith("Someone") for line in quotes)
 
 
+def test_a_short_utterance_that_another_one_touches_keeps_its_voice_also_beside_a_cut():
+    short = [speech(0, 1, 1.7, "Thank you all.", overlapped=True), speech(1, 1.6, 4, "", cluster=1, overlapped=True)]
+    assert told(view(utterances=short))[0].startswith("Someone says:")
+    long = [speech(0, 0, 2.8, "", overlapped=True), speech(1, 2.2, 5.7, "It is a hundred million.", cluster=1, overlapped=True)]
+    assert "Someone says: “It is a hundred million.”" in told(view(utterances=long, cuts=[2.8]))
+
+
 def test_half_of_an_utterance_under_another_one_is_nobodys_and_so_is_a_short_one():
     alone = speech(0, 0, 3.5, "That is not the point here.")
     short = replace(speech(1, 3.5, 4.2, "Why didn't you do it?", overlapped=True), embeddable=False)
