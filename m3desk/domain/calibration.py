@@ -39,7 +39,8 @@ class Evidence:
 
     def ratio(self, cosine: Any, seconds: Any, others: Any) -> Any:
         """Return the log-likelihood ratio (natural) of one person against two; arrays of one shape, or numbers."""
-        return self.columns(cosine, np.minimum(seconds, others), np.maximum(seconds, others)) @ np.array(self.weights)
+        c, a, b = np.broadcast_arrays(cosine, np.minimum(seconds, others), np.maximum(seconds, others))
+        return self.columns(c, a, b) @ np.array(self.weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +79,8 @@ class Calibration:
     `measured`: by us, on labelled pairs; else cautious ones of others, and one person may become several, who can be merged by hand.
     `evidence`: compares voices inside one recording, in the `space` that the statistics in the file `within` of resources/models define.
     `across`: compares voices of clips and files there; who is similar enough is not taken for one person if its ratio is below `agreed`.
-    `space` is given by `calibrated.calibrated` only; without it nothing is compared by `across`.
+    Two nodes that were left apart are as likely one person as two at a ratio of `apart`. `space` is given by `calibrated.calibrated` only;
+    without it nothing is compared by `across`.
     """
 
     accept: float
@@ -107,6 +109,7 @@ class Calibration:
     within: str | None = None
     across: Evidence | None = None
     agreed: float = 3.0
+    apart: float = 2.85
     space: Space | None = field(default=None, compare=False, repr=False)
 
     def comparison(self) -> Evidence:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from m3desk.domain.calibration import Calibration
+from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import TOP, Gallery, mean_of, padded_rows
+from m3desk.domain.identity import TOP, Gallery, evidence, mean_of, padded_rows
 from m3desk.domain.ids import numbered
 from m3desk.domain.linkage import average_linkage
 
@@ -32,6 +33,10 @@ GULF = 0.2
 `Calibration.split_below`) on the galleries of 36 faces and 33 voices and on mixtures of every two, with half, a third or a fifth of the
 second: the similarity of the two groups is .55 (faces) and .64 (voices) or more for one person, .28 and .60 or less for two, so all
 mixtures and no single person are noticed."""
+
+
+DOUBT = 2.0
+"""How much less than `Calibration.apart` the ratio of two voices may be that are still worth a question (probability .12)."""
 
 
 class Pair(NamedTuple):
@@ -103,7 +108,7 @@ def similar_pairs(
         if a.person == b.person or a.vectors.shape[1] != b.vectors.shape[1]:
             continue
         score = as_wholes(a, b, rule)
-        if score >= rule.similar:
+        if score >= rule.similar or (rule.space is not None and evidence(a, b, rule) >= rule.apart - DOUBT):
             found.append((a, b, score))
     near = {(x.node, y.node): s for a, b, s in found for x, y in ((a, b), (b, a))}
     pairs = []
@@ -122,7 +127,8 @@ def similar_pairs(
 def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration, touched: Container[str] | None) -> Iterable[tuple[int, int]]:
     """Return the places (i < k) of the pairs whose similarity can reach `least`, in order, quickly: of 500 nodes few of 125,000 pairs.
 
-    `touched`: only of pairs with one of these nodes. Faces: no mean of cosines is above their maximum.
+    `touched`: only of pairs with one of these nodes. Faces: no mean of cosines is above their maximum. Voices that are compared by
+    evidence: also those that it speaks for.
     """
     mine = [i for i, g in enumerate(nodes) if touched is None or g.node in touched]
     if not mine:
@@ -132,6 +138,10 @@ def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration, touched
     if rule.whole:
         directions = np.concatenate([g.direction for g in nodes]).reshape(len(nodes), -1)
         near = directions[mine] @ directions.T
+        if rule.across is not None and rule.space is not None and directions.shape[1] == len(rule.space.mean):
+            moved, seconds = rule.space.moved(directions), np.array([g.duration for g in nodes]) / MICROSECOND
+            for row, i in zip(near, mine, strict=True):  # one by one: thousands with thousands would not fit
+                row[rule.across.ratio(moved @ moved[i], seconds[i], seconds) >= rule.apart - DOUBT] = 1.0
     else:
         rows = padded_rows([g.vectors for g in nodes])
         # Many small products: for a large one the library starts threads, which wait for each other where the processor is busy.

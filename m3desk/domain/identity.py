@@ -265,12 +265,12 @@ def match(
     return [m or missed.get(i) or Match(None, None, None, None) for i, m in enumerate(taken)]
 
 
-def evidence(candidate: Candidate, gallery: Gallery, rule: Calibration) -> float:
+def evidence(asking: Candidate | Gallery, gallery: Gallery, rule: Calibration) -> float:
     """Return the log-likelihood ratio of one person against two, by directions and seconds of clear speech; +inf for a rule without any."""
-    if rule.across is None or rule.space is None or candidate.vectors.shape[1] != len(rule.space.mean):
+    if rule.across is None or rule.space is None or not asking.vectors.shape[1] == gallery.vectors.shape[1] == len(rule.space.mean):
         return np.inf
-    one, two = rule.space.moved(np.stack([mean_of(candidate.vectors), gallery.direction]))
-    seconds = candidate.duration / MICROSECOND
+    one, two = rule.space.moved(np.stack([mean_of(asking.vectors), gallery.direction]))
+    seconds = asking.duration / MICROSECOND
     return round(float(rule.across.ratio(float(one @ two), seconds, gallery.duration / MICROSECOND or seconds)), 4)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from m3desk.calibrated import calibrated
 from m3desk.domain.calibration import calibration
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats
@@ -45,7 +46,7 @@ def known(db: DB, state: State, log: Log, look: GalleryLookup | None = None) -> 
     for type_ in TYPES:
         model = reading.setting(db, f"{type_}_vectors") or ""
         galleries[type_] = galleries_of(db, state, type_, model) if look is None else look(type_, model)
-        rules[type_] = calibration(model, type_)
+        rules[type_] = calibrated(model, type_)
         for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ? ORDER BY rowid", (type_, model)):
             vectors[r["owner"]] = rows.vectors(r)
     return Known(state, log, galleries, rules, vectors)

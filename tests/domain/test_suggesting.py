@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from m3desk.domain.calibration import calibration
+from m3desk.domain.calibration import Space, calibration
 from m3desk.domain.consolidation import similar_pairs
 from m3desk.domain.correction import Step
 from m3desk.domain.identities import Held, Identities
@@ -86,6 +86,17 @@ def test_whom_a_user_or_one_frame_keeps_apart_nobody_asks_about() -> None:
     case = faces(0.45)
     case.state.who.distinct = frozenset({("person_1", "person_2"), ("person_2", "person_1")})
     assert suggest(case) == []
+
+
+@pytest.mark.parametrize(("cosine", "shared", "asked"), [(0.5, 1.0, True), (0.69, 0.1, False)])
+def test_voices_are_asked_about_by_evidence_where_they_are_compared_by_it(cosine: float, shared: float, asked: bool) -> None:
+    people = {f"person_{i}": [(f"s1.c{i}.u0", f"voice_{i}", 5)] for i in (1, 2)}
+    case = known(people, dict(zip(("voice_1", "voice_2"), rows(cosine), strict=True)))
+    assert bool(suggest(case)) is not asked  # by their similarity
+    # What they share counts much, or hardly, in the space of the evidence.
+    space = Space(np.zeros(16, np.float32), np.diag([shared, *[0.3 if asked else 1.0] * 15]).astype(np.float32))
+    rules = {**case.rules, "voice": replace(case.rules["voice"], space=space)}
+    assert bool(suggest(replace(case, rules=rules))) is asked  # type: ignore[arg-type]
 
 
 def test_similar_voices_are_hardly_asked_about_if_the_faces_are_dissimilar() -> None:

@@ -16,7 +16,7 @@ from m3desk.domain.consolidation import Pair, similar_pairs, whole
 from m3desk.domain.correction import Step
 from m3desk.domain.equivalence import LEAD, SUFFICIENT, WEAK, weigh
 from m3desk.domain.identities import Equivalence
-from m3desk.domain.identity import Gallery
+from m3desk.domain.identity import Gallery, evidence
 from m3desk.domain.log import ObservationType, in_force
 from m3desk.domain.people import Person
 from m3desk.domain.questions.facts import LEAST, Facts, Known, Question, counted, is_sentence, reads
@@ -86,19 +86,24 @@ def _same(facts: Facts) -> list[Question]:
         rule = facts.known.rules[type_]
         for pair in similar_pairs(galleries, rule, facts.who.distinct):
             a, b = by_node[pair.a], by_node[pair.b]
-            p = _same_voice(a, b, pair.score) if rule.whole else _same_face(a, b, pair, rule)
+            p = _same_voice(a, b, pair.score, rule) if rule.whole else _same_face(a, b, pair, rule)
             p = _held_against(facts, type_, a, b, p)
             if p >= LEAST and {a.person, b.person} <= facts.who.people.keys():
                 found.append(_same_person(facts, a, b, p))
     return found
 
 
-def _same_voice(a: Gallery, b: Gallery, similarity: float) -> float:
+def _same_voice(a: Gallery, b: Gallery, similarity: float, rule: Calibration) -> float:
     """Return the probability that two voices are one person's. A single word needs less similarity than minutes of speech.
 
-    Measured on 40 pairs of voice nodes with a similarity ≥ .49 (reel, ami_30s, 12 speakers of LibriSpeech): with 8 s and more on both
-    sides none of 21 up to .60 is one person, with 1–2.3 s 5 of 15 from .52 to .605 are.
+    By evidence: in 480 simulated memories of calibration the odds of nodes left apart rise with its ratio as they should (by e for each
+    1.01). In 560 others four answers raised recall across recordings from .84 to .977, by similarity alone to .950 (mean of 8 kinds of
+    memory), with 293 times "no" (411). Without evidence: measured on 40 pairs of voice nodes with a similarity ≥ .49 (reel, ami_30s, 12
+    speakers of LibriSpeech): with 8 s and more on both sides none of 21 up to .60 is one person, with 1–2.3 s 5 of 15 from .52 to .605 are.
     """
+    ratio = evidence(a, b, rule)
+    if math.isfinite(ratio):
+        return 1.0 / (1.0 + math.exp(min(50.0, rule.apart - ratio)))
     tens = math.log10(max(1.0, min(a.duration, b.duration) / MICROSECOND))
     return 1.0 / (1.0 + math.exp((EVEN_AT_ONE_SECOND + EVEN_PER_TENFOLD * min(1.0, tens) - similarity) / EVEN_WIDTH))
 
