@@ -187,7 +187,7 @@ def _checked(written: str, lines: Sequence[StoredSentence], asked: ParsedQuestio
             (s for s in lines if _bears(s, text, asked, search)), key=lambda s: -_share(s, text, asked, search)
         )[:1]
         if borne and _speaks_of(text, search) <= {*asked.people, *(p for s in borne for p in s.people)}:
-            body = sentence_case(named(text, search.people, asked.language).rstrip(" .。"))
+            body = named(sentence_case(text), search.people, asked.language).rstrip(" .。")
             end = "。" if asked.language == "zh" else "."
             parts.append(
                 Part(("" if not parts or asked.language == "zh" else " ") + body + end, tuple(moment_of(s) for s in dict.fromkeys(borne)))

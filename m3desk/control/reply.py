@@ -15,6 +15,7 @@ from typing import Any, Literal
 from m3desk.domain.clip import clock
 from m3desk.domain.memory import PLACEHOLDER, StoredSentence
 from m3desk.domain.people import Person
+from m3desk.domain.tags import sentence_case
 from m3desk.paths import resources
 from m3desk.ports import Message
 
@@ -165,7 +166,11 @@ def sentences_of(answer: str) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def named(text: str, people: Sequence[Person], language: str) -> str:
-    """Return a model's sentence for the user: tags replaced by names; an unknown tag becomes the neutral word."""
+    """Return a model's sentence for the user: tags replaced by names, as they were typed; an unknown tag becomes the neutral word."""
     shown = {p.number: p.shown for p in people}
     nobody = PLACEHOLDER.get(language, PLACEHOLDER["en"])
-    return re.sub(r"<?\bcharacter[_ ](\d+)\b>?", lambda m: shown.get(int(m[1]), nobody), text, flags=re.IGNORECASE)
+
+    def name(tag: re.Match[str]) -> str:
+        return shown.get(int(tag[1])) or (nobody if tag.start() else sentence_case(nobody))
+
+    return re.sub(r"<?\bcharacter[_ ](\d+)\b>?", name, text, flags=re.IGNORECASE)

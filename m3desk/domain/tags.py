@@ -20,17 +20,24 @@ def placeholder(language: str) -> str:
 
 
 def render(text: str, spans: Sequence[Span], word: Callable[[Span], str | None]) -> str:
-    """Return the sentence with `word(span)` in place of each span; None leaves the placeholder. Its first letter is upper-case."""
-    if len(spans) == 1:
-        (one,) = spans
-        return sentence_case(text if (w := word(one)) is None else f"{text[: one.start]}{w}{text[one.end :]}")
+    """Return the sentence with `word(span)` in place of each span; None leaves the placeholder.
+
+    It begins with an upper-case letter, or with a word as it was given: names are written as they were typed.
+    """
     pieces, at = [], 0
-    for span in sorted(spans, key=lambda s: s.start):
+    for span in sorted(spans, key=lambda s: s.start) if len(spans) > 1 else spans:
         if span.start < at:
             continue
-        pieces += [text[at : span.start], text[span.start : span.end] if (w := word(span)) is None else w]
+        given = word(span)
+        if at == 0:
+            pieces.append(sentence_case(text[: span.start]))
+        else:
+            pieces.append(text[at : span.start])
+        if given is None:
+            given = text[span.start : span.end] if span.start else sentence_case(text[: span.end])
+        pieces.append(given)
         at = span.end
-    return sentence_case("".join(pieces) + text[at:])
+    return "".join(pieces) + text[at:] if at else sentence_case(text)
 
 
 def sentence_case(text: str) -> str:

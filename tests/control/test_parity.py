@@ -10,10 +10,11 @@ import pytest
 
 from m3desk.control import parity
 from m3desk.control.parity import answer
+from m3desk.control.reply import named
 from m3desk.errors import BackendMissing, ModelFailed
 from m3desk.events import AskDone, AskRound
 from m3desk.ports import Sampling
-from tests.control.made import Scripted, english, searching
+from tests.control.made import Scripted, english, person, searching
 
 
 class Drawn(Scripted):
@@ -140,3 +141,9 @@ def test_without_a_model_or_with_a_failing_one_it_is_an_error_not_a_quote(tmp_pa
 
 def test_a_clip_of_one_of_several_sources_names_it():
     assert parity.clip_name("s2.c13", True) == "CLIP_s2.c13" and parity.clip_name("s1.c13", False) == "CLIP_13"
+
+
+def test_a_name_in_a_reply_is_written_as_it_was_typed_and_who_is_unknown_begins_a_sentence() -> None:
+    people = [person(1, "man_A")]
+    assert named("Character_1 stands; <character_2> sits.", people, "en") == "man_A stands; someone sits."
+    assert named("<character_9> sits.", people, "en") == "Someone sits."

@@ -10,7 +10,12 @@ def test_spans_become_names_and_the_sentence_begins_with_a_capital() -> None:
     spans = (Span(0, 7, ("a",)), Span(15, 22, ("b",)))
     assert render("someone greets someone.", spans, lambda s: {"a": "Ann", "b": "Person 3"}[s.observations[0]]) == "Ann greets Person 3."
     assert render("someone greets someone.", spans, lambda s: None) == "Someone greets someone."
+    assert render("someone greets someone.", spans[1:], lambda s: "Person 3") == "Someone greets Person 3."
     assert render("某人说：“你好”。", (Span(0, 2, ("a",)),), lambda s: "李梅") == "李梅说：“你好”。"
+
+
+def test_a_name_at_the_beginning_is_written_as_it_was_typed() -> None:
+    assert render("someone greets someone.", (Span(0, 7, ("a",)),), lambda s: "man_A") == "man_A greets someone."
 
 
 def test_only_tags_that_were_given_become_spans() -> None:
