@@ -15,7 +15,7 @@ import numpy as np
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import TOP, Gallery, evidence, mean_of, padded_rows
+from m3desk.domain.identity import TOP, Gallery, mean_of, padded_rows
 from m3desk.domain.ids import numbered
 from m3desk.domain.linkage import average_linkage
 
@@ -37,6 +37,10 @@ mixtures and no single person are noticed."""
 
 DOUBT = 2.0
 """How much less than `Calibration.apart` the ratio of two voices may be that are still worth a question (probability .12)."""
+
+
+SPOKEN_FOR = 2.0
+"""Stands for the similarity of two voices that evidence speaks for; no cosine is as large."""
 
 
 class Pair(NamedTuple):
@@ -103,51 +107,59 @@ def similar_pairs(
         return []
     nodes = sorted((g for g in galleries if len(g.vectors)), key=lambda g: numbered(g.node))
     found: list[tuple[Gallery, Gallery, float]] = []
-    for i, k in _possible(nodes, rule.similar, rule, touched):
+    for i, k, spoken_for in _possible(nodes, rule.similar, rule, touched):
         a, b = nodes[i], nodes[k]
         if a.person == b.person or a.vectors.shape[1] != b.vectors.shape[1]:
             continue
         score = as_wholes(a, b, rule)
-        if score >= rule.similar or (rule.space is not None and evidence(a, b, rule) >= rule.apart - DOUBT):
+        if score >= rule.similar or spoken_for:
             found.append((a, b, score))
-    near = {(x.node, y.node): s for a, b, s in found for x, y in ((a, b), (b, a))}
+    near: dict[str, list[tuple[Gallery, float]]] = defaultdict(list)
+    for a, b, score in found:
+        near[a.node].append((b, score))
+        near[b.node].append((a, score))
     pairs = []
     for a, b, score in found:
         if (a.person, b.person) in distinct:
             continue
         twins = any(
-            near.get((x.node, c.node), 0.0) >= score - rule.margin and (y.person, c.person) in distinct
-            for x, y in ((a, b), (b, a)) for c in nodes if c is not a and c is not b
+            s >= score - rule.margin and c is not y and (y.person, c.person) in distinct
+            for x, y in ((a, b), (b, a)) for c, s in near[x.node]
         )  # fmt: skip
         certainty = _certainty(score - _poor(a, b, rule), min(_amount(a, rule), _amount(b, rule)), rule)
         pairs.append(Pair(a.node, b.node, score, min(certainty, 0.5) if twins else certainty, twins))
     return sorted(pairs, key=lambda p: (-p.certainty, -p.score, numbered(p.a), numbered(p.b)))
 
 
-def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration, touched: Container[str] | None) -> Iterable[tuple[int, int]]:
+def _possible(nodes: Sequence[Gallery], least: float, rule: Calibration, touched: Container[str] | None) -> Iterable[tuple[int, int, bool]]:
     """Return the places (i < k) of the pairs whose similarity can reach `least`, in order, quickly: of 500 nodes few of 125,000 pairs.
 
     `touched`: only of pairs with one of these nodes. Faces: no mean of cosines is above their maximum. Voices that are compared by
-    evidence: also those that it speaks for.
+    evidence: also those that it speaks for, which the third value tells.
     """
     mine = [i for i, g in enumerate(nodes) if touched is None or g.node in touched]
     if not mine:
         return []
     if len({g.vectors.shape[1] for g in nodes}) != 1:
-        return sorted({(min(i, k), max(i, k)) for i in mine for k in range(len(nodes)) if i != k})
+        return [(i, k, False) for i, k in sorted({(min(i, k), max(i, k)) for i in mine for k in range(len(nodes)) if i != k})]
     if rule.whole:
         directions = np.concatenate([g.direction for g in nodes]).reshape(len(nodes), -1)
         near = directions[mine] @ directions.T
         if rule.across is not None and rule.space is not None and directions.shape[1] == len(rule.space.mean):
             moved, seconds = rule.space.moved(directions), np.array([g.duration for g in nodes]) / MICROSECOND
             for row, i in zip(near, mine, strict=True):  # one by one: thousands with thousands would not fit
-                row[rule.across.ratio(moved @ moved[i], seconds[i], seconds) >= rule.apart - DOUBT] = 1.0
+                row[rule.across.ratio(moved @ moved[i], seconds[i], seconds) >= rule.apart - DOUBT] = SPOKEN_FOR
     else:
         rows = padded_rows([g.vectors for g in nodes])
         # Many small products: for a large one the library starts threads, which wait for each other where the processor is busy.
         near = np.stack([(rows @ nodes[i].vectors.T).max(axis=(1, 2)) for i in mine])
-    found = {(mine[int(i)], int(k)) for i, k in np.argwhere(near >= least - 1e-4)}
-    return sorted({(min(i, k), max(i, k)) for i, k in found if i != k})
+    places = np.argwhere(near >= least - 1e-4)
+    found: dict[tuple[int, int], bool] = {}
+    for (row, k), one in zip(places.tolist(), near[tuple(places.T)].tolist(), strict=True):
+        if (i := mine[row]) != k:
+            pair = min(i, k), max(i, k)
+            found[pair] = one == SPOKEN_FOR or found.get(pair, False)
+    return [(i, k, spoken_for) for (i, k), spoken_for in sorted(found.items())]
 
 
 def _poor(a: Gallery, b: Gallery, rule: Calibration) -> float:
