@@ -13,7 +13,8 @@ LEAST = {"CJK": 4}
 LEAST_WORDS = 3
 """Characters, or words, in a row that are a language of their own; fewer are a name or a borrowed word."""
 
-_SAME = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
+_SAME = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "DEVANAGARI": "ARABIC"}
+"""Scripts of one language: Japanese has three beside each other, and Hindi and Urdu are one language that is written in either."""
 
 
 def script(text: str) -> str:

@@ -69,3 +69,7 @@ def test_nobody_takes_over_within_a_word() -> None:
     lines = compose(words, [SpeechSegment(0, 32000, 0.9)], [Turn(0, 15500, 0), Turn(15500, 32000, 1)])
     said = ["".join(w.text for w in line.words).strip() for line in lines]
     assert len(said) == 2 and any("don't" in s for s in said)
+
+
+def test_hindi_and_urdu_are_one_spoken_language() -> None:
+    assert scripts.runs(["आप", "क्या", "कर", "रहे", "آپ", "کیا", "کر", "رہے"]) == []
