@@ -33,11 +33,9 @@ BREATH = round(0.70 * SAMPLE_RATE)
 """Two pieces of one voice are one turn over so much silence, if nobody else speaks in it. A pause of 0.3 s or more parts pieces: of 234
 such pauses within a track of calibration 74 were a change of the speaker."""
 
-CORE = round(1.0 * SAMPLE_RATE)
-"""Speech with nobody else in it that is a voice inside a clip (it becomes a person from 1.5 s on: `Calibration.born`). With 1.5 s, who says
-one sentence was given to somebody else. 76 clips of calibration, 24 of them with a hard cut every 1 to 5 s: precision / recall from
-.967 / .822 to .989 / .805, short turns given to a wrong person from 5 to 2, error rate from 24.3 to 23.5 %; 72 further clips: from
-.971 / .682 to .981 / .664."""
+CLEAN = round(1.0 * SAMPLE_RATE)
+CORE = round(1.5 * SAMPLE_RATE)
+"""Speech with nobody else in it that makes a voice."""
 
 MURMUR = round(0.60 * SAMPLE_RATE)
 """Speech that others talk over is compared from this length on."""
@@ -356,7 +354,7 @@ def _changes(windows: Sequence[Run], vectors: Floats, evidence: Evidence, low: i
 def _windows(run: Run) -> list[Run]:
     """Return windows of 1.5 s every 0.75 s, or the whole run if it is not much longer; none below 1 s."""
     start, end = run
-    if end - start < CORE:
+    if end - start < CLEAN:
         return []
     if end - start <= WINDOW * 4 // 3:
         return [run]

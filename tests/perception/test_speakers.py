@@ -72,15 +72,6 @@ def test_one_person_stays_one() -> None:
     assert {t.voice for t in who_speaks(sound, spoken(28), LowAndHigh(tells=False), Octaves())} == {0}
 
 
-def test_who_says_one_sentence_is_not_taken_for_the_only_other_voice() -> None:
-    low, high = speech(10, [said(6, 4)]), speech(10, [said(6, 4, high=True)])
-    # About as likely the same voice as another (cosine .48): too little to be the one who speaks before.
-    other = 0.48 * low / np.linalg.norm(low) + 0.877 * high / np.linalg.norm(high)
-    sound = np.asarray(speech(10, [said(1, 12)]) + other * np.linalg.norm(low), np.float32)
-    spoken = [SpeechSegment(RATE, round(4.7 * RATE), 0.9), SpeechSegment(6 * RATE, round(7.24 * RATE), 0.9)]
-    assert [t.voice for t in who_speaks(sound, spoken, None, Octaves())] == [0, 1]
-
-
 def test_windows_without_speech_are_not_looked_at() -> None:
     model = LowAndHigh()
     sound = speech(60, [said(50, 10)])
