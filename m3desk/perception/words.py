@@ -138,7 +138,7 @@ def _in_place(words: Sequence[TimedWord], again: Sequence[TimedWord], part: Sequ
     if not again:
         return list(words)
     middles = [(w, (w.start + w.end) // 2) for w in words]
-    kept = [w for w, at in middles if w in again or not any(start <= at < end for start, end, _ in part)]
+    kept = [w for w, at in middles if w not in again and not any(start <= at < end for start, end, _ in part)]
     return sorted([*kept, *again], key=lambda w: (w.start, w.end))
 
 

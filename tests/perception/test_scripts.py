@@ -56,6 +56,26 @@ def test_two_languages_in_one_pass_are_recognised_again_apart_and_are_lines_of_t
     assert all(len({w.language for w in line.words}) == 1 for line in lines), "no utterance holds both"
 
 
+class Alike(OneLanguage):
+    """Writes the same of a part as of the whole: each loud second a word of English, each quiet one of Chinese."""
+
+    def transcribe(self, sound: Sound, language: str | None = None) -> Transcript:
+        words = []
+        for at in range(0, len(sound) - 8000, 8000):
+            level = float(np.abs(sound[at : at + 8000]).max())
+            if level > 0.05:
+                words.append(RecognisedWord(at / 16000, at / 16000 + 0.5, " right" if level > 0.5 else "听出来了", 0.9))
+        return Transcript(tuple(words), "en", 0.9, 0.0)
+
+
+def test_a_word_that_is_recognised_again_just_alike_is_there_once() -> None:
+    sound = np.zeros(16000 * 8, np.float32)
+    sound[: 16000 * 3] = 0.9
+    sound[16000 * 5 : 16000 * 7] = 0.2
+    words = recognise(sound, [SpeechSegment(0, 16000 * 3, 0.9), SpeechSegment(16000 * 5, 16000 * 7, 0.9)], Alike())
+    assert len({w.start for w in words}) == len(words)
+
+
 def test_one_language_costs_one_pass() -> None:
     sound = np.full(16000 * 3, 0.9, np.float32)
     recogniser: Any = OneLanguage()
