@@ -21,15 +21,22 @@ LARGE = 16 << 20
 From 4 MB the arrays of each picture are such blocks: new pages cost four times the processor's seconds of a clip. From 16 MB: none.
 """
 
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+KEPT = 2 * LARGE
+"""Bytes at the end of an arena that stay with the process. With `LARGE` alone 128 kB do: what lies last there, a picture, then gets new
+pages each time (300 pairs of pictures: .82 s of the processor and 342,000 pages, with `KEPT` .07 s and 1,200, as without either).
+"""
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 """Numbers of these options in glibc's malloc.h."""
 
 
 @cache
 def keep_together() -> bool:
-    """Set `ARENAS` and `LARGE`, once, before threads start. Returns whether it was done: only glibc has these options."""
+    """Set `ARENAS`, `LARGE` and `KEPT`, once, before threads start. Returns whether it was done: only glibc has these options."""
     libc = _glibc()
-    return libc is not None and bool(libc.mallopt(_M_ARENA_MAX, ARENAS) and libc.mallopt(_M_MMAP_THRESHOLD, LARGE))
+    options = ((_M_ARENA_MAX, ARENAS), (_M_MMAP_THRESHOLD, LARGE), (_M_TRIM_THRESHOLD, KEPT))
+    done = [libc is not None and libc.mallopt(*option) for option in options]  # each, whatever the others say
+    return all(done)
 
 
 def give_back() -> None:

@@ -57,6 +57,33 @@ print(len({p >> 26 for p in pieces}))
     assert int(done.stdout) <= heap.ARENAS + 1  # the first one may lie on a border of the addresses that are counted
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux") or not _has_glibc(), reason="the C library is not glibc")
+def test_a_picture_that_follows_another_gets_no_new_pages() -> None:
+    script = """
+import ctypes, resource, threading
+from m3desk.perception import heap
+assert heap.keep_together()
+libc = ctypes.CDLL("libc.so.6")
+libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+libc.free.argtypes = [ctypes.c_void_p]
+def pictures():
+    for _ in range(50):
+        piece = libc.malloc(6_000_000)
+        ctypes.memset(piece, 1, 6_000_000)
+        libc.free(piece)
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+before = faults()
+pictures()
+thread = threading.Thread(target=pictures)
+thread.start()
+thread.join()
+print(faults() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 20 * 6_000_000 // 4096
+
+
 def test_where_the_c_library_is_another_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     for f in (heap._glibc, heap.keep_together):
