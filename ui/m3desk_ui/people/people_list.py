@@ -231,8 +231,9 @@ class PeopleList(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
 
     def is_pointed_at(self) -> bool:
-        """Return whether the mouse was moved over the list a moment ago: a click may follow, and is meant for what is there now."""
-        return self._moved.isValid() and self._moved.elapsed() < POINTED_MS
+        """Return whether the mouse was moved over the list a moment ago, or drags: a click or drop is meant for what is there now."""
+        moved = self._moved.isValid() and self._moved.elapsed() < POINTED_MS
+        return moved or self.state() == QAbstractItemView.State.DraggingState
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._moved.start()
