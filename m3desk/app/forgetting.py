@@ -215,9 +215,7 @@ def finish(memory: ForgettableMemory) -> list[dict[str, Any]]:
         finished.append(report)
         rest = "; ".join((*report["findings"], *report["not_searched"]))
         if report["findings"] or not report["rewritten"]:
-            memory.emit(events.Notice("warning", "Forgetting somebody was cut off earlier, and something is left.", rest))
+            memory.emit(events.Notice("warning", "Forgetting was cut off earlier, and something is left.", rest))
         else:
-            memory.emit(
-                events.Notice("warning", "Forgetting somebody was cut off earlier; it is finished now.", rest or "Nothing of them is left.")
-            )
+            memory.emit(events.Notice("warning", "Forgetting was cut off earlier; it is finished now.", rest or "Nothing of it is left."))
     return finished
