@@ -18,7 +18,7 @@ ARENAS = 2
 LARGE = 16 << 20
 """Bytes from which a block has its own pages, which go back when it is freed.
 
-From 1 MB on the arrays of each picture are such blocks: new pages cost 18 % more of the processor's seconds. From 16 MB: nothing to be seen.
+From 1 MB on the arrays of each picture are such blocks: new pages cost 18 % more of the processor. From 16 MB: nothing to be seen.
 """
 
 KEPT = 2 * LARGE
