@@ -23,7 +23,7 @@ did doing has have had having will would can could may might shall should must n
 he she they them his her their we us our you your i me my mine what which who whom whose when where why how all any each some such
 only own same too very just also up down out off because during while since
 over under again once s t d ll re ve m someone somebody anyone anybody person
-people one please
+people one please hers ours yours theirs himself herself itself oneself myself yourself yourselves ourselves themselves
 """
 _CHINESE = """
 的 了 着 过 在 是 有 和 与 或 就 都 而 及 也 又 还 很 这 那 这个 那个 这里 那里 哪 哪里 哪儿 谁 什么 怎么 怎样 为什么 何时 什么时候 时候 吗
