@@ -19,7 +19,20 @@ def _has_glibc() -> bool:
         return False
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux") or not _has_glibc(), reason="the C library is not glibc")
+with_glibc = pytest.mark.skipif(not sys.platform.startswith("linux") or not _has_glibc(), reason="the C library is not glibc")
+
+SETTLED = """
+import ctypes, resource, threading
+from m3desk.perception import heap
+assert heap.keep_together()
+libc = ctypes.CDLL("libc.so.6")
+libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+libc.free.argtypes = [ctypes.c_void_p]
+"""
+"""The beginning of a program whose heap is kept together; options of a heap can't be taken back, so each test has its own."""
+
+
+@with_glibc
 def test_memory_freed_between_pieces_still_in_use_goes_back() -> None:
     libc = ctypes.CDLL("libc.so.6")
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
@@ -36,14 +49,9 @@ def test_memory_freed_between_pieces_still_in_use_goes_back() -> None:
     assert after < before
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux") or not _has_glibc(), reason="the C library is not glibc")
+@with_glibc
 def test_many_threads_share_few_arenas() -> None:
     script = """
-import ctypes, threading
-from m3desk.perception import heap
-assert heap.keep_together()
-libc = ctypes.CDLL("libc.so.6")
-libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
 pieces, all_here = [], threading.Barrier(8)
 def take():
     all_here.wait()
@@ -53,19 +61,13 @@ threads = [threading.Thread(target=take) for _ in range(8)]
 [t.start() for t in threads], [t.join() for t in threads]
 print(len({p >> 26 for p in pieces}))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", SETTLED + script], capture_output=True, text=True, check=True)
     assert int(done.stdout) <= heap.ARENAS + 1  # the first one may lie on a border of the addresses that are counted
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux") or not _has_glibc(), reason="the C library is not glibc")
+@with_glibc
 def test_a_picture_that_follows_another_gets_no_new_pages() -> None:
     script = """
-import ctypes, resource, threading
-from m3desk.perception import heap
-assert heap.keep_together()
-libc = ctypes.CDLL("libc.so.6")
-libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-libc.free.argtypes = [ctypes.c_void_p]
 def pictures():
     for _ in range(50):
         piece = libc.malloc(6_000_000)
@@ -80,7 +82,7 @@ thread.start()
 thread.join()
 print(faults() - before)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", SETTLED + script], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 20 * 6_000_000 // 4096
 
 

@@ -59,14 +59,20 @@ def graph(tmp_path: Path) -> str:
 REPORT = {"clips": 74, "people": 13, "memories": 2430, "warnings": ["2 texts without words were left out"]}
 
 
-def test_a_dropped_graph_is_imported_beside_the_open_memory_and_opened_when_it_is_whole(
-    window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path
-) -> None:
+def begun(window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path) -> str:
+    """Open a memory, drop a graph on its window, and return the path of the graph's memory once its import has begun."""
     window.open_memory(str(tmp_path / "first.m3desk"))
     qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
     window.take_files([graph])
     new = graph + ".m3desk"
     qtbot.waitUntil(lambda: bool(desks.opened.get(new)) and bool(desks.opened[new].called("import_file")), timeout=3000)
+    return new
+
+
+def test_a_dropped_graph_is_imported_beside_the_open_memory_and_opened_when_it_is_whole(
+    window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path
+) -> None:
+    new = begun(window, desks, qtbot, graph, tmp_path)
     assert window.hub.path.endswith("first.m3desk")
     desks.opened[new].emit(events.Progress("", "", "importing", 37, 74, None, 4.0))
     strip = window.importing.strip
@@ -97,11 +103,7 @@ def test_a_second_file_dropped_at_the_same_moment_is_refused_and_one_is_imported
 
 
 def test_cancel_leaves_the_open_memory_as_it_is(window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path) -> None:
-    window.open_memory(str(tmp_path / "first.m3desk"))
-    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
-    window.take_files([graph])
-    new = graph + ".m3desk"
-    qtbot.waitUntil(lambda: bool(desks.opened.get(new)) and bool(desks.opened[new].called("import_file")), timeout=3000)
+    new = begun(window, desks, qtbot, graph, tmp_path)
     assert window.importing.strip is not None
     window.importing.strip.cancel.click()
     assert desks.opened[new].called("stop_import")
@@ -125,11 +127,7 @@ def test_a_file_that_is_no_memory_is_refused_and_the_open_memory_stays(
 def test_cancel_that_comes_after_the_commit_opens_nothing_and_says_so(
     window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path
 ) -> None:
-    window.open_memory(str(tmp_path / "first.m3desk"))
-    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
-    window.take_files([graph])
-    new = graph + ".m3desk"
-    qtbot.waitUntil(lambda: bool(desks.opened.get(new)) and bool(desks.opened[new].called("import_file")), timeout=3000)
+    new = begun(window, desks, qtbot, graph, tmp_path)
     assert window.importing.strip is not None
     window.importing.strip.cancel.click()
     with qtbot.waitSignal(window.hub.offer) as told:
