@@ -173,6 +173,11 @@ def test_selecting_a_node_tells_the_other_views(qtbot: QtBot, hub: Hub) -> None:
     assert told.args == ["person", "person_2"]
 
 
+def test_a_graph_that_loads_later_marks_what_was_selected_before(qtbot: QtBot, hub: Hub) -> None:
+    hub.selection.select("person", "person_2")
+    assert opened(qtbot, hub).canvas.selected == "person_2"
+
+
 def test_double_click_plays_the_moment(qtbot: QtBot, hub: Hub) -> None:
     view = opened(qtbot, hub)
     x, y = view.canvas.camera.to_screen(view.canvas.at[view.canvas.scene.row_of["m2"]])

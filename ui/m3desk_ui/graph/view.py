@@ -194,6 +194,7 @@ class GraphView(QWidget):
         self.whole = whole
         self._rescene()
         self._mark_found(self.hub.selection.hits)
+        self._follow(*self.hub.selection.current)
 
     def _fill_controls(self) -> None:
         """Update the person filter and the legend to the kinds and people in the graph."""
