@@ -184,7 +184,7 @@ class Guard:
             with contextlib.suppress(OSError):
                 os.killpg(self.child.pid, asked)  # at once, before anybody is looked for
             first = True
-            while left := self._left():
+            while not self._alone(left := self._left()):
                 for pid in left:  # those that left the group, once; with SIGKILL whatever was forked meanwhile, too
                     with contextlib.suppress(OSError):
                         if asked == signal.SIGKILL or (first and os.getpgid(pid) != self.child.pid):
@@ -198,6 +198,20 @@ class Guard:
         if code is None:
             code = self._reaped()
         return -signal.SIGKILL if code is None else code
+
+    def _alone(self, left: list[int]) -> bool:
+        """Return whether nothing is left, where `_left` found these.
+
+        On Linux only the kernel's word counts that the guard has no child any more: a process that ended while the list was read is not in
+        it, and its workers, which the guard adopts at that moment, are not yet in it.
+        """
+        if left or sys.platform != "linux":
+            return not left
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return True
+        return False
 
     def _left(self) -> list[int]:
         """Return what runs of the process: on Linux all that descends from the guard, which adopts what loses its parent."""

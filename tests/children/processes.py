@@ -45,7 +45,7 @@ def running(file: Path) -> list[int]:
     return [pid for pid in noted(file) if started(pid) is not None]
 
 
-def until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
+def until(true: Callable[[], bool], seconds: float = 30.0) -> bool:
     """Wait until something is true; return whether it became so."""
     end = time.monotonic() + seconds
     while not true():

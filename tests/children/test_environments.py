@@ -228,7 +228,7 @@ def test_an_installation_that_is_killed_is_an_interrupted_one(data: Path) -> Non
     finally:
         other.kill()
         other.communicate()
-    assert until(lambda: environments.state(NAME).state == "interrupted", 5.0)
+    assert until(lambda: environments.state(NAME).state == "interrupted", 30.0)
     assert environments.remove(NAME) is True
 
 

@@ -46,7 +46,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_of_20_programs_killed_while_their_process_starts_or_runs_nothing_is_left_after_5_seconds(tmp_path: Path) -> None:
+def test_of_20_programs_killed_while_their_process_starts_or_runs_nothing_is_left_soon_after(tmp_path: Path) -> None:
     chance = random.Random(5)
     apps = []
     for n in range(20):
@@ -68,7 +68,10 @@ def test_of_20_programs_killed_while_their_process_starts_or_runs_nothing_is_lef
     def all_gone() -> bool:
         return not any(running(file) for file in files) and not list(folder.glob("*.json"))
 
-    assert until(all_gone, 5.0), ([running(file) for file in files], [f.read_text() for f in folder.iterdir()])
+    assert until(all_gone, 30.0), (
+        {file.name: left for file in files if (left := running(file))},
+        [f.read_text() for f in folder.iterdir()],
+    )
     time.sleep(max(0.0, 1.0 - (time.monotonic() - killed)))  # one that a guard started late would be here by now
     assert all_gone()
     assert sum(bool(noted(file)) for file in files) >= 10, "most were killed too early to show anything"
@@ -88,7 +91,7 @@ def test_a_process_that_is_killed_takes_its_workers_with_it(data: Path, tmp_path
     child = Child("stand-in", stubborn(tmp_path / "noted"), grace=0.3)
     assert until(lambda: len(noted(tmp_path / "noted")) == 4)
     os.kill(noted(tmp_path / "noted")[0], signal.SIGKILL)
-    assert child.ended.wait(5.0)
+    assert child.ended.wait(30)
     assert (child.code, running(tmp_path / "noted"), list(orphans.folder().iterdir())) == (137, [], [])
     assert "memory ran out" in str(child.failure())
 
@@ -101,14 +104,41 @@ def test_stopping_ends_workers_that_ignore_sigterm(data: Path, tmp_path: Path) -
     assert not child.alive and running(tmp_path / "noted") == []
 
 
+# The guard, with a pause between the kernel's list of its children and the look at each of them: there the process of the list ends.
+SLOW_GUARD = """
+import sys, time
+from m3desk.children import guard
+started = guard.started
+guard.started = lambda pid: (time.sleep(0.005), started(pid))[1]
+sys.exit(guard.main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there the guard adopts what loses its parent")
+def test_a_worker_whose_parent_ends_while_the_guard_looks_is_ended_too(tmp_path: Path) -> None:
+    for n in range(3):  # without its rule, the guard left a worker 19 times of 20
+        reads, life = os.pipe()
+        settings = {"record": str(tmp_path / f"{n}.json"), "life": reads, "grace": 0.2, "log": None, "about": {}}
+        command = [sys.executable, "-c", SLOW_GUARD, json.dumps(settings), *stubborn(tmp_path / f"noted-{n}")]
+        with subprocess.Popen(command, pass_fds=[reads], stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT)}) as guard:
+            os.close(reads)
+            assert until(lambda file=tmp_path / f"noted-{n}": len(noted(file)) == 4)
+            os.close(life)
+            guard.wait(30)
+        left = running(tmp_path / f"noted-{n}")
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        assert left == []
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the program itself ends the processes of a killed guard")
 def test_a_guard_that_is_killed_leaves_nothing(data: Path, tmp_path: Path) -> None:
     child = Child("stand-in", stubborn(tmp_path / "noted"), grace=0.2)
     assert until(lambda: len(noted(tmp_path / "noted")) == 4)
     assert until(lambda: len(json.loads(next(orphans.folder().glob("*.json")).read_text())["members"]) == 4)
     os.kill(child._guard.pid, signal.SIGKILL)
-    assert child.ended.wait(5.0)
-    assert until(lambda: running(tmp_path / "noted") == [], 3.0)
+    assert child.ended.wait(30)
+    assert until(lambda: running(tmp_path / "noted") == [], 30.0)
     assert list(orphans.folder().glob("*.json")) == []
 
 

@@ -56,7 +56,7 @@ def test_others_need_not_wait_while_the_card_is_measured(log: list[str]) -> None
 
     def free() -> int:
         measuring.set()
-        go_on.wait(10)
+        go_on.wait(30)
         return 24
 
     card = Card(free)
@@ -68,13 +68,13 @@ def test_others_need_not_wait_while_the_card_is_measured(log: list[str]) -> None
 
     working = threading.Thread(target=work, daemon=True)
     working.start()
-    assert measuring.wait(10)
+    assert measuring.wait(30)
     leaving = threading.Thread(target=card.left, args=(Model("control", 12, log),), daemon=True)
     leaving.start()
-    leaving.join(5)
+    leaving.join(30)
     waited = leaving.is_alive()
     go_on.set()
-    working.join(10)
+    working.join(30)
     assert not waited and log == ["watcher works"]
 
 
@@ -133,7 +133,7 @@ def test_a_model_at_work_is_waited_for_and_the_first_in_the_line_is_next(log: li
             pass
         assert log == [] and not answered.is_set()
     threading.Thread(target=watch_again, daemon=True).start()
-    assert answered.wait(10) and more.wait(10)
+    assert answered.wait(30) and more.wait(30)
     assert log == ["watcher unloaded", "control works", "control unloaded", "watcher works again"]
 
 
@@ -158,8 +158,8 @@ def test_a_further_request_to_the_model_at_work_does_not_pass_the_line(log: list
         while "watcher: waiting for control to finish: both do not fit on the graphics card" not in told:
             assert log == []
             time.sleep(0.005)
-    answering.join(10)
-    again.join(10)
+    answering.join(30)
+    again.join(30)
     assert log == ["watcher unloaded", "control works", "control unloaded", "watcher works again"]
 
 

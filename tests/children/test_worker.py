@@ -146,7 +146,7 @@ def test_a_process_that_closes_its_pipe_and_lives_on_is_ended(worker: Worker) ->
     assert process is not None
     with pytest.raises(ModelFailed, match="closed its pipe at a request"):
         worker.ask("fail", {"how": "closes its pipe"})
-    assert process.ended.wait(10), "it would keep its memory, and nobody could reach it"
+    assert process.ended.wait(30), "it would keep its memory, and nobody could reach it"
 
 
 def test_errors_of_a_handler_are_model_errors_and_the_process_stays(worker: Worker) -> None:
