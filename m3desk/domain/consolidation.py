@@ -15,7 +15,7 @@ import numpy as np
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import TOP, Gallery, mean_of, padded_rows
+from m3desk.domain.identity import TOP, Gallery, evidence, mean_of, padded_rows
 from m3desk.domain.ids import numbered
 from m3desk.domain.linkage import average_linkage
 
@@ -189,6 +189,8 @@ def overwhelming(
 ) -> list[Pair]:
     """Return the pairs to join by themselves. Of persons with several nodes, all nodes of one must be similar to all of the other.
 
+    Voices must agree by evidence too, as in `identity.match`.
+
     `galleries`: by node, of the type of the pairs. Nodes joined here count as one person for the pairs after them.
     """
     if all(pair.certainty < 1.0 for pair in pairs):
@@ -202,11 +204,15 @@ def overwhelming(
         mine, theirs = groups[pair.a], groups[pair.b]
         if pair.certainty < 1.0 or mine is theirs:
             continue
-        if all(as_wholes(x, y, rule) >= rule.equal_odds and (x.person, y.person) not in distinct for x in mine for y in theirs):
+        if all(_agree(x, y, rule) and (x.person, y.person) not in distinct for x in mine for y in theirs):
             joined.append(pair)
             both = mine + theirs
             groups |= {g.node: both for g in both}
     return joined
+
+
+def _agree(a: Gallery, b: Gallery, rule: Calibration) -> bool:
+    return as_wholes(a, b, rule) >= rule.equal_odds and evidence(a, b, rule) >= rule.agreed
 
 
 def two_groups(rows: Floats, rule: Calibration, owners: Sequence[str] | None = None) -> Groups | None:

@@ -72,6 +72,15 @@ class Identities:
     owned: Mapping[str, Collection[str]] = field(default_factory=dict)
     told: Container[str] = frozenset()
 
+    def named_apart(self, a: str, b: str) -> bool:
+        """Return whether a user gave two persons different names, and so takes them for two people."""
+        known = (self.people.get(a), self.people.get(b))
+        return len({p.name.casefold() for p in known if p is not None and p.name and p.name_state == "confirmed"}) == 2
+
+    def both_named(self, a: str, b: str) -> bool:
+        """Return whether a user named both of two persons, alike or not: consolidation leaves it to the user whether they are one."""
+        return all(self.people[p].name for p in (a, b))
+
     def every_constraint(self) -> Iterator[Constraint]:
         """Yield the constraints of all steps in force, in order of steps."""
         for step in sorted(self.constraints):

@@ -12,6 +12,9 @@ Keep = Literal["always", "until remembered"] | float
 LONGEST_KEPT = 100_000
 """Hours that a recording may be kept at most."""
 
+AT_ITS_END = "the source ended"
+"""Why recording ended where a stream or film was delivered to its end: nothing went wrong."""
+
 LiveState = Literal["starting", "recording", "paused", "reconnecting", "stopping"]
 
 DeviceState = Literal["on", "off", "lost", "busy", "silent", "stalled", "none"]
@@ -88,6 +91,17 @@ class Seen:
     start: int
     end: int
     person: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unmemorized:
+    """What is known of the time of a live source that is not memorized yet: from `start` to `end`, its newest moment (microseconds)."""
+
+    source: str
+    start: int
+    end: int
+    heard: tuple[Heard, ...] = ()
+    seen: tuple[Seen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -429,7 +429,7 @@ def printable(text: str) -> str:
 
 def needed(kind: str, args: Mapping[str, Any]) -> str | None:
     """Return what a step lacks, None where it says all that its kind needs."""
-    if args.get("scrubbed"):  # who was forgotten is taken out of it; what is left was looked at then (store.scrubbing)
+    if args.get("scrubbed"):  # who was forgotten is taken out of it; what is left was looked at then (store.forgetting.scrubbing)
         kind = "name" if kind == "name" else ""
     kind = str(args.get("as", kind))
     if kind == "reject":

@@ -131,11 +131,13 @@ Decide = Callable[[Candidates], Sequence[Decision]]
 class Prepared:
     """What a memory knows about a clip before it is written: everything that `ClipView` needs from the store, from one snapshot.
 
-    `perceived`: without what may not be stored (forgotten people), and with tracks that continue from the previous clip. `clusters`: a
-    preview; the commit decides again. `recent`, `previous`: as in ClipView.
+    `perceived`: without what may not be stored (forgotten people), and with tracks that continue from the previous clip; `grouped`: the
+    same with its clusters as the memory takes them apart, for `ClipView`. `clusters`: a preview; the commit decides again. `recent`,
+    `previous`: as in ClipView.
     """
 
     perceived: Perceived
+    grouped: Perceived
     clusters: tuple[Cluster, ...]
     recent: tuple[StoredSentence, ...]
     previous: Perceived | None

@@ -45,7 +45,7 @@ class FaceDetector(Protocol):
 
 @runtime_checkable
 class FaceEmbedder(Protocol):
-    """`same`, `different`: cosine thresholds calibrated for this model on labelled pairs (see domain.identity.Calibration)."""
+    """`name`: its cosines are calibrated under it on labelled pairs (`domain.calibration`)."""
 
     name: str
     dimension: int

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from m3desk.calibrated import calibrated
-from m3desk.domain.calibration import Calibration, calibration
+from m3desk.domain import misplaced
+from m3desk.domain.calibration import calibration
 from m3desk.domain.clip import Clip
-from m3desk.domain.equivalence import WRITER
+from m3desk.domain.equivalence import IN_FULL, WRITER
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.galleries import many
 from m3desk.domain.graph import PLACES
-from m3desk.domain.identity import Candidate, Gallery, Match, match, mean_of
+from m3desk.domain.identity import Candidate, Match, match
 from m3desk.domain.ids import clip_before, numbered, person_id, source_of
 from m3desk.domain.log import ObservationType, undone_steps
 from m3desk.domain.memory import Decision, Draft, Sentence
@@ -34,7 +35,7 @@ from m3desk.store.rows import dump, insert
 DB = sqlite3.Connection
 
 BREATH = 700_000
-"""Longest pause of one speaker, microseconds (see perception.voices.LONG_PAUSE)."""
+"""Longest pause of one speaker, microseconds (as `perception.lines.LONG_PAUSE`)."""
 
 
 def begin(db: DB, kind: str, at: str, clip: str | None = None, models: Mapping[str, str] | None = None) -> int:
@@ -84,11 +85,6 @@ def candidates(perceived: Perceived, type_: ObservationType, alone: Container[st
     return found
 
 
-MISPLACED = 0.15
-"""How much more similar an utterance must be to a known voice than to its cluster to be taken out of it. Measured on 330 utterances of
-librispeech (three orders), the reel, AMI and katie_steve: all but one at most .01 more like any other voice, the wrong one .28."""
-
-
 def _clear(o: Any) -> int:
     """Return the informative microseconds of an observation: overlapped speech counts about half."""
     length = int(o.end - o.start)
@@ -103,28 +99,15 @@ def recognise(
     if not found:
         return [], []
     known = look(type_, model)
-    if type_ == "voice" and (alone := misplaced(perceived, known, calibration(model, type_))):
+    rule = calibration(model, type_)
+    if type_ == "voice":
+        alone = misplaced.utterances(perceived, known, rule)
+    else:
+        alone = misplaced.tracks(perceived, known, rule, state.who)
+    if alone:
         found = candidates(perceived, type_, alone)
     held = [_held(state, c) for c in found] if type_ == "face" else _goes_on(db, state, perceived, found)
     return found, match(found, known, perceived.cannot_link, calibrated(model, type_), state.who.distinct, held)
-
-
-def misplaced(perceived: Perceived, known: Sequence[Gallery], rule: Calibration) -> set[str]:
-    """Return the utterances that match another known voice than the rest of their cluster, which the clip alone could not show."""
-    clusters: dict[int, list[str]] = {}
-    for u in perceived.utterances:
-        if len(perceived.vectors.get(u.id, ())):
-            clusters.setdefault(u.cluster, []).append(u.id)
-    found: set[str] = set()
-    for mine in clusters.values():
-        for o in mine if len(mine) > 1 else ():
-            row = perceived.vectors[o][0]
-            there = [g.direction for g in known if len(g.vectors) and g.vectors.shape[1] == len(row)]
-            own = round(float(row @ mean_of(np.stack([perceived.vectors[p][0] for p in mine if p != o]))), 6)
-            best = max((round(float(row @ m), 6) for m in there), default=-1.0)
-            if best >= rule.accept and best >= own + MISPLACED:
-                found.add(o)
-    return found
 
 
 def _held(state: State, candidate: Candidate) -> str | None:
@@ -226,13 +209,24 @@ def bind(
     for type_ in types:
         nodes += _bind(db, state, perceived, type_, models.get(f"{type_}_vectors", ""), draft, sequence, at, look)
     for v in draft.votes:
-        insert(db, "vote", sequence=sequence, a=v.a, b=v.b, by=v.by, weight=v.weight, clip=perceived.clip)
+        if v.by.startswith(IN_FULL) or not _named_apart(db, state, v.a, v.b):
+            insert(db, "vote", sequence=sequence, a=v.a, b=v.b, by=v.by, weight=v.weight, clip=perceived.clip)
     for n in draft.names:
         insert(
             db, "heard_name", sequence=sequence, observation=n.observation, name=n.name, score=n.score, by=n.by, evidence=n.evidence,
             words=n.words, at=n.at,
         )  # fmt: skip
     return nodes
+
+
+def _named_apart(db: DB, state: State, a: str, b: str) -> bool:
+    """Return whether the persons of two observations have different names now.
+
+    Decided here, and not by the fold: of two names that persons had before they became one, it could not tell which was meant.
+    """
+    query = "SELECT node FROM binding WHERE observation = ? ORDER BY sequence DESC LIMIT 1"
+    nodes = [row["node"] for o in (a, b) if (row := db.execute(query, (o,)).fetchone()) is not None]
+    return len(nodes) == 2 and state.who.named_apart(*(state.who.person_of.get(n, "") for n in nodes))
 
 
 # ---------------------------------------------------------------- sentences

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
-from m3desk.domain.calibration import calibration
+from m3desk.calibrated import calibrated
 from m3desk.domain.clip import Clip
-from m3desk.domain.consolidation import CONSOLIDATION, Pair, overwhelming, similar_pairs
+from m3desk.domain.consolidation import CONSOLIDATION, overwhelming, similar_pairs
 from m3desk.domain.log import ObservationType, Voted
 from m3desk.domain.sentences import State
 from m3desk.store import commits, rows
@@ -42,23 +42,18 @@ def votes(db: DB, state: State, clip: Clip, models: Mapping[str, str], look: Gal
     mine = {h.node for o in there if (h := state.who.held.get(o)) is not None and h.node}
     for type_ in TYPES:
         model = models.get(f"{type_}_vectors", "")
-        rule = calibration(model, type_)
+        rule = calibrated(model, type_)
         touched = {n for n in mine if n.startswith(f"{type_}_")}
         if not touched or rule.sure is None:
             continue
-        nodes, told = state.who.nodes, state.who.told
+        nodes, told, owner = state.who.nodes, state.who.told, state.who.person_of
         # A node that a user created or assigned observations to is only suggested, never joined.
         known = [g for g in look(type_, model) if nodes[g.node].step is None and g.node not in told]
-        pairs = [p for p in similar_pairs(known, rule, state.who.distinct, touched) if not _both_named(state, p)]
+        pairs = [p for p in similar_pairs(known, rule, state.who.distinct, touched) if not state.who.both_named(owner[p.a], owner[p.b])]
         pairs = overwhelming(pairs, {g.node: g for g in known}, rule, state.who.distinct)
         standing = _telling(db, state, type_, {n for p in pairs for n in (p.a, p.b)})
         found += [Voted(standing[p.a], standing[p.b], f"{CONSOLIDATION} {model}", p.certainty, clip.id, 0) for p in pairs]
     return found
-
-
-def _both_named(state: State, pair: Pair) -> bool:
-    """Return whether a user named both persons, and so takes them for two people."""
-    return all(state.who.people[state.who.person_of[n]].name for n in (pair.a, pair.b))
 
 
 def _telling(db: DB, state: State, type_: ObservationType, nodes: set[str]) -> dict[str, str]:

@@ -258,8 +258,8 @@ class Reader:
     def journal(self) -> list[Step]:
         return self._read(reading.journal)
 
-    def chats(self) -> list[dict[str, Any]]:
-        return self._read(reading.chats)
+    def chats(self, newest: int | None = None) -> list[dict[str, Any]]:
+        return self._read(reading.chats, newest)
 
     def media(self, id_: str) -> bytes | None:
         return files.read(self.folder / "media", id_)

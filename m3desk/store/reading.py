@@ -461,8 +461,9 @@ def forgettings(db: DB) -> int:
     return int(db.execute("SELECT count(*) FROM journal WHERE kind = 'forget'").fetchone()[0])
 
 
-def chats(db: DB) -> list[dict[str, Any]]:
-    return [json.loads(r[0]) for r in db.execute("SELECT body FROM chat ORDER BY id")]
+def chats(db: DB, newest: int | None = None) -> list[dict[str, Any]]:
+    found = db.execute("SELECT body FROM chat ORDER BY id DESC LIMIT ?", (-1 if newest is None else newest,)).fetchall()
+    return [json.loads(r[0]) for r in reversed(found)]
 
 
 def setting(db: DB, key: str, default: str | None = None) -> str | None:

@@ -16,6 +16,7 @@ from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.ids import clip_id, clip_order, numbered, source_id
 from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.memory import Sentence, StoredSentence
+from m3desk.domain.misplaced import regrouped
 from m3desk.domain.plural import many
 from m3desk.domain.sentences import State, owner
 from m3desk.errors import UsageError
@@ -187,7 +188,8 @@ def prepare(
     kept = withholding.withhold(db, clip, perceived)
     kept = replace(kept, faces=continued(previous, replace(kept, vectors={**kept.vectors, **own})).faces)
     told = reading.memories(db, kind="episodic", clip_=before) if clip.index and recent else []
-    return Prepared(kept, preview(db, state, kept, None, look), tuple(told[-recent:]), previous)
+    clusters = preview(db, state, kept, None, look)
+    return Prepared(kept, regrouped(kept, [c.observations for c in clusters]), clusters, tuple(told[-recent:]), previous)
 
 
 def preview(db: DB, state: State, perceived: Perceived, models: Mapping[str, str] | None, look: GalleryLookup) -> tuple[Cluster, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from m3desk.domain.calibration import FACES, VOICES, Calibration
+from m3desk.domain.calibration import FACES, VOICES, Calibration, Space
 from m3desk.domain.consolidation import overwhelming, similar_pairs, two_groups
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identity import Gallery
@@ -54,6 +56,16 @@ def test_little_speech_or_a_poor_face_is_never_sure() -> None:
     rows = around(1, 0), around(1, 0, seed=1)
     assert similar_pairs([node(1, rows[0]), node(2, rows[1], seconds=1.5)], VOICES)[0].certainty == 0.9
     assert similar_pairs([node(1, rows[0]), node(2, rows[1], quality=0.2)], FACES)[0].certainty == 0.9
+
+
+def test_voices_that_evidence_does_not_speak_for_are_left_to_the_user() -> None:
+    mean = np.zeros(16, np.float32)
+    mean[0] = 0.9  # what all voices have in common
+    rule = replace(VOICES, space=Space(mean, np.eye(16, dtype=np.float32)))
+    known = [node(1, around(1, 0.35)), node(2, around(1, -0.2, seed=1)), node(3, around(1, 0.35, seed=2))]
+    pairs = similar_pairs(known, rule)
+    assert len(pairs) == 3 and all(p.certainty == 1.0 for p in pairs)
+    assert [p[:2] for p in overwhelming(pairs, {g.node: g for g in known}, rule)] == [("face_1", "face_3")]
 
 
 def test_a_node_that_holds_two_people_is_surely_neither() -> None:

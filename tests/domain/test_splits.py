@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from m3desk.domain.calibration import calibration
+from m3desk.domain.calibration import VOICES, Space, calibration
 from m3desk.domain.consolidation import compared, whole
-from m3desk.domain.identity import similarity
+from m3desk.domain.identity import mean_of, similarity
 from m3desk.domain.linkage import average_linkage
 from m3desk.domain.log import ObservationType
-from m3desk.domain.questions.splits import least_similar
+from m3desk.domain.questions.splits import _unit, least_likely, least_similar
 
 
 def _observations(dice: np.random.Generator, count: int) -> list[np.ndarray]:
@@ -35,6 +37,35 @@ def test_the_outlier_is_the_one_found_by_comparing_each_with_the_rest(model: str
             each.append(whole(block, rest, rule) if rule.whole else similarity(block, rest, rule))
         least = min(reversed(range(len(blocks))), key=lambda i: each[i])
         assert least_similar(blocks, rule) == (least, each[least])
+
+
+def test_a_short_utterance_that_sounds_less_alike_is_no_other_person_and_a_strangers_is() -> None:
+    rule = replace(VOICES, space=Space(np.zeros(16, np.float32), np.eye(16, dtype=np.float32)))
+    long, short, stranger = (np.zeros((1, 16), np.float32) for _ in range(3))
+    long[0, 0], short[0, :2], stranger[0, 2] = 1.0, (0.55, 0.835), 1.0
+    assert whole(short, long, rule) < rule.equal_odds, "by similarity alone it would be asked about"
+    place, ratio = least_likely([long, short, long], ["s1"] * 3, [4.0, 1.1, 2.5], rule)
+    assert place == 1 and ratio > 2
+    place, ratio = least_likely([long, short, stranger], ["s1"] * 3, [4.0, 1.1, 2.5], rule)
+    assert place == 2 and ratio < -2
+
+
+def test_an_utterance_is_compared_with_its_own_recording_and_if_alone_with_all() -> None:
+    rule, dice = replace(VOICES, space=Space(np.zeros(16, np.float32), np.eye(16, dtype=np.float32))), np.random.default_rng(2)
+    assert rule.evidence is not None and rule.across is not None
+    for _ in range(20):
+        blocks = [_unit(dice.normal(size=(1, 16)).astype(np.float32) + 1) for _ in range(5)]
+        sources, seconds = ["s1", "s1", "s1", "s2", "s2"], list(dice.uniform(0.5, 6, 5))
+        if dice.random() < 0.5:
+            sources[4] = "s3"
+        ratios = []
+        for i in range(5):
+            near = [k for k in range(5) if k != i and sources[k] == sources[i]]
+            rest, weights = (near, rule.evidence) if near else ([k for k in range(5) if k != i], rule.across)
+            cosine = float(mean_of(blocks[i]) @ mean_of(np.concatenate([blocks[k] for k in rest])))
+            ratios.append(float(weights.ratio(cosine, seconds[i], sum(seconds[k] for k in rest))))
+        place, ratio = least_likely(blocks, sources, seconds, rule)
+        assert ratios[place] == pytest.approx(min(ratios), abs=1e-4) and ratio == pytest.approx(min(ratios), abs=1e-4)
 
 
 @pytest.mark.slow

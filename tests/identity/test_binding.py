@@ -10,7 +10,7 @@ import pytest
 
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, TimedBox, Utterance
-from m3desk.domain.memory import Draft
+from m3desk.domain.memory import Draft, Vote
 from m3desk.store.memory import Memory
 
 S = 1_000_000
@@ -44,10 +44,11 @@ class Life:
         continues: str | None = None,
         quality: float = 0.9,
         murmur: bool = False,
+        votes: bool = False,
     ) -> list[str | None]:
         """Commit a clip with these clusters; return the node of each face cluster, then of each voice.
 
-        `voices`: rows and seconds. `murmur`: the first voice is heard once more, without words.
+        `voices`: rows and seconds. `murmur`: the first voice is heard once more, without words. `votes`: the first face speaks so.
         """
         clip = self.memory.next_clips("s1")[0]
         tracks: list[FaceTrack] = []
@@ -72,7 +73,8 @@ class Life:
             said.append(Utterance(f"{clip.id}.u{len(said)}", clip.id, clip.start, clip.start + S // 2, "", (), None, 0.0, embeddable=False))
         pairs = {(a.id, b.id) for a in tracks for b in tracks if a.cluster < b.cluster} if apart else set()
         seen = Perceived(clip.id, tuple(tracks), tuple(said), vectors=vectors, cannot_link=frozenset(pairs))
-        self.memory.commit_episodic(clip, seen, Draft(), models=MODELS, at=AT)
+        cast = (Vote(tracks[0].id, said[0].id, "alone in view", 1.5),) if votes else ()
+        self.memory.commit_episodic(clip, seen, Draft(votes=cast), models=MODELS, at=AT)
         held = self.memory.state().who.held
         firsts = [next(t.id for t in tracks if t.cluster == c) for c in range(len(faces))] + [u.id for u in said]
         return [held[o].node for o in firsts]
@@ -140,10 +142,11 @@ def test_a_join_gives_way_to_a_person_who_keeps_them_apart(life: Life) -> None:
     assert {c.state for c in life.memory.constraints()} == {"kept"}
 
 
-def test_two_who_were_given_names_are_not_joined(life: Life) -> None:
+@pytest.mark.parametrize("other", ["Bea", "Ann"])
+def test_two_who_were_given_names_are_not_joined(life: Life, other: str) -> None:
     front, side = life.two_halves()
     life.memory.correct("name", {"person": life.person(front), "name": "Ann"})
-    life.memory.correct("name", {"person": life.person(side), "name": "Bea"})
+    life.memory.correct("name", {"person": life.person(side), "name": other})
     life.turn_their_head(front, side)
     assert life.voted() == [] and life.person(front) != life.person(side)
 
@@ -233,3 +236,44 @@ def test_an_utterance_that_is_clearly_another_known_voice_is_taken_out_of_its_cl
     (first,), (second,), mixed, same = owners
     assert first != second and mixed == [second, second, first]
     assert same == [first] * 3, "like both a little: it stays with its own"
+
+
+def test_tracks_that_a_clip_joins_go_to_their_own_persons_if_those_have_names(life: Life) -> None:
+    brother, sister = turned(1.0), turned(0.47)
+    (first,), (second,) = life.clip(brother), life.clip(sister)
+    life.memory.correct("name", {"person": life.person(first), "name": "Ben"})
+    life.memory.correct("name", {"person": life.person(second), "name": "Ann"})
+    assert life.clip([brother, brother, sister]) == [first]
+    held = life.memory.state().who.held
+    assert [held[f"s1.c2.f{k}"].node for k in range(3)] == [first, first, second]
+    again = life.memory.rewritable(life.memory.clip("s1.c2"), 0)
+    assert [c.observations for c in again.clusters] == [("s1.c2.f0", "s1.c2.f1"), ("s1.c2.f2",)], "another writer is told so, too"
+    assert [t.cluster for t in again.grouped.faces] == [0, 0, 1]
+    between = turned(0.6, other=2)
+    assert life.clip([brother, between]) == [first] and life.memory.state().who.held["s1.c3.f1"].node == first, "like neither: it stays"
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_of_persons_without_names_a_clip_s_tracks_are_taken_apart_only_if_they_are_known_to_be_two(life: Life, apart: bool) -> None:
+    brother, sister = turned(1.0), turned(0.47)
+    (first,), (second,) = life.clip(brother), life.clip(sister)
+    if apart:
+        life.memory.correct("distinct", {"a": life.person(first), "b": life.person(second)})
+    life.clip([brother, brother, sister])
+    held = life.memory.state().who.held
+    nodes = [held[f"s1.c2.f{k}"].node for k in range(3)]
+    assert nodes == [first, first, second] if apart else len(set(nodes)) == 1
+
+
+@pytest.mark.parametrize(("names", "linked"), [(("Ann", "Bea"), False), (("Ann", None), True), ((None, None), True)])
+def test_a_voice_is_not_linked_to_a_face_to_which_the_user_gave_another_name(
+    life: Life, names: tuple[str | None, str | None], linked: bool
+) -> None:
+    low = turned(1.0, d=192)
+    (face,) = life.clip(FRONT)
+    (voice,) = life.clip(voices=[(low, 9.0)])
+    for node, name in zip((face, voice), names, strict=True):
+        if name:
+            life.memory.correct("name", {"person": life.person(node), "name": name})
+    assert life.clip(FRONT, voices=[(low, 9.0)], votes=True) == [face, voice]
+    assert (life.person(face) == life.person(voice)) is linked

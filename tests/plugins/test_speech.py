@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +60,20 @@ def test_sound_longer_than_a_window_is_heard_to_its_end(whisper: Whisper, kenned
 def test_noise_does_not_go_on_for_ever(whisper: Whisper) -> None:
     noise = np.random.default_rng(2).standard_normal(80000).astype(np.float32) * 0.05
     assert len(whisper.transcribe(noise).words) < 30
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_sounds_of_many_lengths_take_no_memory_for_ever(whisper: Whisper, weights: Path) -> None:
+    growth = (
+        "import numpy as np, psutil; from m3desk_cpu.speech import Whisper; whisper = Whisper({!r}, 2)\n"
+        "def after(lengths):\n"
+        "    for n in lengths: whisper._model.encode(np.zeros((80, n), np.float32))\n"
+        "    return psutil.Process().memory_info().rss\n"
+        "before = after([900, 300, 900, 300]); print((after(range(303, 403, 4)) - before) / 1e6)"
+    )  # 25 lengths; oneDNN's own cache takes 1 MB of each
+    folder = str(weights / "whisper-base")
+    told = subprocess.run([sys.executable, "-c", growth.format(folder)], capture_output=True, text=True, check=True).stdout
+    assert float(told) < 15
 
 
 def test_circling_measures_repetition() -> None:

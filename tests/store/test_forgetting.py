@@ -84,6 +84,46 @@ def test_clothes_and_gestures_go_with_the_person_seen_in_them(memory: Memory) ->
     assert "cup" in left and not left & {"red clothing", "raised hand"}
 
 
+def test_what_is_told_of_bodies_without_a_face_goes_with_whom_it_may_be_of(memory: Memory) -> None:
+    clip = next(iter(memory.next_clips("s1")))
+    perceived, draft = seen(clip, (1, 2))
+    one, two = perceived.faces
+    at, until = max(one.end, two.end) + 1, clip.end
+    body = [ObjectSeen(clip.id, at, until, x, 0.9, (0.0, 0.0, 9.0, 9.0)) for x in ("person", "red clothing", "going out left")]
+    worn = ObjectSeen(clip.id, two.start, two.end, "blue clothing", 0.9, (0.0, 0.0, 9.0, 9.0))
+    told = [
+        Sentence("A person in red is in view.", "episodic", at, until, entities=("person",), event="object"),
+        Sentence("A person in red leaves.", "episodic", at, until, event="leaves"),
+        Sentence("In view: a cup.", "episodic", at, until, entities=("cup",), event="object"),
+    ]
+    whole = replace(draft, sentences=(*draft.sentences, *told))
+    memory.commit_episodic(clip, replace(perceived, objects=(*body, worn)), whole, models=MODELS)
+    before = {s.text for s in memory.memories(clip=clip.id)}
+    assert {s.text for s in told} <= before
+    owner = next(b.node for b in memory.bindings(one.id))
+    person = next(p for p in memory.people() if owner in p.faces)
+    memory.forget(person.id, "forget", narrower)
+    left = {s.text for s in memory.memories(clip=clip.id)}
+    assert "In view: a cup." in left and not left & {s.text for s in told[:2]}
+    labels = {o.label for o in memory.perceived(clip.id).objects}
+    assert labels == {"person", "blue clothing"} and memory.integrity() == []
+
+
+def test_what_bodies_wear_and_do_in_clips_with_whom_was_forgotten_is_not_stored_again(memory: Memory) -> None:
+    memory.forget("1", "forget", narrower)
+    memory.remove_source("s1")
+    again = memory.add_source(source())
+    memory.plan_clips(again.id, clips(again.id), fps=5.0)
+    clip = memory.next_clips(again.id)[0]
+    perceived, _ = seen(clip, (1, 2))
+    one, two = perceived.faces
+    at = max(one.end, two.end) + 1
+    body = [ObjectSeen(clip.id, at, clip.end, x, 0.9, (0.0, 0.0, 9.0, 9.0)) for x in ("person", "red clothing", "going out left")]
+    worn = ObjectSeen(clip.id, two.start, two.end, "blue clothing", 0.9, (0.0, 0.0, 9.0, 9.0))
+    kept = memory.prepare(clip, replace(perceived, objects=(*body, worn)), {}, 6).perceived
+    assert [t.id for t in kept.faces] == [two.id] and [o.label for o in kept.objects] == ["person", "blue clothing"]
+
+
 def test_a_forgetting_and_what_it_scrubbed_can_not_be_taken_back(memory: Memory) -> None:
     memory.correct("name", {"person": "1", "name": "Grace Hopper"})
     memory.correct("name", {"person": "2", "name": "Bob"})

@@ -195,9 +195,9 @@ def test_two_who_open_a_memory_of_an_older_format_at_once_wait_for_its_upgrade(
     monkeypatch.setattr(schema, "migrate", slowly)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(Memory.open, memory.path, write=first_writes)
-        assert upgrading.wait(10)
+        assert upgrading.wait(30)
         second = Memory.open(memory.path, write=not first_writes)
-        for one in (second, first.result(10)):
+        for one in (second, first.result(30)):
             assert one.sources()
             one.close()
 

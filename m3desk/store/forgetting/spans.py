@@ -17,7 +17,7 @@ from m3desk.domain.log import Log
 from m3desk.domain.plural import many
 from m3desk.domain.sentences import State
 from m3desk.store import bookmarks, commits, reading, rows
-from m3desk.store.forgetting import removing
+from m3desk.store.forgetting import removing, tracing
 from m3desk.store.forgetting.scrubbing import TELLING, Traces, chats, scrub
 
 DB = sqlite3.Connection
@@ -76,8 +76,8 @@ def known(db: DB, state: State, log: Log, source: str, start: int, end: int) -> 
             found.persons |= {p for p, c in who.canonical.items() if c == person} | {person}
     query = 'SELECT id FROM node WHERE source = ? AND type = \'episodic\' AND start < ? AND ("end" > ? OR (start = "end" AND start >= ?))'
     found.told = {r[0] for r in db.execute(query, (source, end, start, start))}
-    found.told |= {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and removing.rests_on(n, found, log)}
-    found.told |= removing.resting_on(found.told, log)
+    found.told |= {n.id for n in state.nodes.values() if n.type in ("episodic", "semantic") and tracing.rests_on(n, found, log)}
+    found.told |= tracing.resting_on(found.told, log)
     called = {r.old: r.new for r in log.renamed}
     found.former = {old for old, new in called.items() if new in found.ids} - found.ids
     _of_the_span(db, found, source, start, end)
@@ -86,12 +86,7 @@ def known(db: DB, state: State, log: Log, source: str, start: int, end: int) -> 
 
 def _of_the_span(db: DB, found: Traces, source: str, start: int, end: int) -> None:
     """Note the pictures, sounds and words of the span."""
-    for o in sorted(found.observations):
-        for r in db.execute("SELECT crops FROM face_track WHERE id = ?", (o,)):
-            found.media |= set(json.loads(r[0]))
-        for r in db.execute("SELECT text, audio FROM utterance WHERE id = ?", (o,)):
-            found.media |= {r["audio"]} - {None}
-            found.words += [r["text"]] if r["text"].strip() else []
+    tracing.note_media_and_words(db, found)
     for r in db.execute(
         'SELECT thumbnail FROM clip WHERE source = ? AND start < ? AND "end" > ? AND thumbnail IS NOT NULL', (source, end, start)
     ):

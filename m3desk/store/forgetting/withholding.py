@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from m3desk.domain.appearance import of_a_person
+from m3desk.domain.appearance import of_a_person, read_at
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, TimedBox
 from m3desk.domain.geometry import iou, overlap
@@ -26,15 +26,20 @@ def withhold(db: DB, clip: Clip, perceived: Perceived) -> Perceived:
     """Return a clip's evidence without what tombstones, unwanted templates and bystander mode forbid to store."""
     gone = _buried(db, clip, perceived) | _unwanted(db, perceived) | _bystanders(db, clip, perceived)
     nothing = spans(db, clip)
-    if not gone and not nothing:
+    hidden = notes.hides_bystanders(db, clip.source)
+    if not gone and not nothing and not hidden:
         return perceived
 
     def free(start: int, end: int) -> bool:
         return not any(a < end and start < b for a, b in nothing)
 
     def theirs(thing: ObjectSeen) -> bool:
-        """Return whether clothes or a gesture may be those of a face that is left out."""
-        return of_a_person(thing.label) and any(t.id in gone and t.start <= thing.end and thing.start <= t.end for t in perceived.faces)
+        """Return whether clothes, a gesture or a way may be of somebody whose face is left out or blurred; whose a body is nobody knows."""
+        if not of_a_person(thing.label):
+            return False
+        kept = any(t.id not in gone and read_at((t.start, t.end), thing.label, thing.start, thing.end) for t in perceived.faces)
+        left_out = [t for t in perceived.faces if t.id in gone]
+        return ((hidden or bool(left_out)) and not kept) or any(t.start <= thing.end and thing.start <= t.end for t in left_out)
 
     faces = tuple(replace(t, continues=None) if t.continues in gone else t for t in perceived.faces if t.id not in gone)
     said = tuple(u for u in perceived.utterances if u.id not in gone)

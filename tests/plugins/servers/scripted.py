@@ -216,7 +216,7 @@ def ends_too_early(handler: Handler, _body: dict[str, Any]) -> bool:
 
 
 def silent(handler: Handler, _body: dict[str, Any]) -> bool:
-    time.sleep(3)
+    time.sleep(60)
     handler.close_connection = True
     return True
 

@@ -43,7 +43,7 @@ class Process:
 
     def kill(self) -> None:
         self.child.send_signal(signal.SIGKILL)
-        self.child.wait(20)
+        self.child.wait(30)
 
     def model(self, kind: type = ServerLanguage, key: str = "k1", **options: Any) -> Any:
         door = Door(Address.parse(self.url), Key(key), first=60, idle=60)
