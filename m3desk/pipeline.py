@@ -252,8 +252,9 @@ class Memorizer:
             if why := watched.media.unreadable:
                 raise SourceUnreadable(f"none of its pictures can be read: {why}.")
             if problem := "; ".join(watched.media.problems):
-                self._emit(events.Notice("warning", f"{clip.id}: {problem}", "What could be read is memorized."))
-            self.remember(source, clip, perceived, watched.media)
+                self._emit(events.Notice("warning", f"{clip.id}: {problem}.", "What could be read is memorized."))
+            # Of a live source `source` is what was known before it was opened: not its size, nor that it has sound.
+            self.remember(watched.media.source, clip, perceived, watched.media)
         except SourceUnreadable as error:
             self._give_up(clip, "skipped", error.line())
             return replace(tally, skipped=tally.skipped + 1)
@@ -283,7 +284,7 @@ class Memorizer:
         view = ClipView(
             clip=clip,
             source=source,
-            perceived=known.perceived,
+            perceived=known.grouped,
             clusters=known.clusters,
             recent=known.recent,
             previous=known.previous,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Box, FaceTrack, Floats, ObjectSeen, TextOnScreen, TimedBox, media_id
 from m3desk.domain.ids import face_id
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
 from m3desk.perception import closer, glasses
+from m3desk.perception.bodies import bodies_seen, worn_by
 from m3desk.perception.clothing import clothing_seen
 from m3desk.perception.gestures import hands_raised
 from m3desk.perception.lips import LipSeries, followed, series
@@ -22,10 +24,13 @@ from m3desk.perception.scenes import change as change_of
 from m3desk.perception.sightings import Sighting, lip_movement, sightings, vector
 from m3desk.perception.texts import FrameText, Grey, changed, grey, texts_on_screen
 from m3desk.perception.tracks import Track, cannot_links, remembering, tracks
-from m3desk.ports import ClipMedia, Frame, Models, Picture, ReadText
+from m3desk.ports import ClipMedia, DetectedObject, Frame, Models, Picture, ReadText
 
 OBJECTS_EVERY = 3_000_000
 """Microseconds between two looks for objects within a shot; one costs 80 ms of one core, and as much for each closer look (`closer`)."""
+
+BODIES_EVERY = 1_000_000
+"""The same between two looks for people where no face is in view and something moves; one costs 60 ms of one core."""
 
 TEXTS_EVERY = 2_000_000
 """Microseconds between two text recognitions within a shot; one costs 100–250 ms of one core, and 10 ms more per line."""
@@ -70,11 +75,15 @@ class _Pass:
     looks: list[FrameSummary] = field(default_factory=list)
     sighted: list[list[Sighting]] = field(default_factory=list)
     glances: list[Glance] = field(default_factory=list)
+    bodies: list[Glance] = field(default_factory=list)
+    worn: dict[int, Mapping[Box, str]] = field(default_factory=dict)
+    width: float = 1.0
     readings: list[FrameText] = field(default_factory=list)
     greys: list[tuple[int, Grey]] = field(default_factory=list)
     grey_scale: float = 1.0
     searched: FrameSummary | None = None
     glanced: FrameSummary | None = None
+    embodied: FrameSummary | None = None
     first_read: int | None = None
     standing: Picture | None = None
     best: float = -1.0
@@ -100,13 +109,18 @@ def see(
     *,
     cancelled: Callable[[], bool] = lambda: False,
     on_news: Callable[[EvidenceSeen], None] | None = None,
+    on_cuts: Callable[[tuple[int, ...]], None] = lambda _: None,
     watch: Stopwatch | None = None,
 ) -> VisualEvidence:
-    """Return the visual evidence of a clip, without what has no model. Raises Cancelled if `cancelled()` is true between two pictures."""
+    """Return the visual evidence of a clip, without what has no model. `on_cuts` is called once, as soon as all pictures were seen.
+
+    Raises Cancelled if `cancelled()` is true between two pictures.
+    """
     watch = watch or Stopwatch()
     gathered = _watch_through(media, models, cancelled, on_news, watch)
     clip = media.clip
     cut_times = cuts(gathered.looks)
+    on_cuts(cut_times)
     embedder = models.face_vectors
     make = None if embedder is None else remembering(lambda s: vector(embedder, s))
     found = tracks(gathered.sighted, cut_times, make, lambda: _stop(cancelled))
@@ -117,7 +131,11 @@ def see(
         stored[media_id(picture, ".jpg")] = picture
     seen = VisualEvidence(
         faces=faces,
-        objects=(*objects_seen(clip.id, gathered.glances, cut_times, clip.start, clip.end), *_appearance(clip.id, found)),
+        objects=(
+            *_objects(clip, gathered, cut_times),
+            *_appearance(clip.id, found),
+            *bodies_seen(clip.id, gathered.bodies, gathered.worn, cut_times, (clip.start, clip.end), gathered.width),
+        ),
         texts=texts_on_screen(clip.id, gathered.readings, gathered.greys, gathered.grey_scale, clip.end),
         vectors=vectors,
         media=stored,
@@ -207,14 +225,33 @@ def _nobody_came(gathered: _Pass, brief: FrameSummary) -> bool:
 def _look_for_things(gathered: _Pass, models: Models, frame: Frame, fresh: bool) -> None:
     if models.objects is None:
         return
+    brief = gathered.looks[-1]
     if fresh or (gathered.glances and frame.at - gathered.glances[-1].at >= OBJECTS_EVERY):
-        brief = gathered.looks[-1]
         if not fresh and gathered.glanced is not None and still(gathered.glanced, brief):
             gathered.glances.append(Glance(frame.at, gathered.glances[-1].objects))
+            _see_bodies(gathered, frame, gathered.glances[-1].objects)  # not the last bodies: somebody may have passed since
             return
         seen = [s.box for s in gathered.sighted[-1]]
         gathered.glances.append(Glance(frame.at, closer.objects(models.objects, frame.picture, seen)))
         gathered.glanced = brief
+        _see_bodies(gathered, frame, gathered.glances[-1].objects)
+    elif gathered.bodies and not gathered.sighted[-1] and frame.at - gathered.bodies[-1].at >= BODIES_EVERY:
+        moved = gathered.embodied is None or not still(gathered.embodied, brief)
+        _see_bodies(gathered, frame, models.objects.detect(frame.picture) if moved else None)
+
+
+def _see_bodies(gathered: _Pass, frame: Frame, objects: Sequence[DetectedObject] | None) -> None:
+    """Keep the people of a picture and what they wear; `objects` None: the same as before."""
+    before = gathered.bodies[-1] if gathered.bodies else None
+    if objects is None and before is not None:
+        gathered.bodies.append(Glance(frame.at, before.objects))
+        gathered.worn[frame.at] = gathered.worn[before.at]
+        return
+    people = tuple(o for o in objects or () if o.label == "person")
+    gathered.embodied = gathered.looks[-1]
+    gathered.bodies.append(Glance(frame.at, people))
+    gathered.worn[frame.at] = worn_by(frame.picture, people)
+    gathered.width = float(frame.picture.shape[1])
 
 
 def _look_for_texts(gathered: _Pass, models: Models, frame: Frame, fresh: bool) -> None:
@@ -263,6 +300,14 @@ def _consider(gathered: _Pass, frame: Frame, brief: FrameSummary) -> None:
 # ---------------------------------------------------------------- as evidence
 
 
+def _objects(clip: Clip, gathered: _Pass, cut_times: Sequence[int]) -> list[ObjectSeen]:
+    """Return the objects of a clip, in order of start; people, who move, from more looks than things."""
+    things = [Glance(g.at, tuple(o for o in g.objects if o.label != "person")) for g in gathered.glances]
+    found = [*objects_seen(clip.id, things, cut_times, clip.start, clip.end)]
+    found += objects_seen(clip.id, gathered.bodies, cut_times, clip.start, clip.end)
+    return sorted(found, key=lambda o: (o.start, o.label, -o.score, o.box))
+
+
 def _appearance(clip: str, found: list[Track]) -> list[ObjectSeen]:
     """Return what the faces' owners wear, glasses too, and when they raise a hand, in order of start."""
     faces: dict[int, list[Box]] = {}
@@ -273,7 +318,8 @@ def _appearance(clip: str, found: list[Track]) -> list[ObjectSeen]:
     for track in found:
         if worn := clothing_seen(clip, [(s.at, s.box, s.wears) for s in track.seen]):
             seen.append(worn)
-        bridges = [b for s in track.best if s.quality >= glasses.QUALITY and (b := glasses.bridge(s.crop, s.marks)) is not None]
+        sure = track.best if track.score >= glasses.SURE_FACE else []
+        bridges = [b for s in sure if s.quality >= glasses.QUALITY and (b := glasses.bridge(s.crop, s.marks)) is not None]
         if worn := glasses.glasses_seen(clip, track.seen[0].at, track.seen[-1].at, track.seen[0].box, bridges):
             seen.append(worn)
         seen += hands_raised(clip, [(s.at, s.box, s.beside) for s in track.seen], faces)

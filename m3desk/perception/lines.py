@@ -15,8 +15,9 @@ from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.evidence import Floats
 from m3desk.domain.geometry import overlap, without
 from m3desk.perception.scripts import continues, script
-from m3desk.perception.speakers import Run
+from m3desk.perception.speakers import UNSURE
 from m3desk.perception.turns import SpeechSegment, Turn, quietest
+from m3desk.perception.voice_tracks import Run
 from m3desk.perception.words import TimedWord, ends_sentence
 from m3desk.ports import SAMPLE_RATE, Sound
 
@@ -63,12 +64,15 @@ def time(sample: int, clip: Clip) -> int:
     return clip.start + round(sample * MICROSECOND / SAMPLE_RATE)
 
 
-def compose(said: Sequence[TimedWord], spoken: Sequence[SpeechSegment], parts: Sequence[Turn]) -> list[Line]:
-    """Group words into lines: one voice, no pause above 0.7 s, one sentence or a few short ones. Lines do not overlap."""
+def compose(said: Sequence[TimedWord], spoken: Sequence[SpeechSegment], parts: Sequence[Turn], cuts: Sequence[int] = ()) -> list[Line]:
+    """Group words into lines: one voice, no pause above 0.7 s, one sentence or a few short ones. Lines do not overlap.
+
+    `cuts`: first samples of new shots.
+    """
     words = [w for w in said if w.text.strip()]
     if not words:
         return []
-    voices = _speakers(words, parts)
+    voices = _speakers(words, parts, cuts)
     groups: list[list[int]] = [[0]]
     for i in range(1, len(words)):
         if ends(words[groups[-1][0]], words[i - 1], words[i], spoken) or voices[i] != voices[i - 1]:
@@ -98,8 +102,8 @@ def ends(first: TimedWord, before: TimedWord, after: TimedWord, spoken: Sequence
     return ends_sentence(before.text) and before.end - first.start >= SENTENCE
 
 
-def _speakers(words: Sequence[TimedWord], parts: Sequence[Turn]) -> list[int]:
-    """Return each word's voice, by its middle; a change of voice is moved to a pause or sentence end close by."""
+def _speakers(words: Sequence[TimedWord], parts: Sequence[Turn], cuts: Sequence[int]) -> list[int]:
+    """Return each word's voice, by its middle; a change of voice is moved to a pause or sentence end close by, but not away from a cut."""
     voices = [_voice_at((w.start + w.end) // 2, parts) for w in words]
     known = next((v for v in voices if v >= 0), 0)
     for i, v in enumerate(voices):
@@ -107,6 +111,8 @@ def _speakers(words: Sequence[TimedWord], parts: Sequence[Turn]) -> list[int]:
         voices[i] = known = v if v >= 0 else known
     changes = [i for i in range(1, len(words)) if voices[i] != voices[i - 1]]
     for at in changes:
+        if any(words[at - 1].start < cut and cut - UNSURE < words[at].end for cut in cuts):
+            continue
         best = max(_near(words, at), key=lambda i: (_seam(words[i - 1], words[i]), -abs(i - at)))
         for i in range(best, at):
             voices[i] = voices[at]

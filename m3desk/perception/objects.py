@@ -26,6 +26,17 @@ class Glance:
     objects: tuple[DetectedObject, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FollowedThing:
+    """One object of a shot. `best`: its clearest detection of the label; `seen`: all, with their times."""
+
+    label: str
+    start: int
+    end: int
+    best: DetectedObject
+    seen: tuple[tuple[int, DetectedObject], ...]
+
+
 @dataclass(slots=True)
 class _Thing:
     seen: list[tuple[int, DetectedObject]] = field(default_factory=list)
@@ -38,8 +49,19 @@ def objects_seen(clip: str, glances: Sequence[Glance], cuts: Sequence[int], star
     two analysed pictures in a row without it.
     """
     found = []
+    for _, things in followed(glances, cuts, start, end):
+        for thing in things:
+            box = tuple(round(v, 1) for v in thing.best.box)
+            found.append(ObjectSeen(clip, thing.start, thing.end, thing.label, round(thing.best.score, 4), box))  # type: ignore[arg-type]
+    return tuple(sorted(found, key=lambda o: (o.start, o.label, -o.score, o.box)))
+
+
+def followed(glances: Sequence[Glance], cuts: Sequence[int], start: int, end: int) -> list[tuple[int, list[FollowedThing]]]:
+    """Return for each shot its end and the objects in it that are sure enough, with all their detections."""
+    found = []
     for (first, last), group in _by_shot(glances, cuts, start, end):
         times = [g.at for g in group]
+        sure = []
         for thing in _things(group):
             label = _label(thing)
             best = max((o for _, o in thing.seen if o.label == label), key=lambda o: (o.score, o.box))
@@ -47,9 +69,9 @@ def objects_seen(clip: str, glances: Sequence[Glance], cuts: Sequence[int], star
                 continue
             i, k = times.index(thing.seen[0][0]), times.index(thing.seen[-1][0])
             span = (first if i == 0 else times[i], last if k + 1 == len(times) else times[k + 1])
-            box = tuple(round(v, 1) for v in best.box)
-            found.append(ObjectSeen(clip, *span, best.label, round(best.score, 4), box))  # type: ignore[arg-type]
-    return tuple(sorted(found, key=lambda o: (o.start, o.label, -o.score, o.box)))
+            sure.append(FollowedThing(label, *span, best, tuple(thing.seen)))
+        found.append((last, sure))
+    return found
 
 
 def _by_shot(glances: Sequence[Glance], cuts: Sequence[int], start: int, end: int) -> list[tuple[tuple[int, int], list[Glance]]]:

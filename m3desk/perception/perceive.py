@@ -1,5 +1,7 @@
 """Perceives clips in two threads, one for pictures and one for sound, up to two clips ahead of the commit; merges both into evidence.
 
+Sound is heard up to its words by itself; who speaks is found once its pictures were seen: voices change with shots.
+
 Clips may come from an iterator that blocks: a live source gives its next clip when that starts, and meanwhile the clip that is being
 recorded is perceived.
 """
@@ -16,6 +18,7 @@ from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import LipMatch, Perceived, Utterance
 from m3desk.domain.ids import face_id, utterance_id
 from m3desk.domain.live import OBJECTS_AND_TEXTS
+from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
 from m3desk.perception import heap, in_step
 from m3desk.perception.faces import VisualEvidence, see
@@ -78,21 +81,36 @@ class Watcher:
                 media = next(todo, None)
                 if media is None or self._stopped.is_set():
                     break
-                begun.put(PendingClip(media, self._eyes.submit(self._see, media), self._ears.submit(self._hear, media)))
+                cuts: Future[tuple[int, ...]] = Future()
+                begun.put(PendingClip(media, self._eyes.submit(self._see, media, cuts), self._ears.submit(self._hear, media, cuts)))
             begun.put(None)
         except BaseException as error:
             begun.put(error)
 
-    def _see(self, media: ClipMedia) -> VisualEvidence:
-        seen = see(media, without(self._models, media.clip.given_up), cancelled=self._stop, on_news=self._emit)
+    def _see(self, media: ClipMedia, cuts: Future[tuple[int, ...]]) -> VisualEvidence:
+        models = without(self._models, media.clip.given_up)
+        try:
+            seen = see(media, models, cancelled=self._stop, on_news=self._emit, on_cuts=cuts.set_result)
+        finally:
+            if not cuts.done():  # it failed: who listens must not wait
+                cuts.set_result(())
         heap.give_back()
         return seen
 
-    def _hear(self, media: ClipMedia) -> SpeechEvidence:
+    def _cuts(self, cuts: Future[tuple[int, ...]]) -> tuple[int, ...]:
+        """Wait until the pictures were seen. Raises Cancelled: pictures that wait are not seen any more once it is closed."""
+        while True:
+            try:
+                return cuts.result(timeout=0.2)
+            except TimeoutError:
+                if self._stop():
+                    raise Cancelled("Stopped while listening.") from None
+
+    def _hear(self, media: ClipMedia, cuts: Future[tuple[int, ...]]) -> SpeechEvidence:
         def tell(utterance: Utterance) -> None:
             self._emit(EvidenceSeen(media.source.id, utterance.clip, words=utterance.text))
 
-        heard = hear(media, self._models, heard_until=self._heard_until, cancelled=self._stop, on_words=tell)
+        heard = hear(media, self._models, heard_until=self._heard_until, cuts=lambda: self._cuts(cuts), cancelled=self._stop, on_words=tell)
         # The same value as the store returns after the commit, so that a resumed run gives the same words.
         self._heard_until = max((u.end for u in heard.utterances), default=None)
         heap.give_back()

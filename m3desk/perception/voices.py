@@ -17,8 +17,9 @@ from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception import in_step
 from m3desk.perception.embedding import AROUND, voice_rows
 from m3desk.perception.lines import Line, clean, common, compose, murmurs, overlaps, owned, placed, samples, time
-from m3desk.perception.speakers import Run, Segmented, gathered, segmented, who_speaks
+from m3desk.perception.speakers import gathered, who_speaks
 from m3desk.perception.turns import SpeechSegment, Turn, faint, speech_segments, with_faint
+from m3desk.perception.voice_tracks import Run, Segmented, segmented
 from m3desk.perception.words import TimedWord, joined, language_of, phantom, recognise, simplified
 from m3desk.ports import SAMPLE_RATE, ClipMedia, Models, Sound, VoiceEmbedder
 
@@ -45,11 +46,13 @@ def hear(
     models: Models,
     *,
     heard_until: int | None = None,
+    cuts: Callable[[], Sequence[int]] = tuple,
     cancelled: Callable[[], bool] = lambda: False,
     on_words: Callable[[Utterance], None] | None = None,
 ) -> SpeechEvidence:
     """Return the utterances that start in a clip. `heard_until`: microseconds of the source; sound before it belongs to the previous clip.
 
+    `cuts`: returns the times of the first pictures of new shots; it is called once the words are known and may wait for the pictures.
     Without a voice activity or speech model there are no utterances; without a voice model, one voice. Raises Cancelled, ModelError.
     """
     if models.speech_activity is None or models.speech is None:
@@ -82,9 +85,10 @@ def hear(
     if models.voice_vectors is not None:
         # The segmentation may find nobody where voice activity does.
         heard_by = models.speech_segmentation if tracks is not None and tracks.heard else None
-        found = who_speaks(sound, spoken, heard_by, models.voice_vectors, tracks)
+        shots = tuple(samples(at, clip) for at in cuts())
+        found = who_speaks(sound, spoken, heard_by, models.voice_vectors, tracks, shots, border)
         parts = [replace(t, start=max(t.start, first)) for t in found if t.end > first]
-        mine = _diarized(sound, said, spoken, parts, clip, models.voice_vectors)
+        mine = _diarized(sound, said, spoken, parts, clip, models.voice_vectors, shots)
     else:
         lines = compose(said, spoken, [Turn(s.start, s.end, -1) for s in spoken])
         mine = owned([line for line in lines if _believable(line, clip)], sound, clip)
@@ -135,9 +139,10 @@ def _diarized(
     parts: Sequence[Turn],
     clip: Clip,
     voices: VoiceEmbedder,
+    shots: Sequence[int] = (),
 ) -> list[Line]:
     """Return the clip's lines by the turns of the segmentation model: each word belongs to who speaks then; two lines may overlap."""
-    lines = placed([line for line in compose(said, spoken, parts) if _believable(line, clip)], parts)
+    lines = placed([line for line in compose(said, spoken, parts, shots) if _believable(line, clip)], parts)
     mine = owned(lines, sound, clip)
     border = samples(clip.end, clip)
     heard = max((line.end for line in mine), default=0)

@@ -69,7 +69,7 @@ class Stage:
         self.states: list[PlayerState] = []
         self.player = Player(self.frames.append, self.states.append, output, lambda _path: None)  # type: ignore[arg-type]
 
-    def until(self, true: Callable[[], object], seconds: float = 10.0) -> None:
+    def until(self, true: Callable[[], object], seconds: float = 30.0) -> None:
         end = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < end, (self.player.state, [f.at for f in self.frames[-5:]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from m3desk.errors import Cancelled, ModelFailed
 from m3desk.perception.faces import VisualEvidence
 from m3desk.perception.perceive import Watcher, merge
 from m3desk.perception.voices import SpeechEvidence
-from m3desk.ports import DetectedFace, Models, Picture
+from m3desk.ports import DetectedFace, Frame, Models, Picture
 from tests.perception.invented import ColourEmbedder, DrawnClip, SquareDetector, draw
 
 CLIP = Clip("s1.c3", "s1", 3, 0, 30_000_000)
@@ -130,3 +131,64 @@ def test_a_broken_model_is_said() -> None:
 def test_it_stops_when_cancelled() -> None:
     with pytest.raises(Cancelled):
         watched(clip(), stop=lambda: True)
+
+
+def scenes(*colours: tuple[int, int, int]) -> DrawnClip:
+    """Return a clip of three pictures a scene, with sound."""
+    return DrawnClip([np.full((240, 320, 3), colour, np.uint8) for colour in colours for _ in range(3)])
+
+
+def told_cuts(monkeypatch: pytest.MonkeyPatch, models: Models, *clips: DrawnClip) -> list[tuple[int, ...]]:
+    """Return the cuts that hearing gets of each clip."""
+    found: list[tuple[int, ...]] = []
+
+    def hear(media: DrawnClip, models: Models, *, cuts: Callable[[], tuple[int, ...]], **_: object) -> SpeechEvidence:
+        found.append(tuple(cuts()))
+        return SpeechEvidence()
+
+    monkeypatch.setattr("m3desk.perception.perceive.hear", hear)
+    watcher = Watcher(models, None, lambda: False, lambda _news: None)
+    try:
+        for pending in watcher.watch(clips):
+            pending.heard.result()
+    finally:
+        watcher.close()
+    return found
+
+
+def test_hearing_gets_the_cuts_of_the_pictures_of_its_clip(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = scenes((20, 20, 200), (200, 180, 20), (20, 20, 200))
+    second = replace(scenes((9, 9, 9)), clip=Clip("s1.c3", "s1", 3, 90_000_000, 120_000_000))
+    assert told_cuts(monkeypatch, eyes(), first, second) == [(60_600_000, 61_200_000), ()]
+
+
+def test_hearing_waits_for_no_pictures_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        name = "broken"
+
+        def detect(self, picture: Picture) -> list[DetectedFace]:
+            raise ModelFailed("Finding faces failed.")
+
+    assert told_cuts(monkeypatch, Models(faces=Broken()), clip()) == [()]
+
+
+def test_hearing_that_waits_for_pictures_ends_with_the_watcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = threading.Event()
+
+    def hear(media: DrawnClip, models: Models, *, cuts: Callable[[], tuple[int, ...]], **_: object) -> SpeechEvidence:
+        begun.set()
+        cuts()
+        return SpeechEvidence()
+
+    def frames(_: DrawnClip) -> Iterator[Frame]:
+        begun.wait(30)
+        watcher._stopped.set()
+        yield Frame(0, np.zeros((240, 320, 3), np.uint8))
+
+    monkeypatch.setattr("m3desk.perception.perceive.hear", hear)
+    monkeypatch.setattr(DrawnClip, "frames", frames)
+    watcher = Watcher(eyes(), None, lambda: False, lambda _news: None)
+    pending = next(watcher.watch([clip()]))
+    with pytest.raises(Cancelled):
+        pending.result()
+    watcher.close()

@@ -9,11 +9,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from m3desk.domain.calibration import STEEP
+from m3desk.domain.evidence import Floats
 from m3desk.domain.linkage import average_linkage
-from m3desk.perception.lines import Line, clean, murmurs, overlaps
-from m3desk.perception.speakers import who_speaks
+from m3desk.perception import speakers
+from m3desk.perception.lines import Line, clean, compose, murmurs, overlaps
+from m3desk.perception.speakers import JOIN, ONE_TRACK, OVER_CUT, who_speaks
 from m3desk.perception.turns import SpeechSegment, Turn
 from m3desk.perception.voices import SpeechEvidence, hear
+from m3desk.perception.words import TimedWord
 from m3desk.ports import Models
 from tests.perception.invented_speech import RATE, LowAndHigh, Octaves, clips, ears, speech
 from tests.perception.invented_speech import Line as Said
@@ -72,6 +76,15 @@ def test_one_person_stays_one() -> None:
     assert {t.voice for t in who_speaks(sound, spoken(28), LowAndHigh(tells=False), Octaves())} == {0}
 
 
+def test_who_says_one_sentence_is_not_taken_for_the_only_other_voice() -> None:
+    low, high = speech(10, [said(6, 4)]), speech(10, [said(6, 4, high=True)])
+    # About as likely the same voice as another (cosine .48): too little to be the one who speaks before.
+    other = 0.48 * low / np.linalg.norm(low) + 0.877 * high / np.linalg.norm(high)
+    sound = np.asarray(speech(10, [said(1, 12)]) + other * np.linalg.norm(low), np.float32)
+    spoken = [SpeechSegment(RATE, round(4.7 * RATE), 0.9), SpeechSegment(6 * RATE, round(7.24 * RATE), 0.9)]
+    assert [t.voice for t in who_speaks(sound, spoken, None, Octaves())] == [0, 1]
+
+
 def test_windows_without_speech_are_not_looked_at() -> None:
     model = LowAndHigh()
     sound = speech(60, [said(50, 10)])
@@ -86,6 +99,57 @@ def test_what_may_not_be_one_is_never_joined() -> None:
     assert average_linkage(similarity, 0.5).tolist() == [0, 0, 0]
     assert average_linkage(similarity, 0.5, cannot_link=apart).tolist() == [0, 1, 0]
     assert len(set(average_linkage(similarity, -1.0, least=2).tolist())) == 2
+
+
+# ---------------------------------------------------------------- cuts of the picture
+
+
+def shot(at: float) -> int:
+    """Return the first sample of a picture that shows a shot which began up to 0.2 s before."""
+    return round(at * RATE)
+
+
+def test_a_voice_that_comes_with_a_cut_for_less_than_two_windows_is_another() -> None:
+    sound = speech(12, [said(1, 12), said(4.72, 3, high=True)])
+    one_track = LowAndHigh(tells=False)
+    assert len(who_speaks(sound, spoken(12), one_track, Octaves())) == 1, "the cut is needed"
+    one, two = who_speaks(sound, spoken(12), one_track, Octaves(), cuts=[shot(4.8)])
+    assert one.voice != two.voice and one.end <= two.start and (one.end + two.start) / 2 / RATE == pytest.approx(4.7, abs=0.1)
+
+
+def test_a_voice_that_goes_on_over_cuts_is_one_turn() -> None:
+    sound = speech(14, [said(1, 36)])
+    (turn,) = who_speaks(sound, spoken(14), LowAndHigh(tells=False), Octaves(), cuts=[shot(t) for t in (2.0, 4.2, 5.0, 7.4, 9.0)])
+    assert turn.end - turn.start > 10 * RATE
+
+
+def test_a_cut_far_from_the_change_of_the_voice_moves_nothing() -> None:
+    sound = speech(12, [said(1, 12), said(4.72, 12, high=True)])
+    turns = [who_speaks(sound, spoken(12), LowAndHigh(tells=False), Octaves(), cuts=c) for c in ([], [shot(2.6)], [shot(7.4)])]
+    assert [t.voice for t in turns[0]] == [0, 1] and turns[0] == turns[1] == turns[2]
+
+
+def test_pieces_of_one_track_in_two_shots_need_more_to_be_one_voice() -> None:
+    low, high = (speech(12, [said(7, 8, high=h)]) / np.linalg.norm(speech(12, [said(7, 8, high=h)])) for h in (False, True))
+    scale = float(np.linalg.norm(speech(12, [said(7, 8)])))
+
+    def heard(cosine: float, cuts: list[int]) -> list[int]:
+        sound = np.asarray(speech(12, [said(1, 8)]) + scale * (cosine * low + np.sqrt(1 - cosine**2) * high), np.float32)
+        return [t.voice for t in who_speaks(sound, spoken(12), LowAndHigh(tells=False), Octaves(), cuts=cuts)]
+
+    alike = 0.50 + (JOIN - (ONE_TRACK + OVER_CUT) / 2) / STEEP  # between what is needed inside a shot and over a cut
+    assert heard(alike, []) == [0, 0] and heard(alike, [shot(5.0)]) == [0, 1] and heard(0.9, [shot(5.0)]) == [0, 0]
+
+
+def test_words_belong_to_their_shot_where_the_voice_changes_with_it() -> None:
+    # "three" ends a sentence half a second before the cut: without it the change would be moved there.
+    text = ["one", "two", "three.", "four", "five", "SIX", "SEVEN", "EIGHT"]
+    words = [TimedWord(n * 5000, n * 5000 + 4000, f" {w}", 0.9, 0, "en", 0.9, 0.0) for n, w in enumerate(text)]
+    whole = [SpeechSegment(0, 40_000, 0.9)]
+    parts = [Turn(0, 24_800, 0), Turn(24_800, 40_000, 1)]
+    assert next(len(line.words) for line in compose(words, whole, parts)) == 3
+    lines = compose(words, whole, parts, [26_000])
+    assert [(line.voice, line.words[0].text.strip()) for line in lines if line.voice == 1] == [(1, "SIX")]
 
 
 # ---------------------------------------------------------------- utterances
@@ -162,6 +226,25 @@ def test_a_short_piece_is_given_to_a_voice_that_is_clearly_more_likely_than_the_
     (heard,) = heard_in(20, [(1.0, "one two three four five six"), (5.0, "SEVEN EIGHT NINE TEN ONE TWO"), (9.0, "four five three")])
     low, high, short = heard.utterances
     assert short.cluster == low.cluster != high.cluster
+
+
+def test_who_is_heard_only_after_the_end_of_the_clip_is_no_rival() -> None:
+    class TenTimes:
+        def ratio(self, similarity: float, *_seconds: float) -> float:
+            return 10 * similarity
+
+    def piece(start: int, end: int, track: int) -> speakers._Piece:
+        return speakers._Piece(start * RATE, end * RATE, track, ((start * RATE, end * RATE),))
+
+    first, second, like_both = np.float32([1, 0]), np.float32([0, 1]), np.float32([0.75, 0.66])
+    pieces, groups = [piece(0, 3, 0), piece(4, 5, 1), piece(7, 9, 2)], [[0], [2]]
+
+    def given(vector: Floats, until: int) -> int | None:
+        means = [(first, 3.0), (second, 2.0)]
+        return speakers._given(pieces, 1, groups, means, vector, TenTimes(), until * RATE)  # type: ignore[arg-type]
+
+    assert given(like_both, 20) is None and given(like_both, 6) == 0
+    assert given(like_both[::-1], 6) is None, "but nothing is given to it without a lead"
 
 
 def test_a_pause_within_what_the_segmentation_takes_for_one_speaker_parts_two_voices() -> None:

@@ -33,6 +33,9 @@ SLEW = 0.003
 
 _FAST_FOR = 3 * MICROSECOND
 _FAST = 0.05
+_TOO_LATE = 40_000
+"""An arrival so much earlier than it is stamped shows that the offset is wrong, and not only drifts: it is corrected fast. After a second
+in which a busy machine read no sound, sound was late by 360 ms, and with `SLEW` alone for two minutes (`bench recording offset`)."""
 _JUMP = MICROSECOND // 2
 _LATE = 5 * MICROSECOND // 2
 
@@ -41,7 +44,8 @@ class Alignment:
     """Maps a source's own time stamps to the session's time, by when they arrive; all in microseconds.
 
     Each arrival is late by a delay that varies. The least delay of the last `WINDOW` gives the offset; a change of it is followed slowly,
-    so that neither jitter nor a late packet moves anything. A jump of the stamps (a restarted source) is followed at once.
+    so that neither jitter nor a late packet moves anything. An offset that arrivals show to be too large by more than `_TOO_LATE` is
+    corrected fast, and a jump of the stamps (a restarted source) is followed at once.
     """
 
     def __init__(self) -> None:
@@ -69,7 +73,8 @@ class Alignment:
             self._restart(offset, arrival)
             return
         passed = max(0, arrival - self._last)
-        most = passed * (_FAST if arrival - self._began < _FAST_FOR else SLEW)
+        fast = arrival - self._began < _FAST_FOR or self._offset - wanted > _TOO_LATE
+        most = passed * (_FAST if fast else SLEW)
         self._offset += min(max(wanted - self._offset, -most), most)
         self._last = arrival
 

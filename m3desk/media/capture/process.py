@@ -25,7 +25,7 @@ import numpy as np
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
-from m3desk.domain.live import Keep
+from m3desk.domain.live import AT_ITS_END, Keep
 from m3desk.media.capture import clock, reports
 from m3desk.media.capture.address import LiveAddress
 from m3desk.media.capture.feeders import Feeder, Waiting
@@ -238,7 +238,7 @@ class RecorderProcess:
         elif name == "parent":
             self._ended = reports.Ended(_ORPHANED)
         elif name == "end":
-            self._ended = reports.Ended("the source ended")
+            self._ended = reports.Ended(AT_ITS_END)
         elif name == "key":
             self._flush()
             if self._writer is not None:

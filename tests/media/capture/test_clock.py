@@ -33,6 +33,17 @@ def test_stamps_that_jump_are_followed(jump: int) -> None:
     assert abs(alignment.at(1499 * 40_000 + jump) - 1499 * 40_000) < 10_000
 
 
+def test_what_was_mapped_while_a_busy_machine_was_late_is_put_right_soon() -> None:
+    """A second of sound is lost, so that stamps are a second behind; what comes after it waits in a queue for 4 s."""
+    alignment, error = Alignment(), 0
+    for true in range(0, 30 * SECOND, 20_000):
+        lost = SECOND if true >= 10 * SECOND else 0
+        waits = 400_000 if 10 * SECOND <= true < 14 * SECOND else 5_000
+        alignment.note(true - lost, true + waits)
+        error = alignment.at(true - lost) - true
+        assert true < 23 * SECOND or abs(error) < 50_000, (true, error)
+
+
 def captured(rate: int, drift: float, seconds: int = 60) -> tuple[list[float], int]:
     """Return the errors (milliseconds) of clicks at each second of a source whose clock is wrong by `drift`, and the breaks."""
     chance = np.random.default_rng(1)

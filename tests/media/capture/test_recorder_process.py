@@ -362,7 +362,7 @@ def test_recording_stops_before_the_disk_is_full_and_warns_before(course: Callab
 
 def test_a_budget_is_kept(course: Callable[..., Course]) -> None:
     running = course(Scripted("camera", pictures()), budget_bytes=60_000)
-    running.thread.join(8)
+    running.thread.join(30)
     assert running.end().reason == "disk full"
     assert Recording.open(running.folder).bytes < 200_000
 
@@ -468,7 +468,7 @@ def test_pictures_that_come_while_a_microphone_does_not_answer_are_not_piled_up(
 
     class Slow(Scripted):
         def open(self) -> Form:
-            answers.wait(10)
+            answers.wait(30)
             return super().open()
 
     def play(taking: Taking) -> None:

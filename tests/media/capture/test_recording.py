@@ -229,7 +229,7 @@ def test_erasing_and_dropping_at_the_same_time_lose_nothing_else(recorded: Recor
 
     monkeypatch.setattr(Recording, "append", appended)
     Recording.open(folder).erase(5 * SECOND, 15 * SECOND)
-    others[0].join(10)
+    others[0].join(30)
     assert Recording.open(folder).damaged() == ()
     assert len(shown(clip_of(folder, 0, 5))) == 25
 

@@ -37,7 +37,7 @@ def test_a_source_that_is_tried_shows_a_picture_and_its_level_and_records_nothin
     assert shape == (reports["started"]["height"], reports["started"]["width"], 3)
     assert -60 < reports["level"]["level"] < 0
     child.stdin.close()
-    assert child.wait(5) == 0
+    assert child.wait(30) == 0
     child.stdout.close()
     assert sorted(film.parent.iterdir()) == before
 
@@ -46,11 +46,11 @@ def test_a_source_that_can_not_be_opened_says_why() -> None:
     child = start("camera:93")
     assert child.stdout is not None
     report = json.loads(child.stdout.readline())
-    child.communicate(timeout=20)
+    child.communicate(timeout=30)
     assert report["report"] == "problem" and "93" in report["message"] and report["hint"]
 
 
 def test_what_is_no_address_is_refused() -> None:
     child = start("nonsense")
-    said, _ = child.communicate(timeout=20)
+    said, _ = child.communicate(timeout=30)
     assert json.loads(said)["report"] == "problem" and child.returncode == 1
