@@ -11,7 +11,8 @@ from m3desk.memorization.phrases import FilledPhrase
 class CandidateSentence:
     """A candidate sentence. `rank`: 0 is the most important; above the clip's limit the highest ranks are left out.
 
-    `filler`: told only where no other sentence of the clip speaks of its people.
+    `filler`: told only where no other sentence of the clip speaks of its people; `known`: only where the clip has no other sentence, for
+    it was so already when the clip before ended.
     """
 
     start: int
@@ -22,3 +23,4 @@ class CandidateSentence:
     citations: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     filler: bool = False
+    known: bool = False

@@ -5,6 +5,7 @@ Must not know: the store, any model. The same evidence gives the same sentences.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -29,6 +30,10 @@ CLEAR_CROSSTALK = 0.75
 
 LONG_SILENCE = 12 * MICROSECOND
 
+_NO_SPACES = "\u0e00-\u0eff\u2e80-\ua4cf\uf900-\ufaff"
+_WORD_ALONE = re.compile(rf"([^\W{_NO_SPACES}]+|[{_NO_SPACES}]{{1,2}})[,，]")
+"""One word and a comma; of scripts without spaces between words (Chinese, Japanese, Thai) two characters at most."""
+
 _ORDER = {
     "scene": 0, "present": 0, "appears": 1, "returns": 1, "shown": 1, "text": 2, "object": 3, "says": 4, "listens": 5, "moves": 6,
     "leaves": 7, "silence": 8,
@@ -43,7 +48,7 @@ class ComposedWriter:
     """
 
     only: frozenset[str] | None = None
-    name: str = field(default="composed-4", init=False)
+    name: str = field(default="composed-5", init=False)
 
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Compose a clip's sentences, votes and names; in milliseconds, so `cancelled` is not asked."""
@@ -52,7 +57,7 @@ class ComposedWriter:
         votes, heard = speaking.votes(p, view.clip.end), names.heard(p)
         spelled = as_subtitled(view)
         items = [*people(view, language, votes), *speech(spelled, language), *texts(spelled, language), *scenery.things(view, language)]
-        items = _without_fillers(items, view, votes)
+        items = _without_fillers([i for i in items if not i.known] or items, view, votes)
         items += _quiet(view, language, items)
         if self.only is not None:
             items = [i for i in items if i.event in self.only]
@@ -114,6 +119,8 @@ def speech(view: ClipView, language: str) -> list[CandidateSentence]:
     before: QuotedSpeech | None = None
     confidence = {u.id: u.confidence for u in view.perceived.utterances}
     for one in told([u for u in speaking.crosstalk(view.perceived, view.clip) if u.confidence >= CLEAR]):
+        if _WORD_ALONE.fullmatch(one.text):
+            continue  # of a sentence that nobody finishes
         rank = 0 if len(one.text) > REMARK else 2
         if one.cluster == speaking.NOBODY:
             clear = all(confidence[u] >= CLEAR_CROSSTALK for u in one.utterances)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from m3desk.domain.appearance import GLASSES, RAISED_HAND, beside_head, chest_below, clothing_colour
 from m3desk.domain.clip import MICROSECOND, clock
@@ -170,10 +171,15 @@ def _cluster(view: ClipView, observations: Sequence[str]) -> Cluster | None:
 
 
 def _told_of(scene: _Scene, stay: Stay, label: str) -> bool:
-    """Return whether somebody was in view before, so that what they wear was told then: right before, only if it was seen there."""
-    if any(t.continues for t in stay.tracks):
+    """Return whether somebody was in view before, so that what they wear was told then.
+
+    Who was in view right before: only if it was seen there, or if they were in view for longer than that clip.
+    """
+    if on := {t.continues for t in stay.tracks if t.continues}:
         before = scene.view.previous
-        return before is not None and any(o.label == label for o in before.objects)
+        if before is None:
+            return False
+        return any(o.label == label for o in before.objects) or any(f.continues for f in before.faces if f.id in on)
     cluster = _cluster(scene.view, stay.observations)
     return cluster is not None and cluster.seen_before
 
@@ -295,7 +301,8 @@ def _bare(scene: _Scene) -> Iterable[CandidateSentence]:
             line = say("seen_for", language, who=who, count=str(seconds))
             yield CandidateSentence(start, end, line, "appears", 1, filler=True)
     else:
-        line = say("one_after_another", language, who=who, count=number(len(stays), language))
+        at_once = any(min(a.end, b.end) - max(a.start, b.start) > presence.NEAR for a, b in combinations(stays, 2))
+        line = say("seen_in_all" if at_once else "one_after_another", language, who=who, count=number(len(stays), language))
         yield CandidateSentence(start, end, line, "shown", 0)
 
 
@@ -343,7 +350,7 @@ def _dressed(scene: _Scene) -> Iterable[CandidateSentence]:
 def _told_before(scene: _Scene) -> bool:
     """Return whether the clip before has clothes at its end: who goes on from there wears what was told there."""
     before = scene.view.previous
-    return before is not None and any(clothing_colour(o.label) for o in before.objects)
+    return before is not None and any(clothing_colour(o.label) and _owner(o, before.faces) for o in before.objects)
 
 
 def _glasses(scene: _Scene) -> Iterable[CandidateSentence]:

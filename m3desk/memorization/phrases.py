@@ -51,6 +51,7 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "seen_for": ("{who} is seen for {count} seconds.", "", "{who}在画面中出现{count}秒。"),
     "together": ("", "{who} are seen together.", "{who}一同出现在画面中。"),
     "one_after_another": ("", "{Count} people are shown one after another: {who}.", "画面中先后出现{count}个人：{who}。"),
+    "seen_in_all": ("", "{Count} people are seen: {who}.", "画面中出现{count}个人：{who}。"),
     "appears": ("{who} comes into view{how}.", "{who} come into view{how}.", "{who}进入画面{how}。"),
     "joins": (
         "{who} comes into view and joins {others}.",
@@ -119,12 +120,25 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "wears_glasses": ("{who} wears glasses.", "{who} wear glasses.", "{who}戴着眼镜。"),
     "wears_tie": ("{who} wears a tie.", "", "{who}系着领带。"),
     "wears_backpack": ("{who} carries a backpack.", "", "{who}背着背包。"),
-    "faceless_one": ("A person is in view{where}, their face not readable.", "", "画面{where}有一个人，看不清脸。"),
+    "faceless_one": ("A person{how} is in view{where}, their face not readable.", "", "画面{where}有一个{how}人，看不清脸。"),
     "faceless_some": ("Several people are in view, their faces not readable.", "", "画面中有好几个人，看不清脸。"),
+    "faceless_many": (
+        "At least {count} people are in view at once, their faces not readable.",
+        "",
+        "画面中同时至少有{count}个人，看不清脸。",
+    ),
     "faceless": ("{Count} people are in view, their faces not readable.", "", "画面中有{count}个人，看不清脸。"),
-    "faceless_one_enters": ("A person comes into view{where}, their face not readable.", "", "有一个人进入画面{where}，看不清脸。"),
+    "faceless_one_enters": (
+        "A person{how} comes into view{where}, their face not readable.",
+        "",
+        "有一个{how}人进入画面{where}，看不清脸。",
+    ),
     "faceless_enters": ("{Count} people come into view, their faces not readable.", "", "有{count}个人进入画面，看不清脸。"),
-    "another_one": ("Another person is in view{where}, their face not readable.", "", "画面{where}还有一个人，看不清脸。"),
+    "another_one": ("Another person{how} is in view{where}, their face not readable.", "", "画面{where}还有一个{how}人，看不清脸。"),
+    "goes_left": ("A person{how} goes from the right to the left of the picture.", "", "一个{how}人从画面右侧走到左侧。"),
+    "goes_right": ("A person{how} goes from the left to the right of the picture.", "", "一个{how}人从画面左侧走到右侧。"),
+    "goes_out_left": ("A person{how} leaves the picture to the left.", "", "一个{how}人从左侧离开画面。"),
+    "goes_out_right": ("A person{how} leaves the picture to the right.", "", "一个{how}人从右侧离开画面。"),
     "another": ("{Count} more people are in view, their faces not readable.", "", "画面中还有{count}个人，看不清脸。"),
     "knows_about": ("{who} talks about {what}.", "", "{who}谈到{what}。"),
     "knows_is": ("{who} is {what}.", "", "{who}是{what}。"),
@@ -160,8 +174,10 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 
 _COLOURS = {
-    "dark": ("dark clothes", "深色衣服"), "white": ("white", "白色衣服"), "red": ("red", "红色衣服"), "yellow": ("yellow", "黄色衣服"),
-    "green": ("green", "绿色衣服"), "blue": ("blue", "蓝色衣服"), "purple": ("purple", "紫色衣服"),
+    "dark": ("dark clothes", "深色衣服"), "white": ("white", "白色衣服"), "grey": ("grey", "灰色衣服"), "orange": ("orange", "橙色衣服"),
+    "yellow": ("yellow", "黄色衣服"), "pink": ("pink", "粉色衣服"), "red": ("red", "红色衣服"), "dark red": ("dark red", "深红色衣服"),
+    "green": ("green", "绿色衣服"), "dark green": ("dark green", "深绿色衣服"), "blue": ("blue", "蓝色衣服"),
+    "dark blue": ("dark blue", "深蓝色衣服"), "purple": ("purple", "紫色衣服"), "dark purple": ("dark purple", "深紫色衣服"),
 }  # fmt: skip
 
 _WHERE = {"left": (" on the left", "左侧的"), "middle": (" in the middle", "中间的"), "right": (" on the right", "右侧的")}
@@ -177,6 +193,12 @@ def clothes(colour: str, language: str, *, bare: bool = False) -> str:
     """Return clothes of a colour as words after a verb (`bare`), else as a part added to a sentence."""
     what = _COLOURS[colour][_column(language)]
     return what if bare else f"，穿着{what}" if language == "zh" else f", in {what}"
+
+
+def dressed(colour: str, language: str) -> str:
+    """Return clothes of a colour as words beside a noun: " in red" after it, "穿着红色衣服的" before it."""
+    what = _COLOURS[colour][_column(language)]
+    return f"穿着{what}的" if language == "zh" else f" in {what}"
 
 
 def say(

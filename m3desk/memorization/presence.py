@@ -31,7 +31,7 @@ SHORTEST = 3 * MICROSECOND // 5
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """One face in view from `start` to `end`, over tracks of one cluster. `came`: what brought it, `went`: what ended it."""
+    """One face in view from `start` to `end`, over tracks of one cluster."""
 
     cluster: int
     start: int
@@ -97,7 +97,7 @@ def together(a: Stay, b: Stay) -> bool:
 
 
 def place(box: TimedBox, width: float) -> str:
-    """Return the third of the picture that a box is in: "left", "middle" or "right"."""
+    """Return in which part of the picture a box is: "left", "middle" or "right"."""
     middle = (box.x + box.width / 2) / width
     return "left" if middle < 0.4 else "right" if middle > 0.6 else "middle"
 
@@ -153,6 +153,12 @@ class FaceMovement:
 SCALE = 1.7
 """How many times larger (or smaller) a face becomes that comes closer (or moves away), within WALK."""
 
+BOTH_WAYS = 0.6
+"""Of the change of a face's height (as a logarithm), the change of its width at least."""
+
+LASTS = 4 * MICROSECOND // 5
+"""How long the new size must last: a face that is lost soon after may be another one, or half hidden."""
+
 WALK = 8 * MICROSECOND
 """Coming closer takes less than this; a slower change is the camera's."""
 
@@ -203,17 +209,27 @@ def _during(stay: Stay, move: FaceMovement) -> FaceTrack:
 
 
 def _approaches(track: FaceTrack, typical: Sequence[TimedBox]) -> list[FaceMovement]:
-    """Return the times in which a face becomes much larger or smaller, the greatest changes first chosen."""
+    """Return the times in which a face becomes much larger or smaller in both directions, the greatest changes first chosen.
+
+    A face that turns, is half hidden or half outside becomes narrower or lower, not both.
+    """
     found: list[tuple[float, int, FaceMovement]] = []
     for i, a in enumerate(typical):
         for b in typical[i + 1 :]:
             if b.at - a.at > WALK:
                 break
-            scale = b.height / max(a.height, 1.0)
-            if scale > SCALE or scale < 1 / SCALE:
-                kind = "closer" if scale > 1 else "farther"
-                found.append((-abs(math.log(scale)), b.at - a.at, FaceMovement(kind, track, a.at, b.at)))
+            heights, widths = math.log(b.height / max(a.height, 1.0)), math.log(max(b.width, 1.0) / max(a.width, 1.0))
+            if abs(heights) > math.log(SCALE) and widths / heights > BOTH_WAYS and _lasts(b, typical, a.height):
+                kind = "closer" if heights > 0 else "farther"
+                found.append((-abs(heights), b.at - a.at, FaceMovement(kind, track, a.at, b.at)))
     return _apart(found)
+
+
+def _lasts(after: TimedBox, typical: Sequence[TimedBox], before: float) -> bool:
+    """Return whether a face of another size stays so for LASTS, at least by half of the change; not at the end of its track."""
+    next_ = [t.height for t in typical if 0 < t.at - after.at <= LASTS]
+    middle = math.sqrt(before * after.height)
+    return len(next_) >= 2 and all((h > middle) == (after.height > middle) for h in next_)
 
 
 def _jumps(track: FaceTrack, typical: Sequence[TimedBox], height: float) -> list[FaceMovement]:

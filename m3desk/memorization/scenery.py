@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from m3desk.domain.appearance import of_a_person
+from m3desk.domain.appearance import clothing_colour, going_way, of_a_person
 from m3desk.domain.clip import MICROSECOND
-from m3desk.domain.evidence import FaceTrack, ObjectSeen, TimedBox
+from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, TimedBox
+from m3desk.domain.things import LASTING, PICTURED, SURE, WORN, clear, disputed, name_of, with_face, within
 from m3desk.memorization import presence
 from m3desk.memorization.candidates import CandidateSentence
-from m3desk.memorization.phrases import Who, say, word
-from m3desk.memorization.things import HELD, WORN, counted, named, number
+from m3desk.memorization.phrases import FilledPhrase, Who, dressed, say, word
+from m3desk.memorization.things import HELD, counted, named, number
 from m3desk.ports import ClipView
 
-SURE, VERY_SURE, SUREST = 0.7, 0.8, 0.9
-"""Scores of things that are told: SURE where they last, VERY_SURE in any case; of LOOKALIKES both SUREST and lasting."""
+MANY = 4
+"""People at once from which their least number is told where they are small."""
 
 BODY = 0.6
 """Score of a body that counts as a person in view."""
-
-LASTING = 3 * MICROSECOND // 2
 
 SHOT_NEAR = 2 * MICROSECOND
 """Objects are detected about every second: this near a cut counts as at the cut."""
@@ -28,13 +27,8 @@ STIRRING = HELD | {"bird", "cat", "dog", "horse", "cow", "elephant", "bear", "ze
 """What comes and goes. A chair or a parked car that comes into view was only found late."""
 
 
-LOOKALIKES = frozenset({
-    "toilet", "bed", "sink", "refrigerator", "oven", "microwave", "toaster", "hair drier", "toothbrush", "teddy bear", "kite", "frisbee",
-    "surfboard", "snowboard", "skis", "skateboard", "suitcase", "bench", "remote", "hot dog", "donut", "vase", "clock", "parking meter",
-    "train", "airplane", "boat",
-})  # fmt: skip
-"""What the detector takes other things for (a chair for a toilet, a picture frame for a clock): told only where it is very sure."""
-
+DIM = 0.08
+"""Brightness of a picture, 0–1, below which no things are told: detectors learnt from pictures with light."""
 
 SMALL = 0.35
 """Of the picture's height: where the tallest body is smaller, there are more people than are found, so they are not counted."""
@@ -42,9 +36,6 @@ SMALL = 0.35
 OUTDOORS = frozenset({"car", "bus", "truck", "train", "motorcycle", "traffic light", "stop sign", "fire hydrant", "parking meter"})
 INDOORS = frozenset({"tv", "keyboard", "microwave", "oven", "refrigerator", "bed", "sink", "toilet", "couch", "laptop"})
 """Things that say where a scene is."""
-
-PICTURED = frozenset({"bird", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe", "teddy bear"})
-"""What stands on walls and shelves as a picture or a figure: beside a face nobody can tell it from the real thing here."""
 
 PASSING = 8 * MICROSECOND
 """Somebody in view for longer may have moved: the box is of one moment, so their place is not told."""
@@ -54,11 +45,7 @@ def things(view: ClipView, language: str) -> list[CandidateSentence]:
     """Return candidate sentences about objects and about people without a readable face."""
     p = view.perceived
     shots = presence.shots(view.clip, p.cuts)
-    seen = sorted(
-        (o for o in p.objects if o.label != "person" and not of_a_person(o.label) and _clear(o)),
-        key=lambda o: (o.start, o.label, o.box),
-    )
-    told = _still_there(view) if not any(abs(c - view.clip.start) < MICROSECOND // 5 for c in p.cuts) else set()
+    seen, told = _seen(p), _still_there(view)
     found: list[CandidateSentence] = []
     used: set[str] = set()
     for handled in _handled(seen, p.faces, told, view.clip.start, language):
@@ -71,21 +58,28 @@ def things(view: ClipView, language: str) -> list[CandidateSentence]:
     return found + _faceless(view, language)
 
 
-def _clear(thing: ObjectSeen) -> bool:
-    if thing.label in WORN:
-        return thing.score >= SURE  # it must hang below a face to be told
-    lasts = thing.end - thing.start >= LASTING
-    if thing.label in LOOKALIKES:
-        return thing.score >= SUREST and lasts
-    return thing.score >= VERY_SURE or (thing.score >= SURE and lasts)
+def _seen(p: Perceived) -> list[ObjectSeen]:
+    """Return the things of a clip that are sure enough to be told, in order of start."""
+    kept = [] if p.scene.get("brightness", 1.0) < DIM else [o for o in p.objects if o.label != "person" and not of_a_person(o.label)]
+    sure = (o for o in kept if clear(o) and not disputed(o, kept) and not with_face(o, p.faces))
+    return sorted(sure, key=lambda o: (o.start, o.label, o.box))
 
 
 def _still_there(view: ClipView) -> set[str]:
-    """Return the labels of the shot that the clip before ended with: what somebody stands before now is there again later."""
-    if view.previous is None:
+    """Return what was told of the shot that the clip before ended with: what somebody stands before now is there again later."""
+    if view.previous is None or _begins_with_cut(view):
         return set()
-    shot = max((c for c in view.previous.cuts if c < view.clip.start), default=0)
-    return {o.label for o in view.previous.objects if o.end > shot + presence.NEAR and _clear(o)}
+    shot = _last_shot(view.previous, view.clip.start)
+    return {name_of(o) for o in _seen(view.previous) if o.end > shot + presence.NEAR}
+
+
+def _begins_with_cut(view: ClipView) -> bool:
+    return any(abs(c - view.clip.start) < MICROSECOND // 5 for c in view.perceived.cuts)
+
+
+def _last_shot(p: Perceived, end: int) -> int:
+    """Return when the shot began that is on show at the end of a clip; 0 for one without cuts."""
+    return max((c for c in p.cuts if c < end), default=0)
 
 
 def _shown(
@@ -99,9 +93,10 @@ def _shown(
             what = named(fresh[0].label, 1, language)
             told.update(o.label for o in pictured)
             yield CandidateSentence(shot.start, shot.end, say("pictured", language, what=what), "object", 2, entities=(fresh[0].label,))
+    names = [(name_of(o), o) for o in listed]
     counts = {
-        label: presence.most_at_once([o for o in listed if o.label == label])
-        for label in dict.fromkeys(o.label for o in listed)
+        label: presence.most_at_once([o for n, o in names if n == label])
+        for label in dict.fromkeys(n for n, _ in names)
         if label not in told and label not in used and label not in WORN
     }
     told.update(counts)
@@ -166,43 +161,137 @@ def _below(thing: ObjectSeen, face: TimedBox) -> bool:
 
 
 def _faceless(view: ClipView, language: str) -> list[CandidateSentence]:
-    """Count, shot by shot, the people in view whose faces can't be read: bodies without a face in them; a single one with their place.
+    """Count, shot by shot, the people in view whose faces can't be read: bodies without a face in them; one at a time with their place.
 
-    What was told of a clip is not told again.
+    What was told of a clip is not told again; that somebody comes into view only of the first in a shot, for they may have been lost.
     """
     p = view.perceived
-    width, height = presence.picture_size(view.source, p)
+    size = presence.picture_size(view.source, p)
+    known: set[str] = set()
+    if view.previous is not None and not _begins_with_cut(view):
+        known = set(_at_end(view.previous, view.clip.start, size, language))
     found: list[CandidateSentence] = []
     told: set[str] = set()
     for shot in presence.shots(view.clip, p.cuts):
-        faces = any(f.start < shot.end - presence.SHORTEST and f.end > shot.start + presence.SHORTEST for f in p.faces)
-        bodies = [o for o in p.objects if o.label == "person" and shot.start <= o.start < shot.end and _is_body(o, shot, beside=faces)]
-        alone = [o for o in bodies if not any(_within(f, o) for f in p.faces)]
+        faces, alone = _without_face(p, shot)
         if not alone:
             continue
-        count = presence.most_at_once(alone)
-        key = ("another" if faces else "faceless") + ("_one" if count == 1 else "")
-        if count > 1 and not faces and max(o.box[3] for o in alone) < SMALL * height:
-            key = "faceless_some"
-        start, end = min(o.start for o in alone), max(o.end for o in alone)
-        if not faces and key != "faceless_some" and start > shot.start + SHOT_NEAR:
-            key += "_enters"
-        where = _where(alone[0], width, height, language) if len(alone) == 1 else ""
-        line = say(key, language, count=number(count, language), where=where)
-        if line.text not in told:
-            told.add(line.text)
-            found.append(CandidateSentence(start, end, line, "object", 2 if faces else 1, entities=("person",)))
+        if faces or presence.most_at_once(alone) > 1:
+            here = [_several(alone, faces, shot, p, size, language, known)]
+        else:
+            here = [*_one_by_one(alone, shot, p, size, language, known)]
+        for one in (*here, *(goes for body in alone if not faces for goes in _goes(body, p.objects, language))):
+            if one.line.text not in told:
+                told |= set() if one.known else {one.line.text}
+                found.append(one)
     return found
+
+
+def _several(
+    alone: Sequence[ObjectSeen], faces: bool, shot: presence.Shot, p: Perceived, size: tuple[float, float], language: str, known: set[str]
+) -> CandidateSentence:
+    """Tell of bodies that are there at once, or beside people with faces. `known`: what was told of the end of the clip before."""
+    start, end = min(o.start for o in alone), max(o.end for o in alone)
+    line = _counted(alone, faces, p, size, language, enters=not faces and start > shot.start + SHOT_NEAR)
+    already = shot.first and line.text in known
+    return CandidateSentence(start, end, line, "object", 2 if faces else 1, entities=("person",), known=already)
+
+
+def _one_by_one(
+    alone: Sequence[ObjectSeen], shot: presence.Shot, p: Perceived, size: tuple[float, float], language: str, known: set[str]
+) -> Iterable[CandidateSentence]:
+    """Tell of bodies of which never two are there at once, visit by visit. `known`: what was told of the end of the clip before."""
+    for n, visit in enumerate(_visits(alone)):
+        stays = shot.first and visit[0].start <= shot.start + presence.NEAR
+        enters = n == 0 and visit[0].start > shot.start + SHOT_NEAR
+        already = stays and _one(visit, p, None, language, enters=enters).text in known
+        line = _one(visit, p, size, language, enters=enters)
+        yield CandidateSentence(visit[0].start, visit[-1].end, line, "object", 1, entities=("person",), known=already)
+
+
+def _without_face(p: Perceived, shot: presence.Shot) -> tuple[bool, list[ObjectSeen]]:
+    """Return whether faces are in view in a shot, and the bodies without one in order of start."""
+    faces = any(f.start < shot.end - presence.SHORTEST and f.end > shot.start + presence.SHORTEST for f in p.faces)
+    bodies = [o for o in p.objects if o.label == "person" and shot.start <= o.start < shot.end and _is_body(o, shot, beside=faces)]
+    return faces, sorted((o for o in bodies if not any(within(f, o) for f in p.faces)), key=lambda o: (o.start, o.end, o.box))
+
+
+def _at_end(p: Perceived, end: int, size: tuple[float, float], language: str) -> Iterable[str]:
+    """Yield what is told of the bodies that are in view at the end of a clip, as it would be told of the start of the next one."""
+    shot = presence.Shot(_last_shot(p, end), end, first=True)
+    faces, alone = _without_face(p, shot)
+    there = [o for o in alone if o.end >= end - presence.CUT_GAP]
+    if there and (faces or presence.most_at_once(alone) > 1):
+        yield _counted(alone, faces, p, size, language, enters=False).text
+    if there and not faces:
+        stay = there[-1]
+        worn = _dressed(stay, p.objects, language)
+        yield from (say("faceless_one", language, how=how).text for how in {"", worn})
+
+
+def _visits(bodies: Sequence[ObjectSeen]) -> list[list[ObjectSeen]]:
+    """Return bodies, of which never two are there at once, as visits: somebody lost for less than BLINK did not leave."""
+    visits: list[list[ObjectSeen]] = []
+    for body in bodies:
+        if visits and body.start - max(o.end for o in visits[-1]) < presence.BLINK:
+            visits[-1].append(body)
+        else:
+            visits.append([body])
+    return visits
+
+
+def _one(visit: Sequence[ObjectSeen], p: Perceived, size: tuple[float, float] | None, language: str, *, enters: bool) -> FilledPhrase:
+    """Return the sentence about somebody who is alone in view. `size`: the picture's, to tell where they are; None: that is not told."""
+    where = _where(visit[0], *size, language) if size and len(visit) == 1 else ""
+    worn = {d for o in visit if (d := _dressed(o, p.objects, language))}
+    return say("faceless_one" + "_enters" * enters, language, where=where, how=worn.pop() if len(worn) == 1 else "")
+
+
+def _counted(
+    alone: Sequence[ObjectSeen], faces: bool, p: Perceived, size: tuple[float, float], language: str, *, enters: bool
+) -> FilledPhrase:
+    """Return the sentence about several people at once, or about one beside people with faces."""
+    count = presence.most_at_once(alone)
+    key = ("another" if faces else "faceless") + ("_one" if count == 1 else "")
+    if count > 1 and not faces and max(o.box[3] for o in alone) < SMALL * size[1]:
+        count = presence.most_at_once([o for o in alone if o.score >= SURE])
+        key = "faceless_many" if count >= MANY else "faceless_some"
+    elif enters:
+        key += "_enters"
+    single = len(alone) == 1
+    where = _where(alone[0], *size, language) if single else ""
+    how = _dressed(alone[0], p.objects, language) if single else ""
+    return say(key, language, count=number(count, language), where=where, how=how)
+
+
+def _goes(body: ObjectSeen, objects: Sequence[ObjectSeen], language: str) -> Iterable[CandidateSentence]:
+    """Tell where somebody goes who is the only one in view."""
+    for thing in objects:
+        way = going_way(thing.label)
+        if way and (thing.start, thing.end) == (body.start, body.end) and thing.box == body.box:
+            line = say("goes_" + way.replace(" ", "_"), language, how=_dressed(body, objects, language))
+            start = body.end - MICROSECOND if way.startswith("out") else body.start
+            yield CandidateSentence(max(body.start, start), body.end, line, "leaves" if way.startswith("out") else "moves", 2)
+
+
+def _dressed(body: ObjectSeen, objects: Sequence[ObjectSeen], language: str) -> str:
+    """Return in which colour somebody is dressed whose face can't be read, as words for a sentence about them."""
+    x, y, w, h = body.box
+    for thing in objects:
+        colour = clothing_colour(thing.label)
+        if colour and (thing.start, thing.end) == (body.start, body.end):
+            left, top, width, height = thing.box
+            if abs(left + width / 2 - (x + w / 2)) < 0.1 * w and y < top and top + height < y + h:
+                return dressed(colour, language)
+    return ""
 
 
 def _where(body: ObjectSeen, width: float, height: float, language: str) -> str:
     """Return where in the picture somebody is who does not stay long, and whether far away."""
     if body.end - body.start > PASSING:
         return ""
-    x, _, wide, high = body.box
-    middle = (x + wide / 2) / width
-    side = word("at_left" if middle < 0.4 else "at_right" if middle > 0.6 else "at_middle", language)
-    return side + (word("distant", language) if high < SMALL * height else "")
+    side = word(f"at_{presence.place(TimedBox(body.start, *body.box), width)}", language)
+    return side + (word("distant", language) if body.box[3] < SMALL * height else "")
 
 
 def _is_body(thing: ObjectSeen, shot: presence.Shot, *, beside: bool) -> bool:
@@ -211,13 +300,3 @@ def _is_body(thing: ObjectSeen, shot: presence.Shot, *, beside: bool) -> bool:
     if beside:
         return thing.score >= 0.65 and (length >= 4 * MICROSECOND or (thing.score >= 0.75 and length >= 0.9 * (shot.end - shot.start)))
     return thing.score >= BODY and (length >= LASTING or (length >= MICROSECOND and length >= 0.9 * (shot.end - shot.start)))
-
-
-def _within(face: FaceTrack, body: ObjectSeen) -> bool:
-    """Return whether a face is ever inside a body (a fifth wider and higher: its box is where it was clearest, and people move)."""
-    x, y, width, height = body.box
-    return any(
-        x - 0.2 * width <= b.x + b.width / 2 <= x + 1.2 * width and y - 0.2 * height <= b.y + b.height / 2 <= y + height
-        for b in face.boxes
-        if body.start <= b.at <= body.end
-    )

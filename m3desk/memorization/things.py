@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from m3desk.domain.things import FURNITURE
+
 _ENGLISH_COUNT = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _CHINESE_COUNT = ("零", "一", "两", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
 
@@ -56,9 +58,6 @@ HELD = frozenset({
 })  # fmt: skip
 """What a hand can hold."""
 
-WORN = frozenset({"tie", "backpack"})
-"""What hangs on a body."""
-
 
 def number(count: int, language: str) -> str:
     """Return a small number as a word, a large one in digits."""
@@ -68,6 +67,9 @@ def number(count: int, language: str) -> str:
 
 def named(label: str, count: int, language: str) -> str:
     """Return so many of a thing: "a cup", "two cups", "两个杯子". A label outside the table stays as it is."""
+    if label == FURNITURE:
+        several = "桌椅" if language == "zh" else "chairs or tables"
+        return several if count > 1 else "一把椅子或一张桌子" if language == "zh" else "a chair or a table"
     if language == "zh":
         return number(count, "zh") + _CHINESE.get(label, f"个{label}")
     if count == 1:
